@@ -1,0 +1,1 @@
+"""benchdash: the history of benchmark results."""

@@ -1,0 +1,73 @@
+"""Metrics, their units and directions, and the plain value that a format hands over."""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+Direction = Literal["higher", "lower"]
+
+HIGHER: Direction = "higher"
+LOWER: Direction = "lower"
+
+_RATES = (
+    "tps",
+    "qps",
+    "events_per_s",
+    "reads_per_s",
+    "writes_per_s",
+    "other_per_s",
+    "fsyncs_per_s",
+    "ops_per_s",
+)
+_KNOWN: dict[str, tuple[str, Direction]] = {
+    **dict.fromkeys(_RATES, ("1/s", HIGHER)),
+    "errors_per_s": ("1/s", LOWER),
+    "reconnects_per_s": ("1/s", LOWER),
+    "transferred_mib_per_s": ("MiB/s", HIGHER),
+    "read_mib_per_s": ("MiB/s", HIGHER),
+    "written_mib_per_s": ("MiB/s", HIGHER),
+    "total_time": ("s", LOWER),
+    "total_events": ("events", HIGHER),
+    "cpu_per_op": ("µs/op", LOWER),
+    "cs_per_op": ("1/op", LOWER),
+    "read_kb_per_op": ("kB/op", LOWER),
+    "write_kb_per_op": ("kB/op", LOWER),
+}
+_LATENCY = re.compile(r"latency_(min|avg|max|sum|stddev|p\d{1,3}(_\d+)?)")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One number that a format found in a file, in the normalised unit of its metric.
+
+    ``low`` and ``high`` are the interval that the tool itself prints (JMH's 99.9 % interval), in the same
+    unit as ``value``. ``printed_unit`` is the unit of the file where it differs (``us/op`` for ``ns/op``).
+    """
+
+    metric: str
+    value: float
+    unit: str
+    direction: Direction
+    low: float | None = None
+    high: float | None = None
+    printed_unit: str = ""
+
+
+def known_metric(metric: str) -> bool:
+    return metric in _KNOWN or _LATENCY.fullmatch(metric) is not None
+
+
+def reading(metric: str, value: float) -> Reading:
+    """A reading of a metric whose name alone says unit and direction (``tps``, ``latency_p95`` in ms).
+
+    Raises KeyError for any other name.
+    """
+    if _LATENCY.fullmatch(metric):
+        return Reading(metric, value, "ms", LOWER)
+    unit, direction = _KNOWN[metric]
+    return Reading(metric, value, unit, direction)
+
+
+def percentile_metric(percentile: float) -> str:
+    """``latency_p95`` for 95, ``latency_p99_9`` for 99.9."""
+    return f"latency_p{percentile:g}".replace(".", "_")

@@ -1,0 +1,70 @@
+"""What a format gives: a parsed report, or an error that names the line."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from benchdash.results.readings import Reading
+
+Fact = str | int | float | bool | None
+
+
+class FormatError(Exception):
+    """A file that cannot be understood, with a sentence for the person who sent it.
+
+    ``line`` counts from 1 and is None where no single line is to blame.
+    """
+
+    def __init__(self, message: str, line: int | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.line = line
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedRun:
+    """One execution that a file tells of. What the file does not say is None.
+
+    ``key`` names the run within its file and stays the same when a better parser reads the file again:
+    ``""`` where the file holds one run, else made of what tells the runs apart (``DO 1/ConnectorJ-5.1``).
+    ``column`` is the text that a sender's ``map`` is matched against: a column, row or benchmark name.
+    """
+
+    readings: tuple[Reading, ...]
+    key: str = ""
+    column: str | None = None
+    product: str | None = None
+    version: str | None = None
+    build: str | None = None
+    configuration: str | None = None
+    counterpart: str | None = None
+    workload: str | None = None
+    threads: int | None = None
+    repetition: int | None = None
+    started_at: datetime | None = None
+    duration_s: float | None = None
+    options: Mapping[str, Fact] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Intervals:
+    """Numbers that a tool printed while it ran, or a distribution: a small table that belongs to one run.
+
+    ``source`` is ``sysbench`` (one row a report interval), ``iterations`` (JMH's raw data) or ``histogram``
+    (columns ``latency_ms``, ``count``). Missing cells are None.
+    """
+
+    run: str
+    source: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[float | None, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedReport:
+    """All that a format found in one file. ``facts`` hold for every run: tool, its version, command."""
+
+    runs: tuple[ParsedRun, ...]
+    intervals: tuple[Intervals, ...] = ()
+    facts: Mapping[str, Fact] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
