@@ -1,0 +1,147 @@
+"""JSON as formats read it: strict, and an error names its line."""
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from typing import NoReturn
+
+from ingest.formats.report import FormatError
+from ingest.formats.source import Source
+
+Path = tuple[str | int | None, ...]
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
+_SUSPICIOUS_ESCAPE = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
+
+
+class _RefusedError(Exception):
+    """Raised within the decoder, which does not tell its hooks where it is."""
+
+
+def load(source: Source) -> object:
+    """The value of a JSON file: dict, list, str, int, float, bool or None.
+
+    Raises FormatError, with the line, for what is no JSON, a key given twice, NaN and Infinity, numbers
+    too large for a double, strings that no database stores, and for nesting that is too deep.
+    """
+    return _decode(source.text, first_line=1)
+
+
+def load_lines(source: Source) -> list[tuple[int, object]]:
+    """Line number and value of each line of a JSON Lines file; blank lines are left out.
+
+    Raises FormatError as ``load`` does.
+    """
+    return [
+        (number, _decode(line, first_line=number))
+        for number, line in enumerate(source.lines, start=1)
+        if line.strip()
+    ]
+
+
+def line_of(source: Source, *path: str | int) -> int | None:
+    """The line on which the value at ``path`` begins (``"measurements", 3, "qps"``), for messages."""
+    for found, offset, _ in _values(source.text):
+        if found == path:
+            return _line(source.text, offset)
+    return None
+
+
+def _decode(text: str, *, first_line: int) -> object:
+    try:
+        value: object = json.loads(
+            text,
+            parse_int=_integer,
+            parse_float=_number,
+            parse_constant=_refuse,
+            object_pairs_hook=_object,
+        )
+    except json.JSONDecodeError as error:
+        line = first_line + error.lineno - 1
+        if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
+            raise FormatError("the JSON breaks off in the middle; is the file complete?", line) from None
+        raise FormatError(f"not valid JSON: {error.msg}, column {error.colno}", line) from None
+    except _RefusedError:
+        _explain(text, first_line)
+        raise
+    except RecursionError:
+        raise FormatError("the JSON is nested too deeply for a result file", first_line) from None
+    if _SUSPICIOUS_ESCAPE.search(text):
+        _explain(text, first_line)
+    return value
+
+
+def _integer(text: str) -> int:
+    _number(text)
+    return int(text)
+
+
+def _number(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        _refuse(text)
+    return value
+
+
+def _refuse(_text: str) -> NoReturn:
+    raise _RefusedError
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        raise _RefusedError
+    return value
+
+
+def _explain(text: str, first_line: int) -> None:
+    """Read token by token to find the first value that is to be refused; raise FormatError with its line."""
+    seen: set[Path] = set()
+    for path, offset, lexeme in _values(text):
+        reason = _reason_to_refuse(path, lexeme)
+        if path and isinstance(path[-1], str) and path in seen:
+            reason = f"the key {path[-1][:80]!r} is given twice in one object"
+        if reason:
+            raise FormatError(reason, first_line - 1 + _line(text, offset))
+        seen.add(path)
+
+
+def _reason_to_refuse(path: Path, lexeme: str) -> str | None:
+    if lexeme in {"NaN", "Infinity", "-Infinity"}:
+        return f"{lexeme} is not a number that can be compared"
+    if lexeme[0] in "-0123456789" and math.isinf(float(lexeme)):
+        return f"the number {lexeme[:40]} is too large"
+    strings = [part for part in path[-1:] if isinstance(part, str)]
+    if lexeme[0] == '"':
+        strings.append(_string(lexeme))
+    if any(character == "\0" or "\ud800" <= character <= "\udfff" for character in "".join(strings)):
+        return "a string holds a NUL or half of a surrogate pair, which is not text"
+    return None
+
+
+def _values(text: str) -> Iterator[tuple[Path, int, str]]:
+    """Path, offset and first lexeme of every value in well-formed JSON, in the order of the text."""
+    # The last part is a list's index, an object's key, or None before an object's key was read.
+    path: list[str | int | None] = []
+    for match in _TOKEN.finditer(text):
+        lexeme = match.group()
+        if lexeme in "}]":
+            path.pop()
+        elif lexeme == ",":
+            path[-1] = path[-1] + 1 if isinstance(path[-1], int) else None
+        elif lexeme != ":":
+            if lexeme[0] == '"' and path and path[-1] is None:
+                path[-1] = _string(lexeme)
+                continue
+            yield tuple(path), match.start(), lexeme
+            if lexeme in "{[":
+                path.append(None if lexeme == "{" else 0)
+
+
+def _string(lexeme: str) -> str:
+    return str(json.loads(lexeme))
+
+
+def _line(text: str, offset: int) -> int:
+    return text.count("\n", 0, offset) + 1
