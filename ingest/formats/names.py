@@ -6,7 +6,7 @@ _VERSION_PART = re.compile(r"[-_ ](?=\d)")
 
 
 def split_product_version(name: str) -> tuple[str, str | None]:
-    """``MariaDB-JDBC-1.1.2`` is (``MariaDB-JDBC``, ``1.1.2``): split before the first part with a leading digit.
+    """Split ``MariaDB-JDBC-1.1.2`` before its first part that starts with a digit: product and version.
 
     A name without such a part is a product and no version.
     """

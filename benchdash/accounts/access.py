@@ -1,0 +1,103 @@
+"""Who is asking, and what they may see and do. Every view, page or API, begins here."""
+
+from collections.abc import Set
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from django.contrib.auth.models import AnonymousUser
+from django.db.models import Q, QuerySet
+
+from benchdash.accounts.models import Project, Role, Scope, Token, User
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest
+
+_ROLE_SCOPES: dict[str, frozenset[str]] = {
+    Role.READER: frozenset({Scope.READ}),
+    Role.MEMBER: frozenset({Scope.READ, Scope.UPLOAD, Scope.TRIAGE}),
+    Role.ADMIN: frozenset(Scope.values),
+}
+
+
+class NotVisible(Exception):
+    """The thing does not exist for the one who asks. Always answered like a thing that does not exist at all."""
+
+
+class NotAllowed(Exception):
+    """The one who asks may see the thing, but not do this to it."""
+
+
+@dataclass(frozen=True)
+class Viewer:
+    """The one who asks: a signed-in user, a token, or nobody."""
+
+    user: User | None = None
+    token: Token | None = None
+    _roles: dict[int, str] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def is_anonymous(self) -> bool:
+        return self.user is None and self.token is None
+
+    def projects(self) -> QuerySet[Project]:
+        """The projects that exist for this viewer. A token sees its own and the public ones."""
+        if self.user and self.user.is_superuser:
+            return Project.objects.all()
+        visible = Q(visibility=Project.Visibility.PUBLIC)
+        if self.token and self._token_reads:
+            visible |= Q(pk=self.token.project_id)
+        if self.user:
+            visible |= Q(memberships__user=self.user)
+        return Project.objects.filter(visible).distinct()
+
+    def project(self, slug: str) -> Project:
+        """Raises NotVisible where there is none, or none for this viewer."""
+        try:
+            return self.projects().get(slug=slug)
+        except Project.DoesNotExist:
+            raise NotVisible(f"no project is called {slug!r}") from None
+
+    def scopes(self, project: Project) -> Set[str]:
+        """What this viewer may do in the project, besides reading a public one."""
+        if self.token:
+            return frozenset(self.token.scopes) if self.token.project_id == project.pk else frozenset()
+        if self.user is None:
+            return frozenset()
+        if self.user.is_superuser:
+            return frozenset(Scope.values)
+        return _ROLE_SCOPES.get(self._role(project), frozenset())
+
+    def may(self, scope: str, project: Project) -> bool:
+        return scope in self.scopes(project)
+
+    def is_member(self, project: Project) -> bool:
+        """Members see raw files, refused uploads and reasons."""
+        return bool(self.scopes(project))
+
+    def require(self, scope: str, project: Project) -> None:
+        """Raises NotAllowed unless this viewer has the scope in the project."""
+        if not self.may(scope, project):
+            raise NotAllowed(f"this needs the scope '{scope}' in the project '{project.slug}'")
+
+    @property
+    def _token_reads(self) -> bool:
+        # An upload token must be able to follow what became of its uploads.
+        return bool(self.token and self.token.scopes)
+
+    def _role(self, project: Project) -> str:
+        if project.pk not in self._roles and self.user is not None:
+            membership = self.user.memberships.filter(project=project).first()
+            self._roles[project.pk] = membership.role if membership else ""
+        return self._roles.get(project.pk, "")
+
+
+NOBODY = Viewer()
+
+
+def viewer_of(request: "HttpRequest") -> Viewer:
+    """The viewer behind a Django or DRF request (whose ``auth`` is the token, if one was sent)."""
+    token = getattr(request, "auth", None)
+    if isinstance(token, Token):
+        return Viewer(token=token)
+    user = request.user
+    return NOBODY if isinstance(user, AnonymousUser) or not user.is_active else Viewer(user=user)

@@ -1,0 +1,94 @@
+"""What writes people, projects, tokens and the audit log."""
+
+import hashlib
+import secrets
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from benchdash.accounts.access import Viewer
+from benchdash.accounts.models import AuditEntry, Project, Token
+
+_TOKEN_PREFIX = "bd_"  # noqa: S105 - a mark by which leaked tokens can be found, not a secret
+_STAMP_EVERY = timedelta(minutes=1)
+
+
+def create_project(slug: str, *, name: str = "", public: bool = False) -> Project:
+    """Raises django.core.exceptions.ValidationError for a slug that is malformed or taken."""
+    visibility = Project.Visibility.PUBLIC if public else Project.Visibility.PRIVATE
+    project = Project(slug=slug, name=name or slug, visibility=visibility)
+    project.full_clean()
+    project.save()
+    return project
+
+
+def create_token(
+    project: Project, name: str, scopes: Sequence[str], *, by: Viewer | None = None
+) -> tuple[Token, str]:
+    """The token's row and its secret, which is shown once and not kept.
+
+    Raises django.core.exceptions.ValidationError for an empty name or an unknown scope.
+    """
+    secret = _TOKEN_PREFIX + secrets.token_urlsafe(32)
+    token = Token(
+        project=project,
+        name=name,
+        prefix=secret[:10],
+        digest=token_digest(secret),
+        scopes=sorted(set(scopes)),
+        created_by=by.user if by else None,
+    )
+    token.full_clean()
+    with transaction.atomic():
+        token.save()
+        if by:
+            audit(project, by, "token created", str(token), detail={"scopes": token.scopes})
+    return token, secret
+
+
+def revoke_token(token: Token, *, by: Viewer) -> None:
+    with transaction.atomic():
+        token.revoked_at = timezone.now()
+        token.save(update_fields=["revoked_at"])
+        audit(token.project, by, "token revoked", str(token))
+
+
+def token_digest(secret: str) -> str:
+    # The secret has 256 random bits: a slow hash would protect nothing and cost every request.
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def find_token(secret: str) -> Token | None:
+    """The live token with this secret; its use is stamped at most once a minute."""
+    token = (
+        Token.objects.select_related("project").filter(digest=token_digest(secret), revoked_at=None).first()
+    )
+    if token:
+        now = timezone.now()
+        if token.last_used_at is None or now - token.last_used_at > _STAMP_EVERY:
+            Token.objects.filter(pk=token.pk).update(last_used_at=now)
+    return token
+
+
+def audit(
+    project: Project,
+    by: Viewer,
+    action: str,
+    subject: str,
+    *,
+    reason: str = "",
+    detail: Mapping[str, Any] | None = None,
+) -> AuditEntry:
+    """Call it inside the transaction of the change that it tells of."""
+    return AuditEntry.objects.create(
+        project=project,
+        user=by.user,
+        token=by.token,
+        action=action,
+        subject=subject[:300],
+        reason=reason,
+        detail=dict(detail or {}),
+    )

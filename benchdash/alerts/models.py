@@ -1,0 +1,62 @@
+"""Who wants to hear about what, and what is owed to whom."""
+
+import secrets
+
+from django.db import models
+from django.utils import timezone
+
+from benchdash.accounts.models import Project, User
+from benchdash.regressions.models import Incident
+from benchdash.results.models import Hardware, Product
+
+
+def _unsubscribe_key() -> str:
+    return secrets.token_urlsafe(24)
+
+
+class Subscription(models.Model):
+    """An address that hears about the confirmed regressions of a project. Empty filters mean all."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="subscriptions")
+    address = models.EmailField(max_length=254)
+    user = models.ForeignKey(
+        User, on_delete=models.CASCADE, null=True, blank=True, related_name="subscriptions"
+    )
+    product = models.ForeignKey(Product, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
+    branch = models.CharField(max_length=200, blank=True)
+    hardware = models.ForeignKey(Hardware, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
+    key = models.CharField(max_length=40, unique=True, default=_unsubscribe_key, editable=False)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project", "address", "product", "branch", "hardware"],
+                name="subscription_is_unique",
+                nulls_distinct=False,
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.address
+
+
+class Alert(models.Model):
+    """One incident owed to one address. A crash may repeat the mail, never lose it: ``sent_at`` is set last."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="alerts")
+    incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="alerts")
+    address = models.EmailField(max_length=254)
+    subscription = models.ForeignKey(Subscription, on_delete=models.SET_NULL, null=True, related_name="+")
+    owed_at = models.DateTimeField(default=timezone.now)
+    sent_at = models.DateTimeField(null=True, blank=True)
+    attempts = models.PositiveIntegerField(default=0)
+    retry_at = models.DateTimeField(null=True, blank=True)
+    error = models.TextField(blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["incident", "address"], name="one_alert_per_address")]
+        indexes = [models.Index(fields=["owed_at"], condition=models.Q(sent_at=None), name="alert_unsent")]
+
+    def __str__(self) -> str:
+        return f"{self.incident} to {self.address}"

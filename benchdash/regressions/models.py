@@ -1,0 +1,128 @@
+"""Opinions about the history: where a level changed, and what changed together."""
+
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from benchdash.accounts.models import Project, User
+from benchdash.results.models import Product, Run, Series, ServerVersion
+
+
+class Incident(models.Model):
+    """The change points that one cause made; what people triage.
+
+    ``since`` and ``until`` bound the cause: the last version of the old level and the first of the new one.
+    ``started_at`` is the time of the first group of the new level.
+    """
+
+    class Kind(models.TextChoices):
+        REGRESSION = "regression", "regression"
+        IMPROVEMENT = "improvement", "improvement"
+        ENVIRONMENT = "environment", "environment"
+        SILENCE = "silence", "silence"
+
+    class Status(models.TextChoices):
+        SUSPECTED = "suspected", "suspected"
+        CONFIRMED = "confirmed", "confirmed"
+        WITHDRAWN = "withdrawn", "withdrawn"
+
+    class State(models.TextChoices):
+        NEW = "new", "new"
+        ACKNOWLEDGED = "acknowledged", "acknowledged"
+        INVESTIGATING = "investigating", "investigating"
+        EXPECTED = "expected", "expected"
+        WONTFIX = "wontfix", "won't fix"
+        FIXED = "fixed", "fixed"
+        INVALID = "invalid", "invalid"
+
+    OPEN: ClassVar[frozenset[str]] = frozenset({State.NEW, State.ACKNOWLEDGED, State.INVESTIGATING})
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="incidents")
+    product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="incidents")
+    branch = models.CharField(max_length=200, blank=True)
+    line = models.CharField(max_length=50, blank=True)
+    kind = models.CharField(max_length=12, choices=Kind)
+    status = models.CharField(max_length=10, choices=Status)
+    state = models.CharField(max_length=15, choices=State, default=State.NEW)
+    historical = models.BooleanField(default=False)
+    quiet = models.BooleanField(default=False)  # listed, but mailed to nobody
+    since = models.ForeignKey(ServerVersion, on_delete=models.SET_NULL, null=True, related_name="+")
+    until = models.ForeignKey(ServerVersion, on_delete=models.SET_NULL, null=True, related_name="+")
+    started_at = models.DateTimeField()
+    worst = models.FloatField()  # relative: -0.12; the largest change by size
+    median = models.FloatField()
+    looked_at = models.PositiveIntegerField(
+        default=0
+    )  # how many series were looked at beside the changed ones
+    detected_at = models.DateTimeField(default=timezone.now)
+    confirmed_at = models.DateTimeField(null=True, blank=True)
+    assignee = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    reason = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["-detected_at", "-id"]
+        indexes = [models.Index(fields=["project", "-detected_at"], name="incident_by_time")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} of {self.product} {self.branch or self.line}"
+
+
+class ChangePoint(models.Model):
+    """A shift, stored. ``run`` is the earliest run of the first group of the new level and holds its place.
+
+    ``before`` and ``after`` are levels in the series' unit; ``change`` is after / before - 1.
+    """
+
+    class State(models.TextChoices):
+        SUSPECTED = "suspected", "suspected"
+        CONFIRMED = "confirmed", "confirmed"
+        WITHDRAWN = "withdrawn", "withdrawn"
+
+    series = models.ForeignKey(Series, on_delete=models.CASCADE, related_name="change_points")
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="change_points")
+    incident = models.ForeignKey(
+        Incident, on_delete=models.SET_NULL, null=True, blank=True, related_name="change_points"
+    )
+    state = models.CharField(max_length=10, choices=State)
+    historical = models.BooleanField(default=False)
+    quiet = models.BooleanField(default=False)
+    before = models.FloatField()
+    after = models.FloatField()
+    change = models.FloatField()
+    confidence = models.FloatField()
+    noise = models.FloatField(null=True)  # relative spread of the series within its levels
+    groups_before = models.PositiveIntegerField()
+    groups_after = models.PositiveIntegerField()
+    detected_at = models.DateTimeField(default=timezone.now)
+    confirmed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["series", "run"], condition=~Q(state="withdrawn"), name="one_change_point_at_a_place"
+            ),
+        ]
+        indexes = [models.Index(fields=["series"], name="change_point_by_series")]
+
+    def __str__(self) -> str:
+        return f"{self.change:+.1%} {self.state}"
+
+    @property
+    def is_regression(self) -> bool:
+        return (self.change < 0) == self.series.higher_is_better
+
+
+class Comment(models.Model):
+    incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="comments")
+    author = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
+    author_name = models.CharField(max_length=200)  # of a token, or of a person who is gone
+    text = models.TextField()
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["at", "id"]
+
+    def __str__(self) -> str:
+        return self.text[:50]

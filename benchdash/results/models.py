@@ -1,0 +1,370 @@
+"""Facts: what was measured, on what, and the numbers."""
+
+from typing import Any
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from benchdash.accounts.models import Project
+from benchdash.results.readings import HIGHER, LOWER
+
+UNKNOWN_VERSION = "unknown"
+DEFAULT_CONFIGURATION = "default"
+
+
+class Product(models.Model):
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="products")
+    name = models.CharField(max_length=100)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["project", "name"], name="product_is_unique")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ServerVersion(models.Model):
+    """One build of a product. ``sort_key`` is made by benchdash.results.versions and compares bytewise."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="versions")
+    product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="versions")
+    version = models.CharField(max_length=100)
+    sort_key = models.CharField(max_length=300, db_collation="C")
+    build = models.CharField(max_length=100, blank=True)
+    commit = models.CharField(max_length=40, null=True, blank=True)  # noqa: DJ001 - none is not the empty text
+    committed_at = models.DateTimeField(null=True, blank=True)
+    released_on = models.DateField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project", "product", "version", "build", "commit"],
+                name="server_version_is_unique",
+                nulls_distinct=False,
+            ),
+            models.CheckConstraint(
+                condition=Q(commit=None) | Q(commit__regex=r"^[0-9a-f]{7,40}$"),
+                name="commit_is_7_to_40_hex_digits",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return " ".join(filter(None, [self.version, self.build, (self.commit or "")[:10]]))
+
+
+class Hardware(models.Model):
+    """One named machine or instance type, with its facts (CPU model, cores, memory, storage, OS)."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="hardware")
+    name = models.CharField(max_length=100)
+    facts = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["project", "name"], name="hardware_is_unique")]
+        verbose_name_plural = "hardware"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Environment(models.Model):
+    """The facts of a machine as they were for some run, stored once per distinct content."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="environments")
+    digest = models.CharField(max_length=64)
+    facts = models.JSONField(default=dict)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["project", "digest"], name="environment_is_unique")]
+
+    def __str__(self) -> str:
+        return self.digest[:10]
+
+
+class Configuration(models.Model):
+    """A named set of settings; what it held for one run is a ConfigurationContent."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="configurations")
+    name = models.CharField(max_length=200)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["project", "name"], name="configuration_is_unique")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ConfigurationContent(models.Model):
+    """The settings of some run. ``digest`` is over ``settings``, which leave out ports, paths and ids."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="configuration_contents")
+    digest = models.CharField(max_length=64)
+    text = models.TextField()
+    settings = models.JSONField(default=dict)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "digest"], name="configuration_content_is_unique")
+        ]
+
+    def __str__(self) -> str:
+        return self.digest[:10]
+
+
+class Workload(models.Model):
+    """What the tool was told to do, except the thread count."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="workloads")
+    name = models.CharField(max_length=300)
+    # The options of its first run; later runs whose options differ get a warning.
+    options = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["project", "name"], name="workload_is_unique")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Alias(models.Model):
+    """An old name, by which uploads still find the renamed or merged thing. Exactly one target is set."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="aliases")
+    name = models.CharField(max_length=300)
+    product = models.ForeignKey(
+        Product, on_delete=models.CASCADE, null=True, blank=True, related_name="aliases"
+    )
+    version = models.ForeignKey(
+        ServerVersion, on_delete=models.CASCADE, null=True, blank=True, related_name="aliases"
+    )
+    hardware = models.ForeignKey(
+        Hardware, on_delete=models.CASCADE, null=True, blank=True, related_name="aliases"
+    )
+    configuration = models.ForeignKey(
+        Configuration, on_delete=models.CASCADE, null=True, blank=True, related_name="aliases"
+    )
+    workload = models.ForeignKey(
+        Workload, on_delete=models.CASCADE, null=True, blank=True, related_name="aliases"
+    )
+
+    class Meta:
+        verbose_name_plural = "aliases"
+        constraints = [
+            models.CheckConstraint(
+                name="alias_has_one_target",
+                condition=(
+                    Q(product__isnull=False, version=None, hardware=None, configuration=None, workload=None)
+                    | Q(product=None, version__isnull=False, hardware=None, configuration=None, workload=None)
+                    | Q(product=None, version=None, hardware__isnull=False, configuration=None, workload=None)
+                    | Q(product=None, version=None, hardware=None, configuration__isnull=False, workload=None)
+                    | Q(product=None, version=None, hardware=None, configuration=None, workload__isnull=False)
+                ),
+            ),
+            *(
+                models.UniqueConstraint(
+                    fields=["project", "name"],
+                    condition=Q(**{f"{kind}__isnull": False}),
+                    name=f"alias_of_{kind}",
+                )
+                for kind in ("product", "hardware", "configuration", "workload")
+            ),
+            # Versions of two products may share a name, so theirs is unique with its target.
+            models.UniqueConstraint(
+                fields=["project", "name", "version"],
+                condition=Q(version__isnull=False),
+                name="alias_of_version",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Run(models.Model):
+    """One execution of a workload, at a time. Identified by its upload and its key within the file.
+
+    ``upload_id`` points up to ingest, which adds the foreign key: the history knows no files.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="runs")
+    upload_id = models.BigIntegerField()
+    key = models.CharField(max_length=500, blank=True)
+    version = models.ForeignKey(ServerVersion, on_delete=models.PROTECT, related_name="runs")
+    branch = models.CharField(max_length=200, blank=True)  # empty: a release
+    hardware = models.ForeignKey(Hardware, on_delete=models.PROTECT, related_name="runs")
+    environment = models.ForeignKey(
+        Environment, on_delete=models.PROTECT, null=True, blank=True, related_name="runs"
+    )
+    configuration = models.ForeignKey(Configuration, on_delete=models.PROTECT, related_name="runs")
+    content = models.ForeignKey(
+        ConfigurationContent, on_delete=models.PROTECT, null=True, blank=True, related_name="runs"
+    )
+    counterpart = models.CharField(max_length=200, blank=True)
+    workload = models.ForeignKey(Workload, on_delete=models.PROTECT, related_name="runs")
+    threads = models.PositiveIntegerField(null=True, blank=True)
+    repetition = models.PositiveIntegerField(null=True, blank=True)
+    started_at = models.DateTimeField()
+    started_at_is_assumed = models.BooleanField(default=False)
+    duration_s = models.FloatField(null=True, blank=True)
+    options = models.JSONField(default=dict, blank=True)
+    tags = ArrayField(models.CharField(max_length=100), default=list, blank=True)
+    notes = models.TextField(blank=True)
+    warnings = ArrayField(models.TextField(), default=list, blank=True)
+    recorded_at = models.DateTimeField(default=timezone.now)
+    excluded_at = models.DateTimeField(null=True, blank=True)
+    excluded_reason = models.TextField(blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["upload_id", "key"], name="run_is_unique_in_its_upload")
+        ]
+        indexes = [
+            models.Index(fields=["project", "-started_at"], name="run_by_time"),
+            models.Index(fields=["version", "workload", "threads"], name="run_by_version"),
+        ]
+
+    def __str__(self) -> str:
+        threads = "" if self.threads is None else f", {self.threads} threads"
+        return f"{self.workload}{threads}, {self.version}"
+
+    @property
+    def is_excluded(self) -> bool:
+        return self.excluded_at is not None
+
+
+class Series(models.Model):
+    """One line on a chart: the measurements of one metric at one place.
+
+    ``line`` is the release line of released versions (``10.6``); on a branch it is empty.
+    """
+
+    class Direction(models.TextChoices):
+        HIGHER = HIGHER, "higher is better"
+        LOWER = LOWER, "lower is better"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="series")
+    product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="series")
+    build = models.CharField(max_length=100, blank=True)
+    branch = models.CharField(max_length=200, blank=True)
+    line = models.CharField(max_length=50, blank=True)
+    hardware = models.ForeignKey(Hardware, on_delete=models.CASCADE, related_name="series")
+    configuration = models.ForeignKey(Configuration, on_delete=models.CASCADE, related_name="series")
+    counterpart = models.CharField(max_length=200, blank=True)
+    workload = models.ForeignKey(Workload, on_delete=models.CASCADE, related_name="series")
+    threads = models.PositiveIntegerField(null=True, blank=True)
+    metric = models.CharField(max_length=100)
+    unit = models.CharField(max_length=50)
+    printed_unit = models.CharField(max_length=50, blank=True)
+    direction = models.CharField(max_length=6, choices=Direction)
+
+    IDENTITY = (
+        "project",
+        "product",
+        "build",
+        "branch",
+        "line",
+        "hardware",
+        "configuration",
+        "counterpart",
+        "workload",
+        "threads",
+        "metric",
+    )
+
+    class Meta:
+        verbose_name_plural = "series"
+        constraints = [
+            models.UniqueConstraint(
+                fields=[
+                    "project",
+                    "workload",
+                    "metric",
+                    "product",
+                    "hardware",
+                    "threads",
+                    "configuration",
+                    "branch",
+                    "line",
+                    "build",
+                    "counterpart",
+                ],
+                name="series_is_unique",
+                nulls_distinct=False,
+            ),
+        ]
+
+    def __str__(self) -> str:
+        threads = "" if self.threads is None else f", {self.threads} threads"
+        return f"{self.product} {self.branch or self.line} {self.workload}{threads}, {self.metric}"
+
+    @property
+    def higher_is_better(self) -> bool:
+        return self.direction == HIGHER
+
+
+class Measurement(models.Model):
+    """A run's value in a series, with the interval that the tool printed. The table that grows."""
+
+    pk = models.CompositePrimaryKey("series_id", "run_id")
+    # No index of its own: the primary key is led by it.
+    series = models.ForeignKey(Series, on_delete=models.CASCADE, related_name="measurements", db_index=False)
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="measurements")
+    value = models.FloatField()
+    low = models.FloatField(null=True)
+    high = models.FloatField(null=True)
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+
+class IntervalSamples(models.Model):
+    """What a tool printed while one run went on, or its distribution: one packed table per run and source.
+
+    ``rows`` holds len(rows) x len(columns) numbers; a missing cell is null.
+    """
+
+    pk = models.CompositePrimaryKey("run_id", "source")
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="interval_samples", db_index=False)
+    source = models.CharField(max_length=50)
+    columns = ArrayField(models.CharField(max_length=100))
+    rows = ArrayField(ArrayField(models.FloatField(null=True)))
+
+    class Meta:
+        verbose_name_plural = "interval samples"
+
+    def __str__(self) -> str:
+        return self.source
+
+
+class TouchedSeries(models.Model):
+    """A series whose facts changed since analysis last looked: PostgreSQL's memory of what is due.
+
+    ``quiet``: nobody is to be mailed for what is found (a reimport, a correction, sample data).
+    """
+
+    series = models.OneToOneField(Series, on_delete=models.CASCADE, primary_key=True, related_name="touched")
+    touched_at = models.DateTimeField(default=timezone.now)
+    quiet = models.BooleanField(default=False)
+
+    class Meta:
+        verbose_name_plural = "touched series"
+
+    def __str__(self) -> str:
+        return str(self.series_id)
+
+
+def run_identity(run: Run) -> dict[str, Any]:
+    """The values of a run that its series share: everything of Series.IDENTITY but line and metric."""
+    return {
+        "project_id": run.project_id,
+        "product_id": run.version.product_id,
+        "build": run.version.build,
+        "branch": run.branch,
+        "hardware_id": run.hardware_id,
+        "configuration_id": run.configuration_id,
+        "counterpart": run.counterpart,
+        "workload_id": run.workload_id,
+        "threads": run.threads,
+    }

@@ -1,0 +1,54 @@
+"""The plain values that the door for files hands to the history."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from benchdash.results.readings import Reading
+
+Fact = str | int | float | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class SampleTable:
+    """Interval samples or a distribution of one run: len(rows) x len(columns) numbers."""
+
+    source: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[float | None, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """One run with all its metadata decided, ready to be recorded. Secrets are masked before this.
+
+    ``configuration_text`` is the content of the named configuration (None: not known); ``settings`` are the
+    settings in it plus those switched at run time, before noise (ports, paths) is taken out.
+    """
+
+    key: str
+    product: str
+    version: str
+    hardware: str
+    workload: str
+    started_at: datetime
+    readings: tuple[Reading, ...]
+    started_at_is_assumed: bool = False
+    build: str = ""
+    commit: str | None = None
+    committed_at: datetime | None = None
+    branch: str = ""
+    configuration: str = "default"
+    configuration_text: str | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+    hardware_facts: Mapping[str, Fact] = field(default_factory=dict)
+    environment: Mapping[str, Fact] = field(default_factory=dict)
+    counterpart: str = ""
+    threads: int | None = None
+    repetition: int | None = None
+    duration_s: float | None = None
+    options: Mapping[str, Fact] = field(default_factory=dict)
+    tags: tuple[str, ...] = ()
+    notes: str = ""
+    warnings: tuple[str, ...] = ()
+    samples: tuple[SampleTable, ...] = ()

@@ -1,0 +1,260 @@
+"""Settings of benchdash; everything that differs between installations comes from the environment."""
+
+import os
+from datetime import timedelta
+from pathlib import Path
+
+import environ
+from csp.constants import NONCE, NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
+
+from benchdash import embedded
+
+env = environ.Env()
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+VAR_DIR = Path(env.str("BENCHDASH_VAR", default=str(BASE_DIR / "var"))).resolve()
+
+
+def _environment_bool(name: str, *, default: bool) -> bool:
+    """Refuses anything but 0 and 1: a typo must not switch a guard off."""
+    value = os.environ.get(name, "1" if default else "0")
+    if value not in {"0", "1"}:
+        raise ImproperlyConfigured(f"{name} must be 0 or 1, not {value!r}")
+    return value == "1"
+
+
+# --- who runs it, and where -------------------------------------------------------------------------------
+
+DEBUG = _environment_bool("DEBUG", default=False)
+HOST = env.str("HOST", default="127.0.0.1")
+PORT = env.int("PORT", default=8000)
+SITE_URL = env.str("SITE_URL", default=f"http://{HOST}:{PORT}").rstrip("/")
+HTTPS = SITE_URL.startswith("https://")
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "[::1]", HOST])
+CSRF_TRUSTED_ORIGINS = [SITE_URL]
+
+
+def _secret_key() -> str:
+    """From the environment, or made once per ``var/`` so that sessions outlive a restart."""
+    if key := os.environ.get("SECRET_KEY"):
+        return key
+    return embedded.secret_key(VAR_DIR)
+
+
+SECRET_KEY = _secret_key()
+
+# --- apps ---------------------------------------------------------------------------------------------------
+
+INSTALLED_APPS = [
+    "benchdash.apps.BenchdashConfig",
+    "benchdash.accounts",
+    "benchdash.results",
+    "benchdash.regressions",
+    "benchdash.alerts",
+    "ingest",
+    "benchdash.dashboard",
+    "benchdash.api",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "django_htmx",
+    "rest_framework",
+    "drf_spectacular",
+    "csp",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+ROOT_URLCONF = "benchdash.urls"
+WSGI_APPLICATION = "benchdash.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "csp.context_processors.nonce",
+            ],
+        },
+    },
+]
+
+# --- data ---------------------------------------------------------------------------------------------------
+
+DATABASES = {
+    "default": environ.Env.db_url_config(os.environ.get("DATABASE_URL") or embedded.database_url(VAR_DIR))
+}
+DATABASES["default"]["CONN_MAX_AGE"] = 60
+DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+REDIS_URL = os.environ.get("REDIS_URL") or embedded.redis_url(VAR_DIR)
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "KEY_PREFIX": "benchdash",
+    },
+}
+
+MEDIA_ROOT = VAR_DIR / "media"  # raw files too large for a row
+STATIC_URL = "static/"
+STATIC_ROOT = Path(env.str("STATIC_ROOT", default=str(VAR_DIR / "static")))
+STATICFILES_DIRS = [
+    BASE_DIR / "static",
+    ("plotly", BASE_DIR / "node_modules" / "plotly.js-basic-dist-min"),
+]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+
+# --- jobs ---------------------------------------------------------------------------------------------------
+
+CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600}
+CELERY_TASK_PUBLISH_RETRY = True
+CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0.1}
+# PostgreSQL remembers what is due; beat asks it, so a lost doorbell costs seconds and loses nothing.
+CELERY_BEAT_SCHEDULE = {
+    "analyse-touched-series": {"task": "benchdash.regressions.tasks.analyse_touched", "schedule": 10.0},
+    "send-alerts": {"task": "benchdash.alerts.tasks.send_alerts", "schedule": 10.0},
+    "import-waiting-uploads": {"task": "ingest.tasks.import_waiting", "schedule": 15.0},
+}
+# Tasks that are rung after a commit, by name: the package that rings knows no more than the name.
+ANALYSIS_DOORBELL = "benchdash.regressions.tasks.analyse_touched"
+ALERTS_DOORBELL = "benchdash.alerts.tasks.send_alerts"
+
+# --- limits and rules ---------------------------------------------------------------------------------------
+
+UPLOAD_MAX_BYTES = env.int("UPLOAD_MAX_BYTES", default=200 * 1024 * 1024)
+UPLOAD_INLINE_BYTES = 1024 * 1024  # raw files up to here live compressed in PostgreSQL
+UPLOAD_IMPORT_AT_ONCE_BYTES = 5 * 1024 * 1024
+DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
+# A level that began longer ago than this when its file came in is listed, never mailed.
+HISTORICAL_AFTER = timedelta(days=env.int("HISTORICAL_AFTER_DAYS", default=14))
+# Settings whose values differ between two starts of the same server and mean nothing.
+CONFIGURATION_NOISE = [
+    "port",
+    "socket",
+    "pid-file",
+    "server-id",
+    "datadir",
+    "tmpdir",
+    "basedir",
+    "log-error",
+    "general-log-file",
+    "slow-query-log-file",
+    "data-directory",
+    "unix-socket-directories",
+    "report-port",
+]
+
+# --- mail ---------------------------------------------------------------------------------------------------
+
+MAIL_DIR = VAR_DIR / "mail"
+if EMAIL_URL := os.environ.get("EMAIL_URL"):
+    vars().update(environ.Env.email_url_config(EMAIL_URL))
+else:
+    EMAIL_BACKEND = "django.core.mail.backends.filebased.EmailBackend"
+    EMAIL_FILE_PATH = str(MAIL_DIR)
+EMAIL_TIMEOUT = 20
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str("EMAIL_FROM", default="benchdash <benchdash@localhost>")
+
+# --- people -------------------------------------------------------------------------------------------------
+
+AUTH_USER_MODEL = "accounts.User"
+LOGIN_URL = "dashboard:sign_in"
+LOGIN_REDIRECT_URL = "dashboard:home"
+LOGOUT_REDIRECT_URL = "dashboard:home"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+]
+
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SECURE_SSL_REDIRECT = HTTPS
+SECURE_PROXY_SSL_HEADER = (
+    ("HTTP_X_FORWARDED_PROTO", "https") if _environment_bool("BEHIND_PROXY", default=False) else None
+)
+SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF, NONCE],
+        # Plotly sets style attributes and inserts one style sheet of its own.
+        "style-src": [SELF, "'unsafe-inline'"],
+        "img-src": [SELF, "data:", "blob:"],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "form-action": [SELF],
+        "base-uri": [NONE],
+        "frame-ancestors": [NONE],
+    },
+}
+
+# --- API ----------------------------------------------------------------------------------------------------
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "benchdash.accounts.authentication.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": [],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "benchdash.api.errors.exception_handler",
+    # ?format=csv is the contract's, handled by the views themselves.
+    "URL_FORMAT_OVERRIDE": None,
+    "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
+    "DEFAULT_THROTTLE_RATES": {"anonymous": "600/min", "uploads": "6000/min", "refused_tokens": "60/min"},
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "benchdash",
+    "DESCRIPTION": "The history of benchmark results: upload, read, compare.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+}
+
+# --- the rest -----------------------------------------------------------------------------------------------
+
+LANGUAGE_CODE = "en"
+USE_TZ = True
+TIME_ZONE = "UTC"
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="INFO")},
+}

@@ -1,0 +1,102 @@
+"""Files as received, and what became of them."""
+
+from typing import ClassVar
+
+from django.db import models
+from django.utils import timezone
+
+from benchdash.accounts.models import Project, Token, User
+
+
+class RawFile(models.Model):
+    """Bytes as received, stored once per project and content. Exactly one of the two places holds them.
+
+    ``content`` is zlib-compressed; larger files lie in Django's storage under ``storage_name``.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="raw_files")
+    sha256 = models.CharField(max_length=64)
+    size = models.BigIntegerField()
+    content = models.BinaryField(null=True)
+    storage_name = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "sha256"], name="raw_file_is_unique"),
+            models.CheckConstraint(
+                name="raw_file_is_in_one_place",
+                condition=models.Q(content__isnull=False, storage_name="")
+                | (models.Q(content=None) & ~models.Q(storage_name="")),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.sha256[:10]
+
+
+class Upload(models.Model):
+    """A file as received with its metadata. Unique by content and canonical metadata, companions included."""
+
+    class State(models.TextChoices):
+        QUEUED = "queued", "queued"
+        IMPORTING = "importing", "importing"
+        IMPORTED = "imported", "imported"
+        PARTIAL = "partial", "partial"
+        REFUSED = "refused", "refused"
+        DELETED = "deleted", "deleted"  # its runs are gone; the file is kept and can be restored
+
+    FINISHED: ClassVar[frozenset[str]] = frozenset(
+        {State.IMPORTED, State.PARTIAL, State.REFUSED, State.DELETED}
+    )
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="uploads")
+    raw = models.ForeignKey(RawFile, on_delete=models.PROTECT, related_name="uploads")
+    name = models.CharField(max_length=255)
+    metadata = models.JSONField(default=dict)  # as canonical as its digest: explicit fields and meta, masked
+    metadata_digest = models.CharField(max_length=64)
+    state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
+    format = models.CharField(max_length=30, blank=True)
+    errors = models.JSONField(default=list)  # [{"line": 3 or null, "message": "..."}]
+    warnings = models.JSONField(default=list)
+    done = models.PositiveIntegerField(default=0)
+    total = models.PositiveIntegerField(default=1)
+    quiet = models.BooleanField(default=False)  # nobody is mailed for what this upload brings
+    user = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    token = models.ForeignKey(Token, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    received_at = models.DateTimeField(default=timezone.now)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "raw", "metadata_digest"], name="upload_is_unique"),
+        ]
+        indexes = [
+            models.Index(fields=["project", "-received_at"], name="upload_by_time"),
+            models.Index(
+                fields=["received_at"],
+                name="upload_waiting",
+                condition=models.Q(state__in=["queued", "importing"]),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Companion(models.Model):
+    """A file that came beside an upload: vmstat output, my.cnf, lscpu."""
+
+    class Kind(models.TextChoices):
+        CONFIGURATION = "configuration", "configuration"
+        OTHER = "companion", "companion"
+
+    upload = models.ForeignKey(Upload, on_delete=models.CASCADE, related_name="companions")
+    raw = models.ForeignKey(RawFile, on_delete=models.PROTECT, related_name="+")
+    kind = models.CharField(max_length=15, choices=Kind)
+    name = models.CharField(max_length=255)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["upload", "raw", "kind"], name="companion_is_unique")]
+
+    def __str__(self) -> str:
+        return self.name
