@@ -42,7 +42,7 @@ class Subscription(models.Model):
 
 
 class Alert(models.Model):
-    """One incident owed to one address. A crash may repeat the mail, never lose it: ``sent_at`` is set last."""
+    """One incident owed to one address. A crash may repeat its mail, never lose it."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="alerts")
     incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="alerts")
