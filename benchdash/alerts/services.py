@@ -99,7 +99,7 @@ def _tellable_incidents() -> QuerySet[Incident]:
 
 
 def _subscribers(incident: Incident) -> dict[str, int]:
-    """The addresses that want to hear of the incident and are owed nothing for it yet: a subscription each."""
+    """Addresses that want to hear of the incident and are owed nothing for it yet, with a subscription."""
     wanted = (
         Subscription.objects.filter(project=incident.project_id, created_at__lte=incident.confirmed_at)
         .filter(Q(product=None) | Q(product=incident.product))

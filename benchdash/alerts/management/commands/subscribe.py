@@ -20,7 +20,7 @@ class Command(BaseCommand):
         parser.add_argument("--branch", default="", metavar="NAME", help="only regressions on this branch")
         parser.add_argument("--hardware", metavar="NAME", help="only regressions on this hardware")
 
-    def handle(self, *_: Any, **options: Any) -> None:
+    def handle(self, *_args: Any, **options: Any) -> None:
         project = Project.objects.filter(slug=options["project"]).first()
         if project is None:
             raise CommandError(f"no project is called {options['project']!r}")
