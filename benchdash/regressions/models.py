@@ -70,7 +70,8 @@ class Incident(models.Model):
 
 
 class ChangePoint(models.Model):
-    """A shift, stored. ``run`` is the earliest run of the first group of the new level and holds its place.
+    """A shift, stored. ``run`` is the earliest run of the first group of the new level and holds its place;
+    ``last_good`` is the latest run of the group before it.
 
     ``before`` and ``after`` are levels in the series' unit; ``change`` is after / before - 1.
     """
@@ -82,6 +83,7 @@ class ChangePoint(models.Model):
 
     series = models.ForeignKey(Series, on_delete=models.CASCADE, related_name="change_points")
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="change_points")
+    last_good = models.ForeignKey(Run, on_delete=models.SET_NULL, null=True, related_name="+")
     incident = models.ForeignKey(
         Incident, on_delete=models.SET_NULL, null=True, blank=True, related_name="change_points"
     )
