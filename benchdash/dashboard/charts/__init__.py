@@ -1,0 +1,1 @@
+"""Points in, figures out: plain dicts that Plotly draws. No queries here."""

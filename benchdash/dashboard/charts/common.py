@@ -1,0 +1,166 @@
+"""What all figures share: colours, axes, error bars, and the layout they begin with.
+
+A figure is ``{"data": [...], "layout": {...}}``. Colours are named by their tokens in base.css and looked up
+in the browser, so that one figure serves light and dark. Two keys of ours ride in ``meta``, which Plotly
+leaves alone: ``layout.meta.end_labels`` asks for names at the ends of lines, and ``trace.meta.links`` holds
+an address for every point.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from benchdash.dashboard import numbers
+
+Figure = dict[str, Any]
+
+RAMP_STEPS: Final = 12
+CATEGORIES: Final = 8
+# Beyond this many lines their names stand in a legend.
+END_LABELS_UP_TO: Final = 6
+# Two ticks of a threads axis lie at least this factor apart.
+_TICK_FACTOR: Final = 1.3
+_DECADE: Final = 10
+
+
+def token(name: str) -> str:
+    """The colour of a token of base.css: ``token("worse-3")``."""
+    return f"var(--{name})"
+
+
+def ordered_colours(count: int) -> list[str]:
+    """A sequential ramp for ``count`` ordered things: the oldest pale, the newest strong."""
+    if count == 1:
+        return [token(f"ramp-{RAMP_STEPS - 3}")]
+    return [token(f"ramp-{1 + round(i * (RAMP_STEPS - 1) / (count - 1))}") for i in range(count)]
+
+
+def unordered_colour(index: int) -> str:
+    """One of eight colours that stand for nothing but being different; beyond eight they come again."""
+    return token(f"cat-{index % CATEGORIES + 1}")
+
+
+def base_layout(*, lines: int = 1, hovermode: str | bool = "closest", **parts: Any) -> dict[str, Any]:
+    """The layout that every figure begins with; ``parts`` are its own axes, shapes and annotations."""
+    return {
+        "font": {"family": "system-ui, sans-serif", "size": 12, "color": token("ink")},
+        "paper_bgcolor": token("surface"),
+        "plot_bgcolor": token("surface"),
+        "margin": {"l": 64, "r": 16, "t": 12, "b": 48},
+        "hovermode": hovermode,
+        "hoverlabel": {
+            "bgcolor": token("raised"),
+            "bordercolor": token("line"),
+            "font": {"color": token("ink"), "size": 12},
+            "align": "left",
+            "namelength": -1,
+        },
+        "showlegend": lines > END_LABELS_UP_TO,
+        "legend": {"font": {"size": 12}, "tracegroupgap": 0, "itemsizing": "constant"},
+        "meta": {"end_labels": 1 < lines <= END_LABELS_UP_TO},
+        **parts,
+    }
+
+
+def axis(title: str = "", **parts: Any) -> dict[str, Any]:
+    """An axis in our lines and inks."""
+    return {
+        "title": {"text": title, "standoff": 8, "font": {"size": 12, "color": token("ink-2")}},
+        "gridcolor": token("line"),
+        "linecolor": token("line"),
+        "zerolinecolor": token("line"),
+        "tickcolor": token("line"),
+        "tickfont": {"color": token("ink-2")},
+        "ticks": "outside",
+        "ticklen": 4,
+        "automargin": True,
+        "separatethousands": True,
+        **parts,
+    }
+
+
+def threads_axis(counts: Sequence[int]) -> dict[str, Any]:
+    """Threads, each doubling as wide as the next, with ticks at the counts that were measured."""
+    ticks: list[int] = []
+    for count in sorted(set(counts)):
+        if not ticks or count >= ticks[-1] * _TICK_FACTOR:
+            ticks.append(count)
+    return axis(
+        "threads",
+        type="log" if ticks and ticks[0] > 0 else "linear",
+        tickmode="array",
+        tickvals=ticks,
+        ticktext=[numbers.count(tick) for tick in ticks],
+        showgrid=False,
+    )
+
+
+def versions_axis(labels: Sequence[str]) -> dict[str, Any]:
+    """Versions in their order, as far apart as each other."""
+    return axis(type="category", categoryorder="array", categoryarray=list(labels), showgrid=False)
+
+
+def time_axis() -> dict[str, Any]:
+    return axis("time, UTC", type="date", showgrid=False)
+
+
+def metric_axis(metric: str, unit: str, direction: str, *, log: bool = False) -> dict[str, Any]:
+    """A metric with its unit and its direction, from zero unless logarithmic."""
+    return axis(numbers.axis_title(metric, unit, direction), **_scale(log))
+
+
+def relative_axis(reference: str, direction: str) -> dict[str, Any]:
+    """Percentages of a reference (= 100 %)."""
+    return axis(f"% of {reference}, {numbers.direction_words(direction)}", ticksuffix=" %")
+
+
+def log_is_better(values: Sequence[float]) -> bool:
+    """Whether positive values span more than a decade, so that a linear axis would flatten most of them."""
+    return bool(values) and min(values) > 0 and max(values) / min(values) > _DECADE
+
+
+def error_bars(
+    values: Sequence[float], lows: Sequence[float | None], highs: Sequence[float | None]
+) -> dict[str, Any]:
+    """Thin error bars from intervals; a point without one has no bar."""
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": [None if high is None else high - value for value, high in zip(values, highs, strict=True)],
+        "arrayminus": [None if low is None else value - low for value, low in zip(values, lows, strict=True)],
+        "thickness": 1,
+        "width": 3,
+    }
+
+
+def line(
+    name: str,
+    x: Sequence[Any],
+    y: Sequence[float | None],
+    *,
+    colour: str,
+    is_base: bool = False,
+    links: Sequence[str] = (),
+    **parts: Any,
+) -> dict[str, Any]:
+    """A trace of markers at the measured points with straight lines between; the base is ink and dashed."""
+    shade = token("ink") if is_base else colour
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": name,
+        "x": list(x),
+        "y": list(y),
+        "line": {"color": shade, "width": 2, "dash": "dash" if is_base else "solid"},
+        "marker": {"color": shade, "size": 6},
+        "connectgaps": False,
+        **({"meta": {"links": list(links)}} if links else {}),
+        **parts,
+    }
+
+
+def figure(data: Sequence[Mapping[str, Any]], layout: Mapping[str, Any]) -> Figure:
+    return {"data": [dict(trace) for trace in data], "layout": dict(layout)}
+
+
+def _scale(log: bool) -> dict[str, Any]:
+    return {"type": "log", "dtick": "D2"} if log else {"type": "linear", "rangemode": "tozero"}

@@ -1,0 +1,79 @@
+"""What stands in the top bar of a project, for one viewer."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.urls import NoReverseMatch, reverse
+
+from benchdash.accounts.access import Viewer
+from benchdash.accounts.models import Project, Scope
+
+
+@dataclass(frozen=True)
+class Link:
+    label: str
+    url: str
+    is_current: bool = False
+
+
+@dataclass(frozen=True)
+class _Entry:
+    label: str
+    name: str
+    # The pages that belong under this entry.
+    covers: frozenset[str] = frozenset()
+    members: bool = False
+    scope: str = ""
+
+
+_MAIN = (
+    _Entry("Overview", "overview"),
+    _Entry("Compare", "compare"),
+    _Entry("History", "history"),
+    _Entry("Incidents", "incidents", frozenset({"incident"})),
+    _Entry("Uploads", "uploads", frozenset({"upload", "upload_new"})),
+)
+_MORE = (
+    _Entry("Runs", "runs", frozenset({"run"})),
+    _Entry("Versions", "versions"),
+    _Entry("Hardware", "hardware"),
+    _Entry("Configurations", "configurations"),
+    _Entry("Workloads", "workloads"),
+    _Entry("Subscriptions", "subscriptions", members=True),
+    _Entry("Alerts", "alerts", members=True),
+    _Entry("Audit log", "audit", members=True),
+    _Entry("Tokens", "tokens", scope=Scope.ADMIN),
+    _Entry("Project settings", "project_settings", scope=Scope.ADMIN),
+)
+
+
+@dataclass(frozen=True)
+class Navigation:
+    main: Sequence[Link]
+    more: Sequence[Link]
+
+    @property
+    def is_under_more(self) -> bool:
+        return any(link.is_current for link in self.more)
+
+
+def navigation(project: Project, viewer: Viewer, current: str) -> Navigation:
+    """The links to the pages of a project; ``current`` is the URL name of the page being shown."""
+    return Navigation(
+        main=_links(_MAIN, project, viewer, current), more=_links(_MORE, project, viewer, current)
+    )
+
+
+def _links(entries: Sequence[_Entry], project: Project, viewer: Viewer, current: str) -> list[Link]:
+    links = []
+    for entry in entries:
+        if entry.members and not viewer.is_member(project):
+            continue
+        if entry.scope and not viewer.may(entry.scope, project):
+            continue
+        try:
+            url = reverse(f"dashboard:{entry.name}", args=[project.slug])
+        except NoReverseMatch:  # the page is not written yet
+            continue
+        links.append(Link(entry.label, url, is_current=current == entry.name or current in entry.covers))
+    return links

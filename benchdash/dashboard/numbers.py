@@ -1,0 +1,168 @@
+"""How numbers, units and times are written on pages, in charts and in tables."""
+
+import math
+from datetime import datetime, timedelta
+from typing import Final
+
+from benchdash.results.readings import HIGHER
+
+MINUS: Final = "−"
+NO_BREAK: Final = "\N{NO-BREAK SPACE}"
+NOTHING: Final = "–"
+
+# Where a change gets the next of the four levels of colour, as a share.
+LEVELS: Final = (0.02, 0.05, 0.10, 0.20)
+
+_NAMES: Final = {
+    "tps": "transactions per second",
+    "qps": "queries per second",
+    "events_per_s": "events per second",
+    "reads_per_s": "reads per second",
+    "writes_per_s": "writes per second",
+    "other_per_s": "other queries per second",
+    "fsyncs_per_s": "fsyncs per second",
+    "ops_per_s": "operations per second",
+    "errors_per_s": "errors per second",
+    "reconnects_per_s": "reconnects per second",
+    "transferred_mib_per_s": "MiB transferred per second",
+    "read_mib_per_s": "MiB read per second",
+    "written_mib_per_s": "MiB written per second",
+    "total_time": "total time",
+    "total_events": "total events",
+    "latency_min": "response time, minimum",
+    "latency_avg": "response time, average",
+    "latency_max": "response time, maximum",
+    "latency_sum": "response time, sum",
+    "latency_stddev": "response time, standard deviation",
+    "score": "score",
+    "cpu_per_op": "CPU per operation",
+    "cs_per_op": "context switches per operation",
+    "read_kb_per_op": "kB read per operation",
+    "write_kb_per_op": "kB written per operation",
+}
+_PERCENTILE: Final = "latency_p"
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """``15,344``, ``153.4``, ``0.01534``: whole from 1,000 on, else that many significant digits."""
+    if value is None or not math.isfinite(value):
+        return NOTHING
+    if value == 0:
+        return "0"
+    # Rounded first, so that 999.96 is written as the 1,000 that it rounds to.
+    rounded = float(f"{value:.{digits - 1}e}")
+    exponent = math.floor(math.log10(abs(rounded)))
+    if exponent >= digits - 1:
+        return _signed(f"{value:,.0f}")
+    if exponent < -4:
+        return _signed(f"{value:.{digits - 1}e}")
+    return _signed(f"{rounded:,.{digits - 1 - exponent}f}")
+
+
+def count(value: int | None) -> str:
+    """``15,344``."""
+    return NOTHING if value is None else _signed(f"{value:,}")
+
+
+def change(value: float | None) -> str:
+    """``−8.4 %`` for -0.084; always signed, one decimal."""
+    if value is None or not math.isfinite(value):
+        return NOTHING
+    text = f"{value * 100:+,.1f}"
+    if text in {"+0.0", "-0.0"}:
+        text = "0.0"
+    return f"{_signed(text)}{NO_BREAK}%"
+
+
+def share(value: float | None) -> str:
+    """``99.2 %`` for 0.992; a part of a whole, without a sign."""
+    if value is None or not math.isfinite(value):
+        return NOTHING
+    return f"{_signed(f'{value * 100:,.1f}')}{NO_BREAK}%"
+
+
+def ratio(value: float | None) -> str:
+    """``0.92``."""
+    return NOTHING if value is None or not math.isfinite(value) else f"{value:,.2f}"
+
+
+def plus_minus(value: float | None, low: float | None, high: float | None) -> str:
+    """``± 12``: half the interval, with two significant digits; empty where there is no interval."""
+    if value is None or low is None or high is None:
+        return ""
+    half = max(high - value, value - low)
+    return f"±{NO_BREAK}{number(half, digits=2)}"
+
+
+def level(change: float | None, direction: str, verdict: str = "") -> str:
+    """The colour token of a change: ``worse-1`` to ``worse-4``, ``better-1`` ..., ``same`` or ``unknown``.
+
+    ``verdict`` is a comparison's word where there is one: what is within the noise has no colour, however
+    large it is, and what is beyond it has at least the first.
+    """
+    if change is None or not math.isfinite(change) or verdict == "unknown":
+        return "unknown"
+    size = sum(abs(change) >= limit - 1e-9 for limit in LEVELS)
+    if verdict:
+        return "same" if verdict == "same" else f"{verdict}-{max(size, 1)}"
+    if size == 0:
+        return "same"
+    return f"{'better' if (change > 0) == (direction == HIGHER) else 'worse'}-{size}"
+
+
+def metric_name(metric: str) -> str:
+    """``response time, 95th percentile`` for ``latency_p95``; an unknown metric keeps its own name."""
+    if metric.startswith(_PERCENTILE):
+        return f"response time, {_ordinal(metric.removeprefix(_PERCENTILE).replace('_', '.'))} percentile"
+    return _NAMES.get(metric, metric)
+
+
+def unit_words(metric: str, unit: str) -> str:
+    """The unit, unless the metric's name says it (``transactions per second``)."""
+    return "" if unit == "1/s" and metric in _NAMES else unit
+
+
+def direction_words(direction: str) -> str:
+    return "higher is better" if direction == HIGHER else "lower is better"
+
+
+def axis_title(metric: str, unit: str, direction: str) -> str:
+    """``transactions per second, higher is better``, ``response time, average (ms), lower is better``."""
+    words = unit_words(metric, unit)
+    return f"{metric_name(metric)}{f' ({words})' if words else ''}, {direction_words(direction)}"
+
+
+def ago(time: datetime, now: datetime) -> str:
+    """``3 hours ago``; from a year on, the date."""
+    passed = now - time
+    if passed < timedelta(0):
+        return f"in {_span(-passed)}" if -passed >= timedelta(minutes=1) else "now"
+    if passed < timedelta(minutes=1):
+        return "just now"
+    if passed >= timedelta(days=365):
+        return f"{time.day} {time:%b %Y}"
+    return f"{_span(passed)} ago"
+
+
+def exact_time(time: datetime) -> str:
+    """``20 Nov 2026, 16:58:03 UTC``; ``time`` is in UTC."""
+    return f"{time.day} {time:%b %Y, %H:%M:%S} UTC"
+
+
+def _span(passed: timedelta) -> str:
+    minutes = int(passed.total_seconds() // 60)
+    for size, name in ((60 * 24 * 30, "month"), (60 * 24, "day"), (60, "hour"), (1, "minute")):
+        if minutes >= size:
+            amount = minutes // size
+            return f"{amount} {name}{'' if amount == 1 else 's'}"
+    return "moments"
+
+
+def _ordinal(text: str) -> str:
+    if text.endswith(("11", "12", "13")):
+        return f"{text}th"
+    return text + {"1": "st", "2": "nd", "3": "rd"}.get(text[-1:], "th")
+
+
+def _signed(text: str) -> str:
+    return text.replace("-", MINUS)

@@ -1,0 +1,72 @@
+"""What all pages of a project begin with: the project, who asks, and the answers to those who may not."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec
+
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render
+
+from benchdash.accounts.access import NotAllowed, NotVisible, Viewer, viewer_of
+from benchdash.accounts.models import Project
+
+P = ParamSpec("P")
+
+
+@dataclass(frozen=True)
+class ProjectPage:
+    """A page of a project, for one viewer."""
+
+    project: Project
+    viewer: Viewer
+
+    @property
+    def is_member(self) -> bool:
+        return self.viewer.is_member(self.project)
+
+    def may(self, scope: str) -> bool:
+        return self.viewer.may(scope, self.project)
+
+    def require(self, scope: str) -> None:
+        """Raises NotAllowed, which project_page answers."""
+        self.viewer.require(scope, self.project)
+
+    def render(
+        self,
+        request: HttpRequest,
+        template: str,
+        context: Mapping[str, Any] | None = None,
+        *,
+        status: int = 200,
+    ) -> HttpResponse:
+        """The template with ``page``, ``project`` and ``viewer`` beside its own context."""
+        shared = {"page": self, "project": self.project, "viewer": self.viewer}
+        return render(request, template, {**shared, **(context or {})}, status=status)
+
+
+def project_page(
+    view: Callable[Concatenate[HttpRequest, ProjectPage, P], HttpResponseBase],
+) -> Callable[..., HttpResponseBase]:
+    """A view of (request, page, ...) for an address that begins with the project's slug.
+
+    What does not exist for the viewer is a 404. What the viewer may not do is a 403, or the sign-in page
+    where nobody is signed in.
+    """
+
+    @wraps(view)
+    def answer(request: HttpRequest, slug: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+        viewer = viewer_of(request)
+        try:
+            page = ProjectPage(project=viewer.project(slug), viewer=viewer)
+            return view(request, page, *args, **kwargs)
+        except NotVisible as error:
+            raise Http404(str(error)) from None
+        except NotAllowed as error:
+            if viewer.is_anonymous:
+                return redirect_to_login(request.get_full_path())
+            raise PermissionDenied(str(error)) from None
+
+    return answer

@@ -1,0 +1,63 @@
+"""The parts that pages are put together from: ``{% load shell %}``."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import template
+from django.template.context import RequestContext
+
+from benchdash.accounts.access import NOBODY, viewer_of
+from benchdash.dashboard.navigation import navigation
+
+register = template.Library()
+
+
+@register.inclusion_tag("dashboard/_top_bar.html", takes_context=True)
+def top_bar(context: RequestContext) -> dict[str, Any]:
+    request = context.get("request")
+    # An error page may be drawn before the middlewares have said who asks.
+    viewer = viewer_of(request) if request is not None and hasattr(request, "user") else NOBODY
+    project = context.get("project")
+    match = getattr(request, "resolver_match", None)
+    current = match.url_name if match and match.url_name else ""
+    return {
+        "request": request,
+        "viewer": viewer,
+        "project": project,
+        "projects": viewer.projects(),
+        "navigation": navigation(project, viewer, current) if project else None,
+        "is_sign_in": current == "sign_in",
+        "csrf_token": context.get("csrf_token"),
+    }
+
+
+@register.inclusion_tag("dashboard/_chart.html", takes_context=True)
+def chart(
+    context: RequestContext,
+    figure: Mapping[str, Any],
+    name: str,
+    *,
+    title: str = "",
+    height: int = 360,
+    table: str = "",
+    link: str = "",
+    scale: str = "",
+) -> dict[str, Any]:
+    """A figure with its tools; its page includes ``dashboard/_chart_scripts.html`` in the block scripts.
+
+    ``name`` is unique on the page; ``title`` says what and where; ``table`` is the id of the table that says
+    the same; ``link`` is the address of the large chart; ``scale`` names the query parameter that keeps
+    ``log`` or ``linear`` of the vertical axis.
+    """
+    project = context.get("project")
+    return {
+        "figure": figure,
+        "figure_id": f"figure-{name}",
+        "name": name,
+        "title": title,
+        "height": height,
+        "table": table,
+        "link": link,
+        "scale": scale,
+        "notice": project.notice if project else "",
+    }

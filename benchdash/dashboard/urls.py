@@ -1,0 +1,35 @@
+"""The pages. Each module of views lists its own; those of a project live under its slug."""
+
+from django.urls import include, path
+
+from benchdash.dashboard.views import (
+    catalogue,
+    compare,
+    history,
+    incidents,
+    overview,
+    people,
+    runs,
+    search,
+    shell,
+    uploads,
+)
+
+app_name = "dashboard"
+
+_project_pages = [
+    *overview.urlpatterns,
+    *compare.urlpatterns,
+    *history.urlpatterns,
+    *runs.urlpatterns,
+    *incidents.urlpatterns,
+    *uploads.urlpatterns,
+    *catalogue.urlpatterns,
+    *people.urlpatterns,
+    *search.urlpatterns,
+]
+
+urlpatterns = [
+    *shell.urlpatterns,
+    path("p/<slug:slug>/", include(_project_pages)),
+]

@@ -1,0 +1,5 @@
+"""Versions side by side."""
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []

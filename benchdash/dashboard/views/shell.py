@@ -1,0 +1,60 @@
+"""The pages that belong to no project: the list of projects, signing in and out."""
+
+import hashlib
+import logging
+from typing import Any
+
+from django.contrib.auth.views import LoginView, LogoutView
+from django.core.cache import cache
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import path
+from redis.exceptions import RedisError
+
+from benchdash.accounts.access import viewer_of
+from benchdash.dashboard.queries import project_cards
+
+logger = logging.getLogger(__name__)
+
+_TRIES = 10
+_TRIES_WITHIN_S = 60
+
+
+def home(request: HttpRequest) -> HttpResponse:
+    return render(request, "dashboard/home.html", {"cards": project_cards(viewer_of(request))})
+
+
+class SignIn(LoginView):
+    """Ten tries a minute for one e-mail address from one place."""
+
+    template_name = "dashboard/sign_in.html"
+    redirect_authenticated_user = True
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if _tries(request) > _TRIES:
+            # A bound form would try the password while it is drawn.
+            context = self.get_context_data(form=self.get_form_class()(request), too_many=True)
+            answer = self.render_to_response(context, status=429)
+            answer["Retry-After"] = str(_TRIES_WITHIN_S)
+            return answer
+        return super().post(request, *args, **kwargs)
+
+
+def _tries(request: HttpRequest) -> int:
+    """How often this address was tried from this place in the last minute, this time included."""
+    who = f"{request.POST.get('username', '').strip().lower()} {request.META.get('REMOTE_ADDR', '')}"
+    key = f"sign-in:{hashlib.sha256(who.encode()).hexdigest()}"
+    try:
+        cache.add(key, 0, timeout=_TRIES_WITHIN_S)
+        return cache.incr(key)
+    except (RedisError, ValueError) as error:
+        # Without its counter, or when the minute ended just now, people must still be able to sign in.
+        logger.warning("sign-in tries are not counted: %s", error)
+        return 1
+
+
+urlpatterns = [
+    path("", home, name="home"),
+    path("sign-in/", SignIn.as_view(), name="sign_in"),
+    path("sign-out/", LogoutView.as_view(), name="sign_out"),
+]

@@ -1,0 +1,178 @@
+// What every page can do: theme, keys, menus, filters, confirmation, copying, tables as CSV.
+
+const THEMES = ["", "light", "dark"];
+const THEME_NAMES = { "": "Theme: as the system", light: "Theme: light", dark: "Theme: dark" };
+
+function showTheme(theme) {
+  for (const button of document.querySelectorAll("[data-theme-toggle]")) {
+    button.title = THEME_NAMES[theme];
+    button.querySelector("[data-theme-name]").textContent = THEME_NAMES[theme];
+  }
+}
+
+function nextTheme() {
+  const root = document.documentElement;
+  const theme = THEMES[(THEMES.indexOf(root.dataset.theme ?? "") + 1) % THEMES.length];
+  if (theme) root.dataset.theme = theme;
+  else delete root.dataset.theme;
+  try {
+    if (theme) localStorage.setItem("theme", theme);
+    else localStorage.removeItem("theme");
+  } catch {
+    // Without storage the choice lasts as long as the page.
+  }
+  showTheme(theme);
+  document.dispatchEvent(new CustomEvent("themechange"));
+}
+
+function isTyping(target) {
+  return target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName);
+}
+
+function onKey(event) {
+  if (event.key === "Escape") {
+    const open = event.target.closest?.("details[open].menu, details[open].chip");
+    if (open) {
+      open.open = false;
+      open.querySelector("summary").focus();
+    }
+    return;
+  }
+  if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+  const target = document.querySelector(`[data-shortcut="${CSS.escape(event.key)}"]`);
+  if (target) {
+    event.preventDefault();
+    target.focus();
+    target.select?.();
+  }
+}
+
+function closeMenusOutside(target) {
+  for (const open of document.querySelectorAll("details[open].menu, details[open].chip")) {
+    if (!open.contains(target)) open.open = false;
+  }
+}
+
+function onClick(event) {
+  closeMenusOutside(event.target);
+  const button = event.target.closest("button");
+  if (!button) return;
+  if ("themeToggle" in button.dataset) nextTheme();
+  if ("copy" in button.dataset) copy(button.dataset.copy, button);
+  if ("copyLink" in button.dataset) copy(new URL(`#${button.dataset.copyLink}`, location).href, button);
+  if ("csvOf" in button.dataset) saveTable(document.getElementById(button.dataset.csvOf));
+  if ("unfold" in button.dataset) {
+    const open = document.getElementById(button.dataset.unfold).classList.toggle("is-unfolded");
+    button.setAttribute("aria-expanded", String(open));
+  }
+}
+
+async function copy(text, button) {
+  const label = button.textContent;
+  try {
+    await navigator.clipboard.writeText(text);
+    button.textContent = "Copied";
+  } catch {
+    button.textContent = "Not allowed";
+  }
+  setTimeout(() => (button.textContent = label), 1500);
+}
+
+// --- filters: the whole choice in the address, and nothing empty in it ---
+
+let openedChip = null;
+
+function tidyParameters(event) {
+  const form = event.detail.elt;
+  if (form.id !== "filters") return;
+  const parameters = event.detail.parameters;
+  const own = new Set([...form.elements].map((element) => element.name));
+  for (const name of new Set(own)) {
+    if (name && [...parameters.getAll(name)].every((value) => value === "")) parameters.delete(name);
+  }
+  // What a chart keeps in the address stays; a page number belongs to the old choice.
+  for (const [name, value] of new URLSearchParams(location.search)) {
+    if (!own.has(name) && name !== "page") parameters.append(name, value);
+  }
+}
+
+function narrow(input) {
+  const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+  for (const label of input.closest(".chip-menu").querySelectorAll("label")) {
+    const text = label.textContent.toLowerCase();
+    label.hidden = !words.every((word) => text.includes(word));
+  }
+}
+
+document.addEventListener("input", (event) => {
+  if ("narrow" in event.target.dataset) narrow(event.target);
+});
+document.addEventListener(
+  "change",
+  (event) => {
+    if ("narrow" in event.target.dataset) event.stopPropagation();
+    else if (event.target.type === "radio" && event.target.closest(".chip")) {
+      event.target.closest(".chip").open = false;
+    }
+  },
+  true,
+);
+document.addEventListener("htmx:configRequest", tidyParameters);
+document.addEventListener("htmx:beforeSwap", () => {
+  openedChip = document.querySelector("details[open].chip")?.id ?? null;
+});
+document.addEventListener("htmx:afterSwap", () => {
+  if (openedChip) document.getElementById(openedChip)?.setAttribute("open", "");
+});
+
+// --- dangerous buttons ask ---
+
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  const question = event.submitter?.dataset.confirm ?? form.dataset.confirm;
+  const dialog = document.getElementById("confirm");
+  if (!question || !dialog || "confirmed" in form.dataset) return;
+  event.preventDefault();
+  dialog.querySelector("p").textContent = question;
+  dialog.querySelector("button[value=yes]").textContent = event.submitter?.textContent.trim() || "Yes";
+  dialog.returnValue = "";
+  dialog.addEventListener(
+    "close",
+    () => {
+      if (dialog.returnValue !== "yes") return;
+      form.dataset.confirmed = "";
+      form.requestSubmit(event.submitter);
+      delete form.dataset.confirmed;
+    },
+    { once: true },
+  );
+  dialog.showModal();
+});
+
+// --- tables as CSV: the exact value of a cell is in data-value, else its text ---
+
+function csvCell(cell) {
+  const text = cell.dataset.value ?? cell.textContent.trim().replace(/\s+/g, " ");
+  return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+function tableCsv(table) {
+  const rows = [...table.rows].map((row) => [...row.cells].map(csvCell).join(","));
+  return rows.join("\r\n") + "\r\n";
+}
+
+function save(blob, name) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
+function saveTable(table) {
+  save(new Blob(["﻿", tableCsv(table)], { type: "text/csv;charset=utf-8" }), `${table.id || "table"}.csv`);
+}
+
+document.addEventListener("keydown", onKey);
+document.addEventListener("click", onClick);
+showTheme(document.documentElement.dataset.theme ?? "");

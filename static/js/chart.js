@@ -1,0 +1,309 @@
+// Draws the figures of a page. The only file that knows Plotly.
+
+const CONFIG = { displayModeBar: false, displaylogo: false, scrollZoom: false, doubleClick: "reset" };
+const NARROW = 560;
+const LABEL_HEIGHT = 15;
+const TOKEN = /^var\((--[\w-]+)\)$/;
+
+// --- colours: tokens of base.css, as they are in the theme of this moment ---
+
+const colours = new Map();
+
+function colourOf(token) {
+  if (!colours.has(token)) {
+    const probe = document.createElement("span");
+    probe.style.color = `var(${token})`;
+    document.body.append(probe);
+    colours.set(token, getComputedStyle(probe).color);
+    probe.remove();
+  }
+  return colours.get(token);
+}
+
+// A copy of a figure's part with colours in place of tokens.
+function painted(part) {
+  if (Array.isArray(part)) return part.map(painted);
+  if (part && typeof part === "object") {
+    return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, painted(value)]));
+  }
+  const token = typeof part === "string" && part.match(TOKEN);
+  return token ? colourOf(token[1]) : part;
+}
+
+// --- names at the ends of lines, kept apart from each other ---
+
+function textWidth(text) {
+  const context = document.createElement("canvas").getContext("2d");
+  context.font = `12px ${getComputedStyle(document.body).fontFamily}`;
+  return context.measureText(text).width;
+}
+
+function namedLines(data) {
+  return data.filter((trace) => trace.name && trace.showlegend !== false && trace.visible !== "legendonly");
+}
+
+function lineEnd(trace) {
+  for (let i = trace.y.length - 1; i >= 0; i -= 1) {
+    if (Number.isFinite(trace.y[i])) return trace.y[i];
+  }
+  return null;
+}
+
+// Top to bottom, each at least a label's height below the one before, the whole kept within the plot.
+function spread(labels, height) {
+  labels.sort((a, b) => a.at - b.at);
+  let floor = LABEL_HEIGHT / 2;
+  for (const label of labels) {
+    label.to = Math.max(label.at, floor);
+    floor = label.to + LABEL_HEIGHT;
+  }
+  let ceiling = height - LABEL_HEIGHT / 2;
+  for (const label of labels.toReversed()) {
+    label.to = Math.min(label.to, ceiling);
+    ceiling = label.to - LABEL_HEIGHT;
+  }
+}
+
+function endLabels(plot) {
+  const axis = plot._fullLayout.yaxis;
+  const labels = [];
+  for (const trace of namedLines(plot.data)) {
+    const end = lineEnd(trace);
+    if (end === null || (axis.type === "log" && end <= 0)) continue;
+    const linear = axis.d2l(end);
+    labels.push({ trace, linear, at: axis.l2p(linear) });
+  }
+  spread(labels, axis._length);
+  const colour = (trace) => trace.line?.color ?? trace.marker?.color ?? colourOf("--ink");
+  return labels.map(({ trace, linear, at, to }) => ({
+    xref: "paper",
+    x: 1,
+    xanchor: "left",
+    xshift: 4,
+    yref: "y",
+    y: linear,
+    yshift: at - to,
+    text: `<span style="color:${colour(trace)}">●</span> ${trace.name}`,
+    showarrow: false,
+    font: { size: 12, color: colourOf("--ink") },
+  }));
+}
+
+// --- one chart ---
+
+class Chart {
+  constructor(element) {
+    this.element = element;
+    this.plot = element.querySelector(".chart-plot");
+    this.figure = JSON.parse(document.getElementById(element.dataset.chart).textContent);
+    this.scaleName = element.dataset.scale;
+    const asked = this.scaleName && new URLSearchParams(location.search).get(this.scaleName);
+    this.log = asked ? asked === "log" : this.figure.layout.yaxis?.type === "log";
+    this.width = 0;
+  }
+
+  get isNarrow() {
+    return this.plot.clientWidth < NARROW;
+  }
+
+  get hasEndLabels() {
+    return Boolean(this.figure.layout.meta?.end_labels) && !this.isNarrow;
+  }
+
+  layout() {
+    const layout = painted(this.figure.layout);
+    layout.width = this.plot.clientWidth;
+    layout.height = this.plot.clientHeight;
+    // A finger that scrolls the page must not draw a zoom box.
+    if (matchMedia("(pointer: coarse)").matches) layout.dragmode = false;
+    if (this.scaleName) {
+      for (const name of Object.keys(layout).filter((key) => /^yaxis\d*$/.test(key))) {
+        layout[name].type = this.log ? "log" : "linear";
+        if (this.log) layout[name].dtick ??= "D2";
+        else if (layout[name].dtick === "D2") delete layout[name].dtick;
+      }
+    }
+    if (this.hasEndLabels) {
+      const widest = Math.max(0, ...namedLines(this.figure.data).map((trace) => textWidth(`● ${trace.name}`)));
+      layout.margin = { ...layout.margin, r: Math.min(widest + 16, layout.width / 3) };
+      layout.showlegend = false;
+    } else if (layout.showlegend || layout.meta?.end_labels) {
+      layout.showlegend = true;
+      if (this.isNarrow) layout.legend = { ...layout.legend, orientation: "h", x: 0, y: -0.2, yanchor: "top" };
+    }
+    return layout;
+  }
+
+  async draw() {
+    this.width = this.plot.clientWidth;
+    const layout = this.layout();
+    const own = layout.annotations ?? [];
+    await Plotly.react(this.plot, painted(this.figure.data), layout, CONFIG);
+    if (this.hasEndLabels) {
+      await Plotly.relayout(this.plot, { annotations: [...own, ...endLabels(this.plot)] });
+    }
+    this.showScale();
+  }
+
+  async start() {
+    await this.draw();
+    this.plot.on("plotly_click", ({ points }) => {
+      const link = points[0]?.data.meta?.links?.[points[0].pointIndex];
+      if (link) location.assign(link);
+    });
+    // The ends move when the vertical axis does.
+    this.plot.on("plotly_relayout", (change) => {
+      if (this.hasEndLabels && Object.keys(change).some((key) => key.startsWith("yaxis"))) {
+        const own = painted(this.figure.layout.annotations ?? []);
+        Plotly.relayout(this.plot, { annotations: [...own, ...endLabels(this.plot)] });
+      }
+    });
+  }
+
+  showScale() {
+    const button = this.element.querySelector("[data-tool=scale]");
+    if (!button) return;
+    button.hidden = false;
+    button.setAttribute("aria-pressed", String(this.log));
+    button.title = this.log ? "Logarithmic; click for linear" : "Linear; click for logarithmic";
+  }
+
+  toggleScale() {
+    this.log = !this.log;
+    const address = new URL(location.href);
+    address.searchParams.set(this.scaleName, this.log ? "log" : "linear");
+    history.replaceState(history.state, "", address);
+    return this.draw();
+  }
+
+  // The picture says by itself what it shows and how far to trust it.
+  savePicture(format) {
+    const title = this.element.querySelector(".chart-title")?.textContent.trim() ?? "";
+    const notice = this.element.querySelector(".chart-notice")?.textContent.trim() ?? "";
+    const layout = structuredClone(this.plot.layout);
+    layout.title = { text: title, x: 0.01, xanchor: "left", font: { size: 15 } };
+    layout.margin = { ...layout.margin, t: 44, b: (layout.margin?.b ?? 48) + (notice ? 24 : 0) };
+    if (notice) {
+      layout.annotations = [
+        ...(layout.annotations ?? []),
+        {
+          text: notice,
+          xref: "paper",
+          yref: "paper",
+          x: 0,
+          y: 0,
+          yshift: -layout.margin.b + 12,
+          xanchor: "left",
+          showarrow: false,
+          font: { size: 11, color: colourOf("--ink-2") },
+        },
+      ];
+    }
+    const height = this.plot.clientHeight + 32 + (notice ? 24 : 0);
+    const width = Math.max(this.plot.clientWidth, 720);
+    const filename = title.replace(/[^\w.-]+/g, "_").replace(/^_+|_+$/g, "") || "chart";
+    delete layout.width;
+    delete layout.height;
+    return Plotly.downloadImage({ data: this.plot.data, layout }, { format, filename, width, height, scale: 2 });
+  }
+}
+
+// --- all charts of the page: each is drawn when it comes near the window ---
+
+const charts = new Map();
+
+async function start(element) {
+  const chart = new Chart(element);
+  charts.set(element, chart);
+  try {
+    await chart.start();
+    resized.observe(chart.plot);
+    element.dataset.drawn = "";
+  } catch (error) {
+    const failed = document.createElement("p");
+    failed.className = "chart-failed";
+    failed.textContent = "The chart could not be drawn; the table says the same.";
+    chart.plot.replaceChildren(failed);
+    throw error;
+  }
+}
+
+const near = new IntersectionObserver(
+  (entries) => {
+    for (const { isIntersecting, target } of entries) {
+      if (!isIntersecting) continue;
+      near.unobserve(target);
+      start(target);
+    }
+  },
+  { rootMargin: "400px" },
+);
+
+const resized = new ResizeObserver((entries) => {
+  for (const { target } of entries) {
+    const chart = charts.get(target.closest(".chart"));
+    if (chart && target.clientWidth && chart.width !== target.clientWidth) chart.draw();
+  }
+});
+
+function lookForCharts() {
+  for (const element of document.querySelectorAll("figure.chart")) {
+    if (!charts.has(element)) near.observe(element);
+  }
+}
+
+function forgetGoneCharts() {
+  for (const [element, chart] of charts) {
+    if (element.isConnected) continue;
+    resized.unobserve(chart.plot);
+    Plotly.purge(chart.plot);
+    charts.delete(element);
+  }
+}
+
+function redrawAll() {
+  colours.clear();
+  for (const chart of charts.values()) chart.draw();
+}
+
+// --- tools and keys ---
+
+function onClick(event) {
+  const button = event.target.closest(".chart [data-tool]");
+  const chart = button && charts.get(button.closest(".chart"));
+  if (!chart) return;
+  if (button.dataset.tool === "scale") chart.toggleScale();
+  else chart.savePicture(button.dataset.tool);
+}
+
+function isInWindow(element) {
+  const { top, bottom } = element.getBoundingClientRect();
+  return bottom > 0 && top < innerHeight;
+}
+
+// "t" goes from the chart that has the focus, or the first one in the window, to its table.
+function onKey(event) {
+  if (event.key !== "t" || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.matches("input, textarea, select, [contenteditable]")) return;
+  const withTable = [...document.querySelectorAll("figure.chart[data-table]")];
+  const figure = event.target.closest("figure.chart[data-table]") ?? withTable.find(isInWindow) ?? withTable[0];
+  const table = figure && document.getElementById(figure.dataset.table);
+  if (!table) return;
+  event.preventDefault();
+  table.setAttribute("tabindex", "-1");
+  table.focus();
+  table.scrollIntoView({ block: "nearest" });
+}
+
+document.addEventListener("click", onClick);
+document.addEventListener("keydown", onKey);
+document.addEventListener("themechange", redrawAll);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawAll);
+document.addEventListener("htmx:afterSwap", () => {
+  forgetGoneCharts();
+  lookForCharts();
+});
+addEventListener("beforeprint", () => {
+  for (const element of document.querySelectorAll("figure.chart:not([data-drawn])")) start(element);
+});
+lookForCharts();
