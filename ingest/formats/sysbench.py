@@ -5,16 +5,17 @@ tells its options, may print interval lines, checkpoint reports and a histogram,
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from functools import cache
+from itertools import pairwise, takewhile
 from pathlib import PurePosixPath
 
 from benchdash.results.readings import Reading, percentile_metric, reading
 from ingest.formats.report import Fact, FormatError, Intervals, ParsedReport, ParsedRun
 from ingest.formats.source import Source
 
-_BANNER_TEXT = r"sysbench ([0-9]+\.[0-9]+[\w.+~-]*)(?: \(using ([^)\n]*)\)|:[^\n]*)?[ \t]*"
+_BANNER_TEXT = r"sysbench ([0-9]+\.[0-9]+[\w.+~-]{0,60})(?: \(using ([^)\n]{1,100})\)|:[^\n]{0,100})?[ \t]*"
 _BANNER = re.compile(_BANNER_TEXT)
 _BANNER_IN_HEAD = re.compile(rf"^{_BANNER_TEXT}\r?$".encode(), re.MULTILINE)
 
@@ -71,7 +72,7 @@ _FAIRNESS = "Threads fairness"
 _HEADINGS = frozenset({_SQL, _CPU, _FILES, _THROUGHPUT, _GENERAL, _LATENCY, _FAIRNESS})
 
 _WHOLE = re.compile(r"[0-9]{1,15}")
-_NUMBER = re.compile(r"[0-9]{1,18}(?:\.([0-9]{1,9}))?")
+_NUMBER = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,9})?")
 _COUNT_AND_RATE = re.compile(r"(\S+)\s+\(\s*(\S+) per sec\.\)")
 _OPERATIONS = re.compile(r"(?:Total operations|Operations performed): (.*)")
 _OPERATIONS_AND_RATE = re.compile(r"(\S+)\s+\(\s*(\S+) (?:per second|ops/sec)\)")
@@ -79,6 +80,7 @@ _TRANSFERRED = re.compile(r"(\S+) MiB transferred \((\S+) MiB/sec\)")
 _IO_RATES = re.compile(r"IOPS=(\S+) (\S+) MiB/s\b.*")
 _PERCENTILE = re.compile(r"([0-9]{1,3})(?:st|nd|rd|th) percentile")
 
+_SHELL = re.compile(r"[0-9]?[<>|&;]")
 _SECRET_NAME = re.compile(r"pass|pwd|secret|token|key", re.IGNORECASE)
 _SECRET = re.compile(r"((?:pass\w*|pwd|secret|token|key)\s*[=:]\s*|://[^:/@\s]*:)[^\s@]+", re.IGNORECASE)
 
@@ -139,19 +141,28 @@ class _Figure:
 
 
 def _figure(text: str, line: int) -> _Figure:
+    """Raises FormatError as ``_number`` does."""
+    value = _number(text, line)
+    decimals = len(text.partition(".")[2])
+    return _Figure(value, 0.5 * 10.0**-decimals, line)
+
+
+def _number(text: str, line: int) -> float:
     """Raises FormatError for anything but a plain decimal number that could have been measured."""
-    match = _NUMBER.fullmatch(text)
-    if match is None:
+    if _NUMBER.fullmatch(text) is None:
         raise FormatError(f"{_quoted(text)} is not a number that sysbench measures", line)
     value = float(text)
     if value > _LARGEST:
         raise FormatError(f"{text} is too large to have been measured", line)
-    return _Figure(value, 0.5 * 10.0 ** -len(match[1] or ""), line)
+    return value
 
 
 def _quoted(text: str) -> str:
     """Text of the file for a message: short, and without secrets."""
     return repr(_SECRET.sub(r"\1***", text[:160]))
+
+
+_Tick = tuple[tuple[str, ...], tuple[float, ...]]
 
 
 @dataclass(slots=True)
@@ -199,7 +210,7 @@ class _Block:
 class _Output:
     """What one sysbench printed from its banner on, sorted but not yet understood.
 
-    Header values and FATAL lines come with their line number.
+    Header values and FATAL lines come with their line number, interval lines as columns and values.
     """
 
     line: int
@@ -210,7 +221,7 @@ class _Output:
     begins_with: str = ""
     begun: bool = False
     header: dict[str, tuple[str, int]] = field(default_factory=dict)
-    ticks: list[dict[str, float]] = field(default_factory=list)
+    ticks: list[_Tick] = field(default_factory=list)
     strange_ticks: list[int] = field(default_factory=list)
     checkpoints: list[int] = field(default_factory=list)
     histogram: list[tuple[float, float]] = field(default_factory=list)
@@ -251,18 +262,28 @@ def _outputs(lines: Sequence[str]) -> Iterator[_Output]:
 def _command(lines: Sequence[str]) -> str:
     """The last line that calls sysbench to run a test, as ``set -x`` or a script prints it."""
     for line in reversed(lines):
-        if "sysbench" in line and len(line) <= _LONGEST_COMMAND and "run" in _arguments(line):
+        if (
+            "sysbench" in line
+            and len(line) <= _LONGEST_COMMAND
+            and _positional(_arguments(line))[-1:] == ["run"]
+        ):
             return line.strip()
     return ""
 
 
 def _arguments(command: str) -> list[str]:
-    """The words after ``sysbench``, which may have a path before it."""
+    """The words after ``sysbench``, which may have a path before it, up to a pipe or a redirection."""
     words = command.split()
-    for index, word in enumerate(words):
-        if word == "sysbench" or word.endswith("/sysbench"):
-            return words[index + 1 :]
-    return []
+    start = next(
+        (i for i, word in enumerate(words, start=1) if word.split("/")[-1] == "sysbench"), len(words)
+    )
+    return list(takewhile(lambda word: not _SHELL.match(word), words[start:]))
+
+
+def _positional(arguments: Sequence[str]) -> list[str]:
+    """The test, if it is named so, and the command: empty where the words are no call of sysbench."""
+    words = [argument for argument in arguments if not argument.startswith("-")]
+    return words if len(words) <= 2 else []
 
 
 class _Sorter:
@@ -286,7 +307,9 @@ class _Sorter:
     def _sort(self, text: str, indented: bool, number: int) -> None:
         output = self.output
         output.begins_with = output.begins_with or text[:200]
-        if text.startswith("FATAL: "):
+        if self.in_histogram and (bucket := _BUCKET.fullmatch(text)):
+            output.histogram.append((_number(bucket[1], number), _number(bucket[2], number)))
+        elif text.startswith("FATAL: "):
             output.fatal.append((text.removeprefix("FATAL: "), number))
         elif text.startswith("[") and (tick := _TICK.fullmatch(text)):
             self._tick(tick[1], tick[2], number)
@@ -300,8 +323,6 @@ class _Sorter:
             self._header(text, number)
         elif text.startswith("Latency histogram "):
             self.in_histogram = True
-        elif self.in_histogram and (bucket := _BUCKET.fullmatch(text)):
-            output.histogram.append((_figure(bucket[1], number).value, _figure(bucket[2], number).value))
         elif operations := _OPERATIONS.fullmatch(text):
             self._open(_MEMORY, number).add(_MEMORY, "operations", operations[1], number)
         elif self.block and _TRANSFERRED.fullmatch(text):
@@ -335,24 +356,28 @@ class _Sorter:
         if match is None:
             self.output.strange_ticks.append(number)
             return
-        tick = {
-            name: _figure(value, number).value
-            for name, value in {"time_s": seconds, **_tick_columns(match.groupdict())}.items()
-        }
-        last = self.output.ticks[-1] if self.output.ticks else {}
-        if "queue_length" in tick and last.get("time_s") == tick["time_s"]:
-            last.update(tick)
+        columns = _tick_columns(match.re, match.groupdict().get("rank", ""))
+        values = (seconds, *match.groups())
+        tick = (
+            tuple(column for column in columns if column),
+            tuple(_number(value, number) for column, value in zip(columns, values, strict=True) if column),
+        )
+        ticks = self.output.ticks
+        if "queue_length" in columns and ticks and ticks[-1][1][0] == tick[1][0]:
+            ticks[-1] = (ticks[-1][0] + tick[0][1:], ticks[-1][1] + tick[1][1:])
         else:
-            self.output.ticks.append(tick)
+            ticks.append(tick)
 
 
-def _tick_columns(groups: Mapping[str, str]) -> dict[str, str]:
-    """The printed values by column. With percentiles disabled the rank is 0 and the latency means nothing."""
-    rank = int(groups.get("rank", "0"))
-    columns = dict(groups)
-    if 1 <= rank <= 100:
-        columns = {percentile_metric(rank) if name == "latency" else name: columns[name] for name in columns}
-    return {name: value for name, value in columns.items() if name not in ("rank", "latency")}
+@cache
+def _tick_columns(shape: re.Pattern[str], rank: str) -> tuple[str, ...]:
+    """The columns of an interval line by position, empty for what is none.
+
+    With percentiles disabled the rank is 0 and the latency means nothing.
+    """
+    latency = percentile_metric(int(rank)) if rank and 1 <= int(rank) <= 100 else ""
+    columns = {"rank": "", "latency": latency}
+    return ("time_s", *(columns.get(group, group) for group in shape.groupindex))
 
 
 def _run(output: _Output, key: str) -> tuple[ParsedRun, list[str]]:
@@ -534,13 +559,8 @@ def _rate(clock: _Clock | None, count: _Figure, printed: _Figure) -> float:
     if clock is None:
         return printed.value
     computed = clock.rate(count.value)
-    return (
-        computed if abs(computed - printed.value) <= _uncertainty(clock, computed, printed) else printed.value
-    )
-
-
-def _uncertainty(clock: _Clock, computed: float, printed: _Figure) -> float:
-    return 1.01 * (printed.rounding + computed * clock.error)
+    margin = 1.01 * (printed.rounding + computed * clock.error)
+    return computed if abs(computed - printed.value) <= margin else printed.value
 
 
 def _file_rates(block: _Block) -> Iterator[Reading]:
@@ -555,7 +575,9 @@ def _file_rates(block: _Block) -> Iterator[Reading]:
 
 def _latencies(block: _Block) -> list[Reading]:
     figures = [(f"latency_{name}", block.figure(_LATENCY, name)) for name in ("min", "avg", "max")]
-    figures += [(percentile_metric(rank), figure) for rank, figure in _percentiles(block).items()]
+    figures += [
+        (percentile_metric(rank), figure) for rank, figure in _percentiles(block).items() if rank <= 100
+    ]
     figures.append(("latency_sum", block.figure(_LATENCY, "sum")))
     return [reading(metric, figure.value) for metric, figure in figures]
 
@@ -565,7 +587,7 @@ def _percentiles(block: _Block) -> dict[int, _Figure]:
     names = {name: int(match[1]) for name in block.values[_LATENCY] if (match := _PERCENTILE.fullmatch(name))}
     if not names and block.text(_LATENCY, "percentile stats")[0] != "disabled":
         raise FormatError("the percentile is not understood", block.text(_LATENCY, "percentile stats")[1])
-    return {rank: block.figure(_LATENCY, name) for name, rank in names.items() if rank <= 100}
+    return {rank: block.figure(_LATENCY, name) for name, rank in names.items()}
 
 
 def _threads(output: _Output, options: dict[str, Fact]) -> int | None:
@@ -610,9 +632,9 @@ def _option(text: str) -> Fact:
 
 def _workload(arguments: Sequence[str]) -> str | None:
     """The test that a command line names: ``oltp_delete`` of ``share/sysbench/oltp_delete.lua run``."""
-    names = [argument.removeprefix("--test=") for argument in arguments]
-    test = next((name for name in names if not name.startswith("-")), "run")
-    return PurePosixPath(test).name.removesuffix(".lua") or None if test != "run" else None
+    named = [argument.removeprefix("--test=") for argument in arguments if argument.startswith("--test=")]
+    test = next(iter(named + _positional(arguments)[:-1]), "")
+    return PurePosixPath(test).name.removesuffix(".lua") or None
 
 
 def _notes(output: _Output, block: _Block, totals: _Totals, clock: _Clock | None) -> Iterator[str]:
@@ -632,6 +654,9 @@ def _notes(output: _Output, block: _Block, totals: _Totals, clock: _Clock | None
     for text, line in output.fatal:
         if _is_forced_shutdown(text):
             yield f"sysbench was forced to stop before its transactions were done (line {line})"
+    for rank, figure in _percentiles(block).items():
+        if rank > 100:
+            yield f"{rank} is no percentile and was left out (line {figure.line})"
     if output.strange_ticks:
         yield (
             f"{len(output.strange_ticks)} interval lines were not understood, "
@@ -641,8 +666,12 @@ def _notes(output: _Output, block: _Block, totals: _Totals, clock: _Clock | None
 
 def _interval_tables(output: _Output, key: str) -> Iterator[Intervals]:
     if output.ticks:
-        columns = tuple(dict.fromkeys(name for tick in output.ticks for name in tick))
-        rows = tuple(tuple(tick.get(name) for name in columns) for tick in output.ticks)
+        shapes = dict.fromkeys(columns for columns, _ in output.ticks)
+        columns = tuple(dict.fromkeys(column for shape in shapes for column in shape))
+        rows = tuple(
+            values if shape == columns else tuple(map(dict(zip(shape, values, strict=True)).get, columns))
+            for shape, values in output.ticks
+        )
         yield Intervals(key, "sysbench", columns, rows)
     if output.histogram:
         yield Intervals(key, "histogram", ("latency_ms", "count"), tuple(output.histogram))
