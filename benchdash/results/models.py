@@ -8,6 +8,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from benchdash.accounts.models import Project
+from benchdash.results import readings
 from benchdash.results.readings import HIGHER, LOWER
 
 UNKNOWN_VERSION = "unknown"
@@ -302,6 +303,10 @@ class Series(models.Model):
     @property
     def higher_is_better(self) -> bool:
         return self.direction == HIGHER
+
+    @property
+    def better(self) -> readings.Direction:
+        return HIGHER if self.higher_is_better else LOWER
 
 
 class Measurement(models.Model):

@@ -1,0 +1,139 @@
+"""One place of measurement, as detection sees it: its series side by side over the same groups."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from django.db.models import QuerySet
+from numpy.typing import NDArray
+
+from benchdash.results.models import Series
+from benchdash.results.queries import Point, histories, positions
+
+# These follow from others of the same run, or hang on a single event; they are drawn, not watched.
+UNWATCHED_METRICS = frozenset(
+    {
+        "latency_min",
+        "latency_max",
+        "latency_sum",
+        "total_time",
+        "total_events",
+        "reads_per_s",
+        "writes_per_s",
+        "other_per_s",
+        "events_per_s",
+        "errors_per_s",
+        "reconnects_per_s",
+        "gc.count",
+        "gc.time",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What series must share to be looked at together. Ids of this project's rows; texts may be empty."""
+
+    project_id: int
+    product_id: int
+    build: str
+    branch: str
+    line: str
+    hardware_id: int
+    configuration_id: int
+    counterpart: str
+
+    @classmethod
+    def of(cls, series: Series) -> "Place":
+        return cls(
+            project_id=series.project_id,
+            product_id=series.product_id,
+            build=series.build,
+            branch=series.branch,
+            line=series.line,
+            hardware_id=series.hardware_id,
+            configuration_id=series.configuration_id,
+            counterpart=series.counterpart,
+        )
+
+    def series(self) -> QuerySet[Series]:
+        return Series.objects.filter(
+            project=self.project_id,
+            product=self.product_id,
+            build=self.build,
+            branch=self.branch,
+            line=self.line,
+            hardware=self.hardware_id,
+            configuration=self.configuration_id,
+            counterpart=self.counterpart,
+        )
+
+
+@dataclass(frozen=True)
+class History:
+    """The points of one series, laid on the positions of its place. ``None`` where it has no group."""
+
+    series: Series
+    points: Sequence[Point | None] = field(repr=False)
+
+    @property
+    def what(self) -> Hashable:
+        return self.series.workload_id, self.series.threads
+
+    @property
+    def is_watched(self) -> bool:
+        return self.series.metric not in UNWATCHED_METRICS
+
+    @cached_property
+    def values(self) -> NDArray[np.float64]:
+        """One value a position, in the series' unit; NaN where there is none."""
+        return np.array([np.nan if point is None else point.value for point in self.points], dtype=float)
+
+    @cached_property
+    def noise(self) -> float | None:
+        """Relative sd of a group at one level, from the median absolute difference of neighbours' logs."""
+        values = self.values[np.isfinite(self.values) & (self.values > 0)]
+        if len(values) < 4:
+            return None
+        return float(np.median(np.abs(np.diff(np.log(values)))) / (0.6745 * np.sqrt(2)))
+
+    @cached_property
+    def _position_of_run(self) -> dict[int, int]:
+        return {run: at for at, point in enumerate(self.points) if point for run in point.run_ids}
+
+    def position_of(self, run_id: int) -> int | None:
+        """Where the group of a run is, or None where the run is no longer part of this history."""
+        return self._position_of_run.get(run_id)
+
+    def has(self, position: int) -> bool:
+        return any(self.points[position:])
+
+    def at(self, position: int) -> Point:
+        """The first group at or after a position. Raises LookupError where there is none."""
+        for point in self.points[position:]:
+            if point:
+                return point
+        raise LookupError(position)
+
+    def before(self, position: int) -> Point | None:
+        return next((point for point in reversed(self.points[:position]) if point), None)
+
+    def groups_around(self, position: int) -> tuple[int, int]:
+        """How many groups lie before a position and from it on."""
+        return sum(map(bool, self.points[:position])), sum(map(bool, self.points[position:]))
+
+
+def place_histories(place: Place) -> dict[int, History]:
+    """The histories of all series of a place, by id, over common positions."""
+    series = {one.pk: one for one in place.series()}
+    points = histories(list(series))
+    order = positions(points.values(), branch=place.branch)
+    return {series_id: History(series[series_id], _lay_out(points[series_id], order)) for series_id in series}
+
+
+def _lay_out(points: Sequence[Point], order: dict[Hashable, int]) -> list[Point | None]:
+    laid_out: list[Point | None] = [None] * len(order)
+    for point in points:
+        laid_out[order[point.position]] = point
+    return laid_out

@@ -1,0 +1,253 @@
+"""Opinions: change points of touched series, and the incidents that they make.
+
+One place (product, build, branch or line, hardware, configuration, counterpart) is looked at as a whole:
+its workloads and metrics are the lines of one table, its groups the positions.
+"""
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.utils import timezone
+
+from benchdash.accounts.access import Viewer
+from benchdash.accounts.models import User
+from benchdash.accounts.services import audit
+from benchdash.regressions.detection import Shift, find_joint_shifts
+from benchdash.regressions.doorbell import ring_alerts
+from benchdash.regressions.grouping import update_incidents
+from benchdash.regressions.models import ChangePoint, Comment, Incident
+from benchdash.regressions.places import History, Place, place_histories
+from benchdash.results.models import Run, TouchedSeries
+
+# A shift may move by so many groups as data arrive, and is still the same change point.
+_SAME_WITHIN = 5
+# Any constant: it keeps these locks apart from other uses of PostgreSQL's advisory locks.
+_LOCK = 20117
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A shift of one series, with the groups on its two sides."""
+
+    series_id: int
+    shift: Shift
+    history: History
+
+    @property
+    def run_id(self) -> int:
+        return self.history.at(self.shift.index).first_run_id
+
+
+def analyse_touched() -> int:
+    """Look at every touched series, one product at a time; the number of touched series dealt with.
+
+    May run in several workers at once: a product that another one looks at right now is left to it.
+    """
+    done = 0
+    busy: set[int] = set()
+    while product_id := _next_touched_product(leaving_out=busy):
+        dealt_with = _analyse_product(product_id)
+        if dealt_with is None:
+            busy.add(product_id)
+        else:
+            done += dealt_with
+    return done
+
+
+def triage(
+    incident: Incident,
+    *,
+    by: Viewer,
+    state: str | None = None,
+    assignee: User | None = None,
+    unassign: bool = False,
+    reason: str = "",
+) -> None:
+    """Set what people think of an incident; what is None stays as it is."""
+    changes: dict[str, str] = {}
+    fields = []
+    if state is not None and state != incident.state:
+        changes["state"] = f"{incident.state} → {state}"
+        incident.state = state
+        fields.append("state")
+    if (assignee is not None or unassign) and incident.assignee != assignee:
+        changes["assignee"] = str(assignee or "nobody")
+        incident.assignee = assignee
+        fields.append("assignee")
+    if reason and reason != incident.reason:
+        incident.reason = reason
+        fields.append("reason")
+    if not fields:
+        return
+    with transaction.atomic():
+        incident.save(update_fields=fields)
+        audit(incident.project, by, "incident triaged", str(incident), reason=reason, detail=changes)
+
+
+def comment(incident: Incident, *, by: Viewer, text: str) -> Comment:
+    name = str(by.user or by.token or "")
+    return Comment.objects.create(incident=incident, author=by.user, author_name=name, text=text)
+
+
+def _next_touched_product(*, leaving_out: Iterable[int]) -> int | None:
+    touched = TouchedSeries.objects.exclude(series__product__in=leaving_out).order_by("touched_at")
+    return touched.values_list("series__product_id", flat=True).first()
+
+
+@transaction.atomic
+def _analyse_product(product_id: int) -> int | None:
+    """Look at the touched places of a product; None where another worker is at it."""
+    if not _lock(product_id):
+        return None
+    touched = list(TouchedSeries.objects.filter(series__product_id=product_id).select_related("series"))
+    quiet_of_place: dict[Place, bool] = {}
+    for row in touched:
+        place = Place.of(row.series)
+        # One loud touch is enough: the news of a nightly run is not silenced by a correction beside it.
+        quiet_of_place[place] = quiet_of_place.get(place, True) and row.quiet
+    for place, quiet in quiet_of_place.items():
+        update_change_points(place, quiet=quiet)
+    for streams in {(place.branch, place.line) for place in quiet_of_place}:
+        update_incidents(product_id, branch=streams[0], line=streams[1])
+    _forget(touched)
+    ring_alerts()
+    return len(touched)
+
+
+def _lock(product_id: int) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s, %s)", [_LOCK, product_id % 2**31])
+        return bool(cursor.fetchone()[0])
+
+
+def _forget(touched: Sequence[TouchedSeries]) -> None:
+    """What was touched again since it was read stays due."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "DELETE FROM results_touchedseries t"
+            " USING unnest(%s::bigint[], %s::timestamptz[]) AS seen (series_id, at)"
+            " WHERE t.series_id = seen.series_id AND t.touched_at = seen.at",
+            [[row.series_id for row in touched], [row.touched_at for row in touched]],
+        )
+
+
+def update_change_points(place: Place, *, quiet: bool) -> None:
+    """Make the stored change points of a place agree with what its history shows now. Repeatable."""
+    histories = place_histories(place)
+    stored = defaultdict(list)
+    for change_point in ChangePoint.objects.filter(series__in=list(histories)).exclude(
+        state=ChangePoint.State.WITHDRAWN
+    ):
+        stored[change_point.series_id].append(change_point)
+    found = _find(histories, known=_known_positions(stored, histories))
+    recorded_at = _recorded_at(found)
+    new: list[ChangePoint] = []
+    changed: list[ChangePoint] = []
+    for series_id, history in histories.items():
+        of_series = [one for one in found if one.series_id == series_id]
+        for one, known in _match(of_series, stored[series_id], history):
+            target = known or ChangePoint(series_id=series_id, quiet=quiet)
+            if one:
+                _describe(target, one, recorded_at=recorded_at[one.run_id], quiet=quiet)
+            else:
+                target.state = ChangePoint.State.WITHDRAWN
+            (changed if known else new).append(target)
+    # Withdrawn ones first: they free their place for a new one.
+    changed.sort(key=lambda change_point: change_point.state != ChangePoint.State.WITHDRAWN)
+    ChangePoint.objects.bulk_update(changed, _FIELDS)
+    ChangePoint.objects.bulk_create(new)
+
+
+_FIELDS = (
+    "run",
+    "last_good",
+    "state",
+    "historical",
+    "quiet",
+    "before",
+    "after",
+    "change",
+    "confidence",
+    "noise",
+    "groups_before",
+    "groups_after",
+    "confirmed_at",
+)
+
+
+def _known_positions(
+    stored: Mapping[int, Sequence[ChangePoint]], histories: Mapping[int, History]
+) -> frozenset[int]:
+    """Where earlier looks confirmed change points, which keep their place while their evidence stands."""
+    positions = (
+        histories[series_id].position_of(change_point.run_id)
+        for series_id, change_points in stored.items()
+        for change_point in change_points
+        if change_point.state == ChangePoint.State.CONFIRMED
+    )
+    return frozenset(position for position in positions if position is not None)
+
+
+def _find(histories: Mapping[int, History], *, known: frozenset[int]) -> list[_Found]:
+    watched: dict[tuple[Hashable, Hashable], int] = {
+        (history.what, history.series.metric): series_id
+        for series_id, history in histories.items()
+        if history.is_watched
+    }
+    joint = find_joint_shifts(
+        {key: histories[series_id].values for key, series_id in watched.items()},
+        {key: histories[series_id].series.better for key, series_id in watched.items()},
+        known=known,
+    )
+    return [
+        _Found(series_id=watched[key], shift=shift, history=histories[watched[key]])
+        for joint_shift in joint
+        for key, shift in joint_shift.members.items()
+        if histories[watched[key]].has(shift.index)
+    ]
+
+
+def _match(
+    found: Sequence[_Found], stored: Sequence[ChangePoint], history: History
+) -> list[tuple[_Found | None, ChangePoint | None]]:
+    """Pair each shift with the nearest stored change point that moves the same way; both may be alone."""
+    pairs: list[tuple[_Found | None, ChangePoint | None]] = []
+    left = list(stored)
+    for one in found:
+        candidates = [
+            (abs(position - one.shift.index), change_point)
+            for change_point in left
+            if (position := history.position_of(change_point.run_id)) is not None
+            and (change_point.change < 0) == (one.shift.change < 0)
+            and abs(position - one.shift.index) <= _SAME_WITHIN
+        ]
+        nearest = min(candidates, key=lambda pair: pair[0])[1] if candidates else None
+        if nearest:
+            left.remove(nearest)
+        pairs.append((one, nearest))
+    return pairs + [(None, change_point) for change_point in left]
+
+
+def _recorded_at(found: Iterable[_Found]) -> dict[int, datetime]:
+    return dict(Run.objects.filter(pk__in={one.run_id for one in found}).values_list("pk", "recorded_at"))
+
+
+def _describe(change_point: ChangePoint, found: _Found, *, recorded_at: datetime, quiet: bool) -> None:
+    shift, history = found.shift, found.history
+    first, before = history.at(shift.index), history.before(shift.index)
+    newly_confirmed = shift.state == "confirmed" and change_point.state != ChangePoint.State.CONFIRMED
+    change_point.run_id = first.first_run_id
+    change_point.last_good_id = before.run_id if before else None
+    change_point.state = ChangePoint.State(shift.state)
+    change_point.before, change_point.after, change_point.change = shift.before, shift.after, shift.change
+    change_point.confidence = shift.confidence
+    change_point.noise = history.noise
+    change_point.groups_before, change_point.groups_after = history.groups_around(shift.index)
+    change_point.historical = first.time < recorded_at - settings.HISTORICAL_AFTER
+    if newly_confirmed:
+        change_point.confirmed_at = timezone.now()
+        change_point.quiet = quiet
