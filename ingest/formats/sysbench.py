@@ -102,33 +102,29 @@ def parse(source: Source) -> ParsedReport:
 
     Raises FormatError where no run is complete. Of several runs an incomplete one is left out with a warning.
     """
-    lines, warnings = source.lines, []
-    if not source.ends_with_newline:
-        warnings.append(
-            f"line {len(lines)}, the last one, has no line end and was not read: the file may be cut off"
-        )
-        lines = lines[:-1]
+    lines, warnings = _whole_lines(source)
     outputs = list(_outputs(lines))
     if not outputs:
         raise FormatError("no run of sysbench: no banner with a report after it", line=len(source.lines))
     tests = [output for output in outputs if output.is_a_test] or outputs[:1]
-    alone = len(tests) == 1
-    runs: list[ParsedRun] = []
-    intervals: list[Intervals] = []
-    for position, output in enumerate(tests, start=1):
-        try:
-            run, notes = _run(output, key="" if alone else str(position))
-        except FormatError as error:
-            if position == len(tests) and not runs:
-                raise
-            notes = [f"left out: {error.message} (line {error.line})"]
-        else:
-            runs.append(run)
-            intervals += _interval_tables(output, run.key)
-        warnings += notes if alone else [f"run {position}: {note}" for note in notes]
-    if unread := warnings[_MOST_WARNINGS:]:
-        warnings[_MOST_WARNINGS:] = [f"{len(unread)} more warnings like these"]
-    return ParsedReport(tuple(runs), tuple(intervals), _facts(tests), tuple(warnings))
+    runs, intervals, notes = _runs(tests)
+    return ParsedReport(tuple(runs), tuple(intervals), _facts(tests), _bounded(warnings + notes))
+
+
+def _whole_lines(source: Source) -> tuple[list[str], list[str]]:
+    """The lines that have an end, and a warning where the last one has none: its number may be cut short."""
+    lines = source.lines
+    if source.ends_with_newline:
+        return lines, []
+    return lines[:-1], [
+        f"line {len(lines)}, the last one, has no line end and was not read: the file may be cut off"
+    ]
+
+
+def _bounded(warnings: Sequence[str]) -> tuple[str, ...]:
+    unread = len(warnings) - _MOST_WARNINGS
+    more = (f"{unread} more warnings like these",) if unread > 0 else ()
+    return tuple(warnings[:_MOST_WARNINGS]) + more
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +172,7 @@ class _Block:
     def add(self, heading: str, name: str, value: str, line: int) -> None:
         names = self.values.setdefault(heading, {})
         if name in names:
-            raise FormatError(f"'{name}:' is there twice: did two processes write into one file?", line)
+            raise FormatError(f"'{name[:80]}:' is there twice: did two processes write into one file?", line)
         names[name] = (value, line)
         self.end = line
 
@@ -380,6 +376,25 @@ def _tick_columns(shape: re.Pattern[str], rank: str) -> tuple[str, ...]:
     return ("time_s", *(columns.get(group, group) for group in shape.groupindex))
 
 
+def _runs(tests: Sequence[_Output]) -> tuple[list[ParsedRun], list[Intervals], list[str]]:
+    alone = len(tests) == 1
+    runs: list[ParsedRun] = []
+    intervals: list[Intervals] = []
+    warnings: list[str] = []
+    for position, output in enumerate(tests, start=1):
+        try:
+            run, notes = _run(output, key="" if alone else str(position))
+        except FormatError as error:
+            if position == len(tests) and not runs:
+                raise
+            notes = [f"left out: {error.message} (line {error.line})"]
+        else:
+            runs.append(run)
+            intervals += _interval_tables(output, run.key)
+        warnings += notes if alone else [f"run {position}: {note}" for note in notes]
+    return runs, intervals, warnings
+
+
 def _run(output: _Output, key: str) -> tuple[ParsedRun, list[str]]:
     """The run of one output and what is to be known about it.
 
@@ -574,7 +589,10 @@ def _file_rates(block: _Block) -> Iterator[Reading]:
 
 
 def _latencies(block: _Block) -> list[Reading]:
-    figures = [(f"latency_{name}", block.figure(_LATENCY, name)) for name in ("min", "avg", "max")]
+    least, average, most = (block.figure(_LATENCY, name) for name in ("min", "avg", "max"))
+    if not least.value <= average.value <= most.value:
+        raise FormatError("the least, average and highest latency are not in this order", average.line)
+    figures = [("latency_min", least), ("latency_avg", average), ("latency_max", most)]
     figures += [
         (percentile_metric(rank), figure) for rank, figure in _percentiles(block).items() if rank <= 100
     ]

@@ -323,6 +323,11 @@ def test_queries_that_do_not_add_up_are_refused():
     assert refusal(text) == (17, "the queries performed do not add up to their total")
 
 
+def test_an_average_latency_above_the_highest_is_refused():
+    text = report(("14.35", "1.435"))
+    assert refusal(text) == (32, "the least, average and highest latency are not in this order")
+
+
 def test_two_reports_written_into_each_other_are_refused():
     text = report(("        other: ", "        write:                           4624\n        other: "))
     assert refusal(text) == (19, "'write:' is there twice: did two processes write into one file?")
