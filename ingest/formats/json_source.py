@@ -48,6 +48,18 @@ def line_of(source: Source, *path: str | int) -> int | None:
     return None
 
 
+def lines_of_items(source: Source, *path: str | int) -> list[int]:
+    """The lines on which the items of the list at ``path`` begin."""
+    lines: list[int] = []
+    line, counted = 1, 0
+    for found, offset, _ in _values(source.text):
+        if len(found) == len(path) + 1 and found[:-1] == path:
+            line += source.text.count("\n", counted, offset)
+            counted = offset
+            lines.append(line)
+    return lines
+
+
 def _decode(text: str, *, first_line: int) -> object:
     try:
         value: object = json.loads(

@@ -1,0 +1,65 @@
+"""The cells of a table: numbers as people and programs write them, and cells without a value."""
+
+import math
+import re
+
+from ingest.formats.report import FormatError
+
+_NUMBER = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_COMMA = re.compile(r"[0-9]+(?:,[0-9]+)+(?:\.[0-9]*)?")
+_LIKE_A_NUMBER = re.compile(r"[-+]?(?:[.,]?[0-9](?:\S*[\w%])?|nan|inf(?:inity)?)", re.IGNORECASE)
+_MISSING = frozenset({"", "-", "--", "n/a", "na", "null", "none"})
+_MOST = 1_000_000_000
+
+
+def is_missing(cell: str) -> bool:
+    """Whether a cell says that there is no value."""
+    return cell.strip().casefold() in _MISSING
+
+
+def is_cell(token: str) -> bool:
+    """Whether a token stands where a number is meant: a number, good or bad, or a sign for no value."""
+    return _LIKE_A_NUMBER.fullmatch(token) is not None or is_missing(token)
+
+
+def is_number(cell: str) -> bool:
+    return _NUMBER.fullmatch(cell.strip()) is not None
+
+
+def number(cell: str | float, line: int) -> float:
+    """The finite number, not negative, that a cell holds.
+
+    Raises FormatError with the line and the reason for anything else, decimal commas and thousands
+    separators included: ``12,345`` may mean either.
+    """
+    if isinstance(cell, str):
+        text = cell.strip()
+        if _COMMA.fullmatch(text):
+            raise FormatError(f"the number {text[:40]!r} has a comma; write digits and a decimal point", line)
+        if text.startswith("-") and is_number(text[1:]):
+            raise FormatError(f"{text[:40]} is negative, which no rate and no time can be", line)
+        if not is_number(text):
+            raise FormatError(f"{text[:40]!r} is not a number", line)
+    value = float(cell)
+    if not math.isfinite(value):
+        raise FormatError(f"the number {str(cell)[:40]} is too large", line)
+    if value < 0:
+        raise FormatError(f"{value:g} is negative, which no rate and no time can be", line)
+    return value
+
+
+def whole_number(cell: str | float, what: str, line: int) -> int:
+    """The whole number from 1 on that a cell holds, for threads and repetitions.
+
+    Raises FormatError, which names ``what``, for anything else.
+    """
+    value = number(cell, line)
+    if not 1 <= value <= _MOST or not value.is_integer():
+        raise FormatError(f"{what} is {str(cell)[:40]}, not a whole number from 1 to {_MOST}", line)
+    return int(value)
+
+
+def decimals(cell: str | float) -> int:
+    """How many digits a number was printed with behind its decimal point."""
+    mantissa, _, exponent = str(cell).strip().lower().partition("e")
+    return len(mantissa.partition(".")[2]) - int(exponent or 0)

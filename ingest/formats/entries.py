@@ -1,0 +1,136 @@
+"""From what the lines of a table tell to runs: put together, numbered, and with keys of their own."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ingest.formats.report import Fact, FormatError, ParsedRun
+
+# Options that are part of what was measured, so that they may differ between repetitions.
+MEASURED = frozenset({"count", "seconds", "duration"})
+
+_IN_KEY = ("counterpart", "build", "configuration", "threads", "repetition")
+_MOST_WARNINGS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What one line or one cell tells of a run, whose key is still empty."""
+
+    line: int
+    run: ParsedRun
+
+
+def distinct_runs(entries: Iterable[Entry]) -> tuple[ParsedRun, ...]:
+    """The runs that the entries tell of, each with a unique key.
+
+    Entries of one run with different metrics are put together; runs that nothing tells apart are numbered
+    as repetitions. Raises FormatError, with the line, where one repetition is given twice, and where runs
+    differ only in an option that does not belong to what was measured.
+    """
+    numbered = _numbered(_put_together(entries))
+    keys = _keys([entry.run for entry in numbered])
+    return tuple(replace(entry.run, key=key) for entry, key in zip(numbered, keys, strict=True))
+
+
+def refuse_copies(rows: Iterable[tuple[int, object]]) -> None:
+    """Raise FormatError where a line says exactly what another says: a copy would be counted twice."""
+    seen: dict[object, int] = {}
+    for line, content in rows:
+        if content in seen:
+            raise FormatError(f"the same as line {seen[content]}; a copy is not a second measurement", line)
+        seen[content] = line
+
+
+def shortened(warnings: Sequence[str]) -> tuple[str, ...]:
+    """The first warnings, and how many more there are."""
+    more = len(warnings) - _MOST_WARNINGS
+    return tuple(warnings) if more <= 0 else (*warnings[:_MOST_WARNINGS], f"{more} more such warnings")
+
+
+def _put_together(entries: Iterable[Entry]) -> list[Entry]:
+    times_seen: Counter[object] = Counter()
+    runs: dict[object, Entry] = {}
+    for entry in entries:
+        identity = (_identity(entry.run), entry.run.repetition, entry.run.started_at)
+        metrics = [reading.metric for reading in entry.run.readings]
+        nth = max(times_seen[identity, metric] for metric in metrics)
+        times_seen.update((identity, metric) for metric in metrics)
+        first = runs.get((identity, 0))
+        if first and nth and entry.run.repetition is not None:
+            raise FormatError(
+                f"repetition {entry.run.repetition} of the same run is on line {first.line} already",
+                entry.line,
+            )
+        known = runs.get((identity, nth))
+        runs[identity, nth] = _joined(known, entry) if known else entry
+    return list(runs.values())
+
+
+def _joined(first: Entry, second: Entry) -> Entry:
+    readings = first.run.readings + second.run.readings
+    options = {**first.run.options, **second.run.options}
+    return Entry(first.line, replace(first.run, readings=readings, options=options))
+
+
+def _numbered(entries: Sequence[Entry]) -> list[Entry]:
+    """The entries, with numbers for repetitions where several runs differ in nothing but their time."""
+    alike: dict[object, list[Entry]] = defaultdict(list)
+    for entry in entries:
+        if entry.run.repetition is None:
+            alike[_identity(entry.run)].append(entry)
+    repetitions = {
+        id(entry): number for same in alike.values() if len(same) > 1 for number, entry in _repetitions(same)
+    }
+    return [
+        Entry(entry.line, replace(entry.run, repetition=repetitions.get(id(entry), entry.run.repetition)))
+        for entry in entries
+    ]
+
+
+def _repetitions(same: Sequence[Entry]) -> Iterator[tuple[int, Entry]]:
+    first = same[0]
+    for number, entry in enumerate(same, start=1):
+        different = _differences(first.run.options, entry.run.options)
+        if different and entry.run.started_at is None:
+            raise FormatError(
+                f"differs from line {first.line} only in {', '.join(different)}; "
+                "make it part of the workload or the configuration, or number the repetitions",
+                entry.line,
+            )
+        yield number, entry
+
+
+def _differences(first: Mapping[str, Fact], second: Mapping[str, Fact]) -> list[str]:
+    names = dict.fromkeys([*first, *second])
+    return [name for name in names if name not in MEASURED and first.get(name) != second.get(name)]
+
+
+def _identity(run: ParsedRun) -> tuple[object, ...]:
+    """All that names a run, but its number and its time."""
+    return (
+        run.workload,
+        run.column,
+        run.product,
+        run.version,
+        run.build,
+        run.configuration,
+        run.counterpart,
+        run.threads,
+    )
+
+
+def _keys(runs: Sequence[ParsedRun]) -> list[str]:
+    """``DO 1/ConnectorJ-5.1`` for each run, with what varies in the file: ``.../threads=4/repetition=2``."""
+    varying = [name for name in _IN_KEY if len({getattr(run, name) for run in runs}) > 1]
+    keys = [_key(run, varying) for run in runs]
+    if len(set(keys)) < len(keys):
+        keys = [_key(run, [*varying, "started_at"]) for run in runs]
+    return keys
+
+
+def _key(run: ParsedRun, names: Sequence[str]) -> str:
+    parts = [part for part in dict.fromkeys((run.workload, run.column)) if part]
+    values = {name: getattr(run, name) for name in names}
+    parts += [f"{name}={value}" for name, value in values.items() if value is not None]
+    return "/".join(parts)

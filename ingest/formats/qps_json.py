@@ -1,0 +1,114 @@
+"""Results as JSON objects with the fields of the tables in CSV: ``{"query", "client", "qps", ...}``.
+
+They stand in ``{"unit": "queries/second", "server": {...}, "measurements": [...]}``, in a bare list, or one
+on each line (JSON Lines).
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from ingest.formats.json_source import lines_of_items, load, load_lines
+from ingest.formats.metric_words import metric_named
+from ingest.formats.records import Cell, Record, meaning_of, read_records, understand
+from ingest.formats.report import Fact, FormatError, ParsedReport
+from ingest.formats.source import Source
+
+_MEASUREMENTS = re.compile(r'"measurements"\s*:\s*\[\s*(?=\{)')
+_LIST = re.compile(r"\s*\[\s*(?=\{)")
+_NUMBERS = frozenset({"threads", "repetition", "count", "seconds", "value"})
+# What may be said once for all measurements; other facts of the file, such as its "version", are not theirs.
+_SAID_ONCE = frozenset({"unit", "threads"})
+
+
+def recognise(head: bytes) -> bool:
+    text = head.decode("utf-8", "replace").lstrip()
+    if text.startswith("{"):
+        measurements = _MEASUREMENTS.search(text)
+        if measurements:
+            return understand([*_object_at(text, measurements.end()), "unit"]).tell_runs
+        return understand(_object_on_line(text.partition("\n")[0])).tell_runs
+    first = _LIST.match(text)
+    return first is not None and understand(_object_at(text, first.end())).tell_runs
+
+
+def parse(source: Source) -> ParsedReport:
+    """A run for each measurement. Raises FormatError with the line that cannot be understood."""
+    records, facts = _records_and_facts(source)
+    if not records:
+        raise FormatError("there is no list of measurements, or it is empty", line=1)
+    names = dict.fromkeys(name for record in records for name in record.fields)
+    report = read_records(understand(names), records, records[0].line)
+    return replace(report, facts=facts)
+
+
+def _records_and_facts(source: Source) -> tuple[Sequence[Record], Mapping[str, Fact]]:
+    first_line = next(line for line in source.lines if line.strip())
+    if _object_on_line(first_line) and not _MEASUREMENTS.search(first_line):
+        return [_record(line, value) for line, value in load_lines(source)], {}
+    document = load(source)
+    if isinstance(document, list):
+        return list(map(_record, lines_of_items(source), document)), {}
+    if not isinstance(document, dict) or not isinstance(document.get("measurements"), list):
+        return (), {}
+    said_once = _said_once(document)
+    lines = lines_of_items(source, "measurements")
+    records = [_record(line, value) for line, value in zip(lines, document["measurements"], strict=True)]
+    records = [Record(record.line, {**said_once, **record.fields}) for record in records]
+    return records, {name: value for name, value in document.items() if _is_scalar(value)}
+
+
+def _said_once(document: Mapping[str, object]) -> dict[str, Cell]:
+    """What the file says of all its measurements: the unit, the thread count, the server."""
+    fields: dict[str, Cell] = {
+        name: value
+        for name, value in document.items()
+        if meaning_of(name) in _SAID_ONCE and (isinstance(value, str | int | float) or value is None)
+    }
+    server = document.get("server")
+    if isinstance(server, dict):
+        server = "-".join(str(server[name]) for name in ("product", "version") if server.get(name))
+    return {**fields, "server": server} if isinstance(server, str) and server else fields
+
+
+def _record(line: int, value: object) -> Record:
+    if not isinstance(value, dict):
+        raise FormatError(f"a measurement must be an object with fields, not {_kind(value)}", line)
+    for name, cell in value.items():
+        numeric = meaning_of(name) in _NUMBERS or metric_named(name) is not None
+        textual = meaning_of(name) is not None and not numeric
+        if not _is_scalar(cell):
+            raise FormatError(f"{name!r} holds {_kind(cell)}, where a text or a number is meant", line)
+        if numeric and (isinstance(cell, str | bool)):
+            raise FormatError(f"{name!r} holds {_kind(cell)}, where a number is meant", line)
+        if textual and cell is not None and not isinstance(cell, str):
+            raise FormatError(f"{name!r} holds {_kind(cell)}, where a text is meant", line)
+    return Record(line, value)
+
+
+def _is_scalar(value: object) -> bool:
+    return value is None or isinstance(value, str | int | float)
+
+
+def _kind(value: object) -> str:
+    kinds = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
+    return kinds.get(type(value), "a number")
+
+
+def _object_at(text: str, start: int) -> dict[str, object]:
+    """The object that begins there; an empty one where it does not end or is none."""
+    try:
+        value, _ = json.JSONDecoder().raw_decode(text, start)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _object_on_line(line: str) -> dict[str, object]:
+    """The object that a line holds alone, as in JSON Lines; an empty one for any other line."""
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,47 @@
+"""Tables of queries per second, or of any other metric, as text: aligned columns, CSV and tab-separated.
+
+The layouts: queries beside the rows and products over the columns, thread counts over the columns or beside
+the rows, and, in CSV, a row for each result with a named column for each fact and metric.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ingest.formats.aligned_tables import AlignedTable, find_aligned_table
+from ingest.formats.grids import refuse_relative
+from ingest.formats.report import FormatError, ParsedReport
+from ingest.formats.separated_tables import SeparatedTable, find_separated_table
+from ingest.formats.source import Source
+
+_LINES_ABOVE_TABLE = 10
+_COLUMNS_IN_BLOCK = re.compile(r"\s*(?:relative to\b|col-[0-9]+ ?:)", re.IGNORECASE)
+
+
+def recognise(head: bytes) -> bool:
+    lines = head.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return _COLUMNS_IN_BLOCK.match(lines[0]) is not None or _find_table(lines) is not None
+
+
+def parse(source: Source) -> ParsedReport:
+    """A run for each result of the table. Raises FormatError with the line that cannot be understood."""
+    lines = source.lines
+    if _COLUMNS_IN_BLOCK.match(lines[0]):
+        refuse_relative([(1, lines[0])])
+        raise FormatError(
+            "the columns are named in a block above the table; write their names over them, "
+            "and what the numbers are into a title",
+            line=1,
+        )
+    table = _find_table(lines)
+    if table is None:
+        raise FormatError("no line names the columns of a table, or nothing says what they are", line=1)
+    report = table.read()
+    if source.ends_with_newline:
+        return report
+    cut = "the last line has no line end; if the file was cut off, its last number was too"
+    return replace(report, warnings=(*report.warnings, cut))
+
+
+def _find_table(lines: Sequence[str]) -> SeparatedTable | AlignedTable | None:
+    return find_separated_table(lines, _LINES_ABOVE_TABLE) or find_aligned_table(lines, _LINES_ABOVE_TABLE)
