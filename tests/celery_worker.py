@@ -1,0 +1,77 @@
+"""A real Celery worker process for tests that go through the queue."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.db import connection
+
+from benchdash.celery import app
+from tests.waiting import wait_until
+
+
+class CeleryWorker:
+    """Works on the test database of this pytest process, whose address it gets by its environment."""
+
+    def __init__(self, **environment):
+        database = urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{connection.settings_dict['NAME']}")
+        self._environment = {**os.environ, "DATABASE_URL": database.geturl(), **environment}
+        self._log = Path(settings.VAR_DIR) / "worker.log"
+        self._process = None
+
+    @property
+    def log(self):
+        return self._log.read_text(errors="replace")
+
+    def start(self):
+        command = [sys.executable, "-m", "celery", "-A", "benchdash.celery", "worker", "--loglevel=INFO"]
+        command += ["--concurrency=2", "--without-gossip", "--without-mingle", "--without-heartbeat"]
+        with self._log.open("w") as log:
+            self._process = subprocess.Popen(
+                command,
+                cwd=settings.BASE_DIR,
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        wait_until(self._is_ready, within=60)
+
+    def kill(self):
+        """As the kernel does when memory is short: the worker and its children, at once."""
+        os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+    def stop(self):
+        if self._process.poll() is None:
+            self.kill()
+
+    def wait_until_idle(self, *, within=30.0):
+        wait_until(lambda: self._queued() + self._unfinished() == 0, within=within)
+
+    def forget_everything(self):
+        """Drop what is queued and wait for what is being done, so that no task outlives its test."""
+        with app.connection_for_write() as broker:
+            broker.default_channel.client.delete("celery")
+        if self._process.poll() is None:
+            wait_until(lambda: self._unfinished() == 0)
+        else:
+            self.start()
+
+    def _is_ready(self):
+        assert self._process.poll() is None, self.log
+        return " ready." in self.log
+
+    def _queued(self):
+        with app.connection_for_write() as broker:
+            return broker.default_channel.client.llen("celery")
+
+    def _unfinished(self):
+        # Tasks are acknowledged when they are done; until then Redis holds them here.
+        with app.connection_for_write() as broker:
+            return broker.default_channel.client.hlen("unacked")

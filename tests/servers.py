@@ -1,0 +1,58 @@
+"""A pytest plugin: real servers for the tests, before Django reads its settings.
+
+One embedded PostgreSQL serves all xdist workers, each with a database of its own; every process has
+its own Redis and its own ``var/``. With DATABASE_URL or REDIS_URL set, those servers are used.
+"""
+
+import os
+import shutil
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from benchdash import embedded
+from benchdash.embedded import servers
+from benchdash.embedded.postgresql import Postgresql
+from benchdash.embedded.redis import Redis
+
+# Tests need not survive a power failure.
+_QUICK = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+# What a developer may have set for a server of their own.
+_FOREIGN = ("SITE_URL", "EMAIL_URL", "EMAIL_FROM", "HOST", "PORT", "DEBUG", "SECRET_KEY", "STATIC_ROOT")
+_open = ExitStack()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests():
+    for name in _FOREIGN:
+        os.environ.pop(name, None)
+    # Playwright runs an event loop in the thread of the test; the ORM is still called from that thread alone.
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
+    var = Path(tempfile.mkdtemp(prefix="benchdash-tests-"))
+    _open.callback(shutil.rmtree, var, ignore_errors=True)
+    (var / "static").mkdir()
+    os.environ["BENCHDASH_VAR"] = str(var)
+    wanted = []
+    if not os.environ.get("REDIS_URL"):
+        wanted.append(Redis(var))
+    if not os.environ.get("DATABASE_URL"):
+        wanted.append(Postgresql(var, settings=_QUICK))
+    _open.enter_context(servers.running(var, wanted))
+    # xdist workers inherit it.
+    os.environ.setdefault("DATABASE_URL", embedded.database_url(var))
+
+
+def pytest_configure():
+    from django.conf import settings
+
+    settings.STORAGES["staticfiles"] = {
+        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage",
+    }
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure():
+    _open.close()
