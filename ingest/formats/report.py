@@ -28,6 +28,7 @@ class ParsedRun:
     ``key`` names the run within its file and stays the same when a better parser reads the file again:
     ``""`` where the file holds one run, else made of what tells the runs apart (``DO 1/ConnectorJ-5.1``).
     ``column`` is the text that a sender's ``map`` is matched against: a column, row or benchmark name.
+    ``settings`` are server settings that the file says were switched for this run.
     """
 
     readings: tuple[Reading, ...]
@@ -44,6 +45,7 @@ class ParsedRun:
     started_at: datetime | None = None
     duration_s: float | None = None
     options: Mapping[str, Fact] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
