@@ -110,11 +110,23 @@ def level(change: float | None, direction: str, verdict: str = "") -> str:
     return f"{'better' if (change > 0) == (direction == HIGHER) else 'worse'}-{size}"
 
 
+def ratio_level(ratio: float | None, direction: str, verdict: str = "") -> str:
+    """The same for a ratio: 0.92 has the level of −8 %."""
+    return level(None if ratio is None else ratio - 1, direction, verdict)
+
+
 def metric_name(metric: str) -> str:
     """``response time, 95th percentile`` for ``latency_p95``; an unknown metric keeps its own name."""
     if metric.startswith(_PERCENTILE):
         return f"response time, {_ordinal(metric.removeprefix(_PERCENTILE).replace('_', '.'))} percentile"
     return _NAMES.get(metric, metric)
+
+
+def short_metric_name(metric: str) -> str:
+    """``tps``, ``events/s``, ``response time p95``: for axes and columns."""
+    if metric.startswith("latency_"):
+        return f"response time {metric.removeprefix('latency_').replace('_', '.')}"
+    return metric.replace("_per_s", "/s") if metric in _NAMES else metric
 
 
 def unit_words(metric: str, unit: str) -> str:
@@ -127,9 +139,9 @@ def direction_words(direction: str) -> str:
 
 
 def axis_title(metric: str, unit: str, direction: str) -> str:
-    """``transactions per second, higher is better``, ``response time, average (ms), lower is better``."""
+    """``tps, higher is better``, ``response time p95 (ms), lower is better``."""
     words = unit_words(metric, unit)
-    return f"{metric_name(metric)}{f' ({words})' if words else ''}, {direction_words(direction)}"
+    return f"{short_metric_name(metric)}{f' ({words})' if words else ''}, {direction_words(direction)}"
 
 
 def ago(time: datetime, now: datetime) -> str:

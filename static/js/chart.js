@@ -119,8 +119,8 @@ class Chart {
     if (this.scaleName) {
       for (const name of Object.keys(layout).filter((key) => /^yaxis\d*$/.test(key))) {
         layout[name].type = this.log ? "log" : "linear";
-        if (this.log) layout[name].dtick ??= "D2";
-        else if (layout[name].dtick === "D2") delete layout[name].dtick;
+        if (this.log) Object.assign(layout[name], { dtick: "D2", tickformat: ",~f" });
+        else for (const key of ["dtick", "tickformat"]) delete layout[name][key];
       }
     }
     if (this.hasEndLabels) {

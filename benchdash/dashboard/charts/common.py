@@ -20,6 +20,8 @@ END_LABELS_UP_TO: Final = 6
 # Two ticks of a threads axis lie at least this factor apart.
 _TICK_FACTOR: Final = 1.3
 _DECADE: Final = 10
+# Whole numbers at every tick: Plotly abbreviates 20 to 2 otherwise.
+_LOG_TICKS: Final = ",~f"
 
 
 def token(name: str) -> str:
@@ -74,6 +76,7 @@ def axis(title: str = "", **parts: Any) -> dict[str, Any]:
         "ticklen": 4,
         "automargin": True,
         "separatethousands": True,
+        "exponentformat": "none",
         **parts,
     }
 
@@ -119,9 +122,13 @@ def log_is_better(values: Sequence[float]) -> bool:
 
 
 def error_bars(
-    values: Sequence[float], lows: Sequence[float | None], highs: Sequence[float | None]
+    values: Sequence[float],
+    lows: Sequence[float | None],
+    highs: Sequence[float | None],
+    *,
+    colour: str = "",
 ) -> dict[str, Any]:
-    """Thin error bars from intervals; a point without one has no bar."""
+    """Thin error bars from intervals, in the colour of their trace unless told; no interval, no bar."""
     return {
         "type": "data",
         "symmetric": False,
@@ -129,6 +136,7 @@ def error_bars(
         "arrayminus": [None if low is None else value - low for value, low in zip(values, lows, strict=True)],
         "thickness": 1,
         "width": 3,
+        **({"color": colour} if colour else {}),
     }
 
 
@@ -163,4 +171,8 @@ def figure(data: Sequence[Mapping[str, Any]], layout: Mapping[str, Any]) -> Figu
 
 
 def _scale(log: bool) -> dict[str, Any]:
-    return {"type": "log", "dtick": "D2"} if log else {"type": "linear", "rangemode": "tozero"}
+    return (
+        {"type": "log", "dtick": "D2", "tickformat": _LOG_TICKS}
+        if log
+        else {"type": "linear", "rangemode": "tozero"}
+    )

@@ -18,11 +18,13 @@ register.filter("change", numbers.change)
 register.filter("share", numbers.share)
 register.filter("ratio", numbers.ratio)
 register.filter("metric_name", numbers.metric_name)
+register.filter("short_metric_name", numbers.short_metric_name)
 register.filter("direction_words", numbers.direction_words)
 register.simple_tag(numbers.axis_title, name="axis_title")
 register.simple_tag(numbers.unit_words, name="unit_words")
 register.simple_tag(numbers.plus_minus, name="plus_minus")
 register.simple_tag(numbers.level, name="level")
+register.simple_tag(numbers.ratio_level, name="ratio_level")
 
 # What a state means, beside its word: a tone for the colour and a sign for those who see none.
 _TONES = {
