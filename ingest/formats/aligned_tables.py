@@ -91,27 +91,25 @@ class AlignedTable:
         return titles, rows
 
     def _check_labels(self, rows: Sequence[_Line]) -> None:
-        """Raise FormatError for a row that may lack a cell.
+        """Raise FormatError for a row that lacks a cell or may lack one.
 
-        In ``DO 1  19543`` under two columns the 1 is no cell. It is seen by its place, which is not under
-        a column, or, where cells do not stand under their columns, by the other rows that hold more numbers.
+        Under two columns, is ``DO 1  19543`` the query ``DO 1`` with one value, or ``DO`` with two? The place
+        of the cells tells. Where they do not stand under their columns, no name may end in a number.
         """
+        width = len(self.columns)
         for row in rows:
-            if row.cells < len(self.columns) or len(row.words) == len(self.columns):
+            numbers = min(row.cells, len(row.words) - 1)
+            if numbers < width:
                 raise FormatError(
-                    f"a name and {counted(min(row.cells, len(row.words) - 1), 'number')} "
-                    f"under {counted(len(self.columns), 'column')}",
-                    row.number,
+                    f"a name and {counted(numbers, 'number')} under {counted(width, 'column')}", row.number
                 )
-        if not all(map(self._is_aligned, rows)):
-            usual = max((row.cells for row in rows), default=0)
-            for row in rows:
-                if row.cells != usual:
-                    raise FormatError(
-                        f"the row ends in {counted(row.cells, 'number')}, another in {usual}; "
-                        "put the cells under their columns, or send the table as CSV",
-                        row.number,
-                    )
+        misplaced = [row for row in rows if not self._is_aligned(row)]
+        if misplaced and any(row.cells > width and len(row.words) > width + 1 for row in rows):
+            raise FormatError(
+                "the values do not stand under their columns; is one missing, or is a number part of a name? "
+                "Put them under their columns, or send the table as CSV",
+                misplaced[0].number,
+            )
 
     def _is_aligned(self, row: _Line) -> bool:
         cells = row.words[-len(self.columns) :]

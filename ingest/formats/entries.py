@@ -94,8 +94,8 @@ def _repetitions(same: Sequence[Entry]) -> Iterator[tuple[int, Entry]]:
         different = _differences(first.run.options, entry.run.options)
         if different and entry.run.started_at is None:
             raise FormatError(
-                f"differs from line {first.line} only in {', '.join(different)}; "
-                "make it part of the workload or the configuration, or number the repetitions",
+                f"differs from line {first.line} only in {', '.join(different)}, which is taken for neither "
+                "a metric nor a name; rename the column, or number the repetitions",
                 entry.line,
             )
         yield number, entry

@@ -62,7 +62,7 @@ def heads_grid(head: str, names: Sequence[str], *, looks_sure: bool) -> bool:
     if not all(_NAME.fullmatch(name) for name in names if name):
         return False
     if all(map(is_count, names)):
-        return counts_threads(head)
+        return bool(head) and (counts_threads(head) or head.casefold() in WORKLOAD_HEADS)
     if head and head.casefold() not in WORKLOAD_HEADS and not counts_threads(head):
         return False
     if not head and any(map(is_number, names)):

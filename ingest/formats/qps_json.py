@@ -45,7 +45,8 @@ def parse(source: Source) -> ParsedReport:
 
 def _records_and_facts(source: Source) -> tuple[Sequence[Record], Mapping[str, Fact]]:
     first_line = next(line for line in source.lines if line.strip())
-    if _object_on_line(first_line) and not _MEASUREMENTS.search(first_line):
+    first = _object_on_line(first_line)
+    if first and "measurements" not in first:
         return [_record(line, value) for line, value in load_lines(source)], {}
     document = load(source)
     if isinstance(document, list):
