@@ -24,6 +24,9 @@ class RunRecord:
 
     ``configuration_text`` is the content of the named configuration (None: not known); ``settings`` are the
     settings in it plus those switched at run time, before noise (ports, paths) is taken out.
+    ``options`` are what the tool was told: a run whose options differ from those of its workload gets a
+    warning. ``facts`` are what else is known of this run alone (command line, sequence, load): kept beside
+    the options, never compared.
     """
 
     key: str
@@ -48,6 +51,7 @@ class RunRecord:
     repetition: int | None = None
     duration_s: float | None = None
     options: Mapping[str, Fact] = field(default_factory=dict)
+    facts: Mapping[str, Fact] = field(default_factory=dict)
     tags: tuple[str, ...] = ()
     notes: str = ""
     warnings: tuple[str, ...] = ()
