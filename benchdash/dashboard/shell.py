@@ -9,6 +9,7 @@ from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
+from django.urls import reverse
 
 from benchdash.accounts.access import NotAllowed, NotVisible, Viewer, viewer_of
 from benchdash.accounts.models import Project
@@ -66,7 +67,9 @@ def project_page(
             raise Http404(str(error)) from None
         except NotAllowed as error:
             if viewer.is_anonymous:
-                return redirect_to_login(request.get_full_path())
+                # A form cannot be sent again by following an address.
+                back = request.get_full_path() if request.method == "GET" else reverse("dashboard:home")
+                return redirect_to_login(back)
             raise PermissionDenied(str(error)) from None
 
     return answer

@@ -123,6 +123,9 @@ class Chart {
         else for (const key of ["dtick", "tickformat"]) delete layout[name][key];
       }
     }
+    if (this.isNarrow && layout.yaxis?.title?.text) {
+      layout.yaxis.title.text = layout.yaxis.title.text.replace(", ", "<br>");
+    }
     if (this.hasEndLabels) {
       const widest = Math.max(0, ...namedLines(this.figure.data).map((trace) => textWidth(`● ${trace.name}`)));
       layout.margin = { ...layout.margin, r: Math.min(widest + 16, layout.width / 3) };

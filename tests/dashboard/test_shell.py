@@ -1,10 +1,190 @@
-"""What all pages share: the bar, the filters, signing in, and the answers to those who may not."""
+"""What all pages share: the bar, signing in, and the answers to those who may not."""
 
 import pytest
+from django.test import override_settings
+
+from benchdash.accounts.models import Role
+from tests.builders import PASSWORD, make_project, make_run, make_user
+
+pytestmark = [pytest.mark.django_db, pytest.mark.urls("tests.dashboard.guide")]
 
 
-@pytest.mark.django_db
-def test_the_list_of_projects_answers_somebody_who_is_not_signed_in(client):
-    answer = client.get("/")
+def text_of(answer):
+    return answer.content.decode()
+
+
+# --- who sees what ------------------------------------------------------------------------------------------
+
+
+def test_a_public_project_is_shown_to_anybody(client):
+    project = make_project(public=True, name="Nightly")
+    answer = client.get(f"/p/{project.slug}/guide/")
     assert answer.status_code == 200
-    assert "No public project" in answer.content.decode()
+    assert "<title>Guide · Nightly · benchdash</title>" in text_of(answer)
+
+
+def test_a_private_project_does_not_exist_for_others(client):
+    project = make_project()
+    private, missing = client.get(f"/p/{project.slug}/guide/"), client.get("/p/missing-one/guide/")
+    assert private.status_code == missing.status_code == 404
+    assert text_of(private).replace(project.slug, "missing-one") == text_of(missing)
+
+
+def test_a_member_sees_a_private_project(client):
+    project = make_project()
+    client.force_login(make_user(member_of=project, role=Role.READER))
+    assert client.get(f"/p/{project.slug}/guide/").status_code == 200
+
+
+def test_who_may_not_is_told_so_and_what_to_do(client):
+    project = make_project()
+    client.force_login(make_user(member_of=project, role=Role.READER))
+    answer = client.get(f"/p/{project.slug}/members-only/")
+    assert answer.status_code == 403
+    assert "this needs the scope &#x27;upload&#x27;" in text_of(answer)
+    assert "You are signed in as alice@example.org" in text_of(answer)
+
+
+def test_who_is_not_signed_in_is_asked_to_and_comes_back(client):
+    project = make_project(public=True)
+    address = f"/p/{project.slug}/members-only/"
+    answer = client.get(address)
+    assert answer["Location"] == f"/sign-in/?next={address}"
+    make_user(member_of=project, password=PASSWORD)
+    answer = client.post(answer["Location"], {"username": "alice@example.org", "password": PASSWORD})
+    assert answer["Location"] == address
+    assert text_of(client.get(address)) == "welcome"
+
+
+def test_a_form_sent_by_nobody_comes_back_to_a_page_not_to_the_form(client):
+    project = make_project(public=True)
+    answer = client.post(f"/p/{project.slug}/members-only/")
+    assert answer["Location"] == "/sign-in/?next=/"
+
+
+def test_a_mistake_of_ours_is_a_page_without_details(client):
+    client.raise_request_exception = False
+    answer = client.get("/broken/")
+    assert answer.status_code == 500
+    assert "The mistake is ours" in text_of(answer)
+    assert "ValueError" not in text_of(answer)
+
+
+# --- what every page carries --------------------------------------------------------------------------------
+
+
+def test_scripts_need_a_nonce_or_come_from_here(client):
+    answer = client.get("/")
+    policy = dict(part.strip().partition(" ")[::2] for part in answer["Content-Security-Policy"].split(";"))
+    assert "'unsafe-inline'" not in policy["script-src"]
+    assert "'unsafe-eval'" not in policy["script-src"]
+    assert " onclick=" not in text_of(answer)
+    assert "<script>" not in text_of(answer)
+
+
+def test_sample_data_is_named_with_its_notice_and_how_to_remove_it(client):
+    project = make_project(public=True, is_sample=True, notice="A noisy machine measured this.")
+    page = text_of(client.get(f"/p/{project.slug}/guide/"))
+    assert "<strong>Sample data.</strong>" in page
+    assert "manage.py remove_samples" in page
+    # In the banner and under the chart.
+    assert page.count("A noisy machine measured this.") == 2
+
+
+def test_a_project_without_a_notice_has_no_banner(client):
+    project = make_project(public=True)
+    assert "notice-banner" not in text_of(client.get(f"/p/{project.slug}/guide/"))
+
+
+def test_the_bar_offers_the_projects_that_the_viewer_may_see(client):
+    public, private = make_project(public=True, name="Open one"), make_project(name="Secret one")
+    address = f"/p/{public.slug}/guide/"
+    assert "Secret one" not in text_of(client.get(address))
+    client.force_login(make_user(member_of=private))
+    assert "Secret one" in text_of(client.get(address))
+
+
+def test_names_are_escaped(client):
+    project = make_project(public=True, name="<script>alert(1)</script>")
+    assert "<script>alert" not in text_of(client.get(f"/p/{project.slug}/guide/"))
+
+
+# --- the list of projects -----------------------------------------------------------------------------------
+
+
+def test_the_list_of_projects_helps_who_sees_none(client):
+    assert "No public project" in text_of(client.get("/"))
+    user = make_user()
+    client.force_login(user)
+    assert "No project for you yet" in text_of(client.get("/"))
+    user.is_superuser = True
+    user.save()
+    assert "manage.py create_project" in text_of(client.get("/"))
+
+
+def test_the_list_of_projects_counts_what_they_hold(client):
+    make_run(project=make_project(public=True, name="Nightly"))
+    page = text_of(client.get("/"))
+    assert "Nightly" in page
+    assert '<td class="number">1</td>' in page
+
+
+def test_the_list_of_projects_takes_the_same_statements_however_many(client, django_assert_num_queries):
+    for _ in range(3):
+        make_project(public=True)
+    with django_assert_num_queries(4):
+        client.get("/")
+
+
+# --- signing in and out -------------------------------------------------------------------------------------
+
+
+def sign_in(client, password=PASSWORD, **headers):
+    return client.post("/sign-in/", {"username": "Alice@example.org", "password": password}, **headers)
+
+
+def test_signing_in_by_mail_address_in_any_case(client):
+    make_user(password=PASSWORD)
+    assert sign_in(client)["Location"] == "/"
+    assert "Sign out" in text_of(client.get("/"))
+
+
+def test_a_wrong_password_is_told_without_saying_which_was_wrong(client):
+    make_user(password=PASSWORD)
+    wrong = sign_in(client, password="something else")
+    nobody = client.post("/sign-in/", {"username": "nobody@example.org", "password": PASSWORD})
+    assert "Please enter a correct email and password" in text_of(wrong)
+    assert "Please enter a correct email and password" in text_of(nobody)
+
+
+def test_signing_in_leads_to_no_foreign_address(client):
+    make_user(password=PASSWORD)
+    answer = client.post(
+        "/sign-in/?next=https://example.com/", {"username": "alice@example.org", "password": PASSWORD}
+    )
+    assert answer["Location"] == "/"
+
+
+def test_the_eleventh_try_in_a_minute_is_refused_even_with_the_right_password(client):
+    make_user(password=PASSWORD)
+    here, elsewhere = {"REMOTE_ADDR": "192.0.2.6"}, {"REMOTE_ADDR": "192.0.2.7"}
+    assert [sign_in(client, password="wrong", **here).status_code for _ in range(10)] == [200] * 10
+    refused = sign_in(client, **here)
+    assert refused.status_code == 429
+    assert refused["Retry-After"] == "60"
+    assert "Too many tries" in text_of(refused)
+    assert sign_in(client, **elsewhere).status_code == 302
+
+
+def test_signing_in_works_while_redis_is_down(client, settings):
+    make_user(password=PASSWORD)
+    gone = {**settings.CACHES["default"], "LOCATION": "unix:///nowhere/redis.sock"}
+    with override_settings(CACHES={"default": gone}):
+        assert sign_in(client).status_code == 302
+
+
+def test_signing_out_takes_a_form_not_a_link(client):
+    client.force_login(make_user())
+    assert client.get("/sign-out/").status_code == 405
+    assert client.post("/sign-out/")["Location"] == "/"
+    assert "Sign out" not in text_of(client.get("/"))

@@ -93,6 +93,7 @@ def threads_axis(counts: Sequence[int]) -> dict[str, Any]:
         tickmode="array",
         tickvals=ticks,
         ticktext=[numbers.count(tick) for tick in ticks],
+        unifiedhovertitle={"text": "%{x} threads"},
         showgrid=False,
     )
 
@@ -140,6 +141,12 @@ def error_bars(
     }
 
 
+def hover_text(value: float, low: float | None, high: float | None, n: int, unit: str = "") -> str:
+    """``15,344 ms ± 120, n = 5``."""
+    parts = [numbers.number(value), unit, numbers.plus_minus(value, low, high)]
+    return f"{' '.join(part for part in parts if part)}, n = {n}"
+
+
 def line(
     name: str,
     x: Sequence[Any],
@@ -147,10 +154,15 @@ def line(
     *,
     colour: str,
     is_base: bool = False,
+    hover: Sequence[str] = (),
     links: Sequence[str] = (),
     **parts: Any,
 ) -> dict[str, Any]:
-    """A trace of markers at the measured points with straight lines between; the base is ink and dashed."""
+    """A trace of markers at the measured points with straight lines between; the base is ink and dashed.
+
+    ``hover`` is what a point says beside the name of its line (see hover_text), by default its value;
+    ``links`` is where a click on it leads.
+    """
     shade = token("ink") if is_base else colour
     return {
         "type": "scatter",
@@ -161,6 +173,8 @@ def line(
         "line": {"color": shade, "width": 2, "dash": "dash" if is_base else "solid"},
         "marker": {"color": shade, "size": 6},
         "connectgaps": False,
+        "text": list(hover) or [numbers.number(value) for value in y],
+        "hovertemplate": "%{text}",
         **({"meta": {"links": list(links)}} if links else {}),
         **parts,
     }

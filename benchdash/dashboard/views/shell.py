@@ -4,6 +4,7 @@ import hashlib
 import logging
 from typing import Any
 
+from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import LoginView, LogoutView
 from django.core.cache import cache
 from django.http import HttpRequest, HttpResponse
@@ -24,8 +25,15 @@ def home(request: HttpRequest) -> HttpResponse:
     return render(request, "dashboard/home.html", {"cards": project_cards(viewer_of(request))})
 
 
+class SignInForm(AuthenticationForm):
+    def clean_username(self) -> str:
+        return str(self.cleaned_data["username"]).lower()
+
+
 class SignIn(LoginView):
     """Ten tries a minute for one e-mail address from one place."""
+
+    authentication_form = SignInForm
 
     template_name = "dashboard/sign_in.html"
     redirect_authenticated_user = True
@@ -33,7 +41,7 @@ class SignIn(LoginView):
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if _tries(request) > _TRIES:
             # A bound form would try the password while it is drawn.
-            context = self.get_context_data(form=self.get_form_class()(request), too_many=True)
+            context = self.get_context_data(form=SignInForm(request), too_many=True)
             answer = self.render_to_response(context, status=429)
             answer["Retry-After"] = str(_TRIES_WITHIN_S)
             return answer
