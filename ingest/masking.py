@@ -1,0 +1,187 @@
+"""Secrets are masked before anything is stored as a field, diffed, charted or mailed.
+
+Too much is masked rather than too little: a masked setting costs a look into the raw file.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+MASK = "***"
+
+_SECRET_WORDS = ("password", "passwd", "passphrase", "passcode", "pwd", "secret", "token", "credential")
+_SECRET_LAST_PARTS = frozenset({"pass", "pw", "credentials", "secrets", "passwords", "authorization"})
+_SHORT_COMPOUND = re.compile(r"(?:db|user|key|trust|store|my|mysql|pg|root|admin|proxy|auth|ssl)pass")
+# ``password_encryption`` is a setting, ``password_hash`` nearly a password.
+_SAYS_THE_SAME = frozenset({"hash", "value", "string", "text", "base64", "b64", "plain", "plaintext"})
+_HARMLESS = frozenset({"validate_password", "old_passwords", "log_raw_password", "skip_password"})
+# What a key is in a database, unlike an API key.
+_KEY_THAT_ORDERS = re.compile(
+    r"primary|foreign|unique|partition|sort|shard|index|secondary|composite|covering|distribution|row|group|join"
+    r"|order|cluster|clustering|range|duplicate|surrogate|natural|sequence|random|hot|cold"
+)
+_COMPOUND_KEY = re.compile(
+    r"(?:api|access|secret|private|public|ssl|tls|auth|account|service|signing|session|master|license)keys?"
+)
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+
+
+def names_a_secret(name: str) -> bool:
+    """Whether the value of an option, setting or variable of this name is to be masked.
+
+    ``mysql-password``, ``-Djavax.net.ssl.keyStorePassword``, ``PGPASSWORD``, ``api_key``: yes;
+    ``password_encryption``, ``key_buffer_size``, ``primary_key``: no.
+    """
+    parts = [part.lower() for part in _PARTS.findall(name.lstrip("-").removeprefix("D"))]
+    if "_".join(parts) in _HARMLESS:
+        return False
+    while parts and (parts[-1].isdigit() or (len(parts) > 1 and parts[-1] in _SAYS_THE_SAME)):
+        parts.pop()
+    if not parts:
+        return False
+    last = parts[-1]
+    if last in {"key", "keys"}:
+        return len(parts) == 1 or _KEY_THAT_ORDERS.fullmatch(parts[-2]) is None
+    return (
+        "".join(parts).endswith(_SECRET_WORDS)
+        or last in _SECRET_LAST_PARTS
+        or _SHORT_COMPOUND.fullmatch(last) is not None
+        or _COMPOUND_KEY.fullmatch(last) is not None
+    )
+
+
+def mask_text(text: str) -> str:
+    """The text with every secret in it replaced: in options, settings, URLs, JVM arguments, SQL."""
+    text = _WORD_WITH_URL.sub(_without_user_info, text)
+    for pattern, replacement in _WHOLE_PATTERNS:
+        text = pattern.sub(replacement, text)
+    if _CLIENT_COMMAND.search(text):
+        text = _SHORT_PASSWORD_OPTION.sub(rf"\1{MASK}", text)
+    return _mask_named_values(text)
+
+
+def mask_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The mapping with masked values, nested ones included."""
+    return {mask_text(name): _mask_setting(name, value) for name, value in settings.items()}
+
+
+def mask_value(value: Any) -> Any:
+    """A value as JSON holds it, masked throughout."""
+    if isinstance(value, str):
+        return mask_text(value)
+    if isinstance(value, Mapping):
+        return mask_settings(value)
+    if isinstance(value, list | tuple):
+        return [mask_value(item) for item in value]
+    return value
+
+
+def _mask_setting(name: str, value: Any) -> Any:
+    if names_a_secret(name) and value not in (None, "", True, False):
+        return MASK
+    return mask_value(value)
+
+
+_QUOTED = r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.|\'\')*\''
+
+_WORD_WITH_URL = re.compile(r"[^\s\"]+")
+
+
+def _without_user_info(word: re.Match[str]) -> str:
+    """The last @ ends the user info: passwords that hold one are not always quoted."""
+    scheme, separator, rest = word[0].partition("://")
+    _, at, host = rest.rpartition("@")
+    return f"{scheme}{separator}{MASK}@{host}" if at else word[0]
+
+
+# Masked wherever they stand, whatever they are called.
+_WHOLE_PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (
+        re.compile(
+            r"(-----BEGIN [A-Z ]*PRIVATE KEY-----).*?(-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL
+        ),
+        rf"\1{MASK}\2",
+    ),
+    # user:password@tcp(host)/db, as Go's drivers write it
+    (re.compile(r"(?<![^\s\"'=])[^\s\"'=:@]+:[^\s\"']*@(?=\w*\()"), f"{MASK}@"),
+    (re.compile(r"\b((?:Bearer|bearer|BEARER)\s+)[^\s\"',]+"), rf"\1{MASK}"),
+    (re.compile(r"(?i)\b(authorization[\"']?\s*[:=]\s*[\"']?)[^\"'\n]+"), rf"\1{MASK}"),
+    (
+        re.compile(
+            r"(?i)\b((?:identified\s+(?:(?:with|via)\s+\S+\s+)?(?:by|as|using)\s+|password\s+|password\s*\()"
+            rf"(?:password\s*)?\(?\s*)(?:{_QUOTED})"
+        ),
+        rf"\1'{MASK}'",
+    ),
+    (re.compile(r"\bbd_[A-Za-z0-9_-]{16,}"), MASK),
+)
+
+# ``-pSECRET`` is a password to MySQL's and MariaDB's programs, and something else to many others.
+_CLIENT_COMMAND = re.compile(r"(?<![^\s/;|&(`\"'])(?:mysql|mariadb)[\w.-]*(?![^\s`\"'])|(?<!\S)-u\s?[^\s-]")
+_SHORT_PASSWORD_OPTION = re.compile(rf"(?<![^\s\"'])(-p)(?:(?:{_QUOTED})|\\.|\S)(?:\\.|\S)*")
+
+_NAMED = re.compile(
+    r"""
+    (?P<before>(?<![\w.-])-{0,2})
+    (?P<name>[\w.][\w.-]*+)
+    (?P<close>\\?["'\])]{0,2})
+    (?P<separator>(?<=["'])\s*:\s*|[ \t]*(?:=>|:=|[=:|])[ \t]*|[ ]*\t[ \t]*|[ ]+)
+    """,
+    re.VERBOSE,
+)
+_LONGEST_INDENT = 300
+_LINE_START = re.compile(r"(?:^|\n)[ \t]*(?:(?:export|set|SET)[ \t]+)?\Z")
+
+_REST_OF_WORD = r"(?:\\.|\S)*"
+_WORD = re.compile(
+    rf"""\\"(?:(?!\\").)*(?:\\")?{_REST_OF_WORD}|(?:{_QUOTED}){_REST_OF_WORD}|[\[{{][^\]}}]*[\]}}]?{_REST_OF_WORD}"""
+    rf"|{_REST_OF_WORD}"
+)
+_QUOTED_VALUE = re.compile(rf"""\\"(?:(?!\\").)*\\"|{_QUOTED}""")
+_URL_PARAMETER = re.compile(rf"\{{[^}}]*\}}|{_QUOTED}|[^&;\s\"']*")
+_CELL = re.compile(r"[^|\t\n]*[^|\t\n ]")
+_REST_OF_LINE = re.compile(rf"(?:{_QUOTED})\S*|[^\n]*")
+
+
+def _mask_named_values(text: str) -> str:
+    """Mask what follows a name of a secret, in any of the ways in which text joins names and values."""
+    done, position, pieces = 0, 0, []
+    while match := _NAMED.search(text, position):
+        position = match.end()
+        if not names_a_secret(match["before"] + match["name"]):
+            continue
+        value = _value_after(text, match)
+        if value is None or value.start() == value.end():
+            continue
+        pieces += [text[done : value.start()], _masked_like(value[0])]
+        done = position = value.end()
+    return "".join([*pieces, text[done:]])
+
+
+def _value_after(text: str, match: re.Match[str]) -> re.Match[str] | None:
+    start, before, separator = match.start(), match["before"], match["separator"]
+    if not separator.strip(" "):
+        # ``--password secret``, but not the words of a sentence, and not ``--password --host``
+        is_option = before == "--" and not text.startswith("-", match.end())
+        return _WORD.match(text, match.end()) if is_option else None
+    if "|" in separator or not separator.strip():
+        return _CELL.match(text, match.end())
+    if text[start - 1 : start] in {"?", "&", ";"}:
+        return _URL_PARAMETER.match(text, match.end())
+    if match["close"] and (quoted := _QUOTED_VALUE.match(text, match.end())):
+        return quoted
+    if (
+        not before
+        and not match["name"].isupper()
+        and _LINE_START.search(text, max(0, start - _LONGEST_INDENT), start)
+    ):
+        return _REST_OF_LINE.match(text, match.end())
+    return _WORD.match(text, match.end())
+
+
+def _masked_like(value: str) -> str:
+    """The mask, in the quotes that the value had."""
+    for quote in ('\\"', '"', "'"):
+        if len(value) >= 2 * len(quote) and value.startswith(quote) and value.endswith(quote):
+            return quote + MASK + quote
+    return MASK

@@ -1,0 +1,258 @@
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from ingest.masking import MASK, mask_settings, mask_text, names_a_secret
+
+# --- names --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "password",
+        "mysql-password",
+        "--mysql-password",
+        "pgsql_password",
+        "PGPASSWORD",
+        "MYSQL_PWD",
+        "passwd",
+        "pwd",
+        "Pwd",
+        "dbPassword",
+        "passWord",
+        "userpass",
+        "db_pass",
+        "pass",
+        "password1",
+        "password_2",
+        "password_hash",
+        "-Djavax.net.ssl.keyStorePassword",
+        "-Dpassword",
+        "client_secret",
+        "secretValue",
+        "token",
+        "accessToken",
+        "GITHUB_TOKEN",
+        "api_key",
+        "apiKey",
+        "apikey",
+        "-Dkey",
+        "key",
+        "aws_secret_access_key",
+        "ssl-key",
+        "file_key_management_encryption_key",
+        "credential",
+        "credentials",
+        "Authorization",
+        "passphrase",
+    ],
+)
+def test_what_holds_a_secret_is_known_by_its_name(name):
+    assert names_a_secret(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "key_buffer_size",
+        "primary_key",
+        "foreign_key",
+        "sort_key",
+        "foreign_key_checks",
+        "password_encryption",
+        "default_password_lifetime",
+        "validate_password",
+        "validate_password.length",
+        "old_passwords",
+        "skip-name-resolve",
+        "keys_per_second",
+        "tokenizer",
+        "secretary",
+        "pass-through",
+        "bypass",
+        "compass",
+        "keyspace",
+        "monkey",
+        "threads",
+        "user",
+        "",
+        "-",
+    ],
+)
+def test_a_harmless_setting_is_not_taken_for_a_secret(name):
+    assert not names_a_secret(name)
+
+
+# --- texts --------------------------------------------------------------------------------------------------
+
+CASES = [
+    (
+        "sysbench --mysql-user=sbtest --mysql-password=sb --threads=4 run",
+        "--mysql-password=*** --threads=4 run",
+    ),
+    ("sysbench --mysql-password sb --threads=4 run", "--mysql-password *** --threads=4"),
+    ("mysqlslap --password='a b' --csv", "--password='***' --csv"),
+    ("mysqlslap --password=a\\ b --csv", "--password=*** --csv"),
+    ("mariadb-slap -h 127.0.0.1 -P 23370 -usbtest -psb --csv", "-P 23370 -usbtest -p*** --csv"),
+    ("/usr/bin/mysql -uroot -p'a b' test", "-uroot -p*** test"),
+    ("mysql -u root \\\n  -psb test", "-u root \\\n  -p*** test"),
+    ("PGPASSWORD=sb pgbench -c 4 -S", "PGPASSWORD=*** pgbench -c 4 -S"),
+    ("export MYSQL_PWD='a b'; sysbench run", "MYSQL_PWD=*** sysbench run"),
+    ("postgres://bench:sb@host:5432/db", "postgres://***@host:5432/db"),
+    ("postgres://bench:s@b/b@host:5432/db", "postgres://***@host:5432/db"),
+    ("https://sb@host/x see mail@example.org", "https://***@host/x see mail@example.org"),
+    ("root:sb@tcp(127.0.0.1:3306)/db", "***@tcp(127.0.0.1:3306)/db"),
+    ("jdbc:mariadb://h:3306/d?user=u&password=sb&useSSL=false", "d?user=u&password=***&useSSL=false"),
+    ("jdbc:sqlserver://h;user=u;password={s;b};encrypt=true", "user=u;password=***;encrypt=true"),
+    ("host=h password=sb dbname=d", "host=h password=*** dbname=d"),
+    ("java -Dpassword=sb -Dbench.threads=4 -jar x.jar -prof gc", "-Dpassword=*** -Dbench.threads=4"),
+    ("-Djavax.net.ssl.keyStorePassword=sb -Xmx1g", "keyStorePassword=*** -Xmx1g"),
+    ("[client]\nuser = u\npassword = two words\nport = 3306", "password = ***\nport = 3306"),
+    ('[client]\npassword="two words"\nport=3306', 'password="***"\nport=3306'),
+    ("primary_conninfo = 'host=h user=u password=sb'", "primary_conninfo = 'host=h user=u password=***"),
+    ('{"user": "u", "password": "two \\"words", "port": 3306}', '"password": "***", "port": 3306}'),
+    ('{"password":\n  "sb"}', '"password":\n  "***"}'),
+    ("{'user': 'u', 'password': 'two words', 'port': 3306}", "'password': '***', 'port': 3306}"),
+    ('"{\\"password\\": \\"two words\\", \\"port\\": 1}"', '\\"password\\": \\"***\\", \\"port\\": 1'),
+    ('{"passwords": ["sb", "bs"], "port": 1}', '"passwords": ***'),
+    ("password: sb\nport: 3306", "password: ***\nport: 3306"),
+    ("| report_password | two words | x |", "| report_password | *** | x |"),
+    ("report_password\ttwo words\nport\t3306", "report_password\t***\nport\t3306"),
+    ("CREATE USER u IDENTIFIED BY 'two words'", "IDENTIFIED BY '***'"),
+    ("ALTER ROLE u PASSWORD 'sb' VALID", "PASSWORD '***' VALID"),
+    ("SET PASSWORD = PASSWORD('sb')", "PASSWORD = ***"),
+    ("curl -H 'Authorization: Bearer sb.sb-sb' https://h", "Authorization: *** https://h"),
+    ("the header says Bearer sb.sb-sb", "Bearer ***"),
+    ("token bd_abcdefghijklmnopqrstuvwxyz012345", "token ***"),
+    (
+        "-----BEGIN RSA PRIVATE KEY-----\nsb\n-----END RSA PRIVATE KEY-----",
+        "-----BEGIN RSA PRIVATE KEY-----***-----END",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), CASES)
+def test_a_secret_is_masked_and_what_stands_around_it_is_kept(text, expected):
+    masked = mask_text(text)
+    assert expected in masked
+    assert "sb-" not in masked.replace("sbtest", "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "key_buffer_size=16M sort_key=id password_encryption=scram-sha-256",
+        "java -jar benchmarks.jar -p protocol=text -prof gc -tu s -t 4",
+        "pgbench -p 5432 -P 1 -c 4",
+        "mysql --password --host=h",
+        "[client]\npassword =\nport = 3306",
+        "transactions: 4812 (1203.1 per sec.)",
+        "the password was wrong",
+        "jdbc:mariadb://127.0.0.1:23307/sbtest",
+        "mail someone@example.org",
+        "10:24 @ 11:00",
+        "",
+    ],
+)
+def test_a_text_without_secrets_stays_as_it_is(text):
+    assert mask_text(text) == text
+
+
+# Ways in which a text says a secret; the secret of the property below is put in the place of {}.
+WAYS = [
+    "--password={}",
+    "--mysql-password {} --threads=4",
+    "--pgsql-password='{}' run",
+    'run --token="{}"',
+    "mysql -uroot -p{} test",
+    "PGPASSWORD={} pgbench",
+    "password = {}",
+    "[client]\npassword={}\nport=1",
+    '{{"password": "{}", "a": 1}}',
+    "{{'db': {{'passwd': '{}'}}}}",
+    "postgresql://u:{}@h/d",
+    "jdbc:mysql://h/d?user=u&password={}",
+    "-Dapi.key={} -Xmx1g",
+    "| secret | {} |",
+    "secret\t{}",
+    "IDENTIFIED BY '{}'",
+    "Authorization: Bearer {}",
+    "x=1 client_secret: {} y=2",
+    "url=jdbc:x?secret={} z",
+]
+# Letters and marks that a generated password may have, after a beginning that can be searched for.
+PASSWORDS = st.text("abcXYZ019!#$%()*+,-./:<=>@[]^_{|}~", max_size=12).map("S3cr3t{}".format)
+
+
+@given(st.sampled_from(WAYS), PASSWORDS, st.text(max_size=20), st.text(max_size=20))
+def test_a_secret_never_survives(way, secret, before, after):
+    quoted = secret.replace("'", "").replace("|", "")
+    masked = mask_text(f"{before}\n{way.format(quoted)}\n{after}")
+    assert "S3cr3t" not in masked
+
+
+PIECES = st.sampled_from(
+    [
+        *"=: '\"\\@?&;|\t\n({[x",
+        "--",
+        "://",
+        "-p",
+        "-D",
+        "tcp(",
+        "mysql",
+        "password",
+        "token",
+        "key",
+        "Bearer ",
+        "authorization",
+        "identified by ",
+        MASK,
+    ]
+)
+
+
+@given(st.one_of(st.text(max_size=60), st.lists(PIECES, max_size=12).map("".join)))
+@example("password='" + "x" * 10)
+def test_masking_twice_is_masking_once(text):
+    once = mask_text(text)
+    assert mask_text(once) == once
+
+
+@pytest.mark.parametrize(
+    "piece", ["://", "a:@", "password=", "'", '=\\"', " ", "a=", "\t", "authorization:", "x@("]
+)
+def test_a_long_text_is_masked_in_a_moment(piece):
+    mask_text(piece * (200_000 // len(piece)))
+
+
+# --- settings -----------------------------------------------------------------------------------------------
+
+
+def test_settings_are_masked_by_their_name_and_by_what_they_say():
+    masked = mask_settings(
+        {
+            "port": 3306,
+            "password": "sb",
+            "pin-token": 1234,
+            "url": "mysql://u:sb@h/d",
+            "nested": {"secret": {"a": "sb"}, "list": ["--password=sb", 1]},
+            "empty_password": "",
+            "use_password": True,
+            "no_password": None,
+        }
+    )
+    assert masked == {
+        "port": 3306,
+        "password": MASK,
+        "pin-token": MASK,
+        "url": "mysql://***@h/d",
+        "nested": {"secret": MASK, "list": ["--password=***", 1]},
+        "empty_password": "",
+        "use_password": True,
+        "no_password": None,
+    }
+
+
+def test_a_secret_in_the_name_of_a_setting_is_masked():
+    assert mask_settings({"--password=sb": 1}) == {"--password=***": 1}
