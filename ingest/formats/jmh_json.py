@@ -159,7 +159,9 @@ class _Samples:
 
 
 def _benchmark(entry: _Node) -> _Benchmark:
-    params, mode = entry.find("params"), entry.find("mode")
+    name, params, mode = entry.get("benchmark"), entry.find("params"), entry.find("mode")
+    if not name.text().strip():
+        name.refuse("is empty")
     primary = entry.get("primaryMetric")
     score = _measured(primary)
     if score and score.score < 0:
@@ -171,7 +173,7 @@ def _benchmark(entry: _Node) -> _Benchmark:
     return _Benchmark(
         entry=entry,
         primary=primary,
-        name=entry.get("benchmark").text(),
+        name=name.text(),
         params={name: value.text() for name, value in params.members().items()} if params else {},
         mode=mode.text() if mode else None,
         unit=unit.text(),

@@ -74,20 +74,21 @@ class Columns:
         return rest[:found], rest[found], rest[found + 1 :]
 
     def _params(self, line: str, name: str, words: list[str]) -> dict[str, str] | None:
-        if len(words) == len(self.params):
-            values = words
-        elif len(self.params) == 1:
-            values = [" ".join(words)]
-        else:
-            values = self._cells(line, name)
-            if " ".join(values).split() != words:
-                return None
-        return dict(zip(self.params, values, strict=True))
+        """The values of the parameters; None where the words do not fit into the columns."""
+        values = self._aligned_values(line, name)
+        if " ".join(values).split() != words:
+            values = [" ".join(words)] if len(self.params) == 1 else words
+        return dict(zip(self.params, values, strict=True)) if len(values) == len(self.params) else None
 
-    def _cells(self, line: str, name: str) -> list[str]:
-        """The values by their place: JMH aligns them to the right, under the ends of the column heads."""
+    def _aligned_values(self, line: str, name: str) -> list[str]:
+        """The values as JMH places them, which may hold spaces or nothing; none where a person moved them.
+
+        JMH aligns them to the right: each ends where the head of its column ends.
+        """
         starts = (line.index(name) + len(name), *self.ends)
-        return [" ".join(line[start:end].split()) for start, end in zip(starts, self.ends, strict=False)]
+        cells = [line[start:end] for start, end in zip(starts, self.ends, strict=False)]
+        is_aligned = all(cell[-1:].strip() or not cell.strip() for cell in cells)
+        return [" ".join(cell.split()) for cell in cells] if is_aligned else []
 
 
 def columns_of(line: str) -> Columns | None:

@@ -127,7 +127,8 @@ class _Block:
 
     @property
     def measured(self) -> Measured | None:
-        return self.score or (self.entry.score if self.entry else None)
+        """The score, by the table where there is one: a benchmark may print what looks like a result."""
+        return (self.entry.score if self.entry else None) or self.score
 
 
 class _Section:
@@ -164,7 +165,7 @@ class _Section:
                 f"the unit {row.printed.unit[:40]!r} is neither a time per operation nor operations per time",
                 line,
             )
-        if known and not row.mode:
+        if known and known.score and not row.mode:
             raise FormatError(
                 f"{known.workload} stands in line {known.line} too, and no column tells them apart", line
             )
@@ -406,7 +407,7 @@ def _result(block: _Block, score: Measured) -> Result:
         mode=block.mode,
         score=score,
         threads=int(threads[1]) if threads and 0 < int(threads[1]) <= LARGEST_THREADS else None,
-        secondary={**(block.entry.secondary if block.entry else {}), **block.secondary},
+        secondary={**block.secondary, **(block.entry.secondary if block.entry else {})},
         options=_options(block),
         environment=_environment(block.header),
         iterations=tuple(block.iterations),
