@@ -1,0 +1,130 @@
+"""What keeps a record out of the history, said in a sentence for its sender."""
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from django.db.models import Model
+
+from benchdash.results.models import Configuration, Hardware, Product, Run, Series, ServerVersion, Workload
+from benchdash.results.readings import HIGHER, LOWER, Reading
+from benchdash.results.records import RunRecord, SampleTable
+from benchdash.results.versions import parse_version
+
+_LARGEST_INTEGER = 2**31 - 1
+_LONGEST_SOURCE = 50
+_LONGEST_COLUMN = 100
+_COMMIT = re.compile(r"[0-9a-fA-F]{7,40}")
+
+
+class RecordError(Exception):
+    """Records that cannot be stored, with a sentence for the person who sent them."""
+
+
+def check_records(records: Sequence[RunRecord]) -> None:
+    """Raises RecordError for the first thing that the history could not hold."""
+    keys: set[str] = set()
+    for record in records:
+        if record.key in keys:
+            raise RecordError(f"two runs of this file have the same key {record.key!r}")
+        keys.add(record.key)
+        for trouble in _troubles(record):
+            raise RecordError(f"run {record.key!r}: {trouble}" if record.key else trouble)
+
+
+def _troubles(record: RunRecord) -> Iterator[str]:
+    """Sentences, the first of which is told."""
+    for name, text, longest in _names(record):
+        yield from _text_troubles(name, text, longest=longest)
+    for name in ("product", "hardware", "workload", "configuration"):
+        if not getattr(record, name).strip():
+            yield f"the {name} is empty"
+    for tag in record.tags:
+        yield from _text_troubles("a tag", tag, longest=100)
+    for name, text in (("notes", record.notes), ("configuration", record.configuration_text or "")):
+        yield from _text_troubles(name, text)
+    for name in ("options", "facts", "settings", "environment", "hardware_facts"):
+        yield from _facts_troubles(name.replace("_", " "), getattr(record, name))
+    for name in ("threads", "repetition"):
+        number = getattr(record, name)
+        if number is not None and not 0 <= number <= _LARGEST_INTEGER:
+            yield f"{name} is {number}, which is not between 0 and {_LARGEST_INTEGER}"
+    if record.commit is not None and not _COMMIT.fullmatch(record.commit):
+        yield f"the commit {record.commit!r} is not 7 to 40 hex digits"
+    for name in ("started_at", "committed_at"):
+        moment = getattr(record, name)
+        if moment is not None and moment.tzinfo is None:
+            yield f"{name} says no time zone"
+    if record.duration_s is not None and not math.isfinite(record.duration_s):
+        yield f"the duration is {record.duration_s}, which is not a finite number"
+    yield from _reading_troubles(record.readings)
+    yield from _sample_troubles(record.samples)
+
+
+def _names(record: RunRecord) -> Iterator[tuple[str, str, int]]:
+    """What is named, its name, and how long that may be."""
+    yield "key", record.key, _longest(Run, "key")
+    yield "product", record.product, _longest(Product, "name")
+    yield "version", parse_version(record.version).version, _longest(ServerVersion, "version")
+    yield "build", record.build, _longest(ServerVersion, "build")
+    yield "branch", record.branch, _longest(Run, "branch")
+    yield "hardware", record.hardware, _longest(Hardware, "name")
+    yield "configuration", record.configuration, _longest(Configuration, "name")
+    yield "counterpart", record.counterpart, _longest(Run, "counterpart")
+    yield "workload", record.workload, _longest(Workload, "name")
+
+
+def _longest(model: type[Model], field: str) -> int:
+    longest: int = model._meta.get_field(field).max_length  # type: ignore[union-attr,assignment]
+    return longest
+
+
+def _text_troubles(name: str, text: str, *, longest: int | None = None) -> Iterator[str]:
+    if longest is not None and len(text) > longest:
+        yield f"{name} has {len(text)} characters, more than {longest}: {text[:50]!r}…"
+    if any(c == "\0" or "\ud800" <= c <= "\udfff" for c in text):
+        yield f"{name} holds a character that cannot be stored"
+
+
+def _facts_troubles(name: str, facts: Mapping[str, Any]) -> Iterator[str]:
+    for key, value in facts.items():
+        yield from _text_troubles(f"a name in {name}", key)
+        if isinstance(value, str):
+            yield from _text_troubles(f"{key!r} in {name}", value)
+        if isinstance(value, float) and not math.isfinite(value):
+            yield f"{key!r} in {name} is {value}, which is not a finite number"
+
+
+def _reading_troubles(readings: Iterable[Reading]) -> Iterator[str]:
+    metrics: set[str] = set()
+    for reading in readings:
+        if not reading.metric.strip():
+            yield "a reading has no metric"
+        if reading.metric in metrics:
+            yield f"the metric '{reading.metric}' stands twice in one run"
+        metrics.add(reading.metric)
+        yield from _text_troubles("metric", reading.metric, longest=_longest(Series, "metric"))
+        yield from _text_troubles("unit", reading.unit, longest=_longest(Series, "unit"))
+        yield from _text_troubles("unit", reading.printed_unit, longest=_longest(Series, "printed_unit"))
+        if reading.direction not in (HIGHER, LOWER):
+            yield f"the direction of '{reading.metric}' is neither 'higher' nor 'lower'"
+        for number in (reading.value, reading.low, reading.high):
+            if number is not None and not math.isfinite(number):
+                yield f"'{reading.metric}' is {number}, which is not a finite number"
+
+
+def _sample_troubles(samples: Iterable[SampleTable]) -> Iterator[str]:
+    sources: set[str] = set()
+    for table in samples:
+        if table.source in sources:
+            yield f"there are two sample tables from '{table.source}'"
+        sources.add(table.source)
+        yield from _text_troubles("source", table.source, longest=_LONGEST_SOURCE)
+        for column in table.columns:
+            yield from _text_troubles("column", column, longest=_LONGEST_COLUMN)
+        for row in table.rows:
+            if len(row) != len(table.columns):
+                yield f"a row of '{table.source}' has {len(row)} cells under {len(table.columns)} columns"
+            if any(cell is not None and not math.isfinite(cell) for cell in row):
+                yield f"'{table.source}' holds a number that is not finite"

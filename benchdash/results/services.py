@@ -1,0 +1,311 @@
+"""Everything that writes the history: runs, their measurements, and which series are due for analysis."""
+
+import logging
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.models import Exists, OuterRef
+from django.utils import timezone
+from kombu.exceptions import OperationalError
+from redis.exceptions import RedisError
+
+from benchdash.accounts.models import Project
+from benchdash.celery import app as celery
+from benchdash.results.checks import RecordError, check_records
+from benchdash.results.dimensions import Place, differing_options, locate
+from benchdash.results.models import IntervalSamples, Measurement, Run, Series
+from benchdash.results.readings import HIGHER, LOWER, Reading
+from benchdash.results.records import RunRecord
+from benchdash.results.series import adopt_or_refuse_units, series_for
+
+logger = logging.getLogger(__name__)
+
+__all__ = [
+    "RecordError",
+    "Recorded",
+    "hold_results",
+    "reassign_series",
+    "record_runs",
+    "remove_runs",
+    "ring_analysis",
+    "touch",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """The runs in the order of their records, and what their sender should know."""
+
+    runs: list[Run]
+    warnings: list[str]
+
+
+@transaction.atomic
+def record_runs(
+    project: Project, *, upload_id: int, records: Sequence[RunRecord], quiet: bool = False
+) -> Recorded:
+    """Make the runs of an upload those of ``records``: one transaction, a constant number of statements.
+
+    Recorded again, a run is updated in place, keeps its exclusion, and has its measurements replaced; runs
+    whose key is gone are removed. ``quiet``: nobody is mailed for what analysis finds.
+    Raises RecordError, with nothing stored, for records that the history cannot hold.
+    """
+    check_records(records)
+    is_again = Run.objects.filter(upload_id=upload_id).exists()
+    hold_results(project, alone=is_again)
+    located = locate(project, records)
+    warnings = list(located.warnings)
+    keys = [record.key for record in records]
+    left = _delete_runs(upload_id, except_keys=keys) if is_again else set()
+    option_warnings = [
+        _option_warning(place, record) for place, record in zip(located.places, records, strict=True)
+    ]
+    warnings += dict.fromkeys(filter(None, option_warnings))
+    runs = _write_runs(project, upload_id, located.places, records, option_warnings)
+    _write_samples(runs, records)
+    _measure(project, runs, [record.readings for record in records], left=left, quiet=quiet)
+    return Recorded(runs, warnings)
+
+
+@transaction.atomic
+def remove_runs(project: Project, *, upload_id: int, quiet: bool = True) -> int:
+    """Remove the runs of an upload with all that was measured in them; gives their number."""
+    hold_results(project, alone=True)
+    number = Run.objects.filter(upload_id=upload_id).count()
+    _settle(left=_delete_runs(upload_id, except_keys=()), entered=set(), quiet=quiet)
+    return number
+
+
+@transaction.atomic
+def reassign_series(project: Project, run_ids: Collection[int], *, quiet: bool = True) -> None:
+    """Put the measurements of these runs into the series where they belong by the runs as they are now.
+
+    For when what identifies a series changed: a thing was merged, a version renamed into another release
+    line. The caller holds the results alone. Raises RecordError where a series has another unit.
+    """
+    runs = list(Run.objects.filter(pk__in=run_ids).select_related("version__product"))
+    readings: dict[int, list[Reading]] = {run.pk: [] for run in runs}
+    stored = Measurement.objects.filter(run__in=run_ids).order_by("series", "run")
+    for measurement in stored.select_related("series"):
+        series = measurement.series
+        reading = Reading(
+            metric=series.metric,
+            value=measurement.value,
+            unit=series.unit,
+            direction=HIGHER if series.higher_is_better else LOWER,
+            low=measurement.low,
+            high=measurement.high,
+            printed_unit=series.printed_unit,
+        )
+        readings[measurement.run_id].append(reading)
+    _measure(project, runs, [readings[run.pk] for run in runs], left=set(), quiet=quiet)
+
+
+def touch(series_ids: Iterable[int], *, quiet: bool) -> None:
+    """Note that these series are due for analysis. Loud stays loud until analysis has looked."""
+    ids = sorted(set(series_ids))
+    if not ids:
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(_TOUCH, {"series": ids, "at": timezone.now(), "quiet": quiet})
+    ring_analysis()
+
+
+def ring_analysis() -> None:
+    """Ask for analysis once the transaction is committed."""
+    transaction.on_commit(_ring)
+
+
+def _ring() -> None:
+    try:
+        celery.send_task(settings.ANALYSIS_DOORBELL)
+    except (OperationalError, RedisError):
+        # PostgreSQL remembers what is due and beat looks there: only seconds are lost.
+        logger.warning("analysis could not be asked for at once: no broker", exc_info=True)
+
+
+def hold_results(project: Project, *, alone: bool) -> None:
+    """Wait for who holds the project's results alone, then hold them until the transaction ends.
+
+    Uploads are recorded side by side. Who deletes or moves rows that an upload under way may have found
+    already (a correction, a second recording) must be alone.
+    """
+    lock = "pg_advisory_xact_lock" if alone else "pg_advisory_xact_lock_shared"
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT {lock}(hashtextextended('results of project', %s))",
+            [project.pk],
+        )
+
+
+# --- runs -------------------------------------------------------------------------------------------------
+
+_RUN_IDENTITY = ["upload_id", "key"]
+_RUN_FACTS = [
+    "project",
+    "version",
+    "branch",
+    "hardware",
+    "environment",
+    "configuration",
+    "content",
+    "counterpart",
+    "workload",
+    "threads",
+    "repetition",
+    "started_at",
+    "started_at_is_assumed",
+    "duration_s",
+    "options",
+    "tags",
+    "notes",
+    "warnings",
+]
+
+
+def _write_runs(
+    project: Project,
+    upload_id: int,
+    places: Sequence[Place],
+    records: Sequence[RunRecord],
+    option_warnings: Sequence[str],
+) -> list[Run]:
+    runs = [
+        Run(
+            project=project,
+            upload_id=upload_id,
+            key=record.key,
+            version=place.version,
+            branch=record.branch,
+            hardware=place.hardware,
+            environment=place.environment,
+            configuration=place.configuration,
+            content=place.content,
+            counterpart=record.counterpart,
+            workload=place.workload,
+            threads=record.threads,
+            repetition=record.repetition,
+            started_at=record.started_at,
+            started_at_is_assumed=record.started_at_is_assumed,
+            duration_s=record.duration_s,
+            options={**record.facts, **record.options},
+            tags=list(record.tags),
+            notes=record.notes,
+            warnings=[*record.warnings, *filter(None, [option_warning])],
+        )
+        for place, record, option_warning in zip(places, records, option_warnings, strict=True)
+    ]
+    Run.objects.bulk_create(
+        sorted(runs, key=lambda run: run.key),
+        update_conflicts=True,
+        unique_fields=_RUN_IDENTITY,
+        update_fields=_RUN_FACTS,
+    )
+    return runs
+
+
+def _option_warning(place: Place, record: RunRecord) -> str:
+    differing = differing_options(place.workload, record.options)
+    if not differing:
+        return ""
+    return (
+        f"the options of '{place.workload.name}' differ from those of its first run: {', '.join(differing)}"
+    )
+
+
+def _delete_runs(upload_id: int, *, except_keys: Collection[str]) -> set[int]:
+    """Delete the other runs of an upload; gives the series that they leave."""
+    runs = Run.objects.filter(upload_id=upload_id).exclude(key__in=except_keys)
+    left = set(Measurement.objects.filter(run__in=runs).values_list("series_id", flat=True).distinct())
+    runs.delete()
+    return left
+
+
+def _write_samples(runs: Sequence[Run], records: Sequence[RunRecord]) -> None:
+    IntervalSamples.objects.filter(run__in=[run.pk for run in runs]).delete()
+    IntervalSamples.objects.bulk_create(
+        IntervalSamples(
+            run=run,
+            source=table.source,
+            columns=list(table.columns),
+            rows=[list(row) for row in table.rows],
+        )
+        for run, record in zip(runs, records, strict=True)
+        for table in record.samples
+    )
+
+
+# --- measurements -----------------------------------------------------------------------------------------
+
+_Measured = list[tuple[Series, Run, Reading]]
+
+_WRITE_MEASUREMENTS = """
+    INSERT INTO results_measurement AS measurement (series_id, run_id, value, low, high)
+    SELECT * FROM unnest(
+        %(series)s::bigint[], %(runs)s::bigint[],
+        %(values)s::float8[], %(lows)s::float8[], %(highs)s::float8[]
+    )
+    ON CONFLICT (series_id, run_id) DO UPDATE
+    SET value = excluded.value, low = excluded.low, high = excluded.high
+    WHERE (measurement.value, measurement.low, measurement.high)
+        IS DISTINCT FROM (excluded.value, excluded.low, excluded.high)
+"""
+_DELETE_MEASUREMENTS = """
+    DELETE FROM results_measurement
+    WHERE (series_id, run_id) IN (SELECT * FROM unnest(%(series)s::bigint[], %(runs)s::bigint[]))
+"""
+_TOUCH = """
+    INSERT INTO results_touchedseries AS touched (series_id, touched_at, quiet)
+    SELECT series_id, %(at)s, %(quiet)s FROM unnest(%(series)s::bigint[]) AS series_id
+    ON CONFLICT (series_id) DO UPDATE
+    SET touched_at = excluded.touched_at, quiet = touched.quiet AND excluded.quiet
+"""
+
+
+def _measure(
+    project: Project,
+    runs: Sequence[Run],
+    readings: Sequence[Sequence[Reading]],
+    *,
+    left: set[int],
+    quiet: bool,
+) -> None:
+    """Make the measurements of these runs those of their readings, each in the series where it belongs."""
+    pairs = [(run, reading) for run, found in zip(runs, readings, strict=True) for reading in found]
+    measured = [
+        (series, run, reading)
+        for series, (run, reading) in zip(series_for(project, pairs), pairs, strict=True)
+    ]
+    adopt_or_refuse_units(measured)
+    gone = _write_measurements(runs, measured)
+    _settle(left=left | gone, entered={series.pk for series, _, _ in measured}, quiet=quiet)
+
+
+def _write_measurements(runs: Sequence[Run], measured: _Measured) -> set[int]:
+    """Gives the series from which a measurement was deleted."""
+    rows = sorted((series.pk, run.pk, r.value, r.low, r.high) for series, run, r in measured)
+    stored = Measurement.objects.filter(run__in=[run.pk for run in runs])
+    gone = sorted(set(stored.values_list("series_id", "run_id")) - {row[:2] for row in rows})
+    with connection.cursor() as cursor:
+        if gone:
+            cursor.execute(_DELETE_MEASUREMENTS, _columns(("series", "runs"), gone))
+        if rows:
+            names = ("series", "runs", "values", "lows", "highs")
+            cursor.execute(_WRITE_MEASUREMENTS, _columns(names, rows))
+    return {series for series, _ in gone}
+
+
+def _columns(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, list[Any]]:
+    return {name: [row[i] for row in rows] for i, name in enumerate(names)}
+
+
+def _settle(*, left: set[int], entered: set[int], quiet: bool) -> None:
+    """Delete the series that were left empty; the others, left or entered, are due for analysis."""
+    measured = Exists(Measurement.objects.filter(series=OuterRef("pk")))
+    empty = set(Series.objects.filter(~measured, pk__in=left - entered).values_list("pk", flat=True))
+    if empty:
+        Series.objects.filter(pk__in=empty).delete()
+    touch((left | entered) - empty, quiet=quiet)
