@@ -4,7 +4,7 @@ import pytest
 from django.test import override_settings
 
 from benchdash.accounts.models import Role
-from tests.builders import PASSWORD, make_project, make_run, make_user
+from tests.builders import PASSWORD, make_project, make_run, make_upload, make_user
 
 pytestmark = [pytest.mark.django_db, pytest.mark.urls("tests.dashboard.guide")]
 
@@ -136,6 +136,53 @@ def test_the_list_of_projects_takes_the_same_statements_however_many(client, dja
         client.get("/")
 
 
+# --- search -------------------------------------------------------------------------------------------------
+
+
+def found(client, project, text):
+    return text_of(client.get(f"/p/{project.slug}/search/", {"q": text}))
+
+
+def test_all_words_of_a_search_must_be_in_one_name_in_any_case(client):
+    project = make_project(public=True)
+    make_run(project=project, workload="oltp_read_only")
+    make_run(project=project, workload="oltp_read_write")
+    make_run(project=project, workload="oltp_point_select")
+    page = found(client, project, "READ oltp")
+    assert ">oltp_read_only<" in page
+    assert ">oltp_read_write<" in page
+    assert ">oltp_point_select<" not in page
+
+
+def test_a_search_finds_versions_by_their_commit(client):
+    project = make_project(public=True)
+    commit = "0123456789abcdef0123456789abcdef01234567"
+    make_run(project=project, version="10.6.23", branch="main", commit=commit)
+    assert "10.6.23" in found(client, project, "01234567")
+
+
+def test_a_search_stays_within_its_project(client):
+    project = make_project(public=True)
+    make_run(project=make_project(), workload="secret_load")
+    make_run(project=make_project(public=True), workload="secret_load_2")
+    assert "Nothing has these words" in found(client, project, "secret_load")
+
+
+def test_only_members_find_uploads(client):
+    project = make_project(public=True)
+    make_upload(project, name="nightly-42-a.txt")
+    make_upload(project, name="nightly-42-b.txt")
+    assert ">nightly-42-a.txt<" not in found(client, project, "nightly-42")
+    client.force_login(make_user(member_of=project))
+    assert ">nightly-42-a.txt<" in found(client, project, "nightly-42")
+
+
+@pytest.mark.parametrize("text", ["", "   ", "\x00", "%", "a" * 5000])
+def test_any_text_may_be_searched_for(client, text):
+    project = make_project(public=True)
+    assert client.get(f"/p/{project.slug}/search/", {"q": text}).status_code == 200
+
+
 # --- signing in and out -------------------------------------------------------------------------------------
 
 
@@ -153,8 +200,8 @@ def test_a_wrong_password_is_told_without_saying_which_was_wrong(client):
     make_user(password=PASSWORD)
     wrong = sign_in(client, password="something else")
     nobody = client.post("/sign-in/", {"username": "nobody@example.org", "password": PASSWORD})
-    assert "Please enter a correct email and password" in text_of(wrong)
-    assert "Please enter a correct email and password" in text_of(nobody)
+    assert "No account has this e-mail address and password." in text_of(wrong)
+    assert "No account has this e-mail address and password." in text_of(nobody)
 
 
 def test_signing_in_leads_to_no_foreign_address(client):

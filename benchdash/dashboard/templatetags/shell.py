@@ -42,12 +42,14 @@ def chart(
     table: str = "",
     link: str = "",
     scale: str = "",
+    small: bool = False,
 ) -> dict[str, Any]:
     """A figure with its tools; its page includes ``dashboard/_chart_scripts.html`` in the block scripts.
 
     ``name`` is unique on the page; ``title`` says what and where; ``table`` is the id of the table that says
     the same; ``link`` is the address of the large chart; ``scale`` names the query parameter that keeps
-    ``log`` or ``linear`` of the vertical axis.
+    ``log`` or ``linear`` of the vertical axis; ``small`` is for small multiples, whose title leads to the
+    large chart.
     """
     project = context.get("project")
     return {
@@ -59,5 +61,6 @@ def chart(
         "table": table,
         "link": link,
         "scale": scale,
+        "small": small,
         "notice": project.notice if project else "",
     }

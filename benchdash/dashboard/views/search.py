@@ -1,5 +1,18 @@
 """Find a thing of a project by a part of its name."""
 
-from django.urls import URLPattern
+from django.http import HttpRequest, HttpResponse
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from benchdash.dashboard.finding import find
+from benchdash.dashboard.shell import ProjectPage, project_page
+
+_LONGEST = 200
+
+
+@project_page
+def search(request: HttpRequest, page: ProjectPage) -> HttpResponse:
+    text = request.GET.get("q", "").replace("\x00", "").strip()[:_LONGEST]
+    return page.render(request, "dashboard/search.html", {"text": text, "found": find(page, text)})
+
+
+urlpatterns = [path("search/", search, name="search")]

@@ -26,6 +26,11 @@ def home(request: HttpRequest) -> HttpResponse:
 
 
 class SignInForm(AuthenticationForm):
+    error_messages = {
+        **AuthenticationForm.error_messages,
+        "invalid_login": "No account has this e-mail address and password.",
+    }
+
     def clean_username(self) -> str:
         return str(self.cleaned_data["username"]).lower()
 
