@@ -112,8 +112,9 @@ class AlignedTable:
             )
 
     def _is_aligned(self, row: _Line) -> bool:
-        cells = row.words[-len(self.columns) :]
-        return all(cell.overlaps(column) for cell, column in zip(cells, self.columns, strict=True))
+        label, cells = row.words[: -len(self.columns)], row.words[-len(self.columns) :]
+        stand_under = all(cell.overlaps(column) for cell, column in zip(cells, self.columns, strict=True))
+        return stand_under and not any(word.overlaps(column) for word in label for column in self.columns)
 
     def _row(self, line: _Line) -> Row:
         words = [word.text for word in line.words]

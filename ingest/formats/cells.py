@@ -5,7 +5,7 @@ import re
 
 from ingest.formats.report import FormatError
 
-_NUMBER = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_NUMBER = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
 _COMMA = re.compile(r"[0-9]+(?:,[0-9]+)+(?:\.[0-9]*)?")
 _LIKE_A_NUMBER = re.compile(r"[-+]?(?:[.,]?[0-9](?:\S*[\w%])?|nan|inf(?:inity)?)", re.IGNORECASE)
 _MISSING = frozenset({"", "-", "--", "n/a", "na", "null", "none"})
@@ -62,4 +62,4 @@ def whole_number(cell: str | float, what: str, line: int) -> int:
 def decimals(cell: str | float) -> int:
     """How many digits a number was printed with behind its decimal point."""
     mantissa, _, exponent = str(cell).strip().lower().partition("e")
-    return len(mantissa.partition(".")[2]) - int(exponent or 0)
+    return max(0, len(mantissa.partition(".")[2]) - int(exponent or 0))

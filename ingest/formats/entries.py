@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 from ingest.formats.report import Fact, FormatError, ParsedRun
 
-# Options that are part of what was measured, so that they may differ between repetitions.
-MEASURED = frozenset({"count", "seconds", "duration"})
+# Options that are part of what was measured, and so differ between repetitions.
+_MEASURED = frozenset({"count", "seconds", "duration"})
 
 _IN_KEY = ("counterpart", "build", "configuration", "threads", "repetition")
 _MOST_WARNINGS = 20
@@ -22,15 +22,35 @@ class Entry:
 
 
 def distinct_runs(entries: Iterable[Entry]) -> tuple[ParsedRun, ...]:
-    """The runs that the entries tell of, each with a unique key.
+    """The runs of the entries, each with a unique key.
 
-    Entries of one run with different metrics are put together; runs that nothing tells apart are numbered
-    as repetitions. Raises FormatError, with the line, where one repetition is given twice, and where runs
-    differ only in an option that does not belong to what was measured.
+    Runs that nothing tells apart are numbered as repetitions. Raises FormatError, with the line, where one
+    repetition is given twice, and where runs differ only in an option that was not measured.
     """
-    numbered = _numbered(_put_together(entries))
+    numbered = _numbered(list(entries))
     keys = _keys([entry.run for entry in numbered])
+    lines: dict[str, int] = {}
+    for entry, key in zip(numbered, keys, strict=True):
+        if key in lines:
+            raise FormatError(f"the run {key!r} is on line {lines[key]} already", entry.line)
+        lines[key] = entry.line
     return tuple(replace(entry.run, key=key) for entry, key in zip(numbered, keys, strict=True))
+
+
+def join_metrics(entries: Iterable[Entry]) -> list[Entry]:
+    """Entries of one reading each, with those of one run put together.
+
+    The second line of a metric belongs to the second repetition of its run.
+    """
+    times_seen: Counter[object] = Counter()
+    runs: dict[object, Entry] = {}
+    for entry in entries:
+        identity = (_identity(entry.run), entry.run.repetition, entry.run.started_at)
+        metric = entry.run.readings[0].metric
+        run = (identity, times_seen[identity, metric])
+        times_seen[identity, metric] += 1
+        runs[run] = _joined(runs[run], entry) if run in runs else entry
+    return list(runs.values())
 
 
 def refuse_copies(rows: Iterable[tuple[int, object]]) -> None:
@@ -46,25 +66,6 @@ def shortened(warnings: Sequence[str]) -> tuple[str, ...]:
     """The first warnings, and how many more there are."""
     more = len(warnings) - _MOST_WARNINGS
     return tuple(warnings) if more <= 0 else (*warnings[:_MOST_WARNINGS], f"{more} more such warnings")
-
-
-def _put_together(entries: Iterable[Entry]) -> list[Entry]:
-    times_seen: Counter[object] = Counter()
-    runs: dict[object, Entry] = {}
-    for entry in entries:
-        identity = (_identity(entry.run), entry.run.repetition, entry.run.started_at)
-        metrics = [reading.metric for reading in entry.run.readings]
-        nth = max(times_seen[identity, metric] for metric in metrics)
-        times_seen.update((identity, metric) for metric in metrics)
-        first = runs.get((identity, 0))
-        if first and nth and entry.run.repetition is not None:
-            raise FormatError(
-                f"repetition {entry.run.repetition} of the same run is on line {first.line} already",
-                entry.line,
-            )
-        known = runs.get((identity, nth))
-        runs[identity, nth] = _joined(known, entry) if known else entry
-    return list(runs.values())
 
 
 def _joined(first: Entry, second: Entry) -> Entry:
@@ -83,7 +84,9 @@ def _numbered(entries: Sequence[Entry]) -> list[Entry]:
         id(entry): number for same in alike.values() if len(same) > 1 for number, entry in _repetitions(same)
     }
     return [
-        Entry(entry.line, replace(entry.run, repetition=repetitions.get(id(entry), entry.run.repetition)))
+        Entry(entry.line, replace(entry.run, repetition=repetitions[id(entry)]))
+        if id(entry) in repetitions
+        else entry
         for entry in entries
     ]
 
@@ -103,7 +106,9 @@ def _repetitions(same: Sequence[Entry]) -> Iterator[tuple[int, Entry]]:
 
 def _differences(first: Mapping[str, Fact], second: Mapping[str, Fact]) -> list[str]:
     names = dict.fromkeys([*first, *second])
-    return [name for name in names if name not in MEASURED and first.get(name) != second.get(name)]
+    return [
+        name for name in names if name.casefold() not in _MEASURED and first.get(name) != second.get(name)
+    ]
 
 
 def _identity(run: ParsedRun) -> tuple[object, ...]:

@@ -8,7 +8,7 @@ from ingest.formats.cells import is_missing, is_number, number, whole_number
 from ingest.formats.entries import Entry, distinct_runs, refuse_copies, shortened
 from ingest.formats.metric_words import TITLE_WORDS, Mention, Metric, mentions
 from ingest.formats.names import split_product_version
-from ingest.formats.report import FormatError, ParsedReport, ParsedRun
+from ingest.formats.report import Fact, FormatError, ParsedReport, ParsedRun
 
 WORKLOAD_HEADS = frozenset({"query", "queries", "workload", "benchmark", "test", "statement"})
 THREAD_HEADS = frozenset({"clients", "threads", "connections", "users", "sessions", "concurrency"})
@@ -27,7 +27,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """``head`` stands over the row labels; ``titles`` are the lines around the table, with their numbers."""
+    """``head`` stands over the row labels; ``titles`` are the lines around the table, with their numbers.
+
+    Every row has as many cells as there are columns.
+    """
 
     line: int
     head: str
@@ -94,8 +97,13 @@ def read_grid(grid: Grid) -> ParsedReport:
             entries.append(Entry(row.line, replace(_run(grid, row, column, workload), readings=readings)))
     if not entries:
         raise FormatError("no cell of the table holds a value", grid.line)
-    facts = {"title": " ".join(text for _, text in grid.titles)} if grid.titles else {}
-    return ParsedReport(distinct_runs(entries), facts=facts, warnings=shortened(warnings))
+    return ParsedReport(distinct_runs(entries), facts=title_fact(grid.titles), warnings=shortened(warnings))
+
+
+def title_fact(titles: Iterable[tuple[int, str]]) -> dict[str, Fact]:
+    """All that stands around a table, as a fact of its runs."""
+    title = " ".join(text.strip() for _, text in titles)
+    return {"title": title} if title else {}
 
 
 def _check_names(grid: Grid) -> None:
@@ -116,10 +124,6 @@ def _check_rows(grid: Grid) -> None:
     if not grid.rows:
         raise FormatError("the table has no rows", grid.line)
     for row in grid.rows:
-        if len(row.cells) != len(grid.columns):
-            raise FormatError(
-                f"{counted(len(row.cells), 'value')} for {counted(len(grid.columns), 'column')}", row.line
-            )
         if not row.label:
             raise FormatError("the row has no name", row.line)
     refuse_copies((row.line, (row.label, row.cells)) for row in grid.rows)

@@ -78,7 +78,8 @@ class Metric:
         normalised = value * self.multiplier / self.divisor
         if not math.isfinite(normalised):
             raise FormatError(f"the number {value:g} is too large", line)
-        return replace(reading(self.name, normalised), printed_unit=self.printed_unit)
+        normal = reading(self.name, normalised)
+        return replace(normal, printed_unit=self.printed_unit) if self.printed_unit else normal
 
     def accepts(self, unit: str) -> bool:
         """Whether numbers of this metric can be printed in a unit: ``us``, ``queries/second``, ``1/s``."""

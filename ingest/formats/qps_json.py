@@ -69,7 +69,8 @@ def _said_once(document: Mapping[str, object]) -> dict[str, Cell]:
     }
     server = document.get("server")
     if isinstance(server, dict):
-        server = "-".join(str(server[name]) for name in ("product", "version") if server.get(name))
+        parts = (server.get("product"), server.get("version"))
+        server = "-".join(part for part in parts if isinstance(part, str) and part)
     return {**fields, "server": server} if isinstance(server, str) and server else fields
 
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from benchdash.results.readings import Reading
 from ingest.formats.cells import decimals, is_missing, is_number, number, whole_number
-from ingest.formats.entries import Entry, distinct_runs, refuse_copies, shortened
+from ingest.formats.entries import Entry, distinct_runs, join_metrics, refuse_copies, shortened
 from ingest.formats.metric_words import Metric, metric_named
 from ingest.formats.names import split_product_version
 from ingest.formats.report import Fact, FormatError, ParsedReport, ParsedRun
@@ -102,9 +102,9 @@ def read_records(columns: Columns, records: Sequence[Record], line: int) -> Pars
     that contradict each other and for every field that cannot be understood.
     """
     _check_columns(columns, line)
-    refuse_copies((record.line, tuple(record.fields.items())) for record in records)
+    refuse_copies((record.line, tuple(sorted(record.fields.items()))) for record in records)
     numeric = tuple(name for name in columns.other if _is_numeric(name, records))
-    warnings = [f"the column {name!r} is kept as a fact, not as a metric" for name in numeric]
+    warnings: list[str] = []
     entries: list[Entry] = []
     for record in records:
         row = _Row(record, columns, numeric)
@@ -119,9 +119,13 @@ def read_records(columns: Columns, records: Sequence[Record], line: int) -> Pars
         raise FormatError(
             f"no row holds a value; {warnings[-1]}" if records else "the table has no rows", line
         )
+    remarks = [f"the column {name!r} is kept as a fact, not as a metric" for name in numeric]
     if any(entry.run.started_at and entry.run.started_at.tzinfo is None for entry in entries):
-        warnings.append("the times have no offset; they are taken as UTC")
-    return ParsedReport(distinct_runs(map(_in_utc, entries)), warnings=shortened(warnings))
+        remarks.append("the times have no offset; they are taken as UTC")
+    if "value" in columns.known:
+        entries = join_metrics(entries)
+    runs = distinct_runs(map(_in_utc, entries))
+    return ParsedReport(runs, warnings=(*remarks, *shortened(warnings)))
 
 
 def _check_columns(columns: Columns, line: int) -> None:
@@ -136,6 +140,11 @@ def _check_columns(columns: Columns, line: int) -> None:
         if says in said:
             raise FormatError(f"the columns {said[says]!r} and {name!r} both give the {says}", line)
         said[says] = name
+    if columns.metrics and "value" in columns.known:
+        other = next(iter(columns.metrics))
+        raise FormatError(
+            f"the numbers stand both under {other!r} and under {columns.known['value']!r}", line
+        )
 
 
 def _is_numeric(name: str, records: Iterable[Record]) -> bool:
@@ -260,8 +269,9 @@ class _Row:
         if text is None:
             return None
         try:
-            return datetime.fromisoformat(text)
-        except ValueError:
+            time = datetime.fromisoformat(text)
+            return time.astimezone(UTC) if time.tzinfo else time
+        except (ValueError, OverflowError):
             raise FormatError(
                 f"{text[:40]!r} is not a time such as 2026-11-20T15:37:30Z", self.line
             ) from None

@@ -2,10 +2,19 @@
 
 import csv
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ingest.formats.cells import is_cell
-from ingest.formats.grids import Grid, Row, counted, heads_grid, read_grid, refuse_relative, says_metric
+from ingest.formats.grids import (
+    Grid,
+    Row,
+    counted,
+    heads_grid,
+    read_grid,
+    refuse_relative,
+    says_metric,
+    title_fact,
+)
 from ingest.formats.metric_words import mentions
 from ingest.formats.records import Record, read_records, understand
 from ingest.formats.report import FormatError, ParsedReport
@@ -33,7 +42,8 @@ class SeparatedTable:
         if columns.tell_runs:
             refuse_relative(titles)
             records = [Record(line, dict(zip(self.names, cells, strict=True))) for line, cells in rows]
-            return read_records(columns, records, self.line)
+            report = read_records(columns, records, self.line)
+            return replace(report, facts=title_fact(titles))
         head, *names = self.names
         grid_rows = tuple(Row(line, cells[0], cells[1:]) for line, cells in rows)
         return read_grid(Grid(self.line, head, tuple(names), grid_rows, titles))

@@ -262,6 +262,16 @@ def test_rows_of_one_run_with_different_metrics_are_one_run():
     ]
 
 
+def test_rows_without_one_of_their_metrics_stay_runs_of_their_own():
+    report = read("query,client,tps,latency_p95\nDO 1,A-1,5,\nDO 1,A-1,,6\n")
+    assert [[reading.metric for reading in run.readings] for run in report.runs] == [["tps"], ["latency_p95"]]
+
+
+def test_numbers_under_two_kinds_of_columns_are_refused():
+    line, message = error_of("query,client,metric,value,qps\nDO 1,A-1,tps,5,6\n")
+    assert (line, message) == (1, "the numbers stand both under 'qps' and under 'value'")
+
+
 def test_a_scaling_curve_needs_no_names():
     report = read("threads,tps\n1,100\n16,900\n")
     assert values(report, "tps") == {"threads=1": 100, "threads=16": 900}
@@ -317,7 +327,7 @@ def test_times_without_offset_are_utc_with_a_warning():
         (
             "query,client,repetition,qps\nDO 1,A-1,1,5\nDO 1,A-1,1,6\n",
             3,
-            "repetition 1 of the same run is on line 2 already",
+            "the run 'DO 1/A-1' is on line 2 already",
         ),
     ],
 )
