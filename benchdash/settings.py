@@ -201,9 +201,8 @@ AUTH_PASSWORD_VALIDATORS = [
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SECURE_SSL_REDIRECT = HTTPS
-SECURE_PROXY_SSL_HEADER = (
-    ("HTTP_X_FORWARDED_PROTO", "https") if _environment_bool("BEHIND_PROXY", default=False) else None
-)
+BEHIND_PROXY = _environment_bool("BEHIND_PROXY", default=False)
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY else None
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
 SECURE_REFERRER_POLICY = "same-origin"
@@ -237,8 +236,12 @@ REST_FRAMEWORK = {
     # ?format=csv is the contract's, handled by the views themselves.
     "URL_FORMAT_OVERRIDE": None,
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
+    # Who asks is told by the address, or by the one proxy in front; what a client writes counts for nothing.
+    "NUM_PROXIES": 1 if BEHIND_PROXY else 0,
     "DEFAULT_THROTTLE_RATES": {"anonymous": "600/min", "uploads": "6000/min", "refused_tokens": "60/min"},
 }
+# Opens /metrics and the details of /readyz to monitoring on another machine; empty: to nobody there.
+OPERATOR_TOKEN = env.str("OPERATOR_TOKEN", default="")
 SPECTACULAR_SETTINGS = {
     "TITLE": "benchdash",
     "DESCRIPTION": "The history of benchmark results: upload, read, compare.",

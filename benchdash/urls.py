@@ -3,7 +3,12 @@
 from django.contrib import admin
 from django.urls import include, path
 
+from benchdash.api import health
+
 urlpatterns = [
     path("admin/", admin.site.urls),
+    path("healthz", health.healthz),
+    path("readyz", health.readyz),
+    path("metrics", health.metrics),
     path("", include("benchdash.dashboard.urls")),
 ]

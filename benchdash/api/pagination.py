@@ -1,0 +1,101 @@
+"""Lists in pages: ``{"results": [...], "next": url or null}``."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from django.core import signing
+from django.db.models import Model, Q
+from rest_framework.pagination import BasePagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.utils.urls import replace_query_param
+from rest_framework.views import APIView
+
+from benchdash.api import parameters
+
+USUAL_LIMIT = 100
+MOST = 1000
+
+
+class Pages(BasePagination):
+    """Pages that begin behind the last row of the one before, so that rows which come or go move nothing.
+
+    The view's ``order`` names fields that are never null and together unique; "-" before all or none.
+    """
+
+    _next: str | None = None
+
+    def paginate_queryset(self, queryset: Any, request: Request, view: APIView | None = None) -> list[Any]:
+        order: Sequence[str] = getattr(view, "order", ("pk",))
+        limit = _limit(request)
+        salt = f"cursor of {request.path}"
+        if cursor := parameters.text(request, "cursor"):
+            queryset = queryset.filter(_behind(_opened(cursor, salt), order))
+        rows = list(queryset.order_by(*order)[: limit + 1])
+        if len(rows) > limit:
+            cursor = signing.dumps(_values(rows[limit - 1], order), salt=salt)
+            self._next = replace_query_param(request.build_absolute_uri(), "cursor", cursor)
+        return rows[:limit]
+
+    def get_paginated_response(self, data: Any) -> Response:
+        return Response({"results": data, "next": self._next})
+
+    def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "type": "object",
+            "required": ["results", "next"],
+            "properties": {
+                "results": schema,
+                "next": {
+                    "type": "string",
+                    "format": "uri",
+                    "nullable": True,
+                    "description": "the address of the next page; null on the last one",
+                },
+            },
+        }
+
+    def get_schema_operation_parameters(self, view: APIView) -> list[dict[str, Any]]:  # noqa: ARG002 - DRF calls it so
+        limit = {"type": "integer", "minimum": 1, "maximum": MOST, "default": USUAL_LIMIT}
+        return [
+            _parameter("limit", f"how many at most; more than {MOST} are given in pages", limit),
+            _parameter("cursor", "where a page begins; taken from `next`", {"type": "string"}),
+        ]
+
+
+def _parameter(name: str, about: str, schema: dict[str, Any]) -> dict[str, Any]:
+    return {"name": name, "in": "query", "required": False, "description": about, "schema": schema}
+
+
+def _limit(request: Request) -> int:
+    value = parameters.text(request, "limit")
+    return min(parameters.integer("limit", value, least=1), MOST) if value else USUAL_LIMIT
+
+
+def _opened(cursor: str, salt: str) -> list[Any]:
+    try:
+        values: list[Any] = signing.loads(cursor, salt=salt)
+    except signing.BadSignature:
+        raise parameters.refuse("cursor", "this is not a cursor of this list") from None
+    return values
+
+
+def _values(row: Model, order: Sequence[str]) -> list[Any]:
+    return [_value(row, name.removeprefix("-")) for name in order]
+
+
+def _value(row: Any, field: str) -> Any:
+    for name in field.split("__"):
+        row = getattr(row, name)
+    return row.isoformat() if isinstance(row, datetime) else row
+
+
+def _behind(values: Sequence[Any], order: Sequence[str]) -> Q:
+    """Rows after the one with these values: greater in the first field, or the same there and so on."""
+    condition = Q()
+    for name, value in reversed(list(zip(order, values, strict=True))):
+        field, comparison = name.removeprefix("-"), "lt" if name.startswith("-") else "gt"
+        further = Q(**{f"{field}__{comparison}": value})
+        condition = further | (Q(**{field: value}) & condition) if condition else further
+    return condition

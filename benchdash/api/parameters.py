@@ -1,0 +1,184 @@
+"""Query parameters: how each is read, what it selects, and what the schema says of it.
+
+Every reader raises rest_framework's ValidationError, which names the parameter.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, time
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from django.utils.dateparse import parse_date, parse_datetime
+from rest_framework.exceptions import ValidationError
+from rest_framework.filters import BaseFilterBackend
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+LARGEST_INTEGER = 2**31 - 1
+LARGEST_ID = 2**63 - 1
+_DIGITS = re.compile(r"[0-9]{1,19}", re.ASCII)
+_COMMIT = re.compile(r"[0-9a-f]{7,40}")
+
+
+# --- one value --------------------------------------------------------------------------------------------
+
+
+def refuse(name: str, message: str) -> ValidationError:
+    return ValidationError({name: [message]})
+
+
+def texts(request: Request, name: str) -> list[str]:
+    """All values of a repeatable parameter."""
+    values = request.query_params.getlist(name)
+    if any("\0" in value for value in values):
+        raise refuse(name, "a text cannot hold the character NUL")
+    return values
+
+
+def text(request: Request, name: str) -> str | None:
+    """The value of a parameter that may be given once; None where it is not given."""
+    values = texts(request, name)
+    if len(values) > 1:
+        raise refuse(name, "this may be given only once")
+    return values[0] if values else None
+
+
+def required_text(request: Request, name: str) -> str:
+    value = text(request, name)
+    if not value:
+        raise refuse(name, "this is required")
+    return value
+
+
+def integer(name: str, value: str, *, least: int = 0, most: int = LARGEST_INTEGER) -> int:
+    if not _DIGITS.fullmatch(value) or not least <= int(value) <= most:
+        raise refuse(name, f"{value[:50]!r} is not a whole number from {least} to {most}")
+    return int(value)
+
+
+def threads(value: str) -> int | None:
+    """A thread count, or None for ``null``: neither the file nor its sender said."""
+    return None if value == "null" else integer("threads", value)
+
+
+def choice(name: str, value: str, choices: Sequence[str]) -> str:
+    if value not in choices:
+        raise refuse(name, f"{value[:50]!r} is none of {', '.join(choices)}")
+    return value
+
+
+def boolean(name: str, value: str) -> bool:
+    return choice(name, value.lower(), ("true", "false")) == "true"
+
+
+def moment(name: str, value: str) -> datetime:
+    """ISO 8601, a day or a time; without an offset it is UTC."""
+    try:
+        parsed = parse_datetime(value)
+        if parsed is None and (day := parse_date(value)):
+            parsed = datetime.combine(day, time())
+    except ValueError:
+        parsed = None
+    if parsed is None:
+        raise refuse(name, f"{value[:50]!r} is not a time in ISO 8601")
+    return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
+
+
+def commit(name: str, value: str) -> str:
+    """A commit or the beginning of one, in lower case."""
+    if not _COMMIT.fullmatch(value.lower()):
+        raise refuse(name, f"{value[:50]!r} is not 7 to 40 hex digits")
+    return value.lower()
+
+
+# --- filters of lists -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A repeatable parameter of a list: any of its values fits. ``field`` is what it looks at.
+
+    An empty value is no filter, unless ``empty_counts``.
+    """
+
+    name: str
+    field: str
+    about: str
+    empty_counts: bool = False
+
+    def condition(self, values: Sequence[str]) -> Q:
+        wanted = [value for value in values if value or self.empty_counts]
+        if not wanted:
+            return Q()
+        condition = self.fits(wanted[0])
+        for value in wanted[1:]:
+            condition |= self.fits(value)
+        return condition
+
+    def fits(self, value: str) -> Q:
+        return Q(**{self.field: value})
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        return {"type": "string"}
+
+
+class CommitFilter(Filter):
+    def fits(self, value: str) -> Q:
+        return Q(**{f"{self.field}__startswith": commit(self.name, value)})
+
+
+class ThreadsFilter(Filter):
+    def fits(self, value: str) -> Q:
+        return Q(**{self.field: threads(value)})
+
+
+class BooleanFilter(Filter):
+    """``field`` is a lookup that takes a boolean."""
+
+    def fits(self, value: str) -> Q:
+        return Q(**{self.field: boolean(self.name, value)})
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        return {"type": "boolean"}
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceFilter(Filter):
+    choices: Sequence[str] = ()
+
+    def fits(self, value: str) -> Q:
+        return Q(**{self.field: choice(self.name, value, self.choices)})
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        return {"type": "string", "enum": list(self.choices)}
+
+
+class Filters(BaseFilterBackend):
+    """The ``filters`` of a list view."""
+
+    def filter_queryset(self, request: Request, queryset: QuerySet[Any], view: APIView) -> QuerySet[Any]:
+        for one in _filters(view):
+            queryset = queryset.filter(one.condition(texts(request, one.name)))
+        return queryset
+
+    def get_schema_operation_parameters(self, view: APIView) -> list[dict[str, Any]]:
+        return [
+            {
+                "name": one.name,
+                "in": "query",
+                "required": False,
+                "description": one.about,
+                "schema": {"type": "array", "items": one.schema},
+            }
+            for one in _filters(view)
+        ]
+
+
+def _filters(view: APIView) -> Sequence[Filter]:
+    filters: Sequence[Filter] = getattr(view, "filters", ())
+    return filters
