@@ -41,6 +41,10 @@ class Postgresql:
     settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def name(self) -> str:
+        return "PostgreSQL"
+
+    @property
     def data(self) -> Path:
         return self.var / "postgresql"
 
@@ -104,9 +108,14 @@ class Postgresql:
 
     def _run(self, program: str, *arguments: str | Path) -> None:
         command = [*self._as_server_user(), str(_binaries() / program), *map(str, arguments)]
-        # The folder that a command was called in may be closed to the server's user.
         finished = subprocess.run(  # noqa: S603 - our own programs
-            command, cwd="/", stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+            command,
+            cwd="/",  # the folder that we were called in may be closed to the server's user
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            start_new_session=True,  # Ctrl-C is for us, who then stop the server in order
         )
         if finished.returncode:
             raise ServerError(f"PostgreSQL: {program} failed: {self._reason(finished)}")

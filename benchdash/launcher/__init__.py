@@ -1,0 +1,1 @@
+"""Behind ``make run``: starts everything that benchdash consists of, keeps it running, and stops it."""

@@ -1,0 +1,246 @@
+"""From ``make run`` to the last Ctrl-C."""
+
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import FrameType
+from typing import Any
+from urllib.parse import urlsplit
+
+from benchdash.embedded import servers
+from benchdash.embedded.errors import ServerError
+from benchdash.embedded.servers import Server
+from benchdash.launcher import machine
+from benchdash.launcher.choices import CHECKOUT, Choices, choices_of
+from benchdash.launcher.errors import LaunchError
+from benchdash.launcher.processes import Program, Service, spawn, stop
+
+_MANAGE = [sys.executable, str(CHECKOUT / "manage.py")]
+_CELERY = [sys.executable, "-m", "celery", "-A", "benchdash.celery"]
+_WEB_ANSWERS_WITHIN_S = 60.0
+_LOOK_AT_SERVERS_EVERY_S = 2.0
+
+
+class _StopAsked(Exception):  # noqa: N818 - nothing went wrong
+    """Ctrl-C, or a signal that means the same."""
+
+
+def launch() -> None:
+    """Returns when somebody asks it to stop. Raises LaunchError or ServerError where it cannot start."""
+    choices = choices_of(os.environ)
+    patience = _Patience()
+    with machine.own_folder(choices.var), machine.reserve(choices.host, choices.port) as address:
+        embedded = servers.needed(choices.var, os.environ)
+        if embedded:
+            _say(f"Starting {' and '.join(server.name for server in embedded)}")
+        with servers.running(choices.var, embedded):
+            everything = _Everything(choices, address, embedded, patience)
+            with suppress(_StopAsked):
+                try:
+                    everything.start()
+                    everything.look_after()
+                finally:
+                    everything.stop()
+
+
+class _Patience:
+    """Waits, unless a signal said to stop. No signal interrupts a step half done."""
+
+    def __init__(self) -> None:
+        self._stop_asked = False
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, self._ask_to_stop)
+
+    def wait(self, seconds: float = 0.1) -> None:
+        until = time.monotonic() + seconds
+        while not self._stop_asked and time.monotonic() < until:
+            time.sleep(0.05)
+        if self._stop_asked:
+            raise _StopAsked
+
+    def _ask_to_stop(self, _number: int, _frame: FrameType | None) -> None:
+        self._stop_asked = True
+
+
+class _Everything:
+    """The processes of one start, from the first to the last."""
+
+    def __init__(
+        self, choices: Choices, address: socket.socket, embedded: Sequence[Server], patience: _Patience
+    ) -> None:
+        self._choices = choices
+        self._address = address
+        self._embedded = embedded
+        self._patience = patience
+        self._url = choices.url(address.getsockname()[1])
+        self._environment = _environment(choices, self._url)
+        self._logs = choices.var / "log"
+        self._services: list[Service] = []
+        self._samples: subprocess.Popen[str] | None = None
+        self._began = time.monotonic()
+
+    def start(self) -> None:
+        self._logs.mkdir(mode=0o700, exist_ok=True)
+        for private in ("mail", "media"):
+            (self._choices.var / private).mkdir(mode=0o700, exist_ok=True)
+        _say("Preparing the database and the static files")
+        access = self._prepare()
+        # From now on who calls waits for an answer and is not turned away.
+        self._address.listen(2048)
+        self._write_run_file(access)
+        _say("Starting the web server, the worker and beat")
+        for program in self._programs():
+            service = Service(program, environment=self._environment, logs=self._logs)
+            self._services.append(service)
+            service.start()
+        self._wait_for_web()
+        self._tell(access)
+        if self._choices.samples and not self._samples_mark.exists():
+            _say("Loading the sample projects; they fill while you look")
+            self._samples = spawn(Program("samples", [*_MANAGE, "load_samples"]), self._environment)
+
+    def look_after(self) -> None:
+        """Runs until somebody asks to stop."""
+        servers_due = time.monotonic()
+        while True:
+            self._patience.wait()
+            self._look_at_samples()
+            for service in self._services:
+                if told := service.look_after():
+                    _say(told)
+            if time.monotonic() >= servers_due:
+                self._look_at_servers()
+                servers_due = time.monotonic() + _LOOK_AT_SERVERS_EVERY_S
+
+    def stop(self) -> None:
+        _say("Stopping")
+        processes = [service.process for service in self._services if service.process]
+        stop([*processes, *([self._samples] if self._samples else [])])
+
+    @property
+    def _samples_mark(self) -> Path:
+        # Who removed the sample projects does not want them back at the next start.
+        return self._choices.var / "samples-loaded"
+
+    def _programs(self) -> list[Program]:
+        descriptor = self._address.fileno()
+        gunicorn = [sys.executable, "-m", "gunicorn", "--config", "python:benchdash.gunicorn_settings"]
+        worker = [*_CELERY, "worker", "--concurrency=2", "--loglevel=INFO", "--without-gossip"]
+        (self._choices.var / "beat").mkdir(exist_ok=True)
+        schedule = self._choices.var / "beat" / "schedule"
+        return [
+            Program(
+                "web",
+                [*gunicorn, f"--bind=fd://{descriptor}", "benchdash.wsgi"],
+                inherited=(descriptor,),
+            ),
+            # SIGTERM would let a worker finish its work first, with nobody left to stop it.
+            Program("worker", [*worker, "--without-mingle"], orphan_signal=signal.SIGQUIT),
+            Program("beat", [*_CELERY, "beat", f"--schedule={schedule}", "--pidfile=", "--loglevel=INFO"]),
+        ]
+
+    def _prepare(self) -> dict[str, Any]:
+        log = self._logs / "prepare.log"
+        with log.open("w") as errors:
+            process = spawn(
+                Program("prepare", [*_MANAGE, "prepare"]),
+                self._environment,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+            )
+            try:
+                while process.poll() is None:
+                    self._patience.wait()
+            finally:
+                stop([process])
+        lines = log.read_text(errors="replace").split("\n") if process.returncode else []
+        if process.returncode:
+            reason = next((line for line in reversed(lines) if line.strip()), "no reason was given")
+            raise LaunchError(f"the database could not be prepared: {reason} (see {log})")
+        answer: dict[str, Any] = json.loads(process.stdout.read().splitlines()[-1]) if process.stdout else {}
+        return answer
+
+    def _write_run_file(self, access: Mapping[str, Any]) -> None:
+        file = self._choices.var / "run.json"
+        draft = file.with_suffix(".new")
+        with open(draft, "w", opener=lambda name, flags: os.open(name, flags, 0o600)) as handle:
+            json.dump({"url": self._url, **access}, handle, indent=2)
+        draft.replace(file)
+
+    def _wait_for_web(self) -> None:
+        web = self._services[0]
+        deadline = time.monotonic() + _WEB_ANSWERS_WITHIN_S
+        while not _answers(self._url):
+            self._patience.wait()
+            if time.monotonic() > deadline or (web.process and web.process.poll() is not None):
+                raise LaunchError(f"the web server did not start; {web.log} says why")
+
+    def _tell(self, access: Mapping[str, Any]) -> None:
+        site = self._environment["SITE_URL"]
+        _say(f"""
+benchdash is up after {time.monotonic() - self._began:.0f} s
+
+  address       {self._url}{"" if site == self._url else f" (in mails: {site})"}
+  sign in as    {access["admin"]["user"]}
+  password      {access["admin"]["password"] or "the one that you chose"}
+  upload token  {access["token"]} (project '{access["project"]}')
+
+The same is in {self._choices.var / "run.json"}, logs are in {self._logs}. Ctrl-C stops everything.
+""")
+
+    def _look_at_samples(self) -> None:
+        if self._samples is None or self._samples.poll() is None:
+            return
+        if self._samples.returncode == 0:
+            self._samples_mark.touch()
+            _say(f"The sample projects are loaded: {self._url}")
+        else:
+            _say("The sample projects could not be loaded; the next start tries again")
+        self._samples = None
+
+    def _look_at_servers(self) -> None:
+        try:
+            for server in servers.start_missing(self._choices.var, self._embedded):
+                _say(f"{server.name} was gone and is started again")
+        except ServerError as error:
+            _say(f"{error}; trying again")
+
+
+def _environment(choices: Choices, url: str) -> dict[str, str]:
+    return {
+        **os.environ,
+        "BENCHDASH_VAR": str(choices.var),
+        "HOST": choices.host,
+        "PORT": str(urlsplit(url).port),
+        "SITE_URL": os.environ.get("SITE_URL") or url,
+        "PYTHONPATH": str(CHECKOUT),
+        "PYTHONUNBUFFERED": "1",
+    }
+
+
+def _answers(url: str) -> bool:
+    """Whether anything is said, even an error: the address of the pages may be another than this one."""
+    address = urlsplit(url)
+    connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=5)
+    try:
+        connection.request("GET", "/healthz")
+        connection.getresponse()
+    except (OSError, http.client.HTTPException):
+        return False
+    else:
+        return True
+    finally:
+        connection.close()
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()

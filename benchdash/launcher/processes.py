@@ -1,0 +1,113 @@
+"""Child processes that die with the launcher, are started again when they die, and stop within seconds."""
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+_STOP_WITHIN_S = 5.0
+_FIRST_DELAY_S = 1.0
+_LONGEST_DELAY_S = 30.0
+# Who has run that long has not died from what killed it last time.
+_SETTLED_AFTER_S = 60.0
+_LARGEST_LOG_BYTES = 10 * 2**20
+_PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None) if sys.platform == "linux" else None
+
+
+@dataclass(frozen=True)
+class Program:
+    """``orphan_signal`` is sent by the kernel when the launcher itself was killed."""
+
+    name: str
+    command: Sequence[str]
+    orphan_signal: signal.Signals = signal.SIGTERM
+    inherited: tuple[int, ...] = ()
+
+
+def spawn(program: Program, environment: Mapping[str, str], **streams: object) -> "subprocess.Popen[str]":
+    """Start it in a session of its own, so that Ctrl-C reaches the launcher alone."""
+    return subprocess.Popen(  # type: ignore[call-overload, no-any-return]  # noqa: S603 - our own programs
+        program.command,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        pass_fds=program.inherited,
+        start_new_session=True,
+        preexec_fn=_in_child(os.getpid(), program.orphan_signal),  # noqa: PLW1509 - we have one thread
+        **streams,
+    )
+
+
+def die_with_parent(number: signal.Signals) -> None:
+    """From now on the kernel sends this process that signal when its parent ends."""
+    if _libc is not None:
+        _libc.prctl(_PR_SET_PDEATHSIG, int(number))
+
+
+def _in_child(parent: int, orphan_signal: signal.Signals) -> Callable[[], None]:
+    def prepare() -> None:
+        die_with_parent(orphan_signal)
+        if os.getppid() != parent:
+            os._exit(1)
+
+    return prepare
+
+
+def stop(processes: Sequence["subprocess.Popen[str]"]) -> None:
+    """Ask each to end, and end those that do not, with their children, after a few seconds."""
+    for process in processes:
+        if process.poll() is None:
+            process.terminate()
+    deadline = time.monotonic() + _STOP_WITHIN_S
+    for process in processes:
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(max(0.0, deadline - time.monotonic()))
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+class Service:
+    """One program that must run all the time."""
+
+    def __init__(self, program: Program, *, environment: Mapping[str, str], logs: Path) -> None:
+        self.program = program
+        self.log = logs / f"{program.name}.log"
+        self.process: subprocess.Popen[str] | None = None
+        self._environment = environment
+        self._started = 0.0
+        self._start_again = 0.0
+        self._delay = _FIRST_DELAY_S
+
+    def start(self) -> None:
+        if self.log.exists() and self.log.stat().st_size > _LARGEST_LOG_BYTES:
+            self.log.replace(self.log.with_suffix(".log.1"))
+        with self.log.open("a") as log:
+            self.process = spawn(self.program, self._environment, stdout=log, stderr=log)
+        self._started = time.monotonic()
+
+    def look_after(self) -> str | None:
+        """Start it again when it has died; what there is to tell about that."""
+        now = time.monotonic()
+        if self.process is None:
+            if now >= self._start_again:
+                self.start()
+            return None
+        status = self.process.poll()
+        if status is None:
+            return None
+        # Its children must not outlive it, or two of them would do the same work.
+        stop([self.process])
+        self.process = None
+        self._delay = _FIRST_DELAY_S if now - self._started > _SETTLED_AFTER_S else self._delay
+        self._start_again = now + self._delay
+        told = f"{self.program.name} ended with status {status} and is started again; see {self.log}"
+        self._delay = min(self._delay * 2, _LONGEST_DELAY_S)
+        return told
