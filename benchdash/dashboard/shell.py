@@ -12,7 +12,7 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from benchdash.accounts.access import NotAllowed, NotVisible, Viewer, viewer_of
-from benchdash.accounts.models import Project
+from benchdash.accounts.models import Project, Scope
 
 P = ParamSpec("P")
 
@@ -27,6 +27,10 @@ class ProjectPage:
     @property
     def is_member(self) -> bool:
         return self.viewer.is_member(self.project)
+
+    @property
+    def is_admin(self) -> bool:
+        return self.may(Scope.ADMIN)
 
     def may(self, scope: str) -> bool:
         return self.viewer.may(scope, self.project)
