@@ -1,0 +1,254 @@
+"""Two versions against each other, from the repeats of each.
+
+Everything is done on logs: benchmark noise is relative, and a ratio is what people ask for. The noise comes
+from the best source there is, named in ``Comparison.basis``:
+
+- *history*: the scatter of the series within its levels, known from earlier versions, counts as so many
+  degrees of freedom beside the runs' own (a moderated t test, Smyth 2004, Linear models and empirical Bayes
+  methods), so one run each is enough. Where the runs scatter clearly more than the history (F test, p <
+  0.01), it is not believed.
+- *runs*: Welch's t test (1947) on the runs. One run against several borrows the scatter of the several.
+- *tool*: one run each, with the tool's own interval (JMH prints 99.9 %): se = half width / t(0.9995,
+  samples - 1). That is the noise within one run; what differs from run to run is not in it.
+- *none*: one run each and nothing known: no interval, no p, the verdict is unknown.
+
+No scatter is taken for smaller than 0.1 % or than half of the last printed digit.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from scipy.special import fdtrc, stdtr, stdtrit
+
+from benchdash.regressions.detection.noise import LEAST_SD, Floats, rounding_sd
+from benchdash.results.readings import HIGHER, Direction
+
+Verdict = Literal["better", "worse", "same", "unknown"]
+Basis = Literal["history", "runs", "tool", "none"]
+
+SIGNIFICANT = 0.05
+
+EQUIVALENT = 0.02
+"""Versions whose ratio certainly lies between 1 / 1.02 and 1.02 are the same."""
+
+MOST_RUNS = 100
+"""More runs than this are not asked for."""
+
+_TOOL_QUANTILE = 0.9995
+_FOREIGN = 0.01
+_MANY = 1e9  # degrees of freedom of a t distribution that is a normal one
+
+
+@dataclass(frozen=True, slots=True)
+class ToolInterval:
+    """The 99.9 % interval that a tool prints for one run, and the number of samples behind it where known.
+
+    Without ``samples`` the normal quantile is used, which makes the error larger than it is.
+    """
+
+    low: float
+    high: float
+    samples: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """``ratio`` is other / base of the medians, ``low`` and ``high`` its 95 % interval, ``p`` two-sided.
+
+    The interval is that of the ratio of geometric means, widened where the ratio of the medians lies
+    outside. ``more_runs`` says for an unknown verdict how many more runs of each side would settle it if
+    ratio and scatter stay as they are; None where that cannot be said or would be more than 100.
+    """
+
+    ratio: float | None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    verdict: Verdict = "unknown"
+    more_runs: int | None = None
+    basis: Basis = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class _Runs:
+    """The logs of one side's runs: how many, their mean, their squared residuals, the tool's own error."""
+
+    n: int
+    mean: float
+    rss: float
+    tool: ToolInterval | None
+
+    @property
+    def df(self) -> int:
+        return self.n - 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Scatter:
+    """Variances of one run of base and of other, their degrees of freedom; ``common`` if one estimate."""
+
+    basis: Basis
+    variances: tuple[float, float]
+    df: tuple[float, float]
+    common: bool
+
+    def half_width(self, base: int, other: int, *, more: int = 0) -> float:
+        """Half of the 95 % interval of the difference of means after ``more`` further runs of each side."""
+        error, df = self.error(base, other, more=more)
+        return float(stdtrit(df, 1 - SIGNIFICANT / 2)) * error
+
+    def error(self, base: int, other: int, *, more: int = 0) -> tuple[float, float]:
+        """Standard error of the difference of means, and its degrees of freedom (Welch-Satterthwaite)."""
+        left, right = self.variances[0] / (base + more), self.variances[1] / (other + more)
+        if self.common:
+            df = self.df[0] + 2 * more
+        else:
+            df = (left + right) ** 2 / (left**2 / (self.df[0] + more) + right**2 / (self.df[1] + more))
+        return float(np.sqrt(left + right)), df
+
+
+def compare_samples(
+    base: Sequence[float],
+    other: Sequence[float],
+    *,
+    direction: Direction,
+    base_interval: ToolInterval | None = None,
+    other_interval: ToolInterval | None = None,
+    history_sd: float | None = None,
+    history_df: float = 0,
+) -> Comparison:
+    """How ``other`` does against ``base``, from the values of their runs.
+
+    ``history_sd`` is the standard deviation of the logs of single runs at an unchanged level and
+    ``history_df`` how many degrees of freedom it is worth (``level_scatter`` gives both). The intervals
+    count only where each side has one run. Values that are not positive have no ratio: all is None then.
+    Raises ValueError where a side has no runs.
+    """
+    if not len(base) or not len(other):
+        raise ValueError("A comparison needs at least one run of each version.")
+    left, right = np.asarray(base, dtype=float), np.asarray(other, dtype=float)
+    if min(left.min(), right.min()) <= 0:
+        return Comparison(ratio=None)
+    ratio = float(np.median(right) / np.median(left))
+    sides = _runs(left, base_interval), _runs(right, other_interval)
+    scatter = _from_history(*sides, history_sd, history_df) or _from_runs(*sides) or _from_tool(*sides)
+    if scatter is None:
+        return Comparison(ratio=ratio)
+    least = max(LEAST_SD, rounding_sd(np.concatenate((left, right)))) ** 2
+    first, second = scatter.variances
+    scatter = replace(scatter, variances=(max(first, least), max(second, least)))
+    return _compare(ratio, *sides, scatter, direction)
+
+
+def adjusted(comparisons: Sequence[Comparison], *, direction: Direction) -> list[Comparison]:
+    """The comparisons of one table with p adjusted for its size, and the verdicts that follow."""
+    return [
+        replace(one, p=p, verdict=_verdict(one.low, one.high, p, direction))
+        for one, p in zip(comparisons, adjust([one.p for one in comparisons]), strict=True)
+    ]
+
+
+def adjust(p_values: Sequence[float | None]) -> list[float | None]:
+    """Benjamini & Hochberg 1995: p values adjusted so that a share below q has at most q false among it.
+
+    None stays None and does not count.
+    """
+    known = np.array([p for p in p_values if p is not None])
+    order = np.argsort(-known)
+    scaled = known[order] * len(known) / np.arange(len(known), 0, -1)
+    result = np.empty(len(known))
+    result[order] = np.minimum(np.minimum.accumulate(scaled), 1)
+    adjusted_values = iter(result.tolist())
+    return [None if p is None else next(adjusted_values) for p in p_values]
+
+
+def median_interval(values: Sequence[float]) -> tuple[float, float] | None:
+    """The 95 % interval of the level of a group of runs, None for a single run.
+
+    A t interval on logs around the geometric mean: right for log-normal noise at any n >= 2, where
+    intervals from order statistics need six runs to reach 95 %. It is widened where the median lies
+    outside. Values that are not all positive are taken as they are instead of as logs.
+    """
+    numbers = np.asarray(values, dtype=float)
+    if len(numbers) < 2:
+        return None
+    positive = bool(numbers.min() > 0)
+    x = np.log(numbers) if positive else numbers
+    half = float(stdtrit(len(x) - 1, 1 - SIGNIFICANT / 2)) * float(x.std(ddof=1)) / float(np.sqrt(len(x)))
+    bounds = np.array([x.mean() - half, x.mean() + half])
+    low, high = np.exp(bounds) if positive else bounds
+    median = float(np.median(numbers))
+    return min(float(low), median), max(float(high), median)
+
+
+def _compare(ratio: float, base: _Runs, other: _Runs, scatter: _Scatter, direction: Direction) -> Comparison:
+    difference = other.mean - base.mean
+    error, df = scatter.error(base.n, other.n)
+    half = scatter.half_width(base.n, other.n)
+    low = min(float(np.exp(difference - half)), ratio)
+    high = max(float(np.exp(difference + half)), ratio)
+    p = float(2 * stdtr(df, -abs(difference) / error))
+    verdict = _verdict(low, high, p, direction)
+    more_runs = _more_runs(abs(difference), base.n, other.n, scatter) if verdict == "unknown" else None
+    return Comparison(ratio, low, high, p, verdict, more_runs, scatter.basis)
+
+
+def _verdict(low: float | None, high: float | None, p: float | None, direction: Direction) -> Verdict:
+    if low is None or high is None or p is None:
+        return "unknown"
+    if low >= 1 / (1 + EQUIVALENT) and high <= 1 + EQUIVALENT:
+        return "same"
+    if p < SIGNIFICANT and (low > 1 or high < 1):
+        return "better" if (low > 1) == (direction == HIGHER) else "worse"
+    return "unknown"
+
+
+def _more_runs(difference: float, base: int, other: int, scatter: _Scatter) -> int | None:
+    if scatter.basis == "tool":
+        return None
+    for more in range(1, MOST_RUNS + 1):
+        half = scatter.half_width(base, other, more=more)
+        if difference > half or difference + half <= np.log1p(EQUIVALENT):
+            return more
+    return None
+
+
+def _runs(values: Floats, tool: ToolInterval | None) -> _Runs:
+    x = np.log(values)
+    return _Runs(len(x), float(x.mean()), float(((x - x.mean()) ** 2).sum()), tool)
+
+
+def _from_history(base: _Runs, other: _Runs, sd: float | None, df: float) -> _Scatter | None:
+    if not sd or df <= 0:
+        return None
+    own_df, rss = base.df + other.df, base.rss + other.rss
+    if own_df and fdtrc(own_df, df, rss / own_df / sd**2) < _FOREIGN:
+        return None
+    variance = (df * sd**2 + rss) / (df + own_df)
+    return _Scatter("history", (variance, variance), (df + own_df, df + own_df), common=True)
+
+
+def _from_runs(base: _Runs, other: _Runs) -> _Scatter | None:
+    if base.df and other.df:
+        return _Scatter("runs", (base.rss / base.df, other.rss / other.df), (base.df, other.df), common=False)
+    if base.df or other.df:
+        df = base.df + other.df
+        variance = (base.rss + other.rss) / df
+        return _Scatter("runs", (variance, variance), (df, df), common=True)
+    return None
+
+
+def _from_tool(base: _Runs, other: _Runs) -> _Scatter | None:
+    if base.tool is None or other.tool is None or min(base.tool.low, other.tool.low) <= 0:
+        return None
+    left, right = _tool_variance(base.tool), _tool_variance(other.tool)
+    return _Scatter("tool", (left[0], right[0]), (left[1], right[1]), common=False)
+
+
+def _tool_variance(tool: ToolInterval) -> tuple[float, float]:
+    """Variance of the log of the printed value, and its degrees of freedom."""
+    df = tool.samples - 1 if tool.samples and tool.samples > 1 else _MANY
+    half = float(np.log(tool.high / tool.low)) / 2
+    return (half / float(stdtrit(df, _TOOL_QUANTILE))) ** 2, df

@@ -1,0 +1,111 @@
+"""Shifts in one series of positive numbers."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchdash.regressions.detection.levels import Boundary, find_boundaries
+from benchdash.regressions.detection.noise import LEAST_SD, Floats, rounding_sd
+
+State = Literal["suspected", "confirmed"]
+Values = Sequence[float | None] | Floats
+
+LEAST_EFFECT = 0.005
+"""Changes below 0.5 % are not worth telling."""
+
+_LEAST_WORTH = 5
+_MOST_WORTH = 19
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """A change of level: ``index`` is the first point of the new level.
+
+    ``before`` and ``after`` are the medians of the two levels in the metric's own unit, ``change`` is after
+    / before - 1. ``confidence`` is 1 less the chance that a series of this length without any change shows
+    such a step somewhere (at this very place, for a known one).
+    """
+
+    index: int
+    before: float
+    after: float
+    change: float
+    confidence: float
+    state: State
+
+
+def find_shifts(
+    values: Values, *, known: Collection[int] = (), least_effect: float = LEAST_EFFECT
+) -> list[Shift]:
+    """The changes of level in a series, in order; see ``levels`` for how.
+
+    Works on logs, so that all is relative. NaN, None, infinite and negative values are gaps. Zero counts as
+    far below the smallest positive value (a run that failed); a rise from a level of zero has no per cent
+    and is not reported. A shift is confirmed when five points have followed and the newest are still there,
+    else suspected.
+
+    ``known`` are indexes confirmed in an earlier look: they keep their place and stay until their own
+    evidence is gone (p >= 0.01 without correction), so that an opinion does not flicker from look to look.
+    """
+    numbers = as_array(values)
+    usable = np.flatnonzero(np.isfinite(numbers))
+    present = numbers[usable]
+    if not present.any():
+        return []
+    boundaries = find_boundaries(
+        logs(present),
+        known=[int(np.searchsorted(usable, index)) for index in known],
+        least_sd=max(LEAST_SD, rounding_sd(present[present > 0])),
+        least_step=float(np.log1p(least_effect)),
+    )
+    shifts = [_shift(present, boundary, index=int(usable[boundary.index])) for boundary in boundaries]
+    return [shift for shift in shifts if shift.before > 0]
+
+
+def level_scatter(values: Values, shifts: Sequence[Shift]) -> tuple[float, float] | None:
+    """Standard deviation of the logs of single points within the levels that ``shifts`` part, and its worth.
+
+    The worth is the degrees of freedom, at most 19: noise itself changes with time, and a long history must
+    not outvote what fresh runs show. None where less than five degrees of freedom are left.
+    """
+    numbers = as_array(values)
+    levels = np.split(numbers, [shift.index for shift in shifts])
+    scaled = [logs(level[level > 0]) for level in levels if (level > 0).any()]
+    df = sum(len(level) - 1 for level in scaled)
+    if df < _LEAST_WORTH:
+        return None
+    squares = sum(float(((level - level.mean()) ** 2).sum()) for level in scaled)
+    return float(np.sqrt(squares / df)), float(min(df, _MOST_WORTH))
+
+
+def as_array(values: Values) -> Floats:
+    """The values as floats, NaN wherever there is no usable number: None, infinite, negative."""
+    numbers = np.array([np.nan if value is None else value for value in values], dtype=float)
+    numbers[~np.isfinite(numbers) | (numbers < 0)] = np.nan
+    return numbers
+
+
+def logs(values: Floats) -> Floats:
+    """Natural logs of values that are not negative; zero is put at a tenth of the smallest positive value."""
+    smallest = values[values > 0].min()
+    return np.asarray(np.log(np.maximum(values, smallest / 10)))
+
+
+def state_of(boundary: Boundary) -> State:
+    return "confirmed" if boundary.confirmed else "suspected"
+
+
+def _shift(values: NDArray[np.float64], boundary: Boundary, *, index: int) -> Shift:
+    before = float(np.median(values[boundary.start : boundary.index]))
+    after = float(np.median(values[boundary.index : boundary.end]))
+    return Shift(
+        index=index,
+        before=before,
+        after=after,
+        change=after / before - 1 if before > 0 else float("inf"),
+        confidence=1 - boundary.corrected,
+        state=state_of(boundary),
+    )
