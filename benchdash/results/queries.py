@@ -1,0 +1,373 @@
+"""Everything that reads the history: series and their points, runs, and the order of both."""
+
+from collections import defaultdict
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from django.db.models import Min, Model, Q, QuerySet
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from benchdash.accounts.models import Project
+from benchdash.results.models import (
+    Configuration,
+    Hardware,
+    Measurement,
+    Product,
+    Run,
+    Series,
+    ServerVersion,
+    Workload,
+)
+
+_CONFIDENCE = 0.95
+_BEFORE_ALL = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A group as a chart draws it: the runs of one version, or on a branch of one commit, in one series.
+
+    Runs of a branch without a commit are grouped by their UTC day; contents of the configuration that
+    differ make separate groups. ``value`` is the median; ``low`` and ``high`` are the 95 % interval of the
+    level, or with one run the tool's own. ``time`` is the earliest start. ``version`` and
+    ``environment_id`` are those of the latest run, ``run_id``. ``values`` belong to ``run_ids``, in the
+    order of their starts.
+    """
+
+    version: ServerVersion
+    commit: str | None
+    time: datetime
+    value: float
+    low: float | None
+    high: float | None
+    run_id: int
+    first_run_id: int
+    content_id: int | None
+    environment_id: int | None
+    run_ids: tuple[int, ...]
+    values: tuple[float, ...]
+    # What tells the group from others of its stream: the same in every series of one configuration.
+    position: Hashable = field(repr=False)
+    # When the commit was made, or else first measured on its branch; for a release without one before all.
+    placed_at: datetime = field(repr=False)
+
+    @property
+    def n(self) -> int:
+        return len(self.run_ids)
+
+
+def history(series: Series) -> list[Point]:
+    """The points of a series in order: releases by version, a branch by its commits."""
+    return histories([series.pk])[series.pk]
+
+
+def histories(series_ids: Iterable[int], *, excluded: bool = False) -> dict[int, list[Point]]:
+    """The points of each series, in order, in a constant number of statements.
+
+    ``excluded``: the excluded runs instead of the included ones, for charts that draw them apart.
+    """
+    points: dict[int, list[Point]] = {pk: [] for pk in series_ids}
+    of_series = Series.objects.in_bulk(points)
+    groups = _groups(of_series, excluded=excluded)
+    versions = ServerVersion.objects.select_related("product").in_bulk(
+        {sample.version_id for _, samples in groups for sample in samples}
+    )
+    commit_times = _commit_times(of_series.values(), versions.values())
+    levels = _levels([[sample.value for sample in samples] for _, samples in groups])
+    for (position, samples), level in zip(groups, levels, strict=True):
+        series = of_series[samples[0].series_id]
+        version = versions[samples[-1].version_id]
+        placed_at = _placed_at(version, series, samples, commit_times)
+        points[series.pk].append(_point(position, samples, level, version=version, placed_at=placed_at))
+    for series in of_series.values():
+        points[series.pk].sort(key=partial(_order, branch=series.branch))
+    return points
+
+
+def positions(histories: Iterable[Sequence[Point]], *, branch: str) -> dict[Hashable, int]:
+    """The groups of several series of one branch (or of releases, ``""``) on one axis: 0, 1, 2 ..."""
+    earliest: dict[Hashable, tuple[Any, ...]] = {}
+    for point in chain.from_iterable(histories):
+        order = _order(point, branch)
+        earliest[point.position] = min(order, earliest.get(point.position, order))
+    return {position: at for at, position in enumerate(sorted(earliest, key=lambda p: earliest[p]))}
+
+
+def group_values(project: Project, series_ids: Collection[int]) -> dict[int, dict[int, tuple[float, ...]]]:
+    """By series and server version: the values of its included runs, for a table of versions.
+
+    Where a version was measured under several environments or contents, the newest counts.
+    """
+    series = Series.objects.filter(project=project).in_bulk(series_ids)
+    by_version: dict[tuple[int, int], list[_Sample]] = defaultdict(list)
+    for sample in _samples(series, excluded=False):
+        by_version[sample.series_id, sample.version_id].append(sample)
+    values: dict[int, dict[int, tuple[float, ...]]] = {pk: {} for pk in series}
+    for (series_id, version_id), samples in by_version.items():
+        newest = samples[-1].surroundings
+        values[series_id][version_id] = tuple(s.value for s in samples if s.surroundings == newest)
+    return values
+
+
+# --- groups -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    """One measurement with what of its run decides about its group."""
+
+    series_id: int
+    run_id: int
+    value: float
+    low: float | None
+    high: float | None
+    started_at: datetime
+    version_id: int
+    commit: str | None
+    content_id: int | None
+    environment_id: int | None
+
+    @property
+    def surroundings(self) -> tuple[int | None, int | None]:
+        return self.content_id, self.environment_id
+
+    def position(self, branch: str) -> Hashable:
+        if not branch:
+            return self.version_id, self.content_id
+        return self.commit or self.started_at.astimezone(UTC).date(), self.content_id
+
+
+_Group = tuple[Hashable, list[_Sample]]
+_Level = tuple[float, float | None, float | None]
+
+
+def _samples(series_ids: Iterable[int], *, excluded: bool) -> Iterable[_Sample]:
+    """In the order of their starts."""
+    rows = (
+        Measurement.objects.filter(series__in=list(series_ids), run__excluded_at__isnull=not excluded)
+        .order_by("run__started_at", "run_id")
+        .values_list(
+            "series_id",
+            "run_id",
+            "value",
+            "low",
+            "high",
+            "run__started_at",
+            "run__version_id",
+            "run__version__commit",
+            "run__content_id",
+            "run__environment_id",
+        )
+    )
+    return (_Sample(*row) for row in rows)
+
+
+def _groups(of_series: Mapping[int, Series], *, excluded: bool) -> list[_Group]:
+    groups: dict[tuple[int, Hashable], list[_Sample]] = defaultdict(list)
+    for sample in _samples(of_series, excluded=excluded):
+        position = sample.position(of_series[sample.series_id].branch)
+        groups[sample.series_id, position].append(sample)
+    return [(position, samples) for (_, position), samples in groups.items()]
+
+
+def _point(
+    position: Hashable,
+    samples: Sequence[_Sample],
+    level: _Level,
+    *,
+    version: ServerVersion,
+    placed_at: datetime,
+) -> Point:
+    first, latest = samples[0], samples[-1]
+    value, low, high = level
+    if len(samples) == 1:
+        low, high = latest.low, latest.high
+    return Point(
+        version=version,
+        commit=version.commit,
+        time=first.started_at,
+        value=value,
+        low=low,
+        high=high,
+        run_id=latest.run_id,
+        first_run_id=first.run_id,
+        content_id=latest.content_id,
+        environment_id=latest.environment_id,
+        run_ids=tuple(sample.run_id for sample in samples),
+        values=tuple(sample.value for sample in samples),
+        position=position,
+        placed_at=placed_at,
+    )
+
+
+def _order(point: Point, branch: str) -> tuple[Any, ...]:
+    if branch:
+        return point.placed_at, point.commit or "", point.time, point.content_id or 0
+    return point.version.sort_key, point.placed_at, point.time, point.version.pk, point.content_id or 0
+
+
+_CommitKey = tuple[int, str, str | None]
+
+
+def _placed_at(
+    version: ServerVersion,
+    series: Series,
+    samples: Sequence[_Sample],
+    commit_times: Mapping[_CommitKey, datetime],
+) -> datetime:
+    if version.committed_at:
+        return version.committed_at
+    if not series.branch:
+        return _BEFORE_ALL
+    return commit_times.get((series.product_id, series.branch, version.commit), samples[0].started_at)
+
+
+def _commit_times(
+    all_series: Iterable[Series], versions: Iterable[ServerVersion]
+) -> dict[_CommitKey, datetime]:
+    """For commits without a time: another build's, or when the commit was first measured on its branch."""
+    commits = {version.commit for version in versions if version.commit and not version.committed_at}
+    if not commits:
+        return {}
+    runs = Run.objects.filter(
+        version__product__in={series.product_id for series in all_series},
+        version__commit__in=commits,
+        branch__in={series.branch for series in all_series} - {""},
+    )
+    rows = runs.values_list("version__product_id", "branch", "version__commit").annotate(
+        Min("version__committed_at"), Min("started_at")
+    )
+    return {
+        (product, branch, commit): committed_at or started_at
+        for product, branch, commit, committed_at, started_at in rows.order_by()
+    }
+
+
+def _levels(groups: Sequence[Sequence[float]]) -> list[_Level]:
+    """Median and 95 % interval of the level of each group, all groups at once.
+
+    The interval is Student's, of the logarithms where all values are positive; none for a single value.
+    """
+    if not groups:
+        return []
+    n = np.array([len(values) for values in groups])
+    starts = np.concatenate(([0], np.cumsum(n)[:-1]))
+    of_group = np.repeat(np.arange(len(groups)), n)
+    values = np.fromiter(chain.from_iterable(groups), float)
+    values = values[np.lexsort((values, of_group))]
+    medians = (values[starts + (n - 1) // 2] + values[starts + n // 2]) / 2
+    low, high = _intervals(values, starts, n, of_group)
+    # A skewed group may have its median beside the interval of its mean.
+    low, high = np.minimum(low, medians), np.maximum(high, medians)
+    return [
+        (value, None, None) if number == 1 else (value, lower, upper)
+        for value, lower, upper, number in zip(
+            medians.tolist(), low.tolist(), high.tolist(), n.tolist(), strict=True
+        )
+    ]
+
+
+def _intervals(
+    values: NDArray[np.float64],
+    starts: NDArray[np.int64],
+    n: NDArray[np.int64],
+    of_group: NDArray[np.int64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """``values`` are sorted within each group."""
+    in_logs = values[starts] > 0
+    x = np.where(in_logs[of_group], np.log(np.where(values > 0, values, 1)), values)
+    means = np.add.reduceat(x, starts) / n
+    squares = np.add.reduceat((x - means[of_group]) ** 2, starts)
+    df = np.maximum(n - 1, 1)
+    half = stdtrit(df, (1 + _CONFIDENCE) / 2) * np.sqrt(squares / df / n)
+    # Two values far apart have no interval that a number could hold.
+    largest = np.where(in_logs, 700, np.finfo(float).max)
+    low, high = np.maximum(means - half, -largest), np.minimum(means + half, largest)
+    return np.where(in_logs, np.exp(np.where(in_logs, low, 0)), low), np.where(
+        in_logs, np.exp(np.where(in_logs, high, 0)), high
+    )
+
+
+# --- finding ----------------------------------------------------------------------------------------------
+
+_NAMED: dict[str, type[Model]] = {
+    "product": Product,
+    "hardware": Hardware,
+    "configuration": Configuration,
+    "workload": Workload,
+}
+_SERIES_FILTERS = {
+    **{name: f"{name}__in" for name in _NAMED},
+    "branch": "branch",
+    "line": "line",
+    "build": "build",
+    "counterpart": "counterpart",
+    "threads": "threads",
+    "metric": "metric",
+}
+_RUN_FILTERS = {
+    **{name: f"{name}__in" for name in ("hardware", "configuration", "workload")},
+    "product": "version__product__in",
+    "version": "version__version",
+    "build": "version__build",
+    "commit": "version__commit__startswith",
+    "branch": "branch",
+    "counterpart": "counterpart",
+    "threads": "threads",
+    "tag": "tags__contains",
+    "upload": "upload_id",
+}
+
+
+def find_series(project: Project, **filters: str | int | None) -> QuerySet[Series]:
+    """The series of a project by product, branch, line, build, hardware, configuration, counterpart,
+    workload, threads (None: not said) and metric.
+
+    Things are found by name or old name; an empty branch means releases. Raises TypeError for other filters.
+    """
+    return (
+        Series.objects.filter(_conditions(project, filters, _SERIES_FILTERS), project=project)
+        .select_related("product", "hardware", "configuration", "workload")
+        .order_by("workload__name", "metric", "product__name", "branch", "line", "threads", "pk")
+    )
+
+
+def find_runs(
+    project: Project, *, excluded: bool | None = None, **filters: str | int | None
+) -> QuerySet[Run]:
+    """The runs of a project, latest first, by product, version, build, commit (or its beginning), branch,
+    hardware, configuration, counterpart, workload, threads (None: not said), tag and upload.
+
+    Things are found by name or old name. Raises TypeError for other filters.
+    """
+    runs = Run.objects.filter(_conditions(project, filters, _RUN_FILTERS), project=project)
+    if excluded is not None:
+        runs = runs.filter(excluded_at__isnull=not excluded)
+    return runs.select_related("version__product", "hardware", "configuration", "workload").order_by(
+        "-started_at", "-pk"
+    )
+
+
+def _conditions(project: Project, filters: Mapping[str, str | int | None], known: Mapping[str, str]) -> Q:
+    conditions = Q()
+    for name, value in filters.items():
+        if name not in known:
+            raise TypeError(f"there is no filter {name!r}; there are {', '.join(sorted(known))}")
+        if name in _NAMED:
+            conditions &= Q(**{known[name]: _by_name(_NAMED[name], project, value)})
+        elif value is None:
+            conditions &= Q(**{f"{known[name]}__isnull": True})
+        else:
+            conditions &= Q(**{known[name]: [value] if name == "tag" else value})
+    return conditions
+
+
+def _by_name(model: type[Model], project: Project, name: str | int | None) -> QuerySet[Any]:
+    named = Q(name=name) | Q(aliases__name=name)
+    return model._default_manager.filter(named, project=project).values("pk")
