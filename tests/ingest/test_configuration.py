@@ -51,7 +51,7 @@ def test_postgresql_conf_is_read_with_and_without_equals_signs():
     [
         "Variable_name\tValue\nmax_connections\t200\nsql_mode\t\n",
         "+----+---+\n| Variable_name | Value |\n+----+---+\n| max_connections | 200 |\n| sql_mode | |\n+--+",
-        " name | setting | description\n----+---+----\n max_connections | 200 | Sets\n sql_mode | | x\n(2 rows)\n",
+        " name | setting | about\n---+---+---\n max_connections | 200 | x\n sql_mode | | x\n(2 rows)\n",
     ],
 )
 def test_a_list_of_variables_is_read_like_a_file(text):

@@ -1,0 +1,124 @@
+"""The shape of an API error is decided here: ``application/problem+json`` with ``errors``."""
+
+from collections.abc import Iterator, Mapping
+from http import HTTPStatus
+from typing import Any
+
+from django.core.exceptions import (
+    PermissionDenied,
+    RequestDataTooBig,
+    SuspiciousOperation,
+    TooManyFieldsSent,
+    TooManyFilesSent,
+)
+from django.core.exceptions import ValidationError as ModelValidationError
+from django.http import Http404, UnreadablePostError
+from rest_framework import exceptions
+from rest_framework.response import Response
+from rest_framework.views import set_rollback
+
+from benchdash.accounts.access import NotAllowed, NotVisible
+from benchdash.results.checks import RecordError
+from ingest.errors import FieldsError, FileRefusedError, FileTooLargeError
+
+MEDIA_TYPE = "application/problem+json"
+
+_UNNAMED_FIELD = "non_field_errors"
+
+
+def exception_handler(
+    exception: Exception,
+    context: Mapping[str, Any],  # noqa: ARG001 - DRF calls it so
+) -> Response | None:
+    """DRF's hook: the answer to an exception that is the client's to mend; None for a bug, which stays a 500.
+
+    400 carries ``[{"field", "message"}]``, 422 ``[{"line", "message"}]``, all others ``[{"message"}]``.
+    """
+    answer = _answer(exception)
+    if answer is not None:
+        set_rollback()
+    return answer
+
+
+def problem(
+    status: int,
+    errors: list[dict[str, Any]],
+    *,
+    headers: Mapping[str, str] | None = None,
+    **more: Any,
+) -> Response:
+    """An answer in the one shape of errors; ``more`` are further members."""
+    body = {
+        "type": "about:blank",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": "; ".join(str(error["message"]) for error in errors[:3]),
+        "errors": errors,
+        **more,
+    }
+    return Response(body, status=status, headers=dict(headers or {}), content_type=MEDIA_TYPE)
+
+
+def _answer(exception: Exception) -> Response | None:
+    match exception:
+        case FileRefusedError():
+            return problem(422, exception.errors, id=exception.upload_id, url=exception.url)
+        case FieldsError():
+            return problem(400, [{"field": e.field, "message": e.message} for e in exception.errors])
+        case exceptions.ValidationError():
+            return problem(400, list(_field_errors(exception.detail)))
+        case ModelValidationError():
+            return problem(400, list(_field_errors(_model_errors(exception))))
+        case NotVisible() | Http404():
+            # The same sentence for what is hidden and for what does not exist.
+            return problem(404, [{"message": "there is no such thing here"}])
+        case NotAllowed():
+            return problem(403, [{"message": str(exception)}])
+        case PermissionDenied():
+            return problem(403, [{"message": str(exception) or "this is not allowed"}])
+        case FileTooLargeError() | RequestDataTooBig():
+            return problem(413, [{"message": str(exception)}])
+        case TooManyFieldsSent() | TooManyFilesSent() | SuspiciousOperation() | UnreadablePostError():
+            return problem(400, [{"field": "", "message": str(exception) or "the request cannot be read"}])
+        case RecordError():
+            return problem(400, [{"field": "", "message": str(exception)}])
+        case exceptions.ParseError():
+            return problem(400, [{"field": "", "message": _sentence(exception)}])
+        case exceptions.APIException():
+            return problem(
+                exception.status_code, [{"message": _sentence(exception)}], headers=_headers(exception)
+            )
+    return None
+
+
+def _sentence(exception: exceptions.APIException) -> str:
+    return str(exception.detail)
+
+
+def _headers(exception: exceptions.APIException) -> dict[str, str]:
+    """What DRF itself would send: how to authenticate, and when to come again."""
+    headers = {}
+    if authenticate := getattr(exception, "auth_header", None):
+        headers["WWW-Authenticate"] = str(authenticate)
+    if wait := getattr(exception, "wait", None):
+        headers["Retry-After"] = str(int(wait))
+    return headers
+
+
+def _model_errors(exception: ModelValidationError) -> Any:
+    return exception.message_dict if hasattr(exception, "error_dict") else exception.messages
+
+
+def _field_errors(detail: Any, field: str = "") -> Iterator[dict[str, str]]:
+    """DRF's nested details as a flat list, with dotted names of fields."""
+    if isinstance(detail, Mapping):
+        for name, inner in detail.items():
+            own = "" if name in {_UNNAMED_FIELD, "__all__"} else str(name)
+            yield from _field_errors(inner, ".".join(filter(None, (field, own))))
+    elif isinstance(detail, list | tuple):
+        for position, inner in enumerate(detail):
+            is_row = isinstance(inner, Mapping | list | tuple)
+            place = ".".join(filter(None, (field, str(position)))) if is_row else field
+            yield from _field_errors(inner, place)
+    else:
+        yield {"field": field, "message": str(detail)}

@@ -1,0 +1,37 @@
+"""What the door for files refuses, each with sentences for the sender."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class FieldError:
+    """``field`` as the sender wrote it, with a path into its JSON: ``meta.threads``, ``map.A-*.version``."""
+
+    field: str
+    message: str
+
+
+class FieldsError(Exception):
+    """A request with missing or malformed fields. Nothing is stored of it."""
+
+    def __init__(self, errors: Iterable[FieldError]) -> None:
+        self.errors = tuple(errors)
+        super().__init__("; ".join(f"{error.field}: {error.message}" for error in self.errors))
+
+
+class FileTooLargeError(Exception):
+    """A file beyond settings.UPLOAD_MAX_BYTES."""
+
+
+class FileRefusedError(Exception):
+    """A file that cannot be understood. ``errors`` are those of Upload.errors.
+
+    ``upload_id`` and ``url`` lead to the upload that keeps it; after a dry run there is none.
+    """
+
+    def __init__(self, errors: list[dict[str, object]], *, upload_id: int | None, url: str | None) -> None:
+        self.errors = errors
+        self.upload_id = upload_id
+        self.url = url
+        super().__init__("; ".join(str(error["message"]) for error in errors))

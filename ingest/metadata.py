@@ -1,0 +1,129 @@
+"""What a sender says about a file: read strictly, masked, and in one canonical form."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from ingest.errors import FieldError, FieldsError
+from ingest.fields import FIELDS, JSON_FIELDS, read_field, read_json, unknown_field_warnings
+from ingest.masking import mask_settings, mask_text
+from ingest.meta import read_meta
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """The fields of an upload as its sender gave them, masked; None and empty is what was not given.
+
+    ``meta`` stays as it was sent: what it means is read by ingest.meta when the file is imported.
+    """
+
+    product: str | None = None
+    version: str | None = None
+    hardware: str | None = None
+    workload: str | None = None
+    threads: int | None = None
+    build: str | None = None
+    commit: str | None = None
+    committed_at: datetime | None = None
+    branch: str | None = None
+    configuration: str | None = None
+    counterpart: str | None = None
+    started_at: datetime | None = None
+    repetition: int | None = None
+    tags: tuple[str, ...] = ()
+    notes: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    map: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    meta: Mapping[str, Any] = field(default_factory=dict)
+    format: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Only what was given, times in UTC, tags sorted: equal for equal metadata."""
+        given = {name: getattr(self, name) for name in FIELDS}
+        return {name: _plain(value) for name, value in given.items() if value not in (None, (), {})}
+
+
+def metadata_from_json(stored: Mapping[str, Any]) -> Metadata:
+    """The metadata of which ``as_json`` is stored."""
+    return read_metadata(stored)[0]
+
+
+def metadata_digest(metadata: Metadata, companions: Iterable[tuple[str, str]] = ()) -> str:
+    """What makes an upload of some content the same upload; ``companions`` are kinds and SHA-256 digests."""
+    canonical = {"metadata": metadata.as_json(), "companions": sorted(companions)}
+    return hashlib.sha256(json.dumps(canonical, sort_keys=True).encode()).hexdigest()
+
+
+def read_form(form: Mapping[str, Sequence[str]]) -> tuple[Metadata, list[str]]:
+    """Metadata from the texts of a form, and warnings. Empty texts count as not given.
+
+    Raises FieldsError.
+    """
+    values: dict[str, Any] = {}
+    errors: list[FieldError] = []
+    for name, given in form.items():
+        texts = [text for text in dict.fromkeys(given) if text.strip()]
+        if name == "tags":
+            values[name] = texts
+        elif len(texts) > 1:
+            errors.append(FieldError(name, "is given more than once, and differently"))
+        elif texts and name in JSON_FIELDS:
+            try:
+                values[name] = read_json(texts[0])
+            except ValueError as error:
+                errors.append(FieldError(name, str(error)))
+        elif texts:
+            values[name] = texts[0]
+    return _read(values, errors)
+
+
+def read_metadata(values: Mapping[str, Any]) -> tuple[Metadata, list[str]]:
+    """Metadata from values as JSON or Python holds them, and warnings. None counts as not given.
+
+    Raises FieldsError.
+    """
+    return _read(values, [])
+
+
+def _read(values: Mapping[str, Any], errors: list[FieldError]) -> tuple[Metadata, list[str]]:
+    read: dict[str, Any] = {}
+    warnings = unknown_field_warnings((name for name in values if name not in FIELDS), FIELDS)
+    for name, value in values.items():
+        if name not in FIELDS or value is None or value == "":
+            continue
+        try:
+            read[name], warning = read_field(name, value)
+        except ValueError as error:
+            errors.append(FieldError(name, str(error)))
+        else:
+            warnings += [warning.format(name)] if warning else []
+    try:
+        read_meta(read.get("meta", {}))
+    except FieldsError as error:
+        errors += error.errors
+    if errors:
+        raise FieldsError(errors)
+    return _masked(Metadata(**read)), warnings
+
+
+def _masked(metadata: Metadata) -> Metadata:
+    texts: dict[str, Any] = {
+        name: mask_text(text) for name in FIELDS if isinstance(text := getattr(metadata, name), str)
+    }
+    return replace(
+        metadata,
+        **texts,
+        tags=tuple(sorted(set(map(mask_text, metadata.tags)))),
+        options=mask_settings(metadata.options),
+        map=mask_settings(metadata.map),
+        meta=mask_settings(metadata.meta),
+    )
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    return list(value) if isinstance(value, tuple) else value

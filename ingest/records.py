@@ -1,0 +1,239 @@
+"""Decides what each run of a file was: from what the sender said, what lay beside the file, and the file."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from fnmatch import fnmatchcase
+from typing import Any
+
+from benchdash.results.models import DEFAULT_CONFIGURATION, UNKNOWN_VERSION
+from benchdash.results.records import Fact, RunRecord, SampleTable
+from ingest.configuration import Content
+from ingest.errors import FieldError, FieldsError
+from ingest.fields import MAPPED
+from ingest.formats.report import ParsedReport, ParsedRun
+from ingest.masking import mask_settings, mask_text
+from ingest.meta import Meta, read_meta
+from ingest.metadata import Metadata
+
+_REQUIRED = ("product", "version", "hardware", "workload")
+# What the runs of one file may differ in.
+_TOLD_APART = (*MAPPED, "counterpart", "started_at", "repetition")
+# Counted or measured while the run went on, and so no options of its workload.
+_MEASURED = frozenset({"count", "seconds", "index", "events", "errors", "reconnects"})
+_MOST_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """The records of a file, and what its sender should know."""
+
+    records: tuple[RunRecord, ...]
+    warnings: tuple[str, ...]
+
+
+def decide(
+    report: ParsedReport, metadata: Metadata, *, received_at: datetime, content: Content | None = None
+) -> Decided:
+    """Join a parsed file with its metadata. ``content`` is that of a configuration file sent with it.
+
+    An explicit field wins over ``meta``, ``meta`` over the file, with two exceptions: the thread count that
+    the tool printed wins, and ``meta`` does not make one of runs that the file tells apart. ``map`` wins for
+    the runs that it names. Raises FieldsError for what nobody says.
+    """
+    meta = read_meta(metadata.meta)
+    decision = _Decision(
+        metadata=metadata,
+        meta=meta,
+        patterns=metadata.map or meta.fields.get("map", {}),
+        told_apart=_told_apart(report.runs),
+        received_at=received_at,
+        content=content or meta.content or Content(),
+    )
+    if errors := list(decision.missing(report.runs)):
+        raise FieldsError(errors)
+    tables = _tables(report)
+    records = tuple(decision.record(run, report.facts, tables.get(run.key, ())) for run in report.runs)
+    warnings = [
+        *map(mask_text, report.warnings),
+        *meta.warnings,
+        *decision.warnings(report.runs),
+    ]
+    return Decided(records, tuple(dict.fromkeys(warnings)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Decision:
+    """What is said of a whole file. ``told_apart`` names what its runs differ in by the file itself."""
+
+    metadata: Metadata
+    meta: Meta
+    patterns: Mapping[str, Mapping[str, str]]
+    told_apart: frozenset[str]
+    received_at: datetime
+    content: Content
+
+    def record(
+        self, run: ParsedRun, facts: Mapping[str, Fact], samples: tuple[SampleTable, ...]
+    ) -> RunRecord:
+        started_at = self._value(run, "started_at")
+        content = self.content.switched({**self.meta.switches, **run.settings})
+        options = mask_settings({**run.options, **self.meta.options, **self.metadata.options})
+        measured = {name: value for name, value in options.items() if _is_measured(name, value)}
+        return RunRecord(
+            key=mask_text(run.key),
+            product=self._value(run, "product"),
+            version=self._value(run, "version"),
+            build=self._value(run, "build") or "",
+            commit=self._said("commit"),
+            committed_at=self._said("committed_at"),
+            branch=self._said("branch") or "",
+            hardware=self._said("hardware") or self.meta.hardware_name,
+            hardware_facts=self.meta.hardware_facts,
+            environment=self.meta.environment,
+            configuration=self._value(run, "configuration") or DEFAULT_CONFIGURATION,
+            configuration_text=content.text,
+            settings=content.settings,
+            counterpart=self._value(run, "counterpart") or "",
+            workload=self._value(run, "workload"),
+            threads=self._threads(run),
+            repetition=self._value(run, "repetition"),
+            started_at=_aware(started_at or self.received_at),
+            started_at_is_assumed=started_at is None,
+            duration_s=run.duration_s,
+            readings=run.readings,
+            options={name: value for name, value in options.items() if name not in measured},
+            facts=mask_settings(facts) | self.meta.facts | measured,
+            tags=self.metadata.tags or self.meta.fields.get("tags", ()),
+            notes=self._said("notes") or "",
+            warnings=tuple(self._run_warnings(run)),
+            samples=samples,
+        )
+
+    def missing(self, runs: Sequence[ParsedRun]) -> Iterable[FieldError]:
+        """An error for each required field that is said neither by the sender nor by the file."""
+        for name in _REQUIRED:
+            if name == "hardware":
+                nobody = not (self._said(name) or self.meta.hardware_name)
+                if nobody:
+                    yield FieldError(
+                        name, "is required: a file does not say on which machine it was measured"
+                    )
+            elif lacking := [run for run in runs if not self._value(run, name)]:
+                yield FieldError(name, f"is required: {_who_lacks(lacking, runs)}")
+
+    def warnings(self, runs: Sequence[ParsedRun]) -> Iterable[str]:
+        if self.meta.hardware_name and not self._said("hardware"):
+            yield f"the machine has no name and is called '{self.meta.hardware_name}' after its facts"
+        for pattern in self.patterns:
+            if not any(_matches(pattern, run) for run in runs):
+                yield f"'{pattern}' in map names no column or benchmark of the file"
+        for name in sorted(self.told_apart.intersection(MAPPED)):
+            own = {getattr(run, name) for run in runs}
+            if getattr(self.metadata, name) is not None:
+                yield f"the field '{name}' gives one {name} to runs for which the file names {len(own)}"
+            elif name in self.meta.fields:
+                unused = self.meta.fields[name]
+                yield f"the file tells its runs apart by {name}, so '{unused}' in meta was not used"
+        if any(_is_naive(run.started_at) for run in runs):
+            yield "the times in the file have no offset and are taken as UTC"
+        yield from self._thread_warnings(runs)
+
+    def _said(self, name: str) -> Any:
+        explicit = getattr(self.metadata, name)
+        return self.meta.fields.get(name) if explicit is None else explicit
+
+    def _value(self, run: ParsedRun, name: str) -> Any:
+        """What holds for one run; None where nobody says it."""
+        if (mapped := self._mapped(run).get(name)) is not None:
+            return mapped
+        if (explicit := getattr(self.metadata, name)) is not None:
+            return explicit
+        value = _masked(getattr(run, name))
+        if name not in self.told_apart:
+            value = self.meta.fields.get(name) or value
+        if name == "version" and not value and run.product and self._has_columns:
+            return UNKNOWN_VERSION
+        return value
+
+    @property
+    def _has_columns(self) -> bool:
+        """Whether the file sets products or versions side by side, some of which may have no version."""
+        return not self.told_apart.isdisjoint({"product", "version"})
+
+    def _mapped(self, run: ParsedRun) -> Mapping[str, str]:
+        """The entry of the most specific pattern that names this run."""
+        matching = [pattern for pattern in self.patterns if _matches(pattern, run)]
+        exact = [pattern for pattern in matching if pattern in _names(run)]
+        best = max(exact or matching, key=lambda pattern: (len(pattern), pattern), default=None)
+        return {} if best is None else self.patterns[best]
+
+    def _threads(self, run: ParsedRun) -> int | None:
+        said: int | None = self._said("threads")
+        return said if run.threads is None else run.threads
+
+    def _contradicts(self, run: ParsedRun) -> bool:
+        return self._said("threads") is not None and run.threads not in (None, self._said("threads"))
+
+    def _run_warnings(self, run: ParsedRun) -> Iterable[str]:
+        if self._contradicts(run):
+            yield _thread_warning([run.threads], self._said("threads"))
+        yield from (warning for warning in self.meta.warnings if warning.startswith("the tool ended"))
+
+    def _thread_warnings(self, runs: Sequence[ParsedRun]) -> Iterable[str]:
+        if contradicting := [run.threads for run in runs if self._contradicts(run)]:
+            yield _thread_warning(contradicting, self._said("threads"))
+
+
+def _told_apart(runs: Sequence[ParsedRun]) -> frozenset[str]:
+    """The names of what the file gives different values to its runs."""
+    values = {name: {getattr(run, name) for run in runs} - {None} for name in _TOLD_APART}
+    several = {name for name in _TOLD_APART if len(values[name]) > 1}
+    # The version of one product says nothing about another.
+    return frozenset(several | ({"version"} if "product" in several and values["version"] else set()))
+
+
+def _tables(report: ParsedReport) -> dict[str, tuple[SampleTable, ...]]:
+    """The interval samples by the key of their run."""
+    tables: dict[str, tuple[SampleTable, ...]] = {}
+    for table in report.intervals:
+        sample = SampleTable(table.source, table.columns, table.rows)
+        tables[table.run] = (*tables.get(table.run, ()), sample)
+    return tables
+
+
+def _names(run: ParsedRun) -> set[str]:
+    return {name for name in (run.column, run.workload, run.key) if name}
+
+
+def _matches(pattern: str, run: ParsedRun) -> bool:
+    return any(name == pattern or fnmatchcase(name, pattern) for name in _names(run))
+
+
+def _who_lacks(lacking: Sequence[ParsedRun], runs: Sequence[ParsedRun]) -> str:
+    if len(lacking) == len(runs):
+        return "the file does not say it"
+    names = list(dict.fromkeys(mask_text(run.column or run.key) for run in lacking))
+    shown = ", ".join(f"'{name[:50]}'" for name in names[:_MOST_NAMED])
+    return f"the file does not say it of {shown}{' and others' if len(names) > _MOST_NAMED else ''}"
+
+
+def _thread_warning(printed: Iterable[int | None], said: int) -> str:
+    counts = ", ".join(str(threads) for threads in dict.fromkeys(printed))
+    return f"the file says {counts} threads and its sender {said}: what the tool printed counts"
+
+
+def _is_measured(name: str, value: Any) -> bool:
+    return isinstance(value, float) or name in _MEASURED
+
+
+def _is_naive(moment: datetime | None) -> bool:
+    return moment is not None and moment.tzinfo is None
+
+
+def _aware(moment: datetime) -> datetime:
+    return moment.replace(tzinfo=UTC) if _is_naive(moment) else moment
+
+
+def _masked(value: Any) -> Any:
+    return mask_text(value) if isinstance(value, str) else value

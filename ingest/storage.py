@@ -1,0 +1,120 @@
+"""Keeps raw bytes: small ones compressed in PostgreSQL, large ones as files, safe before their row is."""
+
+import hashlib
+import os
+import tempfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import BinaryIO
+
+from django.conf import settings
+from django.core.files.storage import default_storage
+
+from benchdash.accounts.models import Project
+from ingest.errors import FileTooLargeError
+from ingest.models import RawFile
+
+_CHUNK = 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Received:
+    """Bytes as they came in: in memory, or a seekable file."""
+
+    source: bytes | BinaryIO
+
+    @cached_property
+    def size(self) -> int:
+        return sum(len(chunk) for chunk in self.chunks())
+
+    @cached_property
+    def sha256(self) -> str:
+        digest = hashlib.sha256()
+        for chunk in self.chunks():
+            digest.update(chunk)
+        return digest.hexdigest()
+
+    def chunks(self) -> Iterator[bytes]:
+        """Raises FileTooLargeError beyond settings.UPLOAD_MAX_BYTES."""
+        if isinstance(self.source, bytes):
+            chunks = iter([self.source])
+        else:
+            self.source.seek(0)
+            chunks = iter(lambda: self.source.read(_CHUNK), b"")  # type: ignore[union-attr]
+        total = 0
+        for chunk in chunks:
+            total += len(chunk)
+            if total > settings.UPLOAD_MAX_BYTES:
+                raise FileTooLargeError(f"the file is larger than {settings.UPLOAD_MAX_BYTES} bytes")
+            yield chunk
+
+    def read(self) -> bytes:
+        return b"".join(self.chunks())
+
+
+def keep(project: Project, received: Received) -> RawFile:
+    """The row of these bytes in the project: the one that there is, or a new one.
+
+    A large file is on the disk, synced with its folder, before its row is written. The file of a row that is
+    rolled back stays behind; the same content finds its place again.
+    """
+    found = RawFile.objects.filter(project=project, sha256=received.sha256).first()
+    if found:
+        return found
+    raw = RawFile(project=project, sha256=received.sha256, size=received.size)
+    if received.size <= settings.UPLOAD_INLINE_BYTES:
+        raw.content = zlib.compress(received.read())
+    else:
+        raw.storage_name = f"raw/{project.pk}/{received.sha256[:2]}/{received.sha256}"
+        _write(Path(default_storage.path(raw.storage_name)), received.chunks())
+    # Another upload of the same bytes may have been quicker: its row is then the one.
+    RawFile.objects.bulk_create([raw], ignore_conflicts=True)
+    return RawFile.objects.get(project=project, sha256=received.sha256)
+
+
+def read(raw: RawFile) -> bytes:
+    if raw.content is not None:
+        return zlib.decompress(raw.content)
+    with default_storage.open(raw.storage_name) as file:
+        return bytes(file.read())
+
+
+def open_raw(raw: RawFile) -> BinaryIO | None:
+    """A large file, open for reading; None for one that lives in its row."""
+    return None if raw.content is not None else default_storage.open(raw.storage_name)  # type: ignore[return-value]
+
+
+def _write(path: Path, chunks: Iterator[bytes]) -> None:
+    """Put a whole file in its place: nobody ever sees a part of it, and a crash does not lose it."""
+    made = _make_folders(path.parent)
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".partial-")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            for chunk in chunks:
+                file.write(chunk)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    for folder in (path.parent, *made):
+        _sync_folder(folder)
+
+
+def _make_folders(folder: Path) -> list[Path]:
+    """The folders in which a new folder was made; they must be synced too."""
+    missing = [parent for parent in (folder, *folder.parents) if not parent.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    return [parent.parent for parent in missing]
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
