@@ -24,11 +24,15 @@ _MOST_CANDIDATES = 20
 
 
 class SelectorError(Exception):
-    """A selector that names nothing, or more than one thing; ``candidates`` are what it could mean."""
+    """A selector that names nothing, or more than one thing; ``candidates`` are what it could mean.
 
-    def __init__(self, message: str, candidates: Sequence[Mapping[str, Any]] = ()) -> None:
+    ``field`` says which: ``base``, ``against``, or ``metric``, which none of the versions has.
+    """
+
+    def __init__(self, message: str, candidates: Sequence[Mapping[str, Any]] = (), *, field: str) -> None:
         super().__init__(message)
         self.message = message
+        self.field = field
         self.candidates = candidates
 
 
@@ -144,9 +148,9 @@ def compare(
     """
     filters = filters or {}
     runs = _runs(project, workloads=workloads, threads=threads)
-    base_column = resolve(runs, base.completed_by(filters))
+    base_column = resolve(runs, base.completed_by(filters), field="base")
     if against:
-        columns = [resolve(runs, selector.completed_by(filters)) for selector in against]
+        columns = [resolve(runs, selector.completed_by(filters), field="against") for selector in against]
     else:
         columns = _other_versions(runs, base_column)
     cells, unit, direction = _cells(runs, metric, {base_column.key, *(column.key for column in columns)})
@@ -162,15 +166,15 @@ def compare(
     )
 
 
-def resolve(runs: QuerySet[Run], selector: Selector) -> Column:
-    """The one column that a selector means among the runs. Raises SelectorError."""
+def resolve(runs: QuerySet[Run], selector: Selector, *, field: str) -> Column:
+    """The one column that a selector means among the runs. Raises SelectorError for ``field``."""
     found = _columns(runs.filter(**_conditions(selector)))
     if not found:
-        raise SelectorError("no run fits the selector " + _words(selector))
+        raise SelectorError("no run fits the selector " + _words(selector), field=field)
     if len(found) > 1:
         candidates = [column.as_json() for column in found[:_MOST_CANDIDATES]]
         raise SelectorError(
-            f"the selector {_words(selector)} fits {len(found)} columns; say more", candidates
+            f"the selector {_words(selector)} fits {len(found)} columns; say more", candidates, field=field
         )
     return found[0]
 
@@ -316,7 +320,7 @@ def _cells(
     cells = {column: {row: _cell(group) for row, group in rows.items()} for column, rows in values.items()}
     any_cell = next((cell for rows in cells.values() for cell in rows.values()), None)
     if any_cell is None:
-        raise SelectorError(f"nothing of these versions has the metric {metric!r}")
+        raise SelectorError(f"nothing of these versions has the metric {metric!r}", field="metric")
     of_metric = Series.objects.get(pk=any_cell.series_id)
     return cells, of_metric.unit, of_metric.better
 
