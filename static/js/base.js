@@ -125,6 +125,21 @@ document.addEventListener("htmx:afterSwap", () => {
   if (openedChip) document.getElementById(openedChip)?.setAttribute("open", "");
 });
 
+function tellTrouble(text) {
+  document.querySelector(".message-trouble")?.remove();
+  const message = document.createElement("p");
+  message.className = "message message-error message-trouble";
+  message.setAttribute("role", "alert");
+  message.textContent = text;
+  document.getElementById("content").prepend(message);
+}
+document.addEventListener("htmx:responseError", (event) => {
+  tellTrouble(`The server answered ${event.detail.xhr.status}; what is shown is as before. Load the page again.`);
+});
+document.addEventListener("htmx:sendError", () => {
+  tellTrouble("The server was not reached; what is shown is as before. Try again when it is.");
+});
+
 // --- dangerous buttons ask ---
 
 document.addEventListener("submit", (event) => {

@@ -69,6 +69,15 @@ def test_a_filter_is_in_the_address_and_nothing_empty_with_it(guide):
     drawn(guide)
 
 
+def test_a_filter_that_fails_says_so_and_leaves_the_page(guide, page_errors):
+    guide.route("**/guide/?*", lambda route: route.fulfill(status=500, body="broken"))
+    guide.locator("#filter-workload summary").click()
+    guide.get_by_label("read only").check()
+    expect(guide.get_by_role("alert")).to_contain_text("The server answered 500")
+    expect(guide.locator("h1")).to_have_text("Guide")
+    page_errors.clear()
+
+
 def test_the_scale_is_kept_in_the_address_and_through_filters(guide):
     button = drawn(guide).locator("[data-tool=scale]")
     expect(button).to_have_attribute("aria-pressed", "false")

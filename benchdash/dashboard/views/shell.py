@@ -2,8 +2,11 @@
 
 import hashlib
 import logging
+import shlex
+import sys
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import LoginView, LogoutView
 from django.core.cache import cache
@@ -22,7 +25,12 @@ _TRIES_WITHIN_S = 60
 
 
 def home(request: HttpRequest) -> HttpResponse:
-    return render(request, "dashboard/home.html", {"cards": project_cards(viewer_of(request))})
+    # Exact where it is run by hand, and shown to superusers only.
+    command = (
+        f"cd {shlex.quote(str(settings.BASE_DIR))} && {shlex.quote(sys.executable)} manage.py create_project"
+    )
+    cards = project_cards(viewer_of(request))
+    return render(request, "dashboard/home.html", {"cards": cards, "create_project": command})
 
 
 class SignInForm(AuthenticationForm):
