@@ -1,7 +1,7 @@
 // Draws the figures of a page. The only file that knows Plotly.
 
 const CONFIG = { displayModeBar: false, displaylogo: false, scrollZoom: false, doubleClick: "reset" };
-const NARROW = 560;
+const NARROW = 440;
 const LABEL_HEIGHT = 15;
 const TOKEN = /^var\((--[\w-]+)\)$/;
 
@@ -301,7 +301,9 @@ function onKey(event) {
 document.addEventListener("click", onClick);
 document.addEventListener("keydown", onKey);
 document.addEventListener("themechange", redrawAll);
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawAll);
+for (const query of ["(prefers-color-scheme: dark)", "print"]) {
+  matchMedia(query).addEventListener("change", redrawAll);
+}
 document.addEventListener("htmx:afterSwap", () => {
   forgetGoneCharts();
   lookForCharts();
