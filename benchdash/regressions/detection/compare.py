@@ -7,7 +7,8 @@ from the best source there is, named in ``Comparison.basis``:
   degrees of freedom beside the runs' own (a moderated t test, Smyth 2004, Linear models and empirical Bayes
   methods), so one run each is enough. Where the runs scatter clearly more than the history (F test, p <
   0.01), it is not believed.
-- *runs*: Welch's t test (1947) on the runs. One run against several borrows the scatter of the several.
+- *runs*: Welch's t test (1947) with variances drawn towards the common one by two degrees of freedom. One run
+  against several borrows the scatter of the several.
 - *tool*: one run each, with the tool's own interval (JMH prints 99.9 %): se = half width / t(0.9995,
   samples - 1). That is the noise within one run; what differs from run to run is not in it.
 - *none*: one run each and nothing known: no interval, no p, the verdict is unknown.
@@ -36,6 +37,7 @@ EQUIVALENT = 0.02
 MOST_RUNS = 100
 """More runs than this are not asked for."""
 
+_PRIOR_DF = 2  # degrees of freedom that the common variance counts for beside each side's own
 _TOOL_QUANTILE = 0.9995
 _FOREIGN = 0.01
 _MANY = 1e9  # degrees of freedom of a t distribution that is a normal one
@@ -87,12 +89,12 @@ class _Runs:
 
 @dataclass(frozen=True, slots=True)
 class _Scatter:
-    """Variances of one run of base and of other, their degrees of freedom; ``common`` if one estimate."""
+    """Variances of one run of base and of other, the degrees of freedom of each and of both together."""
 
     basis: Basis
     variances: tuple[float, float]
     df: tuple[float, float]
-    common: bool
+    total_df: float
 
     def half_width(self, base: int, other: int, *, more: int = 0) -> float:
         """Half of the 95 % interval of the difference of means after ``more`` further runs of each side."""
@@ -102,11 +104,8 @@ class _Scatter:
     def error(self, base: int, other: int, *, more: int = 0) -> tuple[float, float]:
         """Standard error of the difference of means, and its degrees of freedom (Welch-Satterthwaite)."""
         left, right = self.variances[0] / (base + more), self.variances[1] / (other + more)
-        if self.common:
-            df = self.df[0] + 2 * more
-        else:
-            df = (left + right) ** 2 / (left**2 / (self.df[0] + more) + right**2 / (self.df[1] + more))
-        return float(np.sqrt(left + right)), df
+        df = (left + right) ** 2 / (left**2 / (self.df[0] + more) + right**2 / (self.df[1] + more))
+        return float(np.sqrt(left + right)), min(df, self.total_df + 2 * more)
 
 
 def compare_samples(
@@ -226,25 +225,34 @@ def _from_history(base: _Runs, other: _Runs, sd: float | None, df: float) -> _Sc
     own_df, rss = base.df + other.df, base.rss + other.rss
     if own_df and fdtrc(own_df, df, rss / own_df / sd**2) < _FOREIGN:
         return None
-    variance = (df * sd**2 + rss) / (df + own_df)
-    return _Scatter("history", (variance, variance), (df + own_df, df + own_df), common=True)
+    return _common("history", (df * sd**2 + rss) / (df + own_df), df + own_df)
 
 
 def _from_runs(base: _Runs, other: _Runs) -> _Scatter | None:
-    if base.df and other.df:
-        return _Scatter("runs", (base.rss / base.df, other.rss / other.df), (base.df, other.df), common=False)
-    if base.df or other.df:
-        df = base.df + other.df
-        variance = (base.rss + other.rss) / df
-        return _Scatter("runs", (variance, variance), (df, df), common=True)
-    return None
+    """Each side's variance is drawn a little to that of both.
+
+    Without, a nominal 5 % is 2.4 % for two runs against two and 9 % for two against eight.
+    """
+    df = base.df + other.df
+    if not df:
+        return None
+    common = (base.rss + other.rss) / df
+    if not base.df or not other.df:
+        return _common("runs", common, df)
+    variances = tuple((_PRIOR_DF * common + side.rss) / (_PRIOR_DF + side.df) for side in (base, other))
+    return _Scatter("runs", (variances[0], variances[1]), (base.df + _PRIOR_DF, other.df + _PRIOR_DF), df)
 
 
 def _from_tool(base: _Runs, other: _Runs) -> _Scatter | None:
     if base.tool is None or other.tool is None or min(base.tool.low, other.tool.low) <= 0:
         return None
     left, right = _tool_variance(base.tool), _tool_variance(other.tool)
-    return _Scatter("tool", (left[0], right[0]), (left[1], right[1]), common=False)
+    return _Scatter("tool", (left[0], right[0]), (left[1], right[1]), left[1] + right[1])
+
+
+def _common(basis: Basis, variance: float, df: float) -> _Scatter:
+    """One variance for both sides."""
+    return _Scatter(basis, (variance, variance), (_MANY, _MANY), df)
 
 
 def _tool_variance(tool: ToolInterval) -> tuple[float, float]:

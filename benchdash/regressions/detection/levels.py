@@ -168,7 +168,7 @@ class _Judge:
                 end=end,
                 p=float(own),
                 corrected=float(own) if index in self._fixed else self._corrected(float(own)),
-                confirmed=index in self._fixed or _has_lasted(x, start, index, end),
+                confirmed=index in self._fixed or end < self._sums.n or _is_there(x, start, index),
             )
             for start, index, end, own in zip(edges, edges[1:], edges[2:], p, strict=False)
         ]
@@ -300,11 +300,11 @@ def _welch(step: Floats, left: Floats, right: Floats, left_df: Ints, right_df: I
     return np.asarray(2 * stdtr(df, -np.abs(step) / np.sqrt(variance)))
 
 
-def _has_lasted(x: Floats, start: int, index: int, end: int) -> bool:
-    """Five points at least, and the newest three are nearer to their level than to the one before."""
-    if end - index < LASTING:
+def _is_there(x: Floats, start: int, index: int) -> bool:
+    """Has the newest level lasted five points, and are its last three nearer to it than to the one before?"""
+    if len(x) - index < LASTING:
         return False
-    before, after, newest = np.median(x[start:index]), np.median(x[index:end]), np.median(x[end - 3 : end])
+    before, after, newest = np.median(x[start:index]), np.median(x[index:]), np.median(x[-3:])
     return bool(abs(newest - after) < abs(newest - before))
 
 
