@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, TypeVar
@@ -170,7 +170,6 @@ def _versions(
         (product.pk, version.version, record.build, commits.get((product.pk, record.commit or "")))
         for product, version, record in zip(products, parsed, records, strict=True)
     ]
-    aliases = _version_aliases(project, keys)
     wanted = {
         key: ServerVersion(
             project=project,
@@ -181,9 +180,8 @@ def _versions(
             commit=key[3],
         )
         for key, product, version, record in zip(keys, products, parsed, records, strict=True)
-        if key not in aliases
     }
-    found = {**aliases, **_find_or_make_versions(wanted)}
+    found = _find_or_make_versions(project, wanted)
     # One product is one object, so that its name is read once.
     by_id = {product.pk: product for product in products}
     for version in found.values():
@@ -226,36 +224,40 @@ def _known_commit(commit: str, known: set[str]) -> str:
     return same[0] if len(same) == 1 else commit
 
 
-def _version_aliases(project: Project, keys: Sequence[_VersionKey]) -> dict[_VersionKey, ServerVersion]:
+def _find_or_make_versions(
+    project: Project, wanted: Mapping[_VersionKey, ServerVersion]
+) -> dict[_VersionKey, ServerVersion]:
+    if not wanted:
+        return {}
+    found = _find_versions(wanted)
+    found |= _version_aliases(project, wanted.keys() - found.keys())
+    missing = sorted(wanted.keys() - found.keys(), key=lambda key: (*key[:3], key[3] or ""))
+    if missing:
+        ServerVersion.objects.bulk_create([wanted[key] for key in missing], ignore_conflicts=True)
+        found |= _find_versions(missing)
+    return found
+
+
+def _find_versions(keys: Collection[_VersionKey]) -> dict[_VersionKey, ServerVersion]:
+    rows = ServerVersion.objects.filter(
+        Q(commit=None) | Q(commit__in={commit for *_, commit in keys if commit}),
+        product__in={product for product, *_ in keys},
+        version__in={version for _, version, *_ in keys},
+    )
+    found = {(row.product_id, row.version, row.build, row.commit): row for row in rows}
+    return {key: found[key] for key in keys if key in found}
+
+
+def _version_aliases(project: Project, keys: Collection[_VersionKey]) -> dict[_VersionKey, ServerVersion]:
+    """Those of the versions that are called by an old name of their product's."""
     rows = Alias.objects.filter(project=project, name__in={version_name(*key[1:]) for key in keys})
     targets = {
         (alias.version.product_id, alias.name): alias.version
-        for alias in rows.exclude(version=None).select_related("version")
+        for alias in rows.select_related("version")
         if alias.version
     }
     named = {key: targets.get((key[0], version_name(*key[1:]))) for key in keys}
     return {key: version for key, version in named.items() if version}
-
-
-def _find_or_make_versions(
-    wanted: Mapping[_VersionKey, ServerVersion],
-) -> dict[_VersionKey, ServerVersion]:
-    def find() -> dict[_VersionKey, ServerVersion]:
-        rows = ServerVersion.objects.filter(
-            Q(commit=None) | Q(commit__in={commit for *_, commit in wanted if commit}),
-            product__in={product for product, *_ in wanted},
-            version__in={version for _, version, *_ in wanted},
-        )
-        return {(row.product_id, row.version, row.build, row.commit): row for row in rows}
-
-    if not wanted:
-        return {}
-    found = find()
-    missing = sorted(wanted.keys() - found.keys(), key=lambda key: (*key[:3], key[3] or ""))
-    if missing:
-        ServerVersion.objects.bulk_create([wanted[key] for key in missing], ignore_conflicts=True)
-        found = find()
-    return {key: found[key] for key in wanted}
 
 
 def _fill_commit_times(versions: Sequence[ServerVersion], records: Sequence[RunRecord]) -> None:

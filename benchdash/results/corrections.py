@@ -1,0 +1,372 @@
+"""Mistakes are mended here: things renamed and merged, runs excluded and restored, each with a preview.
+
+A preview is the correction itself, undone: it tells what would change, or why it cannot be done.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from typing import Any, TypeVar
+
+from django.db import IntegrityError, transaction
+from django.db.models import Case, Count, Max, Model, QuerySet, Value, When
+from django.utils import timezone
+
+from benchdash.accounts.access import Viewer
+from benchdash.accounts.models import Project
+from benchdash.accounts.services import audit
+from benchdash.results.checks import RecordError
+from benchdash.results.dimensions import version_name
+from benchdash.results.models import (
+    DEFAULT_CONFIGURATION,
+    UNKNOWN_VERSION,
+    Alias,
+    Configuration,
+    Hardware,
+    Measurement,
+    Product,
+    Run,
+    Series,
+    ServerVersion,
+    Workload,
+)
+from benchdash.results.services import hold_results, reassign_series, touch
+from benchdash.results.versions import parse_version, release_line
+
+T = TypeVar("T", bound=Model)
+Thing = Product | ServerVersion | Hardware | Configuration | Workload
+
+# How a field of Alias is called that points at such a thing.
+_KINDS: dict[type[Model], str] = {
+    Product: "product",
+    ServerVersion: "version",
+    Hardware: "hardware",
+    Configuration: "configuration",
+    Workload: "workload",
+}
+# What people say when they say nothing must not lead to what was once called so.
+_NEVER_OLD_NAMES = {("version", UNKNOWN_VERSION), ("configuration", DEFAULT_CONFIGURATION)}
+
+
+class CorrectionError(Exception):
+    """A correction that cannot be made, with a sentence for the person who wanted it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What a correction changes: so many runs, the uploads that brought them, and their series.
+
+    ``merged`` of the series are continued in one that was there before.
+    """
+
+    runs: int
+    uploads: int
+    series: int
+    merged: int = 0
+
+
+def rename(thing: Thing, new_name: str, *, by: Viewer, reason: str = "") -> Effect:
+    """Give a thing another name; uploads still find it by the old one.
+
+    A server version keeps its build and commit, and its runs move to the release line of the new name.
+    Raises CorrectionError for a name that is taken or cannot be stored.
+    """
+    with _alone(thing.project):
+        old = _name(thing)
+        effect = _rename(thing, new_name)
+        thing.refresh_from_db()
+        _note("renamed", thing, f"{old} → {_name(thing)}", by=by, reason=reason, effect=effect)
+    return effect
+
+
+def preview_rename(thing: Thing, new_name: str) -> Effect:
+    with _undone(thing.project):
+        return _rename(thing, new_name)
+
+
+def merge(source: Thing, target: Thing, *, by: Viewer, reason: str = "") -> Effect:
+    """Make all that is of ``source`` be of ``target``; the source is gone, and its names find the target.
+
+    Series that both have become one. Raises CorrectionError where their units differ, and for two things
+    that are not of one kind, project and, if versions, product.
+    """
+    with _alone(target.project):
+        effect = _merge(source, target)
+        _note("merged", target, f"{_name(source)} → {_name(target)}", by=by, reason=reason, effect=effect)
+    return effect
+
+
+def preview_merge(source: Thing, target: Thing) -> Effect:
+    with _undone(target.project):
+        return _merge(source, target)
+
+
+def exclude_run(run: Run, *, by: Viewer, reason: str) -> Effect:
+    """Leave a run out of points and analysis; it stays listed with the reason, which must be given."""
+    if not reason.strip():
+        raise CorrectionError("say why the run is excluded")
+    with _alone(run.project):
+        effect = _set_exclusion(run, reason)
+        run.refresh_from_db(fields=["excluded_at", "excluded_reason"])
+        _note("excluded", run, f"run {run.pk}: {run}", by=by, reason=reason, effect=effect)
+    return effect
+
+
+def preview_exclude_run(run: Run) -> Effect:
+    with _undone(run.project):
+        return _set_exclusion(run, "a preview")
+
+
+def restore_run(run: Run, *, by: Viewer, reason: str = "") -> Effect:
+    with _alone(run.project):
+        effect = _set_exclusion(run, None)
+        run.refresh_from_db(fields=["excluded_at", "excluded_reason"])
+        _note("restored", run, f"run {run.pk}: {run}", by=by, reason=reason, effect=effect)
+    return effect
+
+
+def preview_restore_run(run: Run) -> Effect:
+    with _undone(run.project):
+        return _set_exclusion(run, None)
+
+
+# --- the frame of every correction ------------------------------------------------------------------------
+
+
+@contextmanager
+def _alone(project: Project) -> Iterator[None]:
+    """A transaction that has the results of the project to itself."""
+    with transaction.atomic():
+        hold_results(project, alone=True)
+        try:
+            yield
+        except RecordError as error:
+            raise CorrectionError(f"this cannot be one series: {error}") from error
+
+
+@contextmanager
+def _undone(project: Project) -> Iterator[None]:
+    with _alone(project):
+        yield
+        transaction.set_rollback(True)
+
+
+def _note(action: str, thing: Thing | Run, subject: str, *, by: Viewer, reason: str, effect: Effect) -> None:
+    kind = _KINDS.get(type(thing), "run")
+    detail = {"id": thing.pk, **asdict(effect)}
+    audit(thing.project, by, f"{kind} {action}", subject, reason=reason, detail=detail)
+
+
+# --- names ------------------------------------------------------------------------------------------------
+
+
+def _name(thing: Thing) -> str:
+    if isinstance(thing, ServerVersion):
+        return version_name(thing.version, thing.build, thing.commit)
+    return thing.name
+
+
+def _rename(thing: Thing, new_name: str) -> Effect:
+    thing = _as_stored(thing)
+    footprint = _Footprint.of(thing)
+    old = _name(thing)
+    lines = _lines(thing)
+    if isinstance(thing, ServerVersion):
+        parsed = parse_version(_storable(thing, "version", new_name))
+        thing.version, thing.sort_key = parsed.version, parsed.sort_key
+    else:
+        thing.name = _storable(thing, "name", new_name)
+    _require_free(thing, was=old)
+    thing.save()
+    _add_old_name(thing, old)
+    if isinstance(thing, ServerVersion) or _lines(thing) != lines:
+        reassign_series(thing.project, footprint.runs)
+    return footprint.effect()
+
+
+def _storable(thing: Thing, field: str, name: str) -> str:
+    name = name.strip()
+    longest = getattr(thing._meta.get_field(field), "max_length", None)
+    if not name:
+        raise CorrectionError("the new name is empty")
+    if longest is not None and len(name) > longest:
+        raise CorrectionError(f"the new name has {len(name)} characters, more than {longest}")
+    if not name.isprintable():
+        raise CorrectionError("the new name holds a character that cannot be shown")
+    return name
+
+
+def _require_free(thing: Thing, *, was: str) -> None:
+    """Raises CorrectionError unless the thing, not stored yet, may take its name."""
+    kind, name = _KINDS[type(thing)], _name(thing)
+    if name == was:
+        raise CorrectionError(f"the {kind} is called '{name}' already")
+    if _twins(thing).exists():
+        raise CorrectionError(f"there is a {kind} '{name}' already; merge the two instead")
+    for alias in _old_names(thing).filter(name=name):
+        owner: Thing = getattr(alias, kind)
+        if owner.pk != thing.pk:
+            known = f"an old name of the {kind} '{_name(owner)}'"
+            raise CorrectionError(f"'{name}' is {known}; merge the two or choose another name")
+        alias.delete()
+
+
+def _twins(thing: Thing) -> QuerySet[Any]:
+    """Other things that are called the same."""
+    names = ("product", "version", "build", "commit") if isinstance(thing, ServerVersion) else ("name",)
+    same = {name: getattr(thing, name) for name in names}
+    return type(thing)._default_manager.filter(project=thing.project, **same).exclude(pk=thing.pk)
+
+
+def _old_names(thing: Thing) -> QuerySet[Alias]:
+    """All old names of things of this kind; of versions, those of the same product."""
+    kind = _KINDS[type(thing)]
+    aliases = Alias.objects.filter(project=thing.project, **{f"{kind}__isnull": False})
+    if isinstance(thing, ServerVersion):
+        aliases = aliases.filter(version__product=thing.product_id)
+    return aliases.select_related(kind)
+
+
+def _add_old_name(thing: Thing, name: str) -> None:
+    kind = _KINDS[type(thing)]
+    if (kind, name) not in _NEVER_OLD_NAMES:
+        Alias.objects.create(project=thing.project, name=name, **{kind: thing})
+
+
+def _lines(thing: Thing) -> dict[int, str]:
+    """The release lines of a product's versions; nothing else has any that its own name decides."""
+    if not isinstance(thing, Product):
+        return {}
+    versions = thing.versions.values_list("pk", "version")
+    return {pk: release_line(thing.name, version) for pk, version in versions}
+
+
+# --- merging ----------------------------------------------------------------------------------------------
+
+
+def _merge(source: Thing, target: Thing) -> Effect:
+    if type(source) is not type(target) or source.project_id != target.project_id:
+        raise CorrectionError("only two things of one kind and one project can be merged")
+    source, target = _as_stored(source), _as_stored(target)
+    if source.pk == target.pk:
+        raise CorrectionError("a thing cannot be merged with itself")
+    if isinstance(source, ServerVersion) and isinstance(target, ServerVersion):
+        _require_one_product(source, target)
+    footprint = _Footprint.of(source)
+    if isinstance(source, Product) and isinstance(target, Product):
+        _merge_same_versions(source, target)
+    _repoint_all(type(source), {source.pk: target.pk})
+    reassign_series(target.project, footprint.runs)
+    type(source)._default_manager.filter(pk=source.pk).delete()
+    _add_old_name(target, _name(source))
+    return footprint.effect()
+
+
+def _require_one_product(source: ServerVersion, target: ServerVersion) -> None:
+    if source.product_id != target.product_id:
+        raise CorrectionError("versions of different products cannot be merged; merge the products")
+
+
+def _merge_same_versions(source: Product, target: Product) -> None:
+    """The versions of the source that the target has too; the others just change hands."""
+    known = {(v.version, v.build, v.commit): v.pk for v in target.versions.all()}
+    same = {
+        v.pk: known[v.version, v.build, v.commit]
+        for v in source.versions.all()
+        if (v.version, v.build, v.commit) in known
+    }
+    if same:
+        _repoint_all(ServerVersion, same)
+        ServerVersion.objects.filter(pk__in=same).delete()
+
+
+def _repoint_all(model: type[Model], targets: Mapping[int, int]) -> None:
+    """Let every row that points at a source, in whichever package, point at its target instead.
+
+    Series stay behind: their measurements move, and what is left empty is deleted.
+    """
+    for relation in model._meta.get_fields(include_hidden=True):
+        if relation.auto_created and not relation.concrete and relation.related_model is not Series:
+            _repoint(relation.related_model, relation.field.name, targets)  # type: ignore[union-attr,arg-type]
+
+
+def _repoint(model: type[Model], field: str, targets: Mapping[int, int]) -> None:
+    rows = model._base_manager.filter(**{f"{field}__in": list(targets)})
+    target = Case(*(When(**{field: old}, then=Value(new)) for old, new in targets.items()))
+    try:
+        with transaction.atomic():
+            rows.update(**{field: target})
+    except IntegrityError:
+        for row in rows.values_list("pk", flat=True):
+            _repoint_or_drop(model, row, field, target)
+
+
+def _repoint_or_drop(model: type[Model], row: Any, field: str, target: Case) -> None:
+    """Drop a row that would say what another one says of the target already (the same subscription)."""
+    rows = model._base_manager.filter(pk=row)
+    try:
+        with transaction.atomic():
+            rows.update(**{field: target})
+    except IntegrityError:
+        rows.delete()
+
+
+# --- runs -------------------------------------------------------------------------------------------------
+
+
+def _set_exclusion(run: Run, reason: str | None) -> Effect:
+    """None restores."""
+    run = _as_stored(run)
+    if run.is_excluded == (reason is not None):
+        raise CorrectionError("the run is excluded already" if run.is_excluded else "the run is not excluded")
+    run.excluded_at = None if reason is None else timezone.now()
+    run.excluded_reason = reason or ""
+    run.save(update_fields=["excluded_at", "excluded_reason"])
+    series = _series_of([run.pk])
+    touch(series, quiet=True)
+    return Effect(runs=1, uploads=1, series=len(series))
+
+
+# --- what is changed --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Footprint:
+    """The runs of a thing, and where they were measured, before it is changed."""
+
+    runs: list[int]
+    series: set[int]
+    newest_series: int
+
+    @classmethod
+    def of(cls, thing: Thing) -> "_Footprint":
+        to_thing = "version__product" if isinstance(thing, Product) else _KINDS[type(thing)]
+        runs = list(Run.objects.filter(**{to_thing: thing.pk}).values_list("pk", flat=True))
+        newest = Series.objects.aggregate(newest=Max("pk"))["newest"] or 0
+        return cls(runs=runs, series=_series_of(runs), newest_series=newest)
+
+    def effect(self) -> Effect:
+        """Called after the change."""
+        now = _series_of(self.runs)
+        gone = len(self.series) - Series.objects.filter(pk__in=self.series).count()
+        made = sum(pk > self.newest_series for pk in now)
+        uploads = Run.objects.filter(pk__in=self.runs).aggregate(Count("upload_id", distinct=True))
+        return Effect(
+            runs=len(self.runs),
+            uploads=uploads["upload_id__count"],
+            series=len(self.series),
+            merged=max(gone - made, 0),
+        )
+
+
+def _series_of(run_ids: Iterable[int]) -> set[int]:
+    measured = Measurement.objects.filter(run__in=run_ids)
+    return set(measured.values_list("series_id", flat=True).distinct())
+
+
+def _as_stored(thing: T) -> T:
+    """As it is now that nobody else can change it; what was read before may be old."""
+    stored = type(thing)._default_manager.filter(pk=thing.pk).first()
+    if stored is None:
+        raise CorrectionError("this is gone: somebody merged or removed it meanwhile")
+    return stored
