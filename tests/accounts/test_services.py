@@ -1,0 +1,89 @@
+from datetime import timedelta
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.utils import timezone
+
+from benchdash.accounts.access import Viewer
+from benchdash.accounts.models import AuditEntry, Project, Scope, Token
+from benchdash.accounts.services import create_project, create_token, find_token, revoke_token
+from tests.builders import make_project, make_user
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project():
+    return make_project()
+
+
+@pytest.fixture
+def alice(project):
+    return Viewer(user=make_user("alice", member_of=project))
+
+
+def test_a_project_is_private_and_called_by_its_slug_unless_said_otherwise():
+    assert (create_project("nightly").visibility, create_project("watch").name) == ("private", "watch")
+    assert create_project("open", name="Open results", public=True).is_public
+
+
+@pytest.mark.parametrize("slug", ["", "two words", "../etc", "x" * 51, "taken"])
+def test_a_slug_that_is_malformed_or_taken_is_refused(slug):
+    create_project("taken")
+    with pytest.raises(ValidationError):
+        create_project(slug)
+    assert Project.objects.count() == 1
+
+
+def test_the_secret_of_a_token_is_given_once_and_only_its_hash_is_kept(project, alice):
+    token, secret = create_token(project, "nightly", [Scope.UPLOAD], by=alice)
+    assert secret.startswith("bd_")
+    assert len(secret) > 40
+    stored = str(Token.objects.values().get()) + str(AuditEntry.objects.values().get())
+    assert secret not in stored
+    assert secret[11:] not in stored
+    assert token.prefix == secret[:10]
+
+
+def test_a_token_is_found_by_its_secret_until_it_is_revoked(project, alice):
+    token, secret = create_token(project, "nightly", [Scope.UPLOAD])
+    assert find_token(secret) == token
+    assert find_token(secret[:-1]) is None
+    assert find_token("") is None
+    revoke_token(token, by=alice)
+    assert find_token(secret) is None
+
+
+def test_two_tokens_never_share_a_secret(project):
+    secrets = {create_token(project, "nightly", [Scope.READ])[1] for _ in range(20)}
+    assert len(secrets) == 20
+
+
+@pytest.mark.parametrize(("name", "scopes"), [("", ["read"]), (" ", ["read"]), ("x", ["root"]), ("x", [])])
+def test_a_token_without_a_name_or_with_unknown_scopes_is_refused(project, name, scopes):
+    with pytest.raises(ValidationError):
+        create_token(project, name, scopes)
+    assert not Token.objects.exists()
+
+
+def test_making_and_revoking_a_token_are_in_the_audit_log(project, alice):
+    token, _ = create_token(project, "nightly", [Scope.UPLOAD, Scope.READ], by=alice)
+    revoke_token(token, by=alice)
+    entries = AuditEntry.objects.order_by("pk")
+    assert [(entry.action, entry.user) for entry in entries] == [
+        ("token created", alice.user),
+        ("token revoked", alice.user),
+    ]
+    assert entries[0].detail == {"scopes": ["read", "upload"]}
+
+
+def test_the_use_of_a_token_is_stamped_once_a_minute(project, django_assert_num_queries):
+    token, secret = create_token(project, "nightly", [Scope.UPLOAD])
+    find_token(secret)
+    token.refresh_from_db()
+    assert timezone.now() - token.last_used_at < timedelta(minutes=1)
+    with django_assert_num_queries(1):
+        find_token(secret)
+    Token.objects.update(last_used_at=timezone.now() - timedelta(minutes=2))
+    with django_assert_num_queries(2):
+        find_token(secret)
