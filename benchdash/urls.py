@@ -10,6 +10,7 @@ urlpatterns = [
     path("healthz", health.healthz),
     path("readyz", health.readyz),
     path("metrics", health.metrics),
+    path("api/v1/", include("ingest.urls")),
     path("api/v1/", include("benchdash.api.urls")),
     path("", include("benchdash.dashboard.urls")),
 ]

@@ -35,3 +35,7 @@ class FileRefusedError(Exception):
         self.upload_id = upload_id
         self.url = url
         super().__init__("; ".join(str(error["message"]) for error in errors))
+
+
+class UploadBusyError(Exception):
+    """An upload that is being imported just now and cannot be changed."""

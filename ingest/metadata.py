@@ -62,6 +62,12 @@ def read_form(form: Mapping[str, Sequence[str]]) -> tuple[Metadata, list[str]]:
 
     Raises FieldsError.
     """
+    values, errors = form_values(form)
+    return _read(values, errors)
+
+
+def form_values(form: Mapping[str, Sequence[str]]) -> tuple[dict[str, Any], list[FieldError]]:
+    """The texts of a form as values such as JSON would hold, None for an empty one, and what is malformed."""
     values: dict[str, Any] = {}
     errors: list[FieldError] = []
     for name, given in form.items():
@@ -69,15 +75,17 @@ def read_form(form: Mapping[str, Sequence[str]]) -> tuple[Metadata, list[str]]:
         if name == "tags":
             values[name] = texts
         elif len(texts) > 1:
-            errors.append(FieldError(name, "is given more than once, and differently"))
-        elif texts and name in JSON_FIELDS:
+            errors.append(FieldError(name[:50], "is given more than once, and differently"))
+        elif not texts:
+            values[name] = None
+        elif name in JSON_FIELDS:
             try:
                 values[name] = read_json(texts[0])
             except ValueError as error:
                 errors.append(FieldError(name, str(error)))
-        elif texts:
+        else:
             values[name] = texts[0]
-    return _read(values, errors)
+    return values, errors
 
 
 def read_metadata(values: Mapping[str, Any]) -> tuple[Metadata, list[str]]:

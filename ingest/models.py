@@ -60,6 +60,7 @@ class Upload(models.Model):
     warnings = models.JSONField(default=list)
     done = models.PositiveIntegerField(default=0)
     total = models.PositiveIntegerField(default=1)
+    attempts = models.PositiveSmallIntegerField(default=0)  # of jobs that began to import it
     quiet = models.BooleanField(default=False)  # nobody is mailed for what this upload brings
     user = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
     token = models.ForeignKey(Token, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")

@@ -21,7 +21,7 @@ _CHUNK = 1024 * 1024
 
 
 @dataclass(frozen=True)
-class Received:
+class RawData:
     """Bytes as they came in: in memory, or a seekable file."""
 
     source: bytes | BinaryIO
@@ -55,24 +55,24 @@ class Received:
         return b"".join(self.chunks())
 
 
-def keep(project: Project, received: Received) -> RawFile:
+def keep(project: Project, data: RawData) -> RawFile:
     """The row of these bytes in the project: the one that there is, or a new one.
 
     A large file is on the disk, synced with its folder, before its row is written. The file of a row that is
     rolled back stays behind; the same content finds its place again.
     """
-    found = RawFile.objects.filter(project=project, sha256=received.sha256).first()
-    if found:
+    rows = RawFile.objects.filter(project=project, sha256=data.sha256).defer("content")
+    if found := rows.first():
         return found
-    raw = RawFile(project=project, sha256=received.sha256, size=received.size)
-    if received.size <= settings.UPLOAD_INLINE_BYTES:
-        raw.content = zlib.compress(received.read())
+    raw = RawFile(project=project, sha256=data.sha256, size=data.size)
+    if data.size <= settings.UPLOAD_INLINE_BYTES:
+        raw.content = zlib.compress(data.read())
     else:
-        raw.storage_name = f"raw/{project.pk}/{received.sha256[:2]}/{received.sha256}"
-        _write(Path(default_storage.path(raw.storage_name)), received.chunks())
+        raw.storage_name = f"raw/{project.pk}/{data.sha256[:2]}/{data.sha256}"
+        _write(Path(default_storage.path(raw.storage_name)), data.chunks())
     # Another upload of the same bytes may have been quicker: its row is then the one.
     RawFile.objects.bulk_create([raw], ignore_conflicts=True)
-    return RawFile.objects.get(project=project, sha256=received.sha256)
+    return rows.get()
 
 
 def read(raw: RawFile) -> bytes:

@@ -50,6 +50,15 @@ class Viewer:
             visible |= Q(memberships__user=self.user)
         return Project.objects.filter(visible).distinct()
 
+    def member_projects(self) -> QuerySet[Project]:
+        """The projects of which ``is_member`` is true."""
+        if self.user and self.user.is_superuser:
+            return Project.objects.all()
+        own = Q(pk=self.token.project_id) if self.token and self._token_reads else Q(pk=None)
+        if self.user:
+            own |= Q(memberships__user=self.user)
+        return Project.objects.filter(own).distinct()
+
     def project(self, slug: str) -> Project:
         """Raises NotVisible where there is none, or none for this viewer."""
         try:

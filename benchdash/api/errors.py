@@ -19,7 +19,7 @@ from rest_framework.views import set_rollback
 
 from benchdash.accounts.access import NotAllowed, NotVisible
 from benchdash.results.checks import RecordError
-from ingest.errors import FieldsError, FileRefusedError, FileTooLargeError
+from ingest.errors import FieldsError, FileRefusedError, FileTooLargeError, UploadBusyError
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -80,6 +80,8 @@ def _answer(exception: Exception) -> Response | None:
             return problem(413, [{"message": str(exception)}])
         case TooManyFieldsSent() | TooManyFilesSent() | SuspiciousOperation() | UnreadablePostError():
             return problem(400, [{"field": "", "message": str(exception) or "the request cannot be read"}])
+        case UploadBusyError():
+            return problem(409, [{"message": str(exception)}])
         case RecordError():
             return problem(400, [{"field": "", "message": str(exception)}])
         case exceptions.ParseError():

@@ -1,0 +1,340 @@
+"""The door for files: ``/api/v1/uploads/``."""
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from io import BytesIO
+from typing import Any, cast
+
+from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
+from django.http import FileResponse, QueryDict
+from django.http.response import HttpResponseBase
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import NotAuthenticated, ParseError
+from rest_framework.parsers import FormParser, JSONParser, MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.throttling import BaseThrottle
+from rest_framework.utils.urls import replace_query_param
+from rest_framework.views import APIView
+
+from benchdash.accounts.access import NotVisible, Viewer, viewer_of
+from benchdash.accounts.models import Project, Scope
+from ingest import services, storage
+from ingest.companions import CompanionFile
+from ingest.errors import FieldError, FieldsError, FileRefusedError, FileTooLargeError
+from ingest.fields import FIELDS, unknown_field_warnings
+from ingest.metadata import form_values, read_form
+from ingest.models import Companion, RawFile, Upload
+from ingest.queries import may_see_raw, upload_for, uploads_for, with_run_counts
+from ingest.serializers import (
+    DryRunSerializer,
+    PreviewSerializer,
+    ReceivedSerializer,
+    UploadChangeSerializer,
+    UploadDetailSerializer,
+    UploadRequestSerializer,
+    UploadSerializer,
+    address,
+)
+from ingest.storage import RawData
+from ingest.throttling import UploadThrottle
+
+# Fields and companions of a request, beside the file itself.
+_SLACK_BYTES = 8 * 1024 * 1024
+_MOST_COMPANIONS = 50
+_CHUNK = 64 * 1024
+_USUAL_LIMIT = 100
+_MOST = 1000
+_LARGEST_ID = 2**63 - 1
+
+_OF_THE_REQUEST = ("project", "dry_run", "csrfmiddlewaretoken")
+_FILES = {"configuration_file": Companion.Kind.CONFIGURATION, "companion": Companion.Kind.OTHER}
+_YES_AND_NO = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False}
+
+
+class _JSONParser(JSONParser):
+    def parse(self, *args: Any, **options: Any) -> Any:
+        try:
+            return super().parse(*args, **options)
+        except RecursionError:
+            raise ParseError("the JSON is nested too deeply") from None
+
+
+class _View(APIView):
+    def initial(self, request: Request, *args: Any, **options: Any) -> None:
+        if _content_length(request) > self._most_bytes():
+            raise FileTooLargeError(f"the request is larger than {self._most_bytes()} bytes")
+        super().initial(request, *args, **options)
+        if request.method not in {"GET", "HEAD", "OPTIONS"} and self.viewer.is_anonymous:
+            raise NotAuthenticated
+
+    def finalize_response(
+        self, request: Request, response: HttpResponseBase, *args: Any, **options: Any
+    ) -> Any:
+        _take_the_rest(request)
+        return super().finalize_response(request, response, *args, **options)  # type: ignore[arg-type]
+
+    def _most_bytes(self) -> int:
+        return settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+
+    @cached_property
+    def viewer(self) -> Viewer:
+        return viewer_of(self.request)
+
+    def get_throttles(self) -> list[BaseThrottle]:
+        return [UploadThrottle()] if self.request.method == "POST" and not self.viewer.is_anonymous else []
+
+
+class UploadListView(_View):
+    parser_classes = [MultiPartParser]
+
+    @extend_schema(
+        request={"multipart/form-data": UploadRequestSerializer},
+        responses={201: ReceivedSerializer, 200: ReceivedSerializer, 202: ReceivedSerializer},
+    )
+    def post(self, request: Request) -> Response:
+        """Receive a file. The same again is the same upload; a file that cannot be understood is kept too."""
+        form = cast("QueryDict", request.data)  # the only parser gives nothing else
+        project = self._project(form.get("project", "").strip())
+        self.viewer.require(Scope.UPLOAD, project)
+        upload = _uploaded(form, request.FILES)
+        if _yes(form.get("dry_run"), "dry_run"):
+            upload.pop("quiet", None)
+            return Response(DryRunSerializer(services.dry_run(project, **upload)).data)
+        received = services.accept_upload(project, by=self.viewer, **upload)
+        return _answer(received)
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("project", OpenApiTypes.STR),
+            OpenApiParameter("state", OpenApiTypes.STR, enum=Upload.State.values),
+            OpenApiParameter("limit", OpenApiTypes.INT),
+            OpenApiParameter("cursor", OpenApiTypes.INT, description="taken from `next`"),
+        ],
+        responses=UploadSerializer(many=True),
+    )
+    def get(self, request: Request) -> Response:
+        """Uploads, newest first. Refused and deleted ones are for members of their project."""
+        slug = request.query_params.get("project", "")
+        uploads = uploads_for(self.viewer, self.viewer.project(slug) if slug else None)
+        if state := request.query_params.get("state", ""):
+            if state not in Upload.State.values:
+                raise FieldsError([FieldError("state", f"must be one of {', '.join(Upload.State.values)}")])
+            uploads = uploads.filter(state=state)
+        if cursor := _whole_number(request, "cursor", _LARGEST_ID):
+            uploads = uploads.filter(pk__lt=cursor)
+        limit = min(_whole_number(request, "limit", _LARGEST_ID) or _USUAL_LIMIT, _MOST)
+        rows = list(with_run_counts(uploads)[: limit + 1])
+        more = (
+            replace_query_param(f"{settings.SITE_URL}{request.get_full_path()}", "cursor", rows[limit - 1].pk)
+            if len(rows) > limit
+            else None
+        )
+        return Response({"results": UploadSerializer(rows[:limit], many=True).data, "next": more})
+
+    def _most_bytes(self) -> int:
+        return int(settings.UPLOAD_MAX_BYTES) + _SLACK_BYTES
+
+    def _project(self, slug: str) -> Project:
+        """Raises NotVisible."""
+        if "\0" in slug:
+            raise NotVisible("no project is called so")
+        if slug:
+            return self.viewer.project(slug)
+        if self.viewer.token:
+            return self.viewer.token.project
+        raise FieldsError([FieldError("project", "is required without a token")])
+
+
+class UploadDetailView(_View):
+    parser_classes = [_JSONParser, MultiPartParser, FormParser]
+
+    @extend_schema(responses=UploadDetailSerializer)
+    def get(self, request: Request, pk: int) -> Response:  # noqa: ARG002 - DRF calls it so
+        """One upload: its state, progress, files, runs and metadata."""
+        return Response(UploadDetailSerializer(upload_for(self.viewer, pk)).data)
+
+    @extend_schema(request=UploadChangeSerializer, responses=UploadDetailSerializer)
+    def patch(self, request: Request, pk: int) -> Response:
+        """Change metadata and record the runs again, or with ``preview`` say what that would do."""
+        upload = self._own(pk)
+        changes = _changes(request.data)
+        reason, preview = _reason(changes), _yes(changes.pop("preview", None), "preview")
+        if not changes.keys() & set(FIELDS):
+            raise FieldsError([FieldError("", f"nothing to change; fields are {', '.join(FIELDS)}")])
+        if preview:
+            return Response(PreviewSerializer(services.preview_amend(upload, changes)).data)
+        services.amend_upload(upload, changes, by=self.viewer, reason=reason)
+        amended = upload_for(self.viewer, pk)
+        status = 200 if amended.state in Upload.FINISHED else 202
+        return Response(UploadDetailSerializer(amended).data, status=status)
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("reason", OpenApiTypes.STR),
+            OpenApiParameter("preview", OpenApiTypes.BOOL),
+        ],
+        responses={204: None, 200: PreviewSerializer},
+    )
+    def delete(self, request: Request, pk: int) -> Response:
+        """Remove the runs of an upload. The file is kept; sent again it is restored."""
+        upload = self._own(pk)
+        changes = {**request.query_params.dict(), **(_changes(request.data) if request.data else {})}
+        reason = _reason(changes)
+        if _yes(changes.get("preview"), "preview"):
+            return Response(PreviewSerializer(services.preview_delete(upload)).data)
+        services.delete_upload(upload, by=self.viewer, reason=reason)
+        return Response(status=204)
+
+    def _own(self, pk: int) -> Upload:
+        """Raises NotVisible or NotAllowed."""
+        upload = upload_for(self.viewer, pk)
+        self.viewer.require(Scope.UPLOAD, upload.project)
+        return upload
+
+
+class RawView(_View):
+    @extend_schema(responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})
+    def get(self, request: Request, pk: int, companion: int | None = None) -> FileResponse:  # noqa: ARG002
+        """The bytes as they were received, of an upload or of a file beside it. For members."""
+        upload = upload_for(self.viewer, pk)
+        if not may_see_raw(self.viewer, upload):
+            if self.viewer.is_anonymous:
+                raise NotAuthenticated
+            self.viewer.require(Scope.READ, upload.project)
+        if companion is None:
+            return raw_response(upload.raw, upload.name, is_text=bool(upload.format))
+        beside = upload.companions.select_related("raw").filter(pk=companion).first()
+        if beside is None:
+            raise NotVisible("there is no such file beside this upload")
+        return raw_response(beside.raw, beside.name, is_text=False)
+
+
+def raw_response(raw: RawFile, name: str, *, is_text: bool) -> FileResponse:
+    """A download that no browser takes for a page."""
+    content = storage.open_raw(raw) or BytesIO(storage.read(raw))
+    response = FileResponse(
+        content,
+        as_attachment=True,
+        filename=name,
+        content_type="text/plain; charset=utf-8" if is_text else "application/octet-stream",
+    )
+    response["X-Content-Type-Options"] = "nosniff"
+    response["ETag"] = f'"{raw.sha256}"'
+    return response
+
+
+# --- reading a request --------------------------------------------------------------------------------------
+
+
+def _uploaded(form: QueryDict, files: Any) -> dict[str, Any]:
+    """The arguments of services.accept_upload. Raises FieldsError or FileTooLargeError."""
+    errors: list[FieldError] = []
+    texts = {name: form.getlist(name) for name in form if name not in files}
+    metadata_texts = {name: given for name, given in texts.items() if name in FIELDS}
+    sent = files.getlist("file")
+    if len(sent) != 1:
+        errors.append(FieldError("file", "one file at a time" if sent else "is required"))
+    if sum(len(files.getlist(name)) for name in _FILES) > _MOST_COMPANIONS:
+        errors.append(FieldError("companion", f"more than {_MOST_COMPANIONS} files"))
+    errors += [
+        FieldError(name, "must be a file") for name in (*_FILES,) if name in texts and any(texts[name])
+    ]
+    try:
+        metadata, warnings = read_form(metadata_texts)
+    except FieldsError as error:
+        errors += error.errors
+    if errors:
+        raise FieldsError(errors)
+    known = (*FIELDS, *_OF_THE_REQUEST, "file", *_FILES)
+    unknown = [name for name in (*texts, *files) if name not in known]
+    return {
+        "file_name": sent[0].name or "",
+        "data": _raw_data(sent[0]),
+        "metadata": metadata,
+        "companions": [
+            CompanionFile(kind, file.name or "", _raw_data(file))
+            for name, kind in _FILES.items()
+            for file in files.getlist(name)
+        ],
+        "warnings": [*unknown_field_warnings(unknown, known), *warnings],
+    }
+
+
+def _raw_data(file: "UploadedFile[Any]") -> RawData:
+    """Small files in memory, large ones where Django has put them."""
+    if (file.size or 0) > settings.UPLOAD_IMPORT_AT_ONCE_BYTES:
+        return RawData(file)  # type: ignore[arg-type] # it reads and seeks like a file
+    return RawData(file.read())
+
+
+def _changes(data: Any) -> dict[str, Any]:
+    """A JSON object or a form as one mapping. Raises FieldsError."""
+    if isinstance(data, QueryDict):
+        values, errors = form_values({name: _texts(data.getlist(name)) for name in data})
+        if errors:
+            raise FieldsError(errors)
+        return values
+    if not isinstance(data, Mapping):
+        raise FieldsError([FieldError("", "the body must be a JSON object")])
+    return dict(data)
+
+
+def _texts(values: Iterable[Any]) -> list[str]:
+    return [value for value in values if isinstance(value, str)]
+
+
+def _reason(changes: dict[str, Any]) -> str:
+    reason = changes.pop("reason", None) or ""
+    if not isinstance(reason, str) or len(reason) > 1000 or "\0" in reason:
+        raise FieldsError([FieldError("reason", "must be a text of at most 1000 characters")])
+    return reason
+
+
+def _yes(value: Any, name: str) -> bool:
+    if value in (None, "", False, True):
+        return bool(value)
+    answer = _YES_AND_NO.get(str(value).strip().lower())
+    if answer is None:
+        raise FieldsError([FieldError(name, "must be true or false")])
+    return answer
+
+
+def _whole_number(request: Request, name: str, most: int) -> int | None:
+    text = request.query_params.get(name, "")
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < 20 and 1 <= int(text) <= most):
+        raise FieldsError([FieldError(name, "must be a whole number from 1")])
+    return int(text)
+
+
+def _content_length(request: Request) -> int:
+    text = str(request.META.get("CONTENT_LENGTH") or "0")
+    return int(text) if text.isdigit() else 0
+
+
+def _take_the_rest(request: Request) -> None:
+    """Read, within bounds, what an early answer left: many clients read no answer before they sent all."""
+    plain = request._request
+    left = min(_content_length(request), 2 * settings.UPLOAD_MAX_BYTES)
+    if request.method in {"GET", "HEAD"} or plain._read_started:  # type: ignore[attr-defined]
+        return
+    while left > 0 and (chunk := plain.read(min(_CHUNK, left))):
+        left -= len(chunk)
+
+
+# --- answering ----------------------------------------------------------------------------------------------
+
+
+def _answer(received: services.Received) -> Response:
+    """Raises FileRefusedError for an upload that was refused."""
+    upload = received.upload
+    url = address("ingest:upload-detail", upload.pk)
+    if upload.state == Upload.State.REFUSED:
+        raise FileRefusedError(upload.errors, upload_id=upload.pk, url=url)
+    waits = upload.state not in Upload.FINISHED
+    status = 202 if waits else 200 if received.duplicate else 201
+    return Response(ReceivedSerializer(received).data, status=status, headers={"Location": url})

@@ -1,0 +1,80 @@
+"""What is asked about uploads."""
+
+from dataclasses import dataclass
+
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+
+from benchdash.accounts.access import NotVisible, Viewer
+from benchdash.accounts.models import Project
+from benchdash.results.models import Run
+from ingest.models import Upload
+
+# Reasons, and files that are gone, are for members.
+_FOR_MEMBERS = (Upload.State.REFUSED, Upload.State.DELETED)
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """One run of an upload; ``id`` is None where it was only tried. ``readings`` is their number."""
+
+    id: int | None
+    key: str
+    product: str
+    version: str
+    hardware: str
+    workload: str
+    threads: int | None
+    readings: int
+
+
+def run_summaries(upload: Upload) -> list[RunSummary]:
+    """The runs of an upload in the order of the file."""
+    runs = (
+        Run.objects.filter(upload_id=upload.pk)
+        .select_related("version__product", "hardware", "workload")
+        .annotate(readings=Count("measurements"))
+        .order_by("pk")
+    )
+    return [
+        RunSummary(
+            id=run.pk,
+            key=run.key,
+            product=run.version.product.name,
+            version=run.version.version,
+            hardware=run.hardware.name,
+            workload=run.workload.name,
+            threads=run.threads,
+            readings=run.readings,
+        )
+        for run in runs
+    ]
+
+
+def uploads_for(viewer: Viewer, project: Project | None = None) -> QuerySet[Upload]:
+    """The uploads that exist for this viewer, newest first; refused and deleted ones only for members."""
+    projects = viewer.projects() if project is None else viewer.projects().filter(pk=project.pk)
+    open_to = [one.pk for one in projects if one.raw_files_are_public or viewer.is_member(one)]
+    visible = Q(project__in=open_to) | (Q(project__in=projects) & ~Q(state__in=_FOR_MEMBERS))
+    return (
+        Upload.objects.filter(visible).select_related("project", "raw").defer("raw__content").order_by("-pk")
+    )
+
+
+def with_run_counts(uploads: QuerySet[Upload]) -> QuerySet[Upload]:
+    """Each with the number of its runs as ``run_count``."""
+    runs = Run.objects.filter(upload_id=OuterRef("pk")).order_by().values("upload_id")
+    counts = runs.annotate(number=Count("pk")).values("number")
+    return uploads.annotate(run_count=Coalesce(Subquery(counts), 0))
+
+
+def upload_for(viewer: Viewer, upload_id: int) -> Upload:
+    """Raises NotVisible."""
+    upload = with_run_counts(uploads_for(viewer)).filter(pk=upload_id).first() if upload_id < 2**63 else None
+    if upload is None:
+        raise NotVisible(f"no upload has the number {upload_id}")
+    return upload
+
+
+def may_see_raw(viewer: Viewer, upload: Upload) -> bool:
+    return upload.project.raw_files_are_public or viewer.is_member(upload.project)

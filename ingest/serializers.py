@@ -1,0 +1,190 @@
+"""The shapes in which uploads are answered. Their names are those of the contract."""
+
+from typing import Any
+
+from django.conf import settings
+from django.urls import reverse
+from rest_framework import serializers
+
+from ingest.models import Companion, Upload
+from ingest.queries import RunSummary, run_summaries
+
+
+def address(name: str, *args: object) -> str:
+    """The absolute address of a resource."""
+    return f"{settings.SITE_URL}{reverse(name, args=args)}"
+
+
+class UploadRequestSerializer(serializers.Serializer[Any]):
+    """What may be sent with a file. For the schema alone: ingest.metadata reads it."""
+
+    file = serializers.FileField()
+    project = serializers.SlugField(required=False, help_text="by default that of the token")
+    product = serializers.CharField(required=False, help_text="required unless the file says it")
+    version = serializers.CharField(required=False, help_text="required unless the file says it")
+    hardware = serializers.CharField(required=False, help_text="required unless meta says it")
+    workload = serializers.CharField(required=False, help_text="required unless the file says it")
+    threads = serializers.IntegerField(required=False, min_value=1)
+    build = serializers.CharField(required=False)
+    commit = serializers.RegexField("^[0-9a-fA-F]{7,40}$", required=False)
+    committed_at = serializers.DateTimeField(required=False)
+    branch = serializers.CharField(required=False, help_text="without one it is a release")
+    configuration = serializers.CharField(required=False, help_text="a name; 'default' without one")
+    counterpart = serializers.CharField(required=False)
+    started_at = serializers.DateTimeField(required=False, help_text="without one, the time of receipt")
+    repetition = serializers.IntegerField(required=False, min_value=0)
+    tags = serializers.ListField(child=serializers.CharField(), required=False)
+    notes = serializers.CharField(required=False)
+    options = serializers.JSONField(required=False, help_text="facts of the workload")
+    configuration_file = serializers.FileField(required=False)
+    companion = serializers.ListField(child=serializers.FileField(), required=False)
+    map = serializers.JSONField(
+        required=False,
+        help_text="column or benchmark pattern to product, version, build, configuration, workload",
+    )
+    meta = serializers.JSONField(required=False, help_text="any of these fields, and what else is known")
+    format = serializers.CharField(required=False)
+    dry_run = serializers.BooleanField(required=False)
+
+
+class UploadChangeSerializer(serializers.Serializer[Any]):
+    """Any metadata of an upload; null takes a field back. For the schema alone."""
+
+    product = serializers.CharField(required=False, allow_null=True)
+    version = serializers.CharField(required=False, allow_null=True)
+    hardware = serializers.CharField(required=False, allow_null=True)
+    workload = serializers.CharField(required=False, allow_null=True)
+    reason = serializers.CharField(required=False)
+    preview = serializers.BooleanField(
+        required=False, help_text="nothing is changed; the answer says what would be"
+    )
+
+
+class RunSummarySerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField(allow_null=True)
+    url = serializers.SerializerMethodField()
+    product = serializers.CharField()
+    version = serializers.CharField()
+    workload = serializers.CharField()
+    threads = serializers.IntegerField(allow_null=True)
+    readings = serializers.IntegerField(help_text="how many")
+
+    def get_url(self, run: RunSummary) -> str | None:
+        return None if run.id is None else address("api:run-detail", run.id)
+
+
+class ReceivedSerializer(serializers.Serializer[Any]):
+    """The answer to an upload."""
+
+    id = serializers.IntegerField(source="upload.pk", allow_null=True)
+    url = serializers.SerializerMethodField()
+    state = serializers.CharField(source="upload.state")
+    format = serializers.CharField(source="upload.format")
+    sha256 = serializers.CharField(source="upload.raw.sha256")
+    duplicate = serializers.BooleanField()
+    runs = serializers.SerializerMethodField()
+    warnings = serializers.ListField(child=serializers.CharField(), source="upload.warnings")
+
+    def get_url(self, received: Any) -> str:
+        return address("ingest:upload-detail", received.upload.pk)
+
+    def get_runs(self, received: Any) -> list[dict[str, Any]]:
+        return list(RunSummarySerializer(run_summaries(received.upload), many=True).data)
+
+
+class DryRunSerializer(serializers.Serializer[Any]):
+    """The same, for what was only tried."""
+
+    id = serializers.ReadOnlyField(default=None)
+    url = serializers.ReadOnlyField(default=None)
+    state = serializers.ReadOnlyField(default="dry_run")
+    format = serializers.CharField()
+    sha256 = serializers.CharField()
+    duplicate = serializers.BooleanField()
+    runs = RunSummarySerializer(many=True)
+    warnings = serializers.ListField(child=serializers.CharField())
+
+
+class PreviewSerializer(serializers.Serializer[Any]):
+    """What a change would do."""
+
+    before = RunSummarySerializer(many=True)
+    after = RunSummarySerializer(many=True)
+    series_left = serializers.IntegerField()
+    series_entered = serializers.IntegerField()
+    warnings = serializers.ListField(child=serializers.CharField())
+
+
+class UploadSerializer(serializers.ModelSerializer[Upload]):
+    """An item of the list. ``run_count`` is annotated."""
+
+    url = serializers.SerializerMethodField()
+    project = serializers.CharField(source="project.slug")
+    sha256 = serializers.CharField(source="raw.sha256")
+    size = serializers.IntegerField(source="raw.size")
+    progress = serializers.SerializerMethodField()
+    files = serializers.SerializerMethodField()
+    raw = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Upload
+        fields: tuple[str, ...] = (
+            "id",
+            "url",
+            "project",
+            "name",
+            "state",
+            "format",
+            "sha256",
+            "size",
+            "received_at",
+            "finished_at",
+            "progress",
+            "files",
+            "warnings",
+            "raw",
+        )
+
+    def get_url(self, upload: Upload) -> str:
+        return address("ingest:upload-detail", upload.pk)
+
+    def get_progress(self, upload: Upload) -> dict[str, int]:
+        return {"done": upload.done, "total": upload.total}
+
+    def get_files(self, upload: Upload) -> list[dict[str, Any]]:
+        runs = getattr(upload, "run_count", 0)
+        return [{"name": upload.name, "state": upload.state, "runs": runs, "errors": upload.errors}]
+
+    def get_raw(self, upload: Upload) -> str:
+        return address("ingest:upload-raw", upload.pk)
+
+
+class CompanionSerializer(serializers.ModelSerializer[Companion]):
+    sha256 = serializers.CharField(source="raw.sha256")
+    size = serializers.IntegerField(source="raw.size")
+    raw = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Companion
+        fields = ("id", "kind", "name", "sha256", "size", "raw")
+
+    def get_raw(self, companion: Companion) -> str:
+        return address("ingest:companion-raw", companion.upload_id, companion.pk)
+
+
+class UploadDetailSerializer(UploadSerializer):
+    """One upload with its runs, the metadata as it was given, and the files beside it."""
+
+    runs = serializers.SerializerMethodField()
+    metadata = serializers.DictField()
+    companions = serializers.SerializerMethodField()
+
+    class Meta(UploadSerializer.Meta):
+        fields = (*UploadSerializer.Meta.fields, "runs", "metadata", "companions")
+
+    def get_runs(self, upload: Upload) -> list[dict[str, Any]]:
+        return list(RunSummarySerializer(run_summaries(upload), many=True).data)
+
+    def get_companions(self, upload: Upload) -> list[dict[str, Any]]:
+        rows = upload.companions.select_related("raw").defer("raw__content").order_by("pk")
+        return list(CompanionSerializer(rows, many=True).data)

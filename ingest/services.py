@@ -1,0 +1,601 @@
+"""The way of a file: received, understood, imported; later mended, deleted, restored."""
+
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from django.conf import settings
+from django.db import DataError, OperationalError, transaction
+from django.utils import timezone
+from kombu.exceptions import OperationalError as BrokerError
+from redis.exceptions import RedisError
+
+from benchdash.accounts.access import Viewer
+from benchdash.accounts.models import Project
+from benchdash.accounts.services import audit
+from benchdash.celery import app as celery
+from benchdash.results.models import Measurement
+from benchdash.results.services import Recorded, RecordError, record_runs, remove_runs
+from ingest import formats, storage
+from ingest.companions import CompanionFile, clean_file_name, content_received, content_stored
+from ingest.configuration import Content
+from ingest.errors import FieldError, FieldsError, FileRefusedError, UploadBusyError
+from ingest.fields import FIELDS, unknown_field_warnings
+from ingest.formats.report import FormatError, ParsedReport
+from ingest.formats.source import Source
+from ingest.masking import mask_text
+from ingest.metadata import Metadata, metadata_digest, metadata_from_json, read_metadata
+from ingest.models import Companion, RawFile, Upload
+from ingest.queries import RunSummary, run_summaries
+from ingest.records import decide
+from ingest.storage import RawData
+
+logger = logging.getLogger(__name__)
+
+IMPORT_TASK = "ingest.tasks.import_upload"
+# A file that made so many workers die is not tried again.
+_MOST_ATTEMPTS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """``duplicate``: the same file with the same metadata was there and needs no reading."""
+
+    upload: Upload
+    duplicate: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DryRun:
+    """What an upload would have given."""
+
+    format: str
+    sha256: str
+    duplicate: bool
+    runs: list[RunSummary]
+    warnings: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a change of an upload would do to its runs, and to how many series."""
+
+    before: list[RunSummary]
+    after: list[RunSummary]
+    series_left: int
+    series_entered: int
+    warnings: list[str]
+
+
+# --- receiving ----------------------------------------------------------------------------------------------
+
+
+def accept_upload(
+    project: Project,
+    *,
+    by: Viewer,
+    file_name: str,
+    data: RawData,
+    metadata: Metadata,
+    companions: Sequence[CompanionFile] = (),
+    warnings: Sequence[str] = (),
+    quiet: bool = False,
+) -> Received:
+    """Receive a file and import it: at once if it is small, else by a job. The state of the upload tells.
+
+    Raises FieldsError, with nothing stored, where neither sender nor file says what is required.
+    """
+    parsed = None
+    if data.size <= settings.UPLOAD_IMPORT_AT_ONCE_BYTES:
+        if (same := _same_upload(project, data, metadata, companions)) and _needs_no_reading(same):
+            return Received(same, duplicate=True)
+        parsed = _try_to_parse(data.read(), file_name, metadata)
+        if isinstance(parsed, _Parsed):
+            content, _ = content_received(companions)
+            decide(parsed.report, metadata, received_at=timezone.now(), content=content)
+    received = receive_upload(
+        project,
+        by=by,
+        file_name=file_name,
+        data=data,
+        metadata=metadata,
+        companions=companions,
+        warnings=warnings,
+        quiet=quiet,
+    )
+    if received.upload.state in Upload.FINISHED:
+        return received
+    if data.size <= settings.UPLOAD_IMPORT_AT_ONCE_BYTES:
+        return _import_or_leave_queued(received.upload, parsed)
+    _send_import(received.upload.pk)
+    return received
+
+
+def receive_upload(
+    project: Project,
+    *,
+    by: Viewer,
+    file_name: str,
+    data: RawData,
+    metadata: Metadata,
+    companions: Sequence[CompanionFile] = (),
+    warnings: Sequence[str] = (),
+    quiet: bool = False,
+) -> Received:
+    """Store bytes and metadata in one transaction. ``warnings`` are those of reading the metadata.
+
+    The same upload again is the same upload: a refused or deleted one is then queued to be read again.
+    """
+    companions = _distinct(companions)
+    with transaction.atomic():
+        raw_files = _keep(project, [data, *(one.data for one in companions)])
+        upload, is_new = Upload.objects.get_or_create(
+            project=project,
+            raw=raw_files[data.sha256],
+            metadata_digest=_digest(metadata, companions),
+            defaults={
+                "name": clean_file_name(file_name),
+                "metadata": metadata.as_json(),
+                "warnings": list(warnings),
+                "quiet": quiet,
+                "user": by.user,
+                "token": by.token,
+            },
+        )
+        if is_new:
+            _add_companions(upload, companions, raw_files)
+        else:
+            upload = _queue_again(upload, by=by, warnings=warnings)
+    return Received(upload, duplicate=not is_new and _needs_no_reading(upload))
+
+
+def dry_run(
+    project: Project,
+    *,
+    file_name: str,
+    data: RawData,
+    metadata: Metadata,
+    companions: Sequence[CompanionFile] = (),
+    warnings: Sequence[str] = (),
+) -> DryRun:
+    """All that an upload would do, and nothing of it stored.
+
+    Raises FieldsError, or FileRefusedError for a file that cannot be understood.
+    """
+    same = _same_upload(project, data, metadata, companions)
+    content, content_warnings = content_received(companions)
+    with _nothing_stored():
+        # The rows are gone in a moment, and with them the need for the bytes.
+        raw = RawFile.objects.create(
+            project=project, sha256=f"dry run of {data.sha256}"[:64], size=0, content=b""
+        )
+        upload = Upload(project=project, raw=raw, name=clean_file_name(file_name))
+        upload.metadata_digest = metadata_digest(metadata)
+        upload.save()
+        try:
+            parsed = _parse(data.read(), upload.name, metadata)
+            recorded = _record(upload, parsed, metadata, content)
+        except _REFUSALS as error:
+            raise FileRefusedError(_errors_of(error), upload_id=None, url=None) from None
+        runs = run_summaries(upload)
+    return DryRun(
+        format=parsed.format,
+        sha256=data.sha256,
+        duplicate=bool(same and _needs_no_reading(same)),
+        runs=[replace(run, id=None) for run in runs],
+        warnings=_joined(warnings, content_warnings, recorded.warnings),
+    )
+
+
+# --- importing ----------------------------------------------------------------------------------------------
+
+
+def import_upload(upload: Upload) -> None:
+    """Import an upload that waits, in one transaction: all of its runs, or a reason why not.
+
+    Waits for another process that imports it, and does nothing to a finished one.
+    """
+    _import(upload, None)
+
+
+def import_by_job(upload_id: int) -> None:
+    """Import an upload that waits, unless another worker is at it.
+
+    The worker holds the row: one that dies lets go of it, and the next one takes it up.
+    """
+    if not _claim(upload_id):
+        return
+    with transaction.atomic():
+        locked = _waiting().select_for_update(of=("self",), skip_locked=True).filter(pk=upload_id).first()
+        if locked:
+            _finish(locked, None)
+
+
+def waiting_upload_ids() -> list[int]:
+    """The uploads that wait for a job and that nobody is importing just now."""
+    with transaction.atomic():
+        rows = _waiting().select_for_update(of=("self",), skip_locked=True).order_by("received_at")
+        return list(rows.values_list("pk", flat=True))
+
+
+def _claim(upload_id: int) -> bool:
+    """Show that the import has begun; give up on a file that made too many workers die."""
+    with transaction.atomic():
+        upload = _waiting().select_for_update(of=("self",), skip_locked=True).filter(pk=upload_id).first()
+        if upload is None:
+            return False
+        if upload.attempts >= _MOST_ATTEMPTS:
+            _refuse(
+                upload, [_error(f"importing it failed {_MOST_ATTEMPTS} times; the file is kept as it is")]
+            )
+            return False
+        upload.state = Upload.State.IMPORTING
+        upload.attempts += 1
+        upload.save(update_fields=["state", "attempts"])
+    return True
+
+
+def _waiting() -> Any:
+    states = (Upload.State.QUEUED, Upload.State.IMPORTING)
+    return Upload.objects.filter(state__in=states).select_related("project", "raw")
+
+
+def _import_or_leave_queued(upload: Upload, parsed: "_Parsed | FormatError | None") -> Received:
+    try:
+        imported_here = _import(upload, parsed)
+    except OperationalError:
+        # A deadlock or a restart of the database: the upload is safe, and beat sends it to a job.
+        logger.warning("upload %s is left to a job", upload.pk, exc_info=True)
+        return Received(upload, duplicate=False)
+    return Received(upload, duplicate=not imported_here and _needs_no_reading(upload))
+
+
+def _import(upload: Upload, parsed: "_Parsed | FormatError | None") -> bool:
+    """Whether the import was done here, and not by another process meanwhile."""
+    with transaction.atomic():
+        locked = _locked(upload)
+        waits = locked.state not in Upload.FINISHED
+        if waits:
+            _finish(locked, parsed)
+    upload.refresh_from_db()
+    return waits
+
+
+def _finish(upload: Upload, parsed: "_Parsed | FormatError | None") -> None:
+    """Bring a locked upload to its end, imported or refused."""
+    metadata = metadata_from_json(upload.metadata)
+    try:
+        with transaction.atomic():
+            if parsed is None:
+                parsed = _try_to_parse(storage.read(upload.raw), upload.name, metadata)
+            if isinstance(parsed, FormatError):
+                raise parsed
+            content, content_warnings = content_stored(upload)
+            recorded = _record(upload, parsed, metadata, content)
+    except (*_REFUSALS, FieldsError) as error:
+        _refuse(upload, _errors_of(error))
+        return
+    upload.state = Upload.State.IMPORTED
+    upload.format = parsed.format
+    upload.errors = []
+    upload.warnings = _joined(upload.warnings, content_warnings, recorded.warnings)
+    upload.done = upload.total
+    upload.finished_at = timezone.now()
+    upload.save(update_fields=["state", "format", "errors", "warnings", "done", "finished_at"])
+
+
+def _refuse(upload: Upload, errors: list[dict[str, Any]]) -> None:
+    remove_runs(upload.project, upload_id=upload.pk)
+    upload.state = Upload.State.REFUSED
+    upload.errors = errors
+    upload.done = upload.total
+    upload.finished_at = timezone.now()
+    upload.save(update_fields=["state", "errors", "done", "finished_at"])
+
+
+def _record(upload: Upload, parsed: "_Parsed", metadata: Metadata, content: Content | None) -> Recorded:
+    """Record the runs of a file; the warnings are those of the file, its metadata and the history."""
+    decided = decide(parsed.report, metadata, received_at=upload.received_at, content=content)
+    recorded = record_runs(upload.project, upload_id=upload.pk, records=decided.records, quiet=upload.quiet)
+    return Recorded(recorded.runs, [*decided.warnings, *recorded.warnings])
+
+
+@dataclass(frozen=True, slots=True)
+class _Parsed:
+    format: str
+    report: ParsedReport
+
+
+# What is wrong with a file, and not with the one who sent it or with us.
+_REFUSALS = (FormatError, RecordError, DataError)
+
+
+def _parse(data: bytes, name: str, metadata: Metadata) -> _Parsed:
+    """Raises FormatError."""
+    chosen = metadata.format or _format_in_meta(metadata)
+    try:
+        return _Parsed(*formats.parse(Source(data, name), chosen))
+    except FormatError:
+        raise
+    except Exception:
+        # The file is no less safe for a fault of a format, and its sender is owed a sentence.
+        logger.exception("a format failed on %s", name)
+        raise FormatError("the file could not be read because of a fault in benchdash; it is kept") from None
+
+
+def _try_to_parse(data: bytes, name: str, metadata: Metadata) -> _Parsed | FormatError:
+    try:
+        return _parse(data, name, metadata)
+    except FormatError as error:
+        return error
+
+
+def _format_in_meta(metadata: Metadata) -> str | None:
+    named = metadata.meta.get("format")
+    return str(named) if named else None
+
+
+def _errors_of(error: Exception) -> list[dict[str, Any]]:
+    match error:
+        case FormatError():
+            return [_error(error.message, error.line)]
+        case FieldsError():
+            return [_error(f"{one.field} {one.message}") for one in error.errors]
+        case DataError():
+            return [_error("the file holds a value that the database cannot hold")]
+    return [_error(str(error))]
+
+
+def _error(message: str, line: int | None = None) -> dict[str, Any]:
+    return {"line": line, "message": mask_text(message)}
+
+
+# --- mending ------------------------------------------------------------------------------------------------
+
+
+def amend_upload(upload: Upload, changes: Mapping[str, Any], *, by: Viewer, reason: str = "") -> Upload:
+    """Change metadata and record the runs again; None takes a field back. A large file is left to a job.
+
+    Raises FieldsError, FileRefusedError or UploadBusyError, with nothing changed.
+    """
+    with transaction.atomic():
+        locked = _locked(upload, wait=False)
+        before = locked.metadata
+        _amend(locked, changes)
+        audit(
+            locked.project,
+            by,
+            "upload changed",
+            _subject(locked),
+            reason=mask_text(reason),
+            detail={
+                "before": _differing(before, locked.metadata),
+                "after": _differing(locked.metadata, before),
+            },
+        )
+    return locked
+
+
+def preview_amend(upload: Upload, changes: Mapping[str, Any]) -> Preview:
+    """What amend_upload would do; raises what it raises."""
+
+    def amend(locked: Upload) -> None:
+        _amend(locked, changes, at_once=True)
+
+    return _preview(upload, amend)
+
+
+def delete_upload(upload: Upload, *, by: Viewer, reason: str = "") -> None:
+    """Remove the runs; the file is kept, and sending it again restores it. Raises UploadBusyError."""
+    with transaction.atomic():
+        locked = _locked(upload, wait=False)
+        if locked.state == Upload.State.DELETED:
+            return
+        number = _delete(locked)
+        detail = {"runs": number}
+        audit(locked.project, by, "upload deleted", _subject(locked), reason=mask_text(reason), detail=detail)
+
+
+def preview_delete(upload: Upload) -> Preview:
+    return _preview(upload, _delete)
+
+
+def restore_upload(upload: Upload, *, by: Viewer, reason: str = "") -> None:
+    """Read a deleted upload again; nobody is mailed for what it brings back."""
+    with transaction.atomic():
+        locked = _locked(upload, wait=False)
+        if locked.state != Upload.State.DELETED:
+            return
+        locked = _queue_again(locked, by=by, warnings=(), reason=reason)
+    if locked.raw.size <= settings.UPLOAD_IMPORT_AT_ONCE_BYTES:
+        _import_or_leave_queued(locked, None)
+    else:
+        _send_import(locked.pk)
+
+
+def _amend(upload: Upload, changes: Mapping[str, Any], *, at_once: bool = False) -> None:
+    if upload.state == Upload.State.DELETED:
+        raise FieldsError([FieldError("", "the upload is deleted; send the file again to restore it")])
+    metadata, warnings = _amended(metadata_from_json(upload.metadata), changes)
+    upload.metadata = metadata.as_json()
+    upload.metadata_digest = _stored_digest(upload, metadata)
+    _refuse_a_twin(upload)
+    upload.warnings = warnings
+    upload.save(update_fields=["metadata", "metadata_digest", "warnings"])
+    if at_once or upload.raw.size <= settings.UPLOAD_IMPORT_AT_ONCE_BYTES:
+        _read_again(upload, metadata)
+    else:
+        _wait_for_job(upload)
+        _send_import(upload.pk)
+
+
+def _read_again(upload: Upload, metadata: Metadata) -> None:
+    """Unlike at the first time, what does not work is refused, and all stays as it was."""
+    upload.quiet = True
+    upload.save(update_fields=["quiet"])
+    content, content_warnings = content_stored(upload)
+    try:
+        parsed = _parse(storage.read(upload.raw), upload.name, metadata)
+        recorded = _record(upload, parsed, metadata, content)
+    except _REFUSALS as error:
+        raise FileRefusedError(_errors_of(error), upload_id=upload.pk, url=None) from None
+    upload.state = Upload.State.IMPORTED
+    upload.format = parsed.format
+    upload.errors = []
+    upload.warnings = _joined(upload.warnings, content_warnings, recorded.warnings)
+    upload.finished_at = timezone.now()
+    upload.save(update_fields=["state", "format", "errors", "warnings", "finished_at"])
+
+
+def _amended(metadata: Metadata, changes: Mapping[str, Any]) -> tuple[Metadata, list[str]]:
+    known = {name: value for name, value in changes.items() if name in FIELDS}
+    changed, warnings = read_metadata(known)
+    warnings = [*unknown_field_warnings((name for name in changes if name not in FIELDS), FIELDS), *warnings]
+    return replace(metadata, **{name: getattr(changed, name) for name in known}), warnings
+
+
+def _refuse_a_twin(upload: Upload) -> None:
+    twins = Upload.objects.filter(
+        project=upload.project, raw=upload.raw, metadata_digest=upload.metadata_digest
+    ).exclude(pk=upload.pk)
+    if twin := twins.first():
+        raise FieldsError([FieldError("", f"upload {twin.pk} is the same file with this metadata")])
+
+
+def _delete(upload: Upload) -> int:
+    number = remove_runs(upload.project, upload_id=upload.pk)
+    upload.state = Upload.State.DELETED
+    upload.finished_at = timezone.now()
+    upload.save(update_fields=["state", "finished_at"])
+    return number
+
+
+def _preview(upload: Upload, change: Callable[[Upload], Any]) -> Preview:
+    with _nothing_stored():
+        locked = _locked(upload, wait=False)
+        before, left = run_summaries(locked), _series_of(locked)
+        change(locked)
+        after, entered = run_summaries(locked), _series_of(locked)
+        return Preview(
+            before=before,
+            after=after,
+            series_left=len(left - entered),
+            series_entered=len(entered - left),
+            warnings=list(locked.warnings),
+        )
+
+
+def _series_of(upload: Upload) -> set[int]:
+    return set(Measurement.objects.filter(run__upload_id=upload.pk).values_list("series_id", flat=True))
+
+
+def _subject(upload: Upload) -> str:
+    return f"{upload.pk} {upload.name}"
+
+
+def _differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in one.items() if other.get(name) != value}
+
+
+# --- rows of uploads ----------------------------------------------------------------------------------------
+
+
+def _queue_again(upload: Upload, *, by: Viewer, warnings: Sequence[str], reason: str = "") -> Upload:
+    """Have a refused or deleted upload read again; any other stays as it is."""
+    locked = _locked(upload)
+    if locked.state not in (Upload.State.REFUSED, Upload.State.DELETED):
+        return locked
+    if locked.state == Upload.State.DELETED:
+        audit(locked.project, by, "upload restored", _subject(locked), reason=mask_text(reason))
+        locked.quiet = True
+    locked.warnings = list(warnings)
+    _wait_for_job(locked)
+    return locked
+
+
+def _wait_for_job(upload: Upload) -> None:
+    upload.state = Upload.State.QUEUED
+    upload.errors = []
+    upload.done = upload.attempts = 0
+    upload.finished_at = None
+    upload.save(update_fields=["state", "errors", "warnings", "quiet", "done", "attempts", "finished_at"])
+
+
+def _locked(upload: Upload, *, wait: bool = True) -> Upload:
+    """The upload as it is now, held until the transaction ends. Raises UploadBusyError instead of waiting."""
+    rows = Upload.objects.select_for_update(of=("self",), skip_locked=not wait)
+    locked = rows.select_related("project", "raw").filter(pk=upload.pk).first()
+    if locked is None:
+        raise UploadBusyError(f"upload {upload.pk} is being imported; try again when it is done")
+    return locked
+
+
+def _keep(project: Project, files: Sequence[RawData]) -> dict[str, RawFile]:
+    """The rows of these files by their digest, in the order of which two uploads never deadlock."""
+    by_digest = {data.sha256: data for data in files}
+    return {sha256: storage.keep(project, by_digest[sha256]) for sha256 in sorted(by_digest)}
+
+
+def _add_companions(
+    upload: Upload, companions: Sequence[CompanionFile], raw_files: Mapping[str, RawFile]
+) -> None:
+    Companion.objects.bulk_create(
+        Companion(
+            upload=upload, raw=raw_files[one.data.sha256], kind=one.kind, name=clean_file_name(one.name)
+        )
+        for one in companions
+    )
+
+
+def _distinct(companions: Sequence[CompanionFile]) -> list[CompanionFile]:
+    distinct: dict[tuple[str, str], CompanionFile] = {}
+    for one in companions:
+        distinct.setdefault((one.kind, one.data.sha256), one)
+    return list(distinct.values())
+
+
+def _same_upload(
+    project: Project, data: RawData, metadata: Metadata, companions: Sequence[CompanionFile]
+) -> Upload | None:
+    return Upload.objects.filter(
+        project=project, raw__sha256=data.sha256, metadata_digest=_digest(metadata, _distinct(companions))
+    ).first()
+
+
+def _needs_no_reading(upload: Upload) -> bool:
+    return upload.state in (Upload.State.IMPORTED, Upload.State.PARTIAL)
+
+
+def _digest(metadata: Metadata, companions: Sequence[CompanionFile]) -> str:
+    return metadata_digest(metadata, [(one.kind, one.data.sha256) for one in companions])
+
+
+def _stored_digest(upload: Upload, metadata: Metadata) -> str:
+    return metadata_digest(metadata, upload.companions.values_list("kind", "raw__sha256"))
+
+
+def _joined(*warnings: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(warning for some in warnings for warning in some))
+
+
+@contextmanager
+def _nothing_stored() -> Iterator[None]:
+    with transaction.atomic():
+        yield
+        transaction.set_rollback(True)
+
+
+def _send_import(upload_id: int) -> None:
+    """Have a job import this upload once the transaction is committed."""
+    transaction.on_commit(partial(_send, upload_id))
+
+
+def _send(upload_id: int) -> None:
+    try:
+        celery.send_task(IMPORT_TASK, [upload_id])
+    except (BrokerError, RedisError):
+        # PostgreSQL remembers what waits and beat looks there: only seconds are lost.
+        logger.warning("the import of upload %s could not be asked for at once: no broker", upload_id)
