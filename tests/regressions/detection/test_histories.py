@@ -1,4 +1,4 @@
-"""Measured series with answers that a person confirmed by eye; a new file in ``histories/`` is found by itself."""
+"""Measured series with answers confirmed by eye; a new file in ``histories/`` is found by itself."""
 
 import json
 from pathlib import Path
@@ -10,10 +10,12 @@ from benchdash.regressions.detection import find_joint_shifts, find_shifts
 HISTORIES = Path(__file__).parents[1] / "histories"
 
 
+def read(path):
+    return json.loads(path.read_text())
+
+
 def histories():
-    return [
-        pytest.param(json.loads(path.read_text()), id=path.stem) for path in sorted(HISTORIES.glob("*.json"))
-    ]
+    return [pytest.param(read(path), id=path.stem) for path in sorted(HISTORIES.glob("*.json"))]
 
 
 def confirmed(history, upto=None):

@@ -1,0 +1,181 @@
+import numpy as np
+import pytest
+
+from benchdash.regressions.detection import (
+    ToolInterval,
+    adjust,
+    adjusted,
+    compare_samples,
+    median_interval,
+)
+
+
+def compare(base, other, **options):
+    return compare_samples(base, other, **{"direction": "higher", **options})
+
+
+def test_the_ratio_is_that_of_the_medians():
+    assert compare([100, 102, 101], [50, 52, 60]).ratio == pytest.approx(52 / 101)
+
+
+@pytest.mark.parametrize(
+    ("direction", "verdict"),
+    [("higher", "worse"), ("lower", "better")],
+)
+def test_the_verdict_respects_the_direction(direction, verdict):
+    comparison = compare([100, 101, 99, 100], [80, 81, 79, 80], direction=direction)
+    assert comparison.verdict == verdict
+    assert comparison.high < 0.82
+    assert comparison.basis == "runs"
+
+
+def test_one_run_each_and_nothing_else_known_says_nothing():
+    comparison = compare([100], [60])
+    assert (comparison.ratio, comparison.p, comparison.low, comparison.verdict) == (
+        0.6,
+        None,
+        None,
+        "unknown",
+    )
+    assert comparison.more_runs is None
+
+
+def test_known_noise_makes_one_run_enough():
+    comparison = compare([100], [80], history_sd=0.02, history_df=19)
+    assert (comparison.verdict, comparison.basis) == ("worse", "history")
+
+
+def test_runs_that_scatter_more_than_the_history_are_believed_instead():
+    assert compare([100, 150, 70], [90, 60, 140], history_sd=0.01, history_df=19).basis == "runs"
+
+
+def test_the_tools_own_error_serves_one_run_each_and_is_named():
+    comparison = compare(
+        [100], [80], base_interval=ToolInterval(98, 102, 10), other_interval=ToolInterval(78, 82, 10)
+    )
+    assert (comparison.verdict, comparison.basis) == ("worse", "tool")
+
+
+def test_the_tools_own_error_does_not_count_beside_repeated_runs():
+    assert compare([100, 101], [80, 82], base_interval=ToolInterval(1, 900, 5)).basis == "runs"
+
+
+def test_same_needs_the_whole_interval_within_two_per_cent():
+    assert compare([1000, 1001, 999, 1000], [1003, 1002, 1004, 1003]).verdict == "same"
+    assert compare([100, 110, 90], [101, 91, 111]).verdict == "unknown"
+
+
+def test_an_unknown_verdict_says_how_many_more_runs_would_do():
+    few = compare([100, 104, 96], [95, 99, 92])
+    assert few.verdict == "unknown"
+    assert 1 <= few.more_runs <= 5
+    as_many = few.more_runs
+    settled = compare([100, 104, 96] + [100, 97, 103] * as_many, [95, 99, 92] + [95, 92, 98] * as_many)
+    assert settled.verdict == "worse"
+
+
+def test_no_number_of_runs_is_named_when_it_is_hopeless():
+    assert compare([100, 300, 30], [110, 310, 25]).more_runs is None
+
+
+def test_values_that_are_not_positive_have_no_ratio():
+    assert compare([0, 0], [5, 5]).ratio is None
+    assert compare([0, 0], [5, 5]).verdict == "unknown"
+
+
+def test_a_side_without_runs_is_an_error():
+    with pytest.raises(ValueError, match="at least one run"):
+        compare([], [1])
+
+
+def test_the_measured_thread_pool_helps_only_at_many_threads():
+    """tps of sysbench oltp_read_only on MariaDB 10.11.19: pool-of-threads, then one-thread-per-connection."""
+    one = compare([875.08, 975.09, 867.19], [1075.08, 917.29, 1182.92])
+    four = compare([913.13, 900.65, 985.37], [905.48, 849.5, 1083.97])
+    many = compare([735.87, 680.36, 762.39], [508.43, 524.27, 575.58])
+    assert [side.verdict for side in adjusted([one, four, many], direction="higher")] == [
+        "unknown",
+        "unknown",
+        "worse",
+    ]
+
+
+def test_benjamini_hochberg_by_hand():
+    assert adjust([0.01, None, 0.04, 0.03, 0.5]) == pytest.approx([0.04, None, 0.16 / 3, 0.16 / 3, 0.5])
+    assert adjust([0.6, 0.9]) == pytest.approx([0.9, 0.9])
+    assert adjust([None]) == [None]
+    assert adjust([]) == []
+
+
+def test_a_verdict_does_not_outlive_the_size_of_its_table():
+    close = compare([100, 102, 98], [95, 97, 93])
+    assert close.verdict == "worse"
+    others = [compare([100, 110, 90], [100, 91, 111])] * 9
+    assert adjusted([close, *others], direction="higher")[0].verdict == "unknown"
+
+
+def test_one_run_has_no_interval_and_equal_runs_a_narrow_one():
+    assert median_interval([5]) is None
+    assert median_interval([5, 5, 5]) == pytest.approx((5, 5))
+
+
+def test_the_interval_holds_the_median():
+    low, high = median_interval([1, 100, 100, 100, 100, 100])
+    assert low < 100 <= high
+
+
+def test_the_interval_of_rates_that_may_be_zero_is_plain():
+    low, high = median_interval([0, 1, 2])
+    assert (low + high) / 2 == pytest.approx(1)
+
+
+def runs(rng, n):
+    return 100 * np.exp(0.03 * rng.normal(size=n))
+
+
+def share(trial, *, trials=2000):
+    rng = np.random.default_rng(20)
+    return sum(bool(trial(rng)) for _ in range(trials)) / trials
+
+
+@pytest.mark.parametrize("sizes", [(2, 2), (3, 3), (3, 10), (5, 5), (1, 5)])
+def test_five_per_cent_of_equal_versions_are_called_different(sizes):
+    rate = share(lambda rng: compare(runs(rng, sizes[0]), runs(rng, sizes[1])).p < 0.05)
+    assert 0.04 <= rate <= 0.06
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_five_per_cent_are_called_different_with_a_history_too(n):
+    def wrong(rng):
+        history_sd = 0.03 * np.sqrt(rng.chisquare(19) / 19)
+        return compare(runs(rng, n), runs(rng, n), history_sd=history_sd, history_df=19).p < 0.05
+
+    assert 0.04 <= share(wrong) <= 0.06
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 20])
+def test_ninety_five_per_cent_of_intervals_hold_the_level(n):
+    def covered(rng):
+        low, high = median_interval(runs(rng, n))
+        return low <= 100 <= high
+
+    assert 0.935 <= share(covered) <= 0.965
+
+
+def test_five_per_cent_are_called_different_with_the_tools_error_alone():
+    """Two runs of ten samples each, with the 99.9 % interval that JMH would print."""
+
+    def printed(samples):
+        half = 4.781 * samples.std(ddof=1) / np.sqrt(10)  # t(0.9995, 9)
+        return ToolInterval(samples.mean() - half, samples.mean() + half, 10)
+
+    def wrong(rng):
+        base, other = runs(rng, 10), runs(rng, 10)
+        return (
+            compare(
+                [base.mean()], [other.mean()], base_interval=printed(base), other_interval=printed(other)
+            ).p
+            < 0.05
+        )
+
+    assert 0.04 <= share(wrong) <= 0.06

@@ -1,0 +1,137 @@
+import math
+
+import numpy as np
+import pytest
+
+from benchdash.regressions.detection import find_joint_shifts
+from tests.regressions.detection.test_histories import HISTORIES, read
+
+DIRECTIONS = {"tps": "higher", "latency_avg": "lower", "latency_p95": "lower"}
+
+
+def directions(table):
+    return {key: DIRECTIONS[key[1]] for key in table}
+
+
+def place(*speeds, noise=0.03, seed=1):
+    """tps and latency_avg of as many workloads as there are speeds, each a list of relative levels."""
+    rng = np.random.default_rng(seed)
+    table = {}
+    for number, speed in enumerate(speeds):
+        measured = np.array(speed) * np.exp(noise * rng.normal(size=len(speed)))
+        table[f"workload {number}", "tps"] = 1000 * measured
+        table[f"workload {number}", "latency_avg"] = 4 / measured
+    return table
+
+
+def found(table, **options):
+    return find_joint_shifts(table, directions(table), **options)
+
+
+def test_workloads_that_fall_together_are_one_shift_with_their_own_levels():
+    (shift,) = found(place([1] * 20 + [0.9] * 6, [1] * 20 + [0.8] * 6, [1] * 20 + [0.85] * 6))
+    assert (shift.index, shift.worse, shift.state) == (20, True, "confirmed")
+    assert len(shift.members) == 6
+    assert shift.members["workload 1", "tps"].change == pytest.approx(-0.2, abs=0.02)
+    assert shift.members["workload 1", "latency_avg"].change == pytest.approx(0.25, abs=0.03)
+
+
+def test_together_they_show_what_none_shows_alone():
+    table = place(*[[1] * 20 + [0.93] * 6] * 8, noise=0.06)
+    alone = [found({key: values}) for key, values in table.items()]
+    assert alone == [[]] * 16
+    assert [shift.index for shift in found(table)] == [20]
+
+
+def test_metrics_of_the_same_runs_are_not_counted_as_more_evidence():
+    once = {("w", "tps"): place([1] * 20 + [0.95] * 6)["workload 0", "tps"]}
+    twice = {("w", "tps"): once["w", "tps"], ("w", "latency_avg"): 4000 / once["w", "tps"]}
+    (from_one,), (from_two,) = found(once), found(twice)
+    assert from_two.confidence <= from_one.confidence
+
+
+def test_a_workload_that_moves_alone_is_found_and_the_others_are_not_blamed():
+    (shift,) = found(place([1] * 20 + [0.7] * 8, [1] * 28, [1] * 28))
+    assert (shift.index, shift.worse) == (20, True)
+    assert {workload for workload, _ in shift.members} == {"workload 0"}
+
+
+def test_a_tail_latency_may_move_alone():
+    table = place([1] * 30)
+    table["workload 0", "latency_p95"] = (
+        7 * np.repeat([1, 1.5], [20, 10]) * np.exp(0.03 * np.random.default_rng(2).normal(size=30))
+    )
+    (shift,) = found(table)
+    assert (shift.index, shift.worse, set(shift.members)) == (20, True, {("workload 0", "latency_p95")})
+
+
+def test_opposite_directions_are_two_shifts():
+    shifts = found(place([1] * 20 + [0.7] * 8, [1] * 20 + [1.4] * 8))
+    assert sorted((shift.index, shift.worse) for shift in shifts) == [(20, False), (20, True)]
+
+
+def test_four_positions_are_a_suspicion():
+    (shift,) = found(place([1] * 20 + [0.8] * 4, [1] * 20 + [0.8] * 4))
+    assert (shift.index, shift.state) == (20, "suspected")
+
+
+def test_missing_nights_and_a_night_only_half_uploaded_do_not_matter():
+    table = place([1] * 20 + [0.8] * 6, [1] * 20 + [0.8] * 6)
+    for position, key in (
+        (4, ("workload 0", "tps")),
+        (25, ("workload 1", "tps")),
+        (25, ("workload 1", "latency_avg")),
+    ):
+        table[key][position] = math.nan
+    assert [shift.index for shift in found(table)] == [20]
+
+
+@pytest.mark.parametrize("n", range(7))
+def test_a_handful_of_unchanged_positions_says_nothing(n):
+    assert found(place([1] * n, [1] * n)) == []
+
+
+def test_series_that_never_vary_or_were_never_measured_are_no_evidence():
+    table = place([1] * 20 + [0.8] * 6)
+    table["idle", "tps"] = np.full(26, 5.0)
+    table["never", "tps"] = np.full(26, math.nan)
+    (shift,) = found(table)
+    assert {workload for workload, _ in shift.members} == {"workload 0"}
+
+
+def test_no_series_no_shift():
+    assert found({}) == []
+
+
+def test_series_of_one_table_are_equally_long():
+    with pytest.raises(ValueError, match="equally long"):
+        found({("w", "tps"): [1, 2, 3], ("w", "latency_avg"): [1, 2]})
+
+
+def test_a_known_position_keeps_its_place():
+    table = place([1] * 20 + [0.8] * 10, [1] * 20 + [0.8] * 10)
+    assert [shift.index for shift in found(table, known=[21])] == [21]
+
+
+def test_night_by_night_the_measured_switch_is_confirmed_once_and_stays():
+    """Nights 0 to 30 as they came in, each looked at with what was known the night before."""
+    history = read(HISTORIES / "nights-instrumentation.json")
+    known, told = [], []
+    for night in range(1, 32):
+        table = {(line["workload"], line["metric"]): line["values"][:night] for line in history["lines"]}
+        known = [shift.index for shift in found(table, known=known) if shift.state == "confirmed"]
+        told.append(list(known))
+    assert told == [[]] * 30 + [[26]]
+
+
+def test_unchanged_workloads_that_share_their_noise_raise_few_false_alarms():
+    """Six places of three workloads on a machine with bursts, looked at 35 times each: at most one alarm."""
+    alarms = 0
+    for seed in range(6):
+        rng = np.random.default_rng([11, seed])
+        machine = -0.05 * rng.exponential(size=40) + 0.03 * rng.normal(size=40)
+        table = place(*[np.exp(machine)] * 3, noise=0.04, seed=seed)
+        for n in range(6, 41):
+            looks = found({key: values[:n] for key, values in table.items()})
+            alarms += any(shift.state == "confirmed" for shift in looks)
+    assert alarms <= 1
