@@ -1,27 +1,70 @@
 """Change points of one cause are one incident: what people triage."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from statistics import median
 
 from django.utils import timezone
 
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.places import UNWATCHED_METRICS
-from benchdash.results.models import Series
+from benchdash.results.models import Run, Series
 from benchdash.results.queries import histories, positions
 
 # The first group of a new level is known to within a group or two; machines skip commits.
 _SAME_CAUSE_WITHIN = 2
+# Everything but what people say about an incident.
+_FOUND = (
+    "kind",
+    "status",
+    "historical",
+    "quiet",
+    "since",
+    "until",
+    "started_at",
+    "worst",
+    "median",
+    "looked_at",
+    "confirmed_at",
+)
 
 
 @dataclass(frozen=True, slots=True)
-class _Placed:
-    """A change point with its rank among the groups of its stream."""
+class _Ranks:
+    """The groups of a stream in one order, whichever machine measured them and with which settings.
 
-    change_point: ChangePoint
-    rank: int
+    ``starts`` are when the groups were first measured, with their ranks, in the order of time.
+    """
+
+    branch: str
+    of_group: Mapping[Hashable, int]
+    starts: Sequence[tuple[datetime, int]]
+
+    def of_run(self, run: Run) -> int | None:
+        return self.of_group.get(_group(run.version_id, run.version.commit, run.started_at, self.branch))
+
+    def of_incident(self, incident: Incident) -> int | None:
+        """Where its new level begins, or the group measured next where that one is gone."""
+        if version := incident.until:
+            group = _group(version.pk, version.commit, incident.started_at, self.branch)
+            if group in self.of_group:
+                return self.of_group[group]
+        return next((rank for start, rank in self.starts if start >= incident.started_at), None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Cluster:
+    """Change points next to each other that move the same way, all for the worse or all for the better."""
+
+    kind: Incident.Kind
+    first: int
+    last: int
+    members: list[ChangePoint]
+
+    def distance(self, rank: int) -> int:
+        return max(self.first - rank, rank - self.last, 0)
 
 
 def update_incidents(product_id: int, *, branch: str, line: str) -> None:
@@ -30,110 +73,129 @@ def update_incidents(product_id: int, *, branch: str, line: str) -> None:
     change_points = list(
         ChangePoint.objects.filter(series__in=stream)
         .exclude(state=ChangePoint.State.WITHDRAWN)
-        .select_related("series", "run__version", "last_good__version", "incident")
+        .select_related("series", "run__version", "last_good__version")
+        .order_by("pk")
     )
-    known = {
-        incident.pk: incident
-        for incident in Incident.objects.filter(product=product_id, branch=branch, line=line).exclude(
-            status=Incident.Status.WITHDRAWN
+    known = list(
+        Incident.objects.filter(
+            product=product_id, branch=branch, line=line, kind__in=Incident.OF_CHANGE_POINTS
+        ).select_related("until")
+    )
+    ranks = _ranks(change_points, branch=branch)
+    looked_at = stream.exclude(metric__in=UNWATCHED_METRICS).count()
+    left = {incident.pk: incident for incident in known}
+    found: list[tuple[Incident, _Cluster]] = []
+    for cluster in _clusters(change_points, ranks):
+        incident = _incident_of(cluster, left, ranks) or Incident(
+            product_id=product_id, branch=branch, line=line
         )
-    }
-    series_looked_at = stream.exclude(metric__in=UNWATCHED_METRICS).count()
-    still_there: set[int] = set()
-    for cluster in _clusters(_ranked(change_points, branch=branch)):
-        incident = _incident_of(cluster, known, taken=still_there)
-        _describe(
-            incident, cluster, product_id=product_id, branch=branch, line=line, looked_at=series_looked_at
-        )
-        incident.save()
-        still_there.add(incident.pk)
-        ChangePoint.objects.filter(pk__in=[change_point.pk for change_point in cluster]).update(
-            incident=incident
-        )
-    for incident in known.values():
-        if incident.pk not in still_there:
-            incident.status = Incident.Status.WITHDRAWN
-            incident.save(update_fields=["status"])
+        left.pop(incident.pk, None)
+        _describe(incident, cluster, looked_at=looked_at)
+        found.append((incident, cluster))
+    for incident in left.values():
+        incident.status = Incident.Status.WITHDRAWN
+    _write(found, known)
 
 
-def _ranked(change_points: Sequence[ChangePoint], *, branch: str) -> list[_Placed]:
-    """Change points with their ranks among all groups of their stream, whichever machine measured them."""
+def _write(found: Sequence[tuple[Incident, _Cluster]], known: Sequence[Incident]) -> None:
+    Incident.objects.bulk_update(known, _FOUND)
+    Incident.objects.bulk_create([incident for incident, _ in found if incident.pk is None])
+    moved = []
+    for incident, cluster in found:
+        for change_point in cluster.members:
+            if change_point.incident_id != incident.pk:
+                change_point.incident = incident
+                moved.append(change_point)
+    ChangePoint.objects.bulk_update(moved, ["incident"])
+
+
+def _group(version_id: int, commit: str | None, started_at: datetime, branch: str) -> Hashable:
+    """Like the position of a point, except that the content of the configuration does not matter."""
+    return (commit or started_at.astimezone(UTC).date()) if branch else version_id
+
+
+def _ranks(change_points: Sequence[ChangePoint], *, branch: str) -> _Ranks:
     points = histories({change_point.series_id for change_point in change_points})
     order = positions(points.values(), branch=branch)
-    rank_of_run = {
-        (series_id, run): order[point.position]
-        for series_id, of_series in points.items()
-        for point in of_series
-        for run in point.run_ids
-    }
-    return [
-        _Placed(change_point, rank_of_run[place])
+    in_order = sorted(
+        (point for of_series in points.values() for point in of_series),
+        key=lambda point: order[point.position],
+    )
+    of_group: dict[Hashable, int] = {}
+    starts: dict[int, datetime] = {}
+    for point in in_order:
+        group = _group(point.version.pk, point.commit, point.time, branch)
+        rank = of_group.setdefault(group, len(of_group))
+        starts[rank] = min(point.time, starts.get(rank, point.time))
+    return _Ranks(branch, of_group, sorted((start, rank) for rank, start in starts.items()))
+
+
+def _clusters(change_points: Iterable[ChangePoint], ranks: _Ranks) -> list[_Cluster]:
+    ranked = [
+        (rank, change_point)
         for change_point in change_points
-        if (place := (change_point.series_id, change_point.run_id)) in rank_of_run
+        if (rank := ranks.of_run(change_point.run)) is not None
     ]
-
-
-def _clusters(placed: Iterable[_Placed]) -> list[list[ChangePoint]]:
-    """Neighbours in position that move the same way, for the worse or for the better."""
-    clusters: list[list[ChangePoint]] = []
-    for worse in (True, False):
-        of_direction = sorted(
-            (one for one in placed if one.change_point.is_regression == worse), key=lambda one: one.rank
-        )
-        last: int | None = None
-        for one in of_direction:
-            if last is None or one.rank - last > _SAME_CAUSE_WITHIN:
-                clusters.append([])
-            clusters[-1].append(one.change_point)
-            last = one.rank
+    clusters = []
+    for kind in Incident.OF_CHANGE_POINTS:
+        of_kind = [pair for pair in ranked if pair[1].is_regression == (kind == Incident.Kind.REGRESSION)]
+        clusters += _clusters_of_kind(kind, sorted(of_kind, key=lambda pair: pair[0]))
     return clusters
 
 
-def _incident_of(cluster: Sequence[ChangePoint], known: dict[int, Incident], *, taken: set[int]) -> Incident:
-    """The incident that most of them belong to already, or a new one."""
-    votes = Counter(
-        change_point.incident_id
-        for change_point in cluster
-        if change_point.incident_id in known and change_point.incident_id not in taken
-    )
-    return known[votes.most_common(1)[0][0]] if votes else Incident()
+def _clusters_of_kind(kind: Incident.Kind, ranked: Sequence[tuple[int, ChangePoint]]) -> list[_Cluster]:
+    runs: list[list[tuple[int, ChangePoint]]] = []
+    for pair in ranked:
+        if not runs or pair[0] - runs[-1][-1][0] > _SAME_CAUSE_WITHIN:
+            runs.append([])
+        runs[-1].append(pair)
+    return [_Cluster(kind, run[0][0], run[-1][0], [change_point for _, change_point in run]) for run in runs]
 
 
-def _most_common_run(change_points: Sequence[ChangePoint]) -> ChangePoint:
-    """The one whose version and day most of them share; of several, the largest change."""
-    places = Counter((one.run.version_id, one.run.started_at.date()) for one in change_points)
-    most = places.most_common(1)[0][0]
-    sharing = [one for one in change_points if (one.run.version_id, one.run.started_at.date()) == most]
-    return max(sharing, key=lambda one: abs(one.change))
+def _incident_of(cluster: _Cluster, known: Mapping[int, Incident], ranks: _Ranks) -> Incident | None:
+    """The incident that most of the change points belong to already, or else one of its kind at its place.
 
-
-def _describe(
-    incident: Incident,
-    cluster: Sequence[ChangePoint],
-    *,
-    product_id: int,
-    branch: str,
-    line: str,
-    looked_at: int,
-) -> None:
-    confirmed = [
-        change_point for change_point in cluster if change_point.state == ChangePoint.State.CONFIRMED
+    The second keeps what people said, and mails nobody twice, where the change points themselves are new
+    ones: the runs that held them were removed, or another series shows the change now.
+    """
+    votes = Counter(pk for one in cluster.members if (pk := one.incident_id) is not None and pk in known)
+    if votes:
+        return known[votes.most_common(1)[0][0]]
+    near = [
+        (cluster.distance(rank), incident.status == Incident.Status.WITHDRAWN, -incident.pk, incident)
+        for incident in known.values()
+        if incident.kind == cluster.kind
+        and (rank := ranks.of_incident(incident)) is not None
+        and cluster.distance(rank) <= _SAME_CAUSE_WITHIN
     ]
-    told_by = confirmed or list(cluster)
-    anchor = _most_common_run(told_by)
-    changes = [change_point.change for change_point in told_by]
+    return min(near)[-1] if near else None
+
+
+def _describe(incident: Incident, cluster: _Cluster, *, looked_at: int) -> None:
+    confirmed = [one for one in cluster.members if one.state == ChangePoint.State.CONFIRMED]
+    told_by = confirmed or cluster.members
+    anchor = _anchor(told_by)
+    speeds = [change_point.speed_change for change_point in told_by]
     incident.project_id = anchor.series.project_id
-    incident.product_id = product_id
-    incident.branch, incident.line = branch, line
-    incident.kind = Incident.Kind.REGRESSION if anchor.is_regression else Incident.Kind.IMPROVEMENT
+    incident.kind = cluster.kind
     incident.since = anchor.last_good.version if anchor.last_good else None
     incident.until = anchor.run.version
     incident.started_at = anchor.run.started_at
-    incident.worst = max(changes, key=abs)
-    incident.median = median(changes)
+    incident.worst = max(speeds, key=abs)
+    incident.median = median(speeds)
     incident.looked_at = looked_at
     incident.historical = all(change_point.historical for change_point in told_by)
     incident.quiet = all(change_point.quiet for change_point in told_by)
     if confirmed and incident.status != Incident.Status.CONFIRMED:
         incident.confirmed_at = timezone.now()
     incident.status = Incident.Status.CONFIRMED if confirmed else Incident.Status.SUSPECTED
+
+
+def _anchor(change_points: Sequence[ChangePoint]) -> ChangePoint:
+    """One at the version and day that most of them share; of several, the largest change."""
+
+    def place(one: ChangePoint) -> Hashable:
+        return one.run.version_id, one.run.started_at.date()
+
+    shared = Counter(place(one) for one in change_points).most_common(1)[0][0]
+    return max((one for one in change_points if place(one) == shared), key=lambda one: abs(one.speed_change))

@@ -9,12 +9,16 @@ from django.utils import timezone
 from benchdash.accounts.models import Project, User
 from benchdash.results.models import Product, Run, Series, ServerVersion
 
+# A response time that falls to nothing counts as a thousandfold speed.
+_LEAST_REST = 0.001
+
 
 class Incident(models.Model):
     """The change points that one cause made; what people triage.
 
     ``since`` and ``until`` bound the cause: the last version of the old level and the first of the new one.
-    ``started_at`` is the time of the first group of the new level.
+    ``started_at`` is the time of the first group of the new level. ``worst`` and ``median`` are changes of
+    speed (see ChangePoint.speed_change), so that throughput and response times can stand in one number.
     """
 
     class Kind(models.TextChoices):
@@ -38,6 +42,7 @@ class Incident(models.Model):
         INVALID = "invalid", "invalid"
 
     OPEN: ClassVar[frozenset[str]] = frozenset({State.NEW, State.ACKNOWLEDGED, State.INVESTIGATING})
+    OF_CHANGE_POINTS: ClassVar[tuple[Kind, ...]] = (Kind.REGRESSION, Kind.IMPROVEMENT)
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="incidents")
     product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="incidents")
@@ -51,11 +56,9 @@ class Incident(models.Model):
     since = models.ForeignKey(ServerVersion, on_delete=models.SET_NULL, null=True, related_name="+")
     until = models.ForeignKey(ServerVersion, on_delete=models.SET_NULL, null=True, related_name="+")
     started_at = models.DateTimeField()
-    worst = models.FloatField()  # relative: -0.12; the largest change by size
+    worst = models.FloatField()  # the largest by size
     median = models.FloatField()
-    looked_at = models.PositiveIntegerField(
-        default=0
-    )  # how many series were looked at beside the changed ones
+    looked_at = models.PositiveIntegerField(default=0)  # how many series of the branch or line are watched
     detected_at = models.DateTimeField(default=timezone.now)
     confirmed_at = models.DateTimeField(null=True, blank=True)
     assignee = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
@@ -114,6 +117,13 @@ class ChangePoint(models.Model):
     @property
     def is_regression(self) -> bool:
         return (self.change < 0) == self.series.higher_is_better
+
+    @property
+    def speed_change(self) -> float:
+        """The change as one of throughput: a response time that doubles is -0.5."""
+        if self.series.higher_is_better:
+            return self.change
+        return 1 / max(1 + self.change, _LEAST_REST) - 1
 
 
 class Comment(models.Model):

@@ -4,13 +4,16 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from django.db.models import Count, Q, QuerySet
+from django.contrib.postgres.aggregates import ArrayAgg
+from django.contrib.postgres.fields import ArrayField
+from django.db.models import Count, F, Max, Q, QuerySet, TextField, Value
 
 from benchdash.accounts.models import Project
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.results.models import Run
 
-LIVE = Q(state__in=[ChangePoint.State.SUSPECTED, ChangePoint.State.CONFIRMED])
+_LIVE_STATES = [ChangePoint.State.SUSPECTED, ChangePoint.State.CONFIRMED]
+LIVE = Q(state__in=_LIVE_STATES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +40,27 @@ def change_points(series_ids: Iterable[int]) -> dict[int, list[ChangePoint]]:
 
 
 def incidents(project: Project) -> QuerySet[Incident]:
-    """The incidents of a project, newest first, with what a list of them shows. Withdrawn ones included."""
+    """The incidents of a project, newest first, with what a list of them shows. Withdrawn ones included.
+
+    ``series_count`` and ``workloads`` (sorted names) are those of their live change points;
+    ``last_good_at`` is the start of the latest run before them, for ``spans.span``.
+    """
+    live = Q(change_points__state__in=_LIVE_STATES)
     return (
         Incident.objects.filter(project=project)
         .select_related("product", "since", "until", "assignee")
         .annotate(
-            series_count=Count("change_points", filter=Q(change_points__state__in=["suspected", "confirmed"]))
+            series_count=Count("change_points", filter=live),
+            workloads=ArrayAgg(
+                "change_points__series__workload__name",
+                filter=live,
+                distinct=True,
+                default=Value([], output_field=ArrayField(TextField())),
+            ),
+            last_good_at=Max(
+                "change_points__last_good__started_at",
+                filter=live & Q(change_points__last_good__started_at__lt=F("started_at")),
+            ),
         )
         .order_by("-detected_at", "-pk")
     )
@@ -55,15 +73,38 @@ def open_incidents(project: Project) -> QuerySet[Incident]:
     )
 
 
-def what_changed(incident: Incident) -> list[Difference]:
-    """Settings and facts of the machine that changed between the last good run and the first slower one."""
-    anchor = (
-        incident.change_points.filter(LIVE, last_good__isnull=False)
-        .select_related("run__content", "run__environment", "last_good__content", "last_good__environment")
-        .order_by("-state", "pk")
-        .first()
+def evidence(incident: Incident) -> list[ChangePoint]:
+    """The live change points of an incident, the largest change of speed first; one statement."""
+    found = incident.change_points.filter(LIVE).select_related(
+        "series__workload",
+        "series__hardware",
+        "series__configuration",
+        "series__product",
+        "run__version",
+        "run__content",
+        "run__environment",
+        "last_good__version",
+        "last_good__content",
+        "last_good__environment",
     )
-    return differences(anchor.last_good, anchor.run) if anchor and anchor.last_good else []
+    return sorted(found, key=lambda one: (-abs(one.speed_change), one.pk))
+
+
+def what_changed(change_points: Iterable[ChangePoint]) -> list[Difference]:
+    """Settings and facts of the machines that changed between the last good run and the first of the new
+    level, each once; ``change_points`` come from ``evidence``.
+    """
+    pairs = {
+        (_surroundings(one.last_good), _surroundings(one.run)): (one.last_good, one.run)
+        for one in change_points
+        if one.last_good
+    }
+    found = (difference for pair in pairs.values() for difference in differences(*pair))
+    return list(dict.fromkeys(found))
+
+
+def _surroundings(run: Run) -> tuple[int | None, int | None]:
+    return run.content_id, run.environment_id
 
 
 def differences(before: Run, after: Run) -> list[Difference]:

@@ -4,13 +4,16 @@ One place (product, build, branch or line, hardware, configuration, counterpart)
 its workloads and metrics are the lines of one table, its groups the positions.
 """
 
+import logging
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.db import connection, transaction
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from benchdash.accounts.access import Viewer
@@ -22,6 +25,8 @@ from benchdash.regressions.grouping import update_incidents
 from benchdash.regressions.models import ChangePoint, Comment, Incident
 from benchdash.regressions.places import History, Place, place_histories
 from benchdash.results.models import Run, TouchedSeries
+
+_log = logging.getLogger(__name__)
 
 # A shift may move by so many groups as data arrive, and is still the same change point.
 _SAME_WITHIN = 5
@@ -48,13 +53,19 @@ def analyse_touched() -> int:
     May run in several workers at once: a product that another one looks at right now is left to it.
     """
     done = 0
-    busy: set[int] = set()
-    while product_id := _next_touched_product(leaving_out=busy):
-        dealt_with = _analyse_product(product_id)
+    left: set[int] = set()
+    while product_id := _next_touched_product(leaving_out=left):
+        try:
+            dealt_with = _analyse_product(product_id)
+        except Exception:  # noqa: BLE001 - whatever it is, it must not hold up the other products
+            # It stays due, and beat comes back to it.
+            _log.exception("the analysis of product %s failed", product_id)
+            dealt_with = None
         if dealt_with is None:
-            busy.add(product_id)
+            left.add(product_id)
         else:
             done += dealt_with
+    _withdraw_incidents_without_evidence()
     return done
 
 
@@ -67,14 +78,21 @@ def triage(
     unassign: bool = False,
     reason: str = "",
 ) -> None:
-    """Set what people think of an incident; what is None stays as it is."""
+    """Set what people think of an incident; what is None stays as it is.
+
+    Raises django.core.exceptions.ValidationError for an unknown state and for an assignee who is no member.
+    """
     changes: dict[str, str] = {}
     fields = []
     if state is not None and state != incident.state:
+        if state not in Incident.State.values:
+            raise ValidationError({"state": f"there is no state {state!r}"})
         changes["state"] = f"{incident.state} → {state}"
         incident.state = state
         fields.append("state")
     if (assignee is not None or unassign) and incident.assignee != assignee:
+        if assignee and not Viewer(user=assignee).is_member(incident.project):
+            raise ValidationError({"assignee": f"{assignee} is not a member of the project"})
         changes["assignee"] = str(assignee or "nobody")
         incident.assignee = assignee
         fields.append("assignee")
@@ -85,12 +103,16 @@ def triage(
         return
     with transaction.atomic():
         incident.save(update_fields=fields)
-        audit(incident.project, by, "incident triaged", str(incident), reason=reason, detail=changes)
+        audit(incident.project, by, "incident triaged", _subject(incident), reason=reason, detail=changes)
 
 
 def comment(incident: Incident, *, by: Viewer, text: str) -> Comment:
     name = str(by.user or by.token or "")
     return Comment.objects.create(incident=incident, author=by.user, author_name=name, text=text)
+
+
+def _subject(incident: Incident) -> str:
+    return f"incident {incident.pk}: {incident}"
 
 
 def _next_touched_product(*, leaving_out: Iterable[int]) -> int | None:
@@ -135,31 +157,40 @@ def _forget(touched: Sequence[TouchedSeries]) -> None:
         )
 
 
+def _withdraw_incidents_without_evidence() -> None:
+    """Those whose series are gone: nothing of theirs is touched any more."""
+    evidence = ChangePoint.objects.filter(incident=OuterRef("pk")).exclude(state=ChangePoint.State.WITHDRAWN)
+    Incident.objects.filter(~Exists(evidence), kind__in=Incident.OF_CHANGE_POINTS).exclude(
+        status=Incident.Status.WITHDRAWN
+    ).update(status=Incident.Status.WITHDRAWN)
+
+
 def update_change_points(place: Place, *, quiet: bool) -> None:
     """Make the stored change points of a place agree with what its history shows now. Repeatable."""
     histories = place_histories(place)
-    stored = defaultdict(list)
-    for change_point in ChangePoint.objects.filter(series__in=list(histories)).exclude(
-        state=ChangePoint.State.WITHDRAWN
-    ):
+    stored: dict[int, list[ChangePoint]] = defaultdict(list)
+    for change_point in ChangePoint.objects.filter(series__in=list(histories)).order_by("pk"):
         stored[change_point.series_id].append(change_point)
-    found = _find(histories, known=_known_positions(stored, histories))
-    recorded_at = _recorded_at(found)
-    new: list[ChangePoint] = []
-    changed: list[ChangePoint] = []
+    found: dict[int, list[_Found]] = defaultdict(list)
+    for one in _find(histories, known=_known_positions(stored, histories)):
+        found[one.series_id].append(one)
+    recorded_at = _recorded_at(one for of_series in found.values() for one in of_series)
+    known: list[ChangePoint] = []
+    live: list[ChangePoint] = []
     for series_id, history in histories.items():
-        of_series = [one for one in found if one.series_id == series_id]
-        for one, known in _match(of_series, stored[series_id], history):
-            target = known or ChangePoint(series_id=series_id, quiet=quiet)
-            if one:
-                _describe(target, one, recorded_at=recorded_at[one.run_id], quiet=quiet)
-            else:
-                target.state = ChangePoint.State.WITHDRAWN
-            (changed if known else new).append(target)
-    # Withdrawn ones first: they free their place for a new one.
-    changed.sort(key=lambda change_point: change_point.state != ChangePoint.State.WITHDRAWN)
-    ChangePoint.objects.bulk_update(changed, _FIELDS)
-    ChangePoint.objects.bulk_create(new)
+        for shift, match in _match(found[series_id], stored[series_id], history):
+            if match:
+                known.append(match)
+            if shift:
+                target = match or ChangePoint(series_id=series_id, quiet=quiet)
+                _describe(target, shift, recorded_at=recorded_at[shift.run_id], quiet=quiet)
+                live.append(target)
+    # Every place is free before one is taken: two change points may have moved in the same direction.
+    ChangePoint.objects.filter(pk__in=[change_point.pk for change_point in known]).update(
+        state=ChangePoint.State.WITHDRAWN
+    )
+    ChangePoint.objects.bulk_update([one for one in live if one.pk], _FIELDS)
+    ChangePoint.objects.bulk_create([one for one in live if one.pk is None])
 
 
 _FIELDS = (
@@ -214,22 +245,29 @@ def _find(histories: Mapping[int, History], *, known: frozenset[int]) -> list[_F
 def _match(
     found: Sequence[_Found], stored: Sequence[ChangePoint], history: History
 ) -> list[tuple[_Found | None, ChangePoint | None]]:
-    """Pair each shift with the nearest stored change point that moves the same way; both may be alone."""
+    """Pair each shift with the nearest stored change point that moves the same way; both may be alone.
+
+    A withdrawn one comes to life again where no other is near. Those that stay withdrawn are left out.
+    """
     pairs: list[tuple[_Found | None, ChangePoint | None]] = []
     left = list(stored)
     for one in found:
         candidates = [
-            (abs(position - one.shift.index), change_point)
+            (_is_withdrawn(change_point), distance, change_point)
             for change_point in left
             if (position := history.position_of(change_point.run_id)) is not None
             and (change_point.change < 0) == (one.shift.change < 0)
-            and abs(position - one.shift.index) <= _SAME_WITHIN
+            and (distance := abs(position - one.shift.index)) <= _SAME_WITHIN
         ]
-        nearest = min(candidates, key=lambda pair: pair[0])[1] if candidates else None
+        nearest = min(candidates, key=lambda candidate: candidate[:2])[-1] if candidates else None
         if nearest:
             left.remove(nearest)
         pairs.append((one, nearest))
-    return pairs + [(None, change_point) for change_point in left]
+    return pairs + [(None, change_point) for change_point in left if not _is_withdrawn(change_point)]
+
+
+def _is_withdrawn(change_point: ChangePoint) -> bool:
+    return change_point.state == ChangePoint.State.WITHDRAWN
 
 
 def _recorded_at(found: Iterable[_Found]) -> dict[int, datetime]:

@@ -1,0 +1,49 @@
+"""Between which two groups an incident began, in words."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from benchdash.regressions.models import Incident
+from benchdash.results.models import UNKNOWN_VERSION, ServerVersion
+
+_UNKNOWN = "?"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """``good`` is the last group of the old level and ``changed`` the first of the new one.
+
+    Where both are the same build they are days, and ``build`` says which build it is; else it is empty.
+    """
+
+    good: str
+    changed: str
+    build: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.build}{', ' if self.build else ''}{self.good} → {self.changed}"
+
+
+def span(incident: Incident, *, last_good_at: datetime | None) -> Span:
+    """``last_good_at`` is the start of the latest run of the old level, where it is known."""
+    good, changed = _name(incident.since), _name(incident.until)
+    if good != changed:
+        return Span(good or _UNKNOWN, changed or _UNKNOWN)
+    write = _minute if _day(last_good_at) == _day(incident.started_at) else _day
+    return Span(write(last_good_at), write(incident.started_at), build=changed)
+
+
+def _name(version: ServerVersion | None) -> str:
+    """``10.6.23 debug 1f3c9a0b2d``; a version that nobody said is left out."""
+    if version is None:
+        return ""
+    parts = ["" if version.version == UNKNOWN_VERSION else version.version, version.build]
+    return " ".join(filter(None, [*parts, (version.commit or "")[:10]]))
+
+
+def _day(time: datetime | None) -> str:
+    return f"{time.astimezone(UTC).day} {time.astimezone(UTC):%b %Y}" if time else _UNKNOWN
+
+
+def _minute(time: datetime | None) -> str:
+    return f"{_day(time)}, {time.astimezone(UTC):%H:%M} UTC" if time else _UNKNOWN

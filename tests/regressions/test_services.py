@@ -1,0 +1,340 @@
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.db import connection, connections, transaction
+from django.test.utils import CaptureQueriesContext
+
+from benchdash.accounts.access import Viewer
+from benchdash.accounts.models import AuditEntry
+from benchdash.regressions.models import ChangePoint, Incident
+from benchdash.regressions.services import analyse_touched, comment, triage
+from benchdash.results.models import Run, Series, TouchedSeries
+from benchdash.results.services import remove_runs, touch
+from tests.builders import START, make_project, make_series, make_upload, make_user
+from tests.regressions.nights import night_time, record_nights
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.django_db
+
+A_FIFTH_SLOWER = [1.0] * 20 + [0.8] * 6
+
+
+@pytest.fixture
+def project():
+    return make_project()
+
+
+@pytest.fixture
+def incident(project):
+    """A confirmed regression by a fifth, from night 21 on."""
+    record_nights(project, A_FIFTH_SLOWER)
+    analyse_touched()
+    return Incident.objects.get()
+
+
+def live_change_points():
+    return ChangePoint.objects.exclude(state="withdrawn").order_by("series__workload__name")
+
+
+# --- finding ----------------------------------------------------------------------------------------------
+
+
+def test_a_step_is_suspected_and_then_confirmed_as_nights_come_in(project):
+    record_nights(project, [1.0] * 20)
+    analyse_touched()
+    states = []
+    for night in range(21, 28):
+        record_nights(project, [0.8], first=night)
+        analyse_touched()
+        states += Incident.objects.values_list("status", flat=True)
+    assert states == sorted(states, reverse=True)
+    assert set(states) == {"suspected", "confirmed"}
+    change_points = live_change_points()
+    assert [one.run.started_at for one in change_points] == [night_time(21)] * 3
+    assert [one.last_good.started_at for one in change_points] == [night_time(20)] * 3
+    assert [one.state for one in change_points] == ["confirmed"] * 3
+    for one in change_points:
+        assert one.before == pytest.approx(1000, rel=0.01)
+        assert one.after == pytest.approx(800, rel=0.01)
+        assert one.change == pytest.approx(-0.2, abs=0.01)
+        assert one.confidence > 0.99
+        assert one.noise == pytest.approx(0.01, abs=0.006)
+        assert (one.groups_before, one.groups_after) == (20, 7)
+
+
+def test_nothing_is_found_where_nothing_changed(project):
+    record_nights(project, [1.0] * 40)
+    assert analyse_touched() == 3
+    assert not ChangePoint.objects.exists()
+    assert not Incident.objects.exists()
+    assert not TouchedSeries.objects.exists()
+
+
+def test_one_bad_night_is_withdrawn_when_the_next_ones_are_good(project):
+    record_nights(project, [1.0] * 20)
+    record_nights(project, [0.8], first=21)
+    analyse_touched()
+    assert Incident.objects.get().status == "suspected"
+    record_nights(project, [1.0] * 3, first=22)
+    analyse_touched()
+    assert not live_change_points().exists()
+    assert Incident.objects.get().status == "withdrawn"
+
+
+def test_a_faster_response_is_an_improvement(project):
+    make_series([10.0, 10.1, 9.9] * 7 + [5.0, 5.1, 4.9] * 3, project=project, metric="latency_p95")
+    analyse_touched()
+    assert Incident.objects.get().kind == "improvement"
+    assert Incident.objects.get().worst == pytest.approx(1.0, rel=0.05)
+
+
+def test_what_follows_from_other_metrics_is_not_watched(project):
+    make_series([10.0, 10.1, 9.9] * 7 + [5.0, 5.1, 4.9] * 3, project=project, metric="latency_max")
+    analyse_touched()
+    assert not ChangePoint.objects.exists()
+
+
+def test_analysis_again_changes_nothing(incident):
+    before = [list(model.objects.order_by("pk").values()) for model in (ChangePoint, Incident)]
+    touch(Series.objects.values_list("pk", flat=True), quiet=False)
+    analyse_touched()
+    assert [list(model.objects.order_by("pk").values()) for model in (ChangePoint, Incident)] == before
+
+
+def test_a_change_point_that_moves_by_two_groups_is_the_same(project):
+    # Two nights on the way down: they look like the new level until there is more of it.
+    record_nights(project, [1.0] * 20 + [0.93] * 2)
+    analyse_touched()
+    before = {one.series_id: one.pk for one in live_change_points()}
+    incident = Incident.objects.get()
+    assert {one.run.started_at for one in live_change_points()} == {night_time(21)}
+    record_nights(project, [0.7] * 6, first=23)
+    analyse_touched()
+    after = {one.series_id: one.pk for one in live_change_points()}
+    assert {one.run.started_at for one in live_change_points()} == {night_time(23)}
+    assert before.items() <= after.items()
+    assert Incident.objects.get() == incident
+
+
+def test_a_change_point_that_comes_back_is_the_same_row(incident, project):
+    before = set(ChangePoint.objects.values_list("pk", flat=True))
+    Run.objects.filter(started_at__gte=night_time(21)).update(excluded_at=night_time(30))
+    touch(Series.objects.values_list("pk", flat=True), quiet=True)
+    analyse_touched()
+    assert not live_change_points().exists()
+    Run.objects.update(excluded_at=None)
+    touch(Series.objects.values_list("pk", flat=True), quiet=True)
+    analyse_touched()
+    assert set(live_change_points().values_list("pk", flat=True)) == before
+    assert Incident.objects.get() == incident
+
+
+def test_statements_do_not_grow_with_the_number_of_groups(project):
+    def statements(nights):
+        record_nights(project, [1.0] * nights)
+        with CaptureQueriesContext(connection) as captured:
+            analyse_touched()
+        return len(captured)
+
+    assert statements(10) == statements(40)
+
+
+# --- who is to be told ------------------------------------------------------------------------------------
+
+
+def test_what_began_lately_is_news(incident):
+    assert not incident.historical
+    assert not incident.quiet
+
+
+def test_what_began_long_before_its_files_came_in_is_historical(project):
+    make_series([100, 101, 99] * 7 + [70, 71, 69] * 3, project=project, start=START)
+    analyse_touched()
+    assert set(live_change_points().values_list("historical", flat=True)) == {True}
+    assert Incident.objects.get().historical
+
+
+def test_how_old_historical_is_can_be_set(project, settings):
+    settings.HISTORICAL_AFTER = timedelta(days=5)
+    record_nights(project, A_FIFTH_SLOWER)
+    analyse_touched()
+    assert Incident.objects.get().historical
+
+
+def test_what_a_quiet_upload_brings_is_quiet(project):
+    record_nights(project, A_FIFTH_SLOWER, quiet=True)
+    analyse_touched()
+    assert set(live_change_points().values_list("quiet", flat=True)) == {True}
+    assert Incident.objects.get().quiet
+
+
+def test_what_a_loud_night_confirms_is_not_quiet_because_it_was_suspected_quietly(project):
+    record_nights(project, A_FIFTH_SLOWER[:22], quiet=True)
+    analyse_touched()
+    assert Incident.objects.get().quiet
+    record_nights(project, [0.8] * 4, first=23)
+    analyse_touched()
+    assert not Incident.objects.get().quiet
+
+
+def test_a_correction_beside_a_nightly_run_does_not_silence_it(project):
+    record_nights(project, A_FIFTH_SLOWER)
+    touch(Series.objects.values_list("pk", flat=True), quiet=True)
+    analyse_touched()
+    assert not Incident.objects.get().quiet
+
+
+# --- several workers, and what is due ---------------------------------------------------------------------
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_workers_at_once_find_everything_once(project):
+    record_nights(project, A_FIFTH_SLOWER)
+    start = threading.Barrier(2)
+
+    def work():
+        start.wait()
+        return analyse_in_a_thread()
+
+    with ThreadPoolExecutor() as pool:
+        done = [future.result() for future in [pool.submit(work) for _ in range(2)]]
+    assert sorted(done) == [0, 3]
+    assert live_change_points().count() == 3
+    assert Incident.objects.count() == 1
+    assert not TouchedSeries.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_is_touched_again_during_analysis_is_looked_at_again(project):
+    record_nights(project, A_FIFTH_SLOWER)
+
+    with ThreadPoolExecutor() as pool:
+        with transaction.atomic():
+            hold_back_writing("regressions_changepoint")
+            future = pool.submit(analyse_in_a_thread)
+            wait_until(somebody_waits_for_a_lock)
+            with ThreadPoolExecutor() as other:
+                other.submit(touch_one).result()
+        assert future.result() == 4
+    assert live_change_points().count() == 3
+    assert not TouchedSeries.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_people_say_during_analysis_is_kept(project):
+    record_nights(project, A_FIFTH_SLOWER)
+    analyse_touched()
+    incident = Incident.objects.get()
+    touch(Series.objects.values_list("pk", flat=True), quiet=True)
+
+    with ThreadPoolExecutor() as pool:
+        with transaction.atomic():
+            Incident.objects.select_for_update().get(pk=incident.pk)
+            future = pool.submit(analyse_in_a_thread)
+            wait_until(somebody_waits_for_a_lock)
+            triage(incident, by=Viewer(user=make_user(member_of=project)), state="expected", reason="a trade")
+        future.result()
+    incident.refresh_from_db()
+    assert (incident.state, incident.reason, incident.status) == ("expected", "a trade", "confirmed")
+
+
+def hold_back_writing(table):
+    with connection.cursor() as cursor:
+        cursor.execute(f"LOCK TABLE {table} IN SHARE MODE")
+
+
+def somebody_waits_for_a_lock():
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+        return cursor.fetchone()[0]
+
+
+def touch_one():
+    touch([Series.objects.earliest("pk").pk], quiet=False)
+    connections.close_all()
+
+
+def analyse_in_a_thread():
+    try:
+        return analyse_touched()
+    finally:
+        connections.close_all()
+
+
+def test_a_product_whose_analysis_fails_does_not_hold_up_the_others(project):
+    record_nights(project, A_FIFTH_SLOWER, product="Broken")
+    record_nights(project, A_FIFTH_SLOWER, product="Sound")
+    broken = Series.objects.filter(product__name="Broken").first().product
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"ALTER TABLE regressions_incident ADD CONSTRAINT broken CHECK (product_id <> {broken.pk})"
+        )
+    assert analyse_touched() == 3
+    assert Incident.objects.get().product.name == "Sound"
+    assert set(TouchedSeries.objects.values_list("series__product__name", flat=True)) == {"Broken"}
+    assert not ChangePoint.objects.filter(series__product=broken).exists()
+
+
+def test_an_incident_whose_series_are_gone_is_withdrawn(project):
+    upload = make_upload(project)
+    record_nights(project, A_FIFTH_SLOWER, upload=upload)
+    analyse_touched()
+    remove_runs(project, upload_id=upload.pk)
+    analyse_touched()
+    assert not Series.objects.exists()
+    assert Incident.objects.get().status == "withdrawn"
+
+
+# --- what people think ------------------------------------------------------------------------------------
+
+
+def test_what_people_said_survives_the_next_analysis(incident, project):
+    alice = make_user(member_of=project)
+    triage(incident, by=Viewer(user=alice), state="investigating", assignee=alice, reason="bisecting")
+    record_nights(project, [0.8] * 3, first=27)
+    analyse_touched()
+    incident = Incident.objects.get()
+    assert (incident.state, incident.assignee, incident.reason) == ("investigating", alice, "bisecting")
+
+
+def test_triage_is_in_the_audit_log_with_what_changed(incident, project):
+    alice = make_user(member_of=project)
+    triage(incident, by=Viewer(user=alice), state="acknowledged", assignee=alice, reason="seen")
+    entry = AuditEntry.objects.get()
+    assert (entry.action, entry.user, entry.reason) == ("incident triaged", alice, "seen")
+    assert entry.subject == f"incident {incident.pk}: regression of MariaDB main"
+    assert entry.detail == {"state": "new → acknowledged", "assignee": "Alice"}
+
+
+def test_triage_that_changes_nothing_is_not_recorded(incident):
+    triage(incident, by=Viewer(user=make_user()), state="new")
+    assert not AuditEntry.objects.exists()
+
+
+def test_an_assignee_can_be_taken_away(incident, project):
+    alice = make_user(member_of=project)
+    triage(incident, by=Viewer(user=alice), assignee=alice)
+    triage(incident, by=Viewer(user=alice), unassign=True)
+    incident.refresh_from_db()
+    assert incident.assignee is None
+
+
+def test_only_members_can_be_assigned_and_only_known_states_set(incident):
+    outsider = make_user()
+    with pytest.raises(ValidationError, match="Alice is not a member"):
+        triage(incident, by=Viewer(user=outsider), assignee=outsider)
+    with pytest.raises(ValidationError, match="no state 'done'"):
+        triage(incident, by=Viewer(user=outsider), state="done")
+    incident.refresh_from_db()
+    assert (incident.state, incident.assignee) == ("new", None)
+
+
+def test_a_comment_keeps_the_name_of_its_author(incident, project):
+    alice = make_user(member_of=project)
+    comment(incident, by=Viewer(user=alice), text="Since the new build host?")
+    alice.delete()
+    said = incident.comments.get()
+    assert (said.author, said.author_name, said.text) == (None, "Alice", "Since the new build host?")
