@@ -2,8 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,9 @@ from benchdash.regressions.detection import (
     compare_samples,
     median_interval,
 )
-from benchdash.results.models import Measurement, Run, Series, ServerVersion
-from benchdash.results.readings import Direction
+from benchdash.regressions.detection.compare import Verdict
+from benchdash.results.models import Measurement, Run, ServerVersion
+from benchdash.results.readings import HIGHER, Direction
 
 _MOST_CANDIDATES = 20
 
@@ -106,11 +108,21 @@ class Cell:
     tool_interval: ToolInterval | None
     series_id: int
     run_id: int
+    unit: str
+    direction: Direction
+
+
+RowKey = tuple[str, int | None]
+"""The name of a workload and a thread count."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """``cells[i]`` and ``comparisons[i]`` belong to column i; None where it (or the base) has no runs."""
+    """``cells[i]`` and ``comparisons[i]`` belong to column i; None where it (or the base) has no runs.
+
+    Rows of one metric may have units and directions of their own: a JMH score is a time or a throughput.
+    Cells of one row in different units are not compared.
+    """
 
     workload: str
     threads: int | None
@@ -119,9 +131,23 @@ class Row:
     cells: tuple[Cell | None, ...]
     comparisons: tuple[Comparison | None, ...]
 
+    @property
+    def unit(self) -> str:
+        return self._any_cell.unit
+
+    @property
+    def direction(self) -> Direction:
+        return self._any_cell.direction
+
+    @property
+    def _any_cell(self) -> Cell:
+        return next(cell for cell in (self.base, *self.cells) if cell)
+
 
 @dataclass(frozen=True, slots=True)
 class ComparisonTable:
+    """``unit`` and ``direction`` are those of the first row."""
+
     metric: str
     unit: str
     direction: Direction
@@ -153,17 +179,62 @@ def compare(
         columns = [resolve(runs, selector.completed_by(filters), field="against") for selector in against]
     else:
         columns = _other_versions(runs, base_column)
-    cells, unit, direction = _cells(runs, metric, {base_column.key, *(column.key for column in columns)})
-    rows = _rows(cells, base_column, columns, direction)
-    return ComparisonTable(
-        metric=metric,
-        unit=unit,
-        direction=direction,
-        base=base_column,
-        columns=tuple(columns),
-        rows=tuple(rows),
-        geomean=tuple(_geometric_mean(rows, index) for index in range(len(columns))),
-    )
+    return _table(runs, metric, base_column, columns)
+
+
+def compare_columns(
+    project: Project,
+    *,
+    metric: str,
+    base: Column,
+    columns: Sequence[Column],
+    workloads: Sequence[str] = (),
+    threads: Sequence[int | None] = (),
+) -> ComparisonTable:
+    """The same for columns that are known already; one statement. Raises SelectorError for the metric."""
+    return _table(_runs(project, workloads=workloads, threads=threads), metric, base, columns)
+
+
+def compared_rows(
+    base: Mapping[RowKey, Cell],
+    columns: Sequence[Mapping[RowKey, Cell]],
+    *,
+    noise: Mapping[RowKey, tuple[float, float]] | None = None,
+) -> list[Row]:
+    """The rows of a table from the cells of its base and of each column, in the order of their keys.
+
+    ``noise`` is the standard deviation of the logs of single runs in a row and its degrees of freedom,
+    where a history tells it; by default the scatter of repeats over the whole table.
+    """
+    keys = sorted({*base, *chain.from_iterable(columns)}, key=_row_order)
+    pooled = _pooled_noise(chain(base.values(), *(column.values() for column in columns)))
+    compared = {}
+    for key in keys:
+        sd, df = (noise.get(key) if noise is not None else pooled) or (None, 0)
+        for index, column in enumerate(columns):
+            if (one := base.get(key)) and (other := column.get(key)) and one.unit == other.unit:
+                compared[key, index] = _compare(one, other, sd, df)
+    directions = [base[key].direction for key, _ in compared]
+    verdicts = dict(zip(compared, _verdicts(list(compared.values()), directions), strict=True))
+    return [
+        Row(
+            workload=key[0],
+            threads=key[1],
+            group=None,
+            base=base.get(key),
+            cells=tuple(column.get(key) for column in columns),
+            comparisons=tuple(verdicts.get((key, index)) for index in range(len(columns))),
+        )
+        for key in keys
+    ]
+
+
+def geometric_mean(rows: Iterable[Row], column: int) -> float | None:
+    """Of the ratios of one column; None where it has none."""
+    ratios = [
+        one.ratio for row in rows if (one := row.comparisons[column]) is not None and one.ratio is not None
+    ]
+    return float(np.exp(np.mean(np.log(ratios)))) if ratios else None
 
 
 def resolve(runs: QuerySet[Run], selector: Selector, *, field: str) -> Column:
@@ -273,23 +344,45 @@ class _Value:
     """One measurement with what decides whether it counts."""
 
     series_id: int
+    unit: str
+    direction: Direction
     run_id: int
     started_at: datetime
-    surroundings: tuple[int | None, int | None]
+    environment_id: int | None
+    content_id: int | None
     value: float
     low: float | None
     high: float | None
 
+    @property
+    def surroundings(self) -> tuple[int | None, int | None]:
+        return self.environment_id, self.content_id
+
 
 _ColumnKey = tuple[int, str, int, int, str]
-_RowKey = tuple[str, int | None]
+
+
+def _table(runs: QuerySet[Run], metric: str, base: Column, columns: Sequence[Column]) -> ComparisonTable:
+    cells = _cells(runs, metric, {base.key, *(column.key for column in columns)})
+    if not cells:
+        raise SelectorError(f"nothing of these versions has the metric {metric!r}", field="metric")
+    rows = compared_rows(cells.get(base.key, {}), [cells.get(column.key, {}) for column in columns])
+    return ComparisonTable(
+        metric=metric,
+        unit=rows[0].unit,
+        direction=rows[0].direction,
+        base=base,
+        columns=tuple(columns),
+        rows=tuple(rows),
+        geomean=tuple(geometric_mean(rows, index) for index in range(len(columns))),
+    )
 
 
 def _cells(
     runs: QuerySet[Run], metric: str, columns: set[_ColumnKey]
-) -> tuple[dict[_ColumnKey, dict[_RowKey, Cell]], str, Direction]:
-    """The cells of every column by row, and the unit and direction of the metric."""
-    measured = (
+) -> dict[_ColumnKey, dict[RowKey, Cell]]:
+    """The cells of every column by row."""
+    measured: Iterable[tuple[Any, ...]] = (
         Measurement.objects.filter(
             run__in=runs.filter(version__in={key[0] for key in columns}).order_by(), series__metric=metric
         )
@@ -303,6 +396,8 @@ def _cells(
             "series__workload__name",
             "run__threads",
             "series",
+            "series__unit",
+            "series__direction",
             "run",
             "run__started_at",
             "run__environment",
@@ -312,17 +407,12 @@ def _cells(
             "high",
         )
     )
-    values: dict[_ColumnKey, dict[_RowKey, list[_Value]]] = defaultdict(lambda: defaultdict(list))
-    for *key, workload, threads, series, run, started_at, environment, content, value, low, high in measured:
-        if (column := (key[0], key[1], key[2], key[3], key[4])) in columns:
-            one = _Value(series, run, started_at, (environment, content), value, low, high)
-            values[column][workload, threads].append(one)
-    cells = {column: {row: _cell(group) for row, group in rows.items()} for column, rows in values.items()}
-    any_cell = next((cell for rows in cells.values() for cell in rows.values()), None)
-    if any_cell is None:
-        raise SelectorError(f"nothing of these versions has the metric {metric!r}", field="metric")
-    of_metric = Series.objects.get(pk=any_cell.series_id)
-    return cells, of_metric.unit, of_metric.better
+    values: dict[_ColumnKey, dict[RowKey, list[_Value]]] = defaultdict(lambda: defaultdict(list))
+    for row in measured:
+        column, (workload, threads), measurement = row[:5], row[5:7], row[7:]
+        if column in columns:
+            values[column][workload, threads].append(_Value(*measurement))
+    return {column: {row: _cell(group) for row, group in rows.items()} for column, rows in values.items()}
 
 
 def _cell(values: Sequence[_Value]) -> Cell:
@@ -345,47 +435,36 @@ def _cell(values: Sequence[_Value]) -> Cell:
         tool_interval=tool,
         series_id=latest.series_id,
         run_id=latest.run_id,
+        unit=latest.unit,
+        direction=latest.direction,
     )
 
 
-def _rows(
-    cells: Mapping[_ColumnKey, Mapping[_RowKey, Cell]],
-    base: Column,
-    columns: Sequence[Column],
-    direction: Direction,
-) -> list[Row]:
-    noise, df = _pooled_noise(cell for rows in cells.values() for cell in rows.values())
-    keys = sorted(
-        {key for rows in cells.values() for key in rows},
-        key=lambda key: (key[0], -1 if key[1] is None else key[1]),
+def _row_order(key: RowKey) -> tuple[str, int]:
+    workload, threads = key
+    return workload, -1 if threads is None else threads
+
+
+def _compare(base: Cell, other: Cell, sd: float | None, df: float) -> Comparison:
+    return compare_samples(
+        base.values,
+        other.values,
+        direction=base.direction,
+        base_interval=base.tool_interval,
+        other_interval=other.tool_interval,
+        history_sd=sd,
+        history_df=df,
     )
-    bases = [cells.get(base.key, {}).get(key) for key in keys]
-    table = [[cells.get(column.key, {}).get(key) for column in columns] for key in keys]
-    compared = {
-        (row, column): compare_samples(
-            base_cell.values,
-            cell.values,
-            direction=direction,
-            base_interval=base_cell.tool_interval,
-            other_interval=cell.tool_interval,
-            history_sd=noise,
-            history_df=df,
-        )
-        for row, base_cell in enumerate(bases)
-        for column, cell in enumerate(table[row])
-        if base_cell and cell
-    }
-    verdicts = dict(zip(compared, adjusted(list(compared.values()), direction=direction), strict=True))
+
+
+_TURNED: dict[Verdict, Verdict] = {"better": "worse", "worse": "better"}
+
+
+def _verdicts(comparisons: Sequence[Comparison], directions: Sequence[Direction]) -> list[Comparison]:
+    """p adjusted over the whole table, and the verdict of each by the direction of its row."""
     return [
-        Row(
-            workload=workload,
-            threads=threads,
-            group=None,
-            base=bases[row],
-            cells=tuple(table[row]),
-            comparisons=tuple(verdicts.get((row, column)) for column in range(len(columns))),
-        )
-        for row, (workload, threads) in enumerate(keys)
+        one if direction == HIGHER else replace(one, verdict=_TURNED.get(one.verdict, one.verdict))
+        for one, direction in zip(adjusted(comparisons, direction=HIGHER), directions, strict=True)
     ]
 
 
@@ -401,13 +480,6 @@ def _pooled_noise(cells: Iterable[Cell]) -> tuple[float | None, float]:
             residual += float(((logs - logs.mean()) ** 2).sum())
             df += cell.n - 1
     return (float(np.sqrt(residual / df)), df) if df and residual > 0 else (None, 0)
-
-
-def _geometric_mean(rows: Sequence[Row], column: int) -> float | None:
-    ratios = [
-        one.ratio for row in rows if (one := row.comparisons[column]) is not None and one.ratio is not None
-    ]
-    return float(np.exp(np.mean(np.log(ratios)))) if ratios else None
 
 
 def _words(selector: Selector) -> str:
