@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 import sys
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -11,6 +10,7 @@ from django.conf import settings
 from django.db import connection
 
 from benchdash.celery import app
+from benchdash.launcher.processes import Program, spawn
 from tests.waiting import wait_until
 
 
@@ -31,16 +31,17 @@ class CeleryWorker:
         command = [sys.executable, "-m", "celery", "-A", "benchdash.celery", "worker", "--loglevel=INFO"]
         command += ["--concurrency=2", "--without-gossip", "--without-mingle", "--without-heartbeat"]
         with self._log.open("w") as log:
-            self._process = subprocess.Popen(
-                command,
-                cwd=settings.BASE_DIR,
-                env=self._environment,
-                stdin=subprocess.DEVNULL,
+            self._process = spawn(
+                Program("worker", command, orphan_signal=signal.SIGKILL),
+                {**self._environment, "PYTHONPATH": str(settings.BASE_DIR)},
                 stdout=log,
                 stderr=log,
-                start_new_session=True,
             )
-        wait_until(self._is_ready, within=60)
+        try:
+            wait_until(self._is_ready, within=60)
+        except AssertionError:
+            self.stop()
+            raise
 
     def kill(self):
         """As the kernel does when memory is short: the worker and its children, at once."""

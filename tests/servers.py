@@ -6,8 +6,9 @@ its own Redis and its own ``var/``. With DATABASE_URL or REDIS_URL set, those se
 
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ from benchdash.embedded.redis import Redis
 _QUICK = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 # What a developer may have set for a server of their own.
 _FOREIGN = ("SITE_URL", "EMAIL_URL", "EMAIL_FROM", "HOST", "PORT", "DEBUG", "SECRET_KEY", "STATIC_ROOT")
-_open = ExitStack()
+_keeper = None
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -31,15 +32,9 @@ def pytest_load_initial_conftests():
     # Playwright runs an event loop in the thread of the test; the ORM is still called from that thread alone.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
     var = Path(tempfile.mkdtemp(prefix="benchdash-tests-"))
-    _open.callback(shutil.rmtree, var, ignore_errors=True)
     (var / "static").mkdir()
     os.environ["BENCHDASH_VAR"] = str(var)
-    wanted = []
-    if not os.environ.get("REDIS_URL"):
-        wanted.append(Redis(var))
-    if not os.environ.get("DATABASE_URL"):
-        wanted.append(Postgresql(var, settings=_QUICK))
-    _open.enter_context(servers.running(var, wanted))
+    _start_keeper(var)
     # xdist workers inherit it.
     os.environ.setdefault("DATABASE_URL", embedded.database_url(var))
 
@@ -55,4 +50,38 @@ def pytest_configure():
 
 @pytest.hookimpl(trylast=True)
 def pytest_unconfigure():
-    _open.close()
+    if _keeper:
+        _keeper.stdin.close()
+        _keeper.wait()
+
+
+def _start_keeper(var):
+    """The servers belong to a process that stops them when this one ends, even by force."""
+    global _keeper  # noqa: PLW0603 - pytest's hooks are functions
+    _keeper = subprocess.Popen(
+        [sys.executable, "-m", __name__, str(var)],
+        cwd=Path(__file__).parent.parent,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    if _keeper.stdout.readline() != "ready\n":
+        raise pytest.UsageError("the servers for the tests did not start")
+
+
+def _keep(var):
+    wanted = []
+    if not os.environ.get("REDIS_URL"):
+        wanted.append(Redis(var))
+    if not os.environ.get("DATABASE_URL"):
+        wanted.append(Postgresql(var, settings=_QUICK))
+    with servers.running(var, wanted):
+        sys.stdout.write("ready\n")
+        sys.stdout.flush()
+        sys.stdin.read()
+    shutil.rmtree(var, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    _keep(Path(sys.argv[1]))

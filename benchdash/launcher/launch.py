@@ -242,5 +242,7 @@ def _answers(url: str) -> bool:
 
 
 def _say(text: str) -> None:
-    sys.stdout.write(f"{text}\n")
-    sys.stdout.flush()
+    # A terminal that was closed must not keep us from stopping in order.
+    with suppress(OSError):
+        sys.stdout.write(f"{text}\n")
+        sys.stdout.flush()
