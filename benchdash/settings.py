@@ -247,6 +247,12 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "The history of benchmark results: upload, read, compare.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "ENUM_NAME_OVERRIDES": {
+        "IncidentState": "benchdash.regressions.models.Incident.State",
+        "ChangePointState": "benchdash.regressions.models.ChangePoint.State",
+        "UploadState": "ingest.models.Upload.State",
+    },
 }
 
 # --- the rest -----------------------------------------------------------------------------------------------

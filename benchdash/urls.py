@@ -1,9 +1,11 @@
 """The whole URL map."""
 
 from django.contrib import admin
-from django.urls import include, path
+from django.urls import include, path, re_path
 
 from benchdash.api import health
+from drf_spectacular.views import SpectacularAPIView as SchemaView
+from benchdash.api.views.unknown import UnknownView
 
 urlpatterns = [
     path("admin/", admin.site.urls),
@@ -12,5 +14,8 @@ urlpatterns = [
     path("metrics", health.metrics),
     path("api/v1/", include("ingest.urls")),
     path("api/v1/", include("benchdash.api.urls")),
+    path("api/schema/", SchemaView.as_view(), name="schema"),
+    # Only with a slash at the end: Django still leads to it who forgot one.
+    re_path(r"^api/.*/$", UnknownView.as_view()),
     path("", include("benchdash.dashboard.urls")),
 ]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from django.conf import settings
 from django.core import signing
 from django.db.models import Model, Q
 from rest_framework.pagination import BasePagination
@@ -35,7 +36,9 @@ class Pages(BasePagination):
         rows = list(queryset.order_by(*order)[: limit + 1])
         if len(rows) > limit:
             cursor = signing.dumps(_values(rows[limit - 1], order), salt=salt)
-            self._next = replace_query_param(request.build_absolute_uri(), "cursor", cursor)
+            self._next = replace_query_param(
+                f"{settings.SITE_URL}{request.get_full_path()}", "cursor", cursor
+            )
         return rows[:limit]
 
     def get_paginated_response(self, data: Any) -> Response:

@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, time
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import Model, Q, QuerySet
 from django.utils.dateparse import parse_date, parse_datetime
 from rest_framework.exceptions import ValidationError
 from rest_framework.filters import BaseFilterBackend
 from rest_framework.request import Request
 from rest_framework.views import APIView
+
+from benchdash.results.versions import parse_version
 
 LARGEST_INTEGER = 2**31 - 1
 LARGEST_ID = 2**63 - 1
@@ -70,7 +72,12 @@ def choice(name: str, value: str, choices: Sequence[str]) -> str:
 
 
 def boolean(name: str, value: str) -> bool:
-    return choice(name, value.lower(), ("true", "false")) == "true"
+    return choice(name, value.lower(), ("true", "false", "1", "0")) in {"true", "1"}
+
+
+def wants_csv(request: Request) -> bool:
+    """``?format=csv``; without it, and with ``json``, an answer is JSON."""
+    return choice("format", text(request, "format") or "json", ("json", "csv")) == "csv"
 
 
 def moment(name: str, value: str) -> datetime:
@@ -125,6 +132,24 @@ class Filter:
         return {"type": "string"}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedFilter(Filter):
+    """``field`` is a foreign key to a thing of ``model``, which is found by its name or an old one."""
+
+    model: type[Model]
+
+    def fits(self, value: str) -> Q:
+        things = self.model._default_manager.filter(Q(name=value) | Q(aliases__name=value))
+        return Q(**{f"{self.field}__in": things.values("pk")})
+
+
+class VersionFilter(Filter):
+    """However a package writes it: ``10.6.23-MariaDB`` finds 10.6.23."""
+
+    def fits(self, value: str) -> Q:
+        return Q(**{f"{self.field}__in": {value, parse_version(value).version}})
+
+
 class CommitFilter(Filter):
     def fits(self, value: str) -> Q:
         return Q(**{f"{self.field}__startswith": commit(self.name, value)})
@@ -133,6 +158,22 @@ class CommitFilter(Filter):
 class ThreadsFilter(Filter):
     def fits(self, value: str) -> Q:
         return Q(**{self.field: threads(value)})
+
+
+class IdFilter(Filter):
+    def fits(self, value: str) -> Q:
+        return Q(**{self.field: integer(self.name, value, most=LARGEST_ID)})
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        return {"type": "integer"}
+
+
+class TagFilter(Filter):
+    """``field`` is an array of texts."""
+
+    def fits(self, value: str) -> Q:
+        return Q(**{f"{self.field}__contains": [value]})
 
 
 class BooleanFilter(Filter):
@@ -146,9 +187,9 @@ class BooleanFilter(Filter):
         return {"type": "boolean"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ChoiceFilter(Filter):
-    choices: Sequence[str] = ()
+    choices: Sequence[str]
 
     def fits(self, value: str) -> Q:
         return Q(**{self.field: choice(self.name, value, self.choices)})

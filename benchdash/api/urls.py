@@ -1,7 +1,37 @@
 """The read API, under ``/api/v1/``."""
 
-from django.urls import URLPattern
+from django.urls import path
+from rest_framework.routers import SimpleRouter
+
+from benchdash.api.views import catalogue, comparison, incidents, members, runs, series
 
 app_name = "api"
 
-urlpatterns: list[URLPattern] = []
+_router = SimpleRouter(use_regex_path=False)
+_router.register("projects", catalogue.ProjectViews, "project")
+_router.register("products", catalogue.ProductViews, "product")
+_router.register("versions", catalogue.VersionViews, "version")
+_router.register("hardware", catalogue.HardwareViews, "hardware")
+_router.register("configurations", catalogue.ConfigurationViews, "configuration")
+_router.register("workloads", catalogue.WorkloadViews, "workload")
+_router.register("runs", runs.RunViews, "run")
+_router.register("series", series.SeriesViews, "series")
+_router.register("incidents", incidents.IncidentViews, "incident")
+
+urlpatterns = [
+    *_router.urls,
+    path("compare/", comparison.CompareView.as_view(), name="compare"),
+    path(
+        "subscriptions/",
+        members.SubscriptionViews.as_view(
+            {"get": "list", "post": "create", "delete": "destroy_all"}, detail=False
+        ),
+        name="subscription-list",
+    ),
+    path(
+        "subscriptions/<int:pk>/",
+        members.SubscriptionViews.as_view({"get": "retrieve", "delete": "destroy"}, detail=True),
+        name="subscription-detail",
+    ),
+    path("audit/", members.AuditViews.as_view({"get": "list"}, detail=False), name="audit-list"),
+]

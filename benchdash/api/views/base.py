@@ -1,32 +1,60 @@
 """What all views of the API begin with: who asks, and which projects exist for them."""
 
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import IO, Any
 
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
+from django.db import transaction
 from django.db.models import Model, QuerySet
 from django.utils.functional import cached_property
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
-from rest_framework.exceptions import NotAuthenticated
+from rest_framework.exceptions import NotAuthenticated, ParseError
 from rest_framework.filters import BaseFilterBackend
-from rest_framework.generics import GenericAPIView, ListAPIView, RetrieveAPIView
+from rest_framework.mixins import ListModelMixin, RetrieveModelMixin
+from rest_framework.parsers import JSONParser
 from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
+from rest_framework.viewsets import GenericViewSet
 
 from benchdash.accounts.access import Viewer, viewer_of
-from benchdash.accounts.models import Project
+from benchdash.accounts.models import Project, Scope
 from benchdash.api import parameters
 from benchdash.api.pagination import Pages
 from benchdash.api.parameters import Filter, Filters
 from benchdash.api.throttling import AnonymousThrottle
-
-M = TypeVar("M", bound=Model)
+from benchdash.results.corrections import CorrectionError, Effect
 
 PROJECT = OpenApiParameter(
     "project", OpenApiTypes.STR, description="the slug of a project; by default that of the token"
 )
+PREVIEW = OpenApiParameter(
+    "preview", OpenApiTypes.BOOL, description="say what would change, and change nothing; as in the body"
+)
+FORMAT = OpenApiParameter("format", OpenApiTypes.STR, enum=["json", "csv"], default="json")
+
+
+class BodyParser(JSONParser):
+    """JSON that is neither too large nor too deep to be read."""
+
+    def parse(
+        self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> Any:
+        request: Request = (parser_context or {})["request"]
+        if int(request.META.get("CONTENT_LENGTH") or 0) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
+            raise RequestDataTooBig(f"the body is larger than {settings.DATA_UPLOAD_MAX_MEMORY_SIZE} bytes")
+        try:
+            return super().parse(stream, media_type, parser_context)
+        except RecursionError:
+            raise ParseError("the JSON is nested too deeply") from None
 
 
 class View(APIView):
+    parser_classes = [BodyParser]
     throttle_classes = [AnonymousThrottle]
 
     @cached_property
@@ -47,9 +75,19 @@ class View(APIView):
 
     def require(self, scope: str, project: Project) -> None:
         """Raises NotAllowed, or NotAuthenticated where nobody knows who asks."""
+        self.require_somebody()
+        self.viewer.require(scope, project)
+
+    def require_somebody(self) -> None:
         if self.viewer.is_anonymous:
             raise NotAuthenticated
-        self.viewer.require(scope, project)
+
+    def sent(self, serializer: type[Serializer[Any]]) -> Mapping[str, Any]:
+        """The body of the request. Raises rest_framework's ValidationError."""
+        body = serializer(data=self.request.data)
+        body.is_valid(raise_exception=True)
+        values: Mapping[str, Any] = body.validated_data
+        return values
 
 
 class ProjectFilter(BaseFilterBackend):
@@ -79,23 +117,45 @@ def _project_field(view: APIView) -> str:
     return field
 
 
-class RowsView(View, GenericAPIView[M]):
-    """Rows of the projects that exist for the viewer; all others do not exist either."""
+class RowsView(View, ListModelMixin, RetrieveModelMixin, GenericViewSet[Any]):
+    """Rows of the projects that exist for the viewer; all others do not exist either.
 
-    project_field = "project"
+    ``order`` of a list is what Pages wants; ``filters`` are the parameters that choose among its rows.
+    """
 
-    def get_queryset(self) -> QuerySet[M]:
-        return super().get_queryset().filter(**{f"{self.project_field}__in": self.viewer.projects()})
-
-
-class ListView(RowsView[M], ListAPIView[M]):
-    """``order`` as Pages wants it; ``filters`` are the parameters that choose among the rows."""
-
+    lookup_value_converter = "int"
     pagination_class = Pages
     filter_backends = [ProjectFilter, Filters]
+    project_field = "project"
     order: tuple[str, ...] = ("pk",)
     filters: tuple[Filter, ...] = ()
 
+    def get_queryset(self) -> QuerySet[Any]:
+        return super().get_queryset().filter(**{f"{self.project_field}__in": self.viewer.projects()})
 
-class RowView(RowsView[M], RetrieveAPIView[M]):
-    pass
+
+class CorrectableView(RowsView):
+    """Rows that those may correct who triage."""
+
+    def row_to_correct(self) -> Any:
+        row: Any = self.get_object()
+        self.require(Scope.TRIAGE, row.project)
+        return row
+
+    def correct(
+        self, row: Model, correction: Callable[[], Effect], *, sent: Mapping[str, Any], field: str
+    ) -> Response:
+        """The row as it is after a correction, and the effect; a preview is the correction itself, undone.
+
+        A correction that cannot be made is an error of ``field``.
+        """
+        asked = parameters.text(self.request, "preview")
+        preview = parameters.boolean("preview", asked) if asked else sent["preview"]
+        try:
+            with transaction.atomic():
+                effect = correction()
+                corrected = self.get_serializer(self.get_queryset().get(pk=row.pk)).data
+                transaction.set_rollback(preview)
+        except CorrectionError as error:
+            raise parameters.refuse(field, str(error)) from None
+        return Response({**corrected, "preview": preview, "changes": asdict(effect)})

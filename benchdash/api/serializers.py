@@ -1,0 +1,641 @@
+"""The shapes of answers and of what may be sent. Their names are those of the contract."""
+
+from typing import Any
+
+from django.conf import settings
+from django.urls import reverse
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from benchdash.accounts.access import Viewer
+from benchdash.accounts.models import AuditEntry, Project
+from benchdash.alerts.models import Subscription
+from benchdash.api.parameters import LARGEST_ID
+from benchdash.regressions.models import ChangePoint, Comment, Incident
+from benchdash.regressions.queries import evidence, what_changed
+from benchdash.results.models import Configuration, Hardware, Product, Run, Series, ServerVersion, Workload
+
+
+def address(name: str, *args: object) -> str:
+    """The absolute address of a named page or resource."""
+    return f"{settings.SITE_URL}{reverse(name, args=args)}"
+
+
+COMMIT = r"^[0-9a-fA-F]{7,40}$"
+
+
+def _is_member(serializer: serializers.BaseSerializer[Any], project: Project) -> bool:
+    viewer: Viewer = serializer.context["view"].viewer
+    return viewer.is_member(project)
+
+
+class IdField(serializers.IntegerField):
+    """The id of a row. No row has one out of these bounds, so a larger one is malformed, not unknown."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(min_value=1, max_value=LARGEST_ID, **options)
+
+
+# --- projects and what is named in them -------------------------------------------------------------------
+
+
+class ProjectSerializer(serializers.ModelSerializer[Project]):
+    class Meta:
+        model = Project
+        fields = ("id", "slug", "name", "visibility", "notice", "is_sample", "created_at")
+
+
+class _NamedSerializer(serializers.ModelSerializer[Any]):
+    """``aliases`` are old names, by which uploads still find the thing."""
+
+    project = serializers.CharField(source="project.slug", read_only=True)
+    aliases: Any = serializers.SlugRelatedField(slug_field="name", many=True, read_only=True)
+
+
+class ProductSerializer(_NamedSerializer):
+    class Meta:
+        model = Product
+        fields = ("id", "project", "name", "aliases")
+
+
+class HardwareSerializer(_NamedSerializer):
+    facts = serializers.DictField()
+
+    class Meta:
+        model = Hardware
+        fields = ("id", "project", "name", "facts", "aliases")
+
+
+class ConfigurationSerializer(_NamedSerializer):
+    class Meta:
+        model = Configuration
+        fields = ("id", "project", "name", "aliases")
+
+
+class WorkloadSerializer(_NamedSerializer):
+    options = serializers.DictField()
+
+    class Meta:
+        model = Workload
+        fields = ("id", "project", "name", "options", "aliases")
+
+
+class VersionSerializer(_NamedSerializer):
+    product = serializers.CharField(source="product.name")
+
+    class Meta:
+        model = ServerVersion
+        fields = (
+            "id",
+            "project",
+            "product",
+            "version",
+            "build",
+            "commit",
+            "committed_at",
+            "released_on",
+            "aliases",
+        )
+
+
+# --- corrections ------------------------------------------------------------------------------------------
+
+
+class CorrectionRequest(serializers.Serializer[Any]):
+    """With ``preview`` nothing is changed, and the answer says what would be."""
+
+    reason = serializers.CharField(max_length=1000, allow_blank=True, default="")
+    preview = serializers.BooleanField(default=False)
+
+
+class RenameRequest(CorrectionRequest):
+    name = serializers.CharField(max_length=300)
+
+
+class VersionRequest(CorrectionRequest):
+    """``version`` renames; the others correct what is known of the build. Null forgets."""
+
+    version = serializers.CharField(max_length=100, required=False)
+    commit = serializers.RegexField(COMMIT, required=False, allow_null=True)
+    committed_at = serializers.DateTimeField(required=False, allow_null=True)
+    released_on = serializers.DateField(required=False, allow_null=True)
+
+
+class MergeRequest(CorrectionRequest):
+    into = IdField()
+
+
+class ExclusionRequest(CorrectionRequest):
+    """An exclusion needs a ``reason``."""
+
+    excluded = serializers.BooleanField()
+
+
+class EffectSerializer(serializers.Serializer[Any]):
+    """How many runs change, the uploads that brought them, and series; ``merged`` of these join others."""
+
+    runs = serializers.IntegerField()
+    uploads = serializers.IntegerField()
+    series = serializers.IntegerField()
+    merged = serializers.IntegerField()
+
+
+def corrected(serializer: type[serializers.ModelSerializer[Any]]) -> type[serializers.ModelSerializer[Any]]:
+    """The shape of the answer to a correction: the thing, whether it was a preview, and the effect."""
+    meta = serializer.Meta
+    fields = (*meta.fields, "preview", "changes")
+    members = {
+        "Meta": type("Meta", (meta,), {"fields": fields}),
+        "preview": serializers.BooleanField(),
+        "changes": EffectSerializer(),
+    }
+    return type(f"Corrected{serializer.__name__}", (serializer,), members)
+
+
+# --- runs -------------------------------------------------------------------------------------------------
+
+
+class UploadReferenceSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    url = serializers.URLField()
+
+
+class RunSerializer(serializers.ModelSerializer[Run]):
+    """``duration`` is in seconds; ``version_id`` is what a selector of a comparison takes."""
+
+    url = serializers.SerializerMethodField()
+    project = serializers.CharField(source="project.slug")
+    product = serializers.CharField(source="version.product.name")
+    version = serializers.CharField(source="version.version")
+    version_id = serializers.IntegerField()
+    build = serializers.CharField(source="version.build")
+    commit = serializers.CharField(source="version.commit", allow_null=True)
+    hardware = serializers.CharField(source="hardware.name")
+    configuration = serializers.CharField(source="configuration.name")
+    workload = serializers.CharField(source="workload.name")
+    started_at_assumed = serializers.BooleanField(source="started_at_is_assumed")
+    duration = serializers.FloatField(source="duration_s", allow_null=True)
+    upload = serializers.SerializerMethodField()
+    excluded = serializers.BooleanField(source="is_excluded")
+    excluded_reason = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Run
+        fields: tuple[str, ...] = (
+            "id",
+            "url",
+            "project",
+            "product",
+            "version",
+            "version_id",
+            "build",
+            "commit",
+            "branch",
+            "hardware",
+            "configuration",
+            "counterpart",
+            "workload",
+            "threads",
+            "repetition",
+            "started_at",
+            "started_at_assumed",
+            "duration",
+            "upload",
+            "tags",
+            "warnings",
+            "excluded",
+            "excluded_reason",
+        )
+
+    def get_url(self, run: Run) -> str:
+        return address("api:run-detail", run.pk)
+
+    @extend_schema_field(UploadReferenceSerializer)
+    def get_upload(self, run: Run) -> dict[str, Any]:
+        return {"id": run.upload_id, "url": address("ingest:upload-detail", run.upload_id)}
+
+    def get_excluded_reason(self, run: Run) -> str | None:
+        """For members; null for everyone else."""
+        return run.excluded_reason if _is_member(self, run.project) else None
+
+
+class ReadingSerializer(serializers.Serializer[Any]):
+    """``low`` and ``high`` are the interval that the tool itself printed; ``series`` is an id."""
+
+    metric = serializers.CharField(source="series.metric")
+    value = serializers.FloatField()
+    unit = serializers.CharField(source="series.unit")
+    direction = serializers.CharField(source="series.direction")
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    series = serializers.IntegerField(source="series_id")
+
+
+class ConfigurationContentSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    text = serializers.CharField()
+    settings = serializers.DictField()
+
+
+class RunDetailSerializer(RunSerializer):
+    readings = serializers.SerializerMethodField()
+    options = serializers.DictField()
+    environment = serializers.DictField(source="environment.facts", allow_null=True, default=None)
+    configuration_content = ConfigurationContentSerializer(source="content", allow_null=True)
+
+    class Meta(RunSerializer.Meta):
+        fields = (
+            *RunSerializer.Meta.fields,
+            "readings",
+            "options",
+            "notes",
+            "environment",
+            "configuration_content",
+        )
+
+    @extend_schema_field(ReadingSerializer(many=True))
+    def get_readings(self, run: Run) -> Any:
+        measured = run.measurements.select_related("series").order_by("series__metric")
+        return ReadingSerializer(measured, many=True).data
+
+
+# --- series -----------------------------------------------------------------------------------------------
+
+
+class SeriesSerializer(serializers.ModelSerializer[Series]):
+    """``points`` is the number of groups; ``line`` the release line of released versions."""
+
+    project = serializers.CharField(source="project.slug")
+    product = serializers.CharField(source="product.name")
+    hardware = serializers.CharField(source="hardware.name")
+    configuration = serializers.CharField(source="configuration.name")
+    workload = serializers.CharField(source="workload.name")
+    points = serializers.IntegerField()
+
+    class Meta:
+        model = Series
+        fields = (
+            "id",
+            "project",
+            "product",
+            "build",
+            "branch",
+            "line",
+            "hardware",
+            "configuration",
+            "counterpart",
+            "workload",
+            "threads",
+            "metric",
+            "unit",
+            "direction",
+            "points",
+        )
+
+
+class PointsChangePointSerializer(serializers.Serializer[Any]):
+    """``index`` is the row where the new level begins; ``change`` is relative: -0.084."""
+
+    index = serializers.IntegerField()
+    state = serializers.ChoiceField(choices=ChangePoint.State.choices)
+    before = serializers.FloatField()
+    after = serializers.FloatField()
+    change = serializers.FloatField()
+    confidence = serializers.FloatField()
+    incident = serializers.IntegerField(allow_null=True)
+
+
+class PointsSerializer(serializers.Serializer[Any]):
+    """A row is one group, in order: version, commit, time (epoch seconds), value, low, high, n, run."""
+
+    series = SeriesSerializer()
+    columns = serializers.ListField(child=serializers.CharField())
+    rows = serializers.ListField(child=serializers.ListField())
+    change_points = PointsChangePointSerializer(many=True)
+
+
+# --- comparisons ------------------------------------------------------------------------------------------
+
+
+class SelectorSerializer(serializers.Serializer[Any]):
+    """Any of these; the rest is taken from the parameters of the same names."""
+
+    id = IdField(required=False)
+    product = serializers.CharField(required=False)
+    version = serializers.CharField(required=False)
+    build = serializers.CharField(required=False, allow_blank=True)
+    commit = serializers.RegexField(COMMIT, required=False)
+    branch = serializers.CharField(required=False, allow_blank=True)
+    hardware = serializers.CharField(required=False)
+    configuration = serializers.CharField(required=False)
+    counterpart = serializers.CharField(required=False, allow_blank=True)
+
+
+class ColumnSerializer(serializers.Serializer[Any]):
+    """A version at a place; ``id`` is that of the version."""
+
+    id = serializers.IntegerField()
+    product = serializers.CharField()
+    version = serializers.CharField()
+    build = serializers.CharField()
+    commit = serializers.CharField(allow_null=True)
+    branch = serializers.CharField()
+    hardware = serializers.CharField()
+    configuration = serializers.CharField()
+    counterpart = serializers.CharField()
+
+
+class BaseCellSerializer(serializers.Serializer[Any]):
+    """``low`` and ``high`` are the 95 % interval of the value."""
+
+    value = serializers.FloatField()
+    n = serializers.IntegerField()
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+
+
+class CellSerializer(serializers.Serializer[Any]):
+    """``ratio`` is value / base, ``low`` and ``high`` its 95 % interval; ``p`` is adjusted for the table."""
+
+    value = serializers.FloatField()
+    n = serializers.IntegerField()
+    ratio = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    p = serializers.FloatField(allow_null=True)
+    verdict = serializers.ChoiceField(choices=["better", "worse", "same", "unknown"])
+
+
+class ComparisonRowSerializer(serializers.Serializer[Any]):
+    workload = serializers.CharField()
+    threads = serializers.IntegerField(allow_null=True)
+    group = serializers.CharField(allow_null=True)
+    base = BaseCellSerializer(allow_null=True)
+    cells = serializers.ListField(child=CellSerializer(allow_null=True))
+
+
+class ComparisonSerializer(serializers.Serializer[Any]):
+    """``cells`` and ``geomean`` are in the order of ``columns``."""
+
+    metric = serializers.CharField()
+    unit = serializers.CharField()
+    direction = serializers.ChoiceField(choices=["higher", "lower"])
+    base = ColumnSerializer()
+    columns = ColumnSerializer(many=True)
+    rows = ComparisonRowSerializer(many=True)
+    geomean = serializers.ListField(child=serializers.FloatField(allow_null=True))
+
+
+# --- incidents --------------------------------------------------------------------------------------------
+
+
+class VersionReferenceSerializer(serializers.ModelSerializer[ServerVersion]):
+    class Meta:
+        model = ServerVersion
+        fields = ("id", "version", "build", "commit")
+
+
+class ChangePointSerializer(serializers.ModelSerializer[ChangePoint]):
+    """``before`` and ``after`` are levels in the unit of the series; ``change`` is after / before - 1.
+
+    ``run`` is the first run of the new level, ``last_good`` the last one before it.
+    """
+
+    series = serializers.IntegerField(source="series_id")
+    run = serializers.IntegerField(source="run_id")
+    last_good = serializers.IntegerField(source="last_good_id", allow_null=True)
+    workload = serializers.CharField(source="series.workload.name")
+    threads = serializers.IntegerField(source="series.threads", allow_null=True)
+    metric = serializers.CharField(source="series.metric")
+    unit = serializers.CharField(source="series.unit")
+    direction = serializers.CharField(source="series.direction")
+    hardware = serializers.CharField(source="series.hardware.name")
+    configuration = serializers.CharField(source="series.configuration.name")
+
+    class Meta:
+        model = ChangePoint
+        fields = (
+            "id",
+            "series",
+            "run",
+            "last_good",
+            "state",
+            "historical",
+            "before",
+            "after",
+            "change",
+            "confidence",
+            "noise",
+            "groups_before",
+            "groups_after",
+            "workload",
+            "threads",
+            "metric",
+            "unit",
+            "direction",
+            "hardware",
+            "configuration",
+        )
+
+
+class IncidentSerializer(serializers.ModelSerializer[Incident]):
+    """``from`` is the last version of the old level and ``to`` the first of the new one: commits on a branch.
+
+    ``worst`` and ``median`` are changes of speed: -0.5 is half the throughput, or twice the response time.
+    ``series`` of the ``of`` that were looked at changed. ``page`` is for people.
+    """
+
+    url = serializers.SerializerMethodField()
+    page = serializers.SerializerMethodField()
+    project = serializers.CharField(source="project.slug")
+    product = serializers.CharField(source="product.name")
+    from_version = VersionReferenceSerializer(source="since", allow_null=True)
+    to_version = VersionReferenceSerializer(source="until", allow_null=True)
+    series = serializers.SerializerMethodField()
+    of = serializers.IntegerField(source="looked_at")
+    assignee = serializers.SerializerMethodField()
+    reason = serializers.SerializerMethodField()
+    change_points = ChangePointSerializer(many=True)
+
+    class Meta:
+        model = Incident
+        fields: tuple[str, ...] = (
+            "id",
+            "url",
+            "page",
+            "project",
+            "state",
+            "kind",
+            "status",
+            "historical",
+            "product",
+            "branch",
+            "line",
+            "from_version",
+            "to_version",
+            "worst",
+            "median",
+            "series",
+            "of",
+            "started_at",
+            "detected_at",
+            "confirmed_at",
+            "assignee",
+            "reason",
+            "change_points",
+        )
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        # "from" cannot be the name of an attribute.
+        ends = {"from": _IncidentEnd(source="since"), "to": _IncidentEnd(source="until")}
+        return {**super().get_fields(), **ends}
+
+    def get_url(self, incident: Incident) -> str:
+        return address("api:incident-detail", incident.pk)
+
+    def get_page(self, incident: Incident) -> str:
+        return address("dashboard:incident", incident.project.slug, incident.pk)
+
+    def get_series(self, incident: Incident) -> int:
+        return len({one.series_id for one in incident.change_points.all()})
+
+    def get_assignee(self, incident: Incident) -> str | None:
+        """An e-mail address, for members; null for everyone else."""
+        return incident.assignee.email if incident.assignee and _is_member(self, incident.project) else None
+
+    def get_reason(self, incident: Incident) -> str | None:
+        """For members; null for everyone else."""
+        return incident.reason if _is_member(self, incident.project) else None
+
+
+class _IncidentEnd(serializers.CharField):
+    """A server version as a commit on a branch, or else as its text."""
+
+    def __init__(self, *, source: str) -> None:
+        super().__init__(source=source, read_only=True, allow_null=True)
+
+    def to_representation(self, version: Any) -> str:
+        return str(version.commit or version.version)
+
+
+class CommentSerializer(serializers.ModelSerializer[Comment]):
+    author = serializers.CharField(source="author_name")
+
+    class Meta:
+        model = Comment
+        fields = ("id", "author", "text", "at")
+
+
+class DifferenceSerializer(serializers.Serializer[Any]):
+    """A setting or a fact of the machine; null where a side does not have it."""
+
+    name = serializers.CharField()
+    before = serializers.CharField(allow_null=True)
+    after = serializers.CharField(allow_null=True)
+
+
+class IncidentDetailSerializer(IncidentSerializer):
+    what_changed = serializers.SerializerMethodField()
+    comments = serializers.SerializerMethodField()
+
+    class Meta(IncidentSerializer.Meta):
+        fields = (*IncidentSerializer.Meta.fields, "what_changed", "comments")
+
+    @extend_schema_field(DifferenceSerializer(many=True))
+    def get_what_changed(self, incident: Incident) -> Any:
+        """Between the last good run and the first of the new level."""
+        return DifferenceSerializer(what_changed(evidence(incident)), many=True).data
+
+    @extend_schema_field(CommentSerializer(many=True))
+    def get_comments(self, incident: Incident) -> Any:
+        """For members; empty for everyone else."""
+        return CommentSerializer(
+            incident.comments.all() if _is_member(self, incident.project) else [], many=True
+        ).data
+
+
+class TriageRequest(serializers.Serializer[Any]):
+    """At least one of these. ``assignee`` is the e-mail address of a member; null: nobody."""
+
+    state = serializers.ChoiceField(choices=Incident.State.choices, required=False)
+    assignee = serializers.EmailField(required=False, allow_null=True)
+    reason = serializers.CharField(max_length=5000, required=False, allow_blank=True)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if not attrs:
+            raise serializers.ValidationError({"state": ["give a state, an assignee or a reason"]})
+        return attrs
+
+
+class CommentRequest(serializers.Serializer[Any]):
+    text = serializers.CharField(max_length=20_000)
+
+
+# --- subscriptions and the audit log ----------------------------------------------------------------------
+
+
+class SubscriptionSerializer(serializers.ModelSerializer[Subscription]):
+    """Empty filters mean all."""
+
+    project = serializers.CharField(source="project.slug")
+    product = serializers.CharField(source="product.name", allow_null=True, default=None)
+    hardware = serializers.CharField(source="hardware.name", allow_null=True, default=None)
+
+    class Meta:
+        model = Subscription
+        fields = ("id", "project", "address", "product", "branch", "hardware", "created_at")
+
+
+class SubscriptionRequest(serializers.Serializer[Any]):
+    """A ``product`` or ``hardware`` may be named before its first result comes in."""
+
+    project = serializers.CharField(required=False)
+    address = serializers.EmailField(max_length=254)
+    product = serializers.CharField(max_length=100, required=False, allow_null=True, allow_blank=True)
+    branch = serializers.CharField(max_length=200, default="", allow_blank=True)
+    hardware = serializers.CharField(max_length=100, required=False, allow_null=True, allow_blank=True)
+
+
+class AuditSerializer(serializers.ModelSerializer[AuditEntry]):
+    """``by`` is a person's name or a token's."""
+
+    project = serializers.CharField(source="project.slug")
+    by = serializers.SerializerMethodField()
+
+    class Meta:
+        model = AuditEntry
+        fields = ("id", "project", "at", "by", "action", "subject", "reason", "detail")
+
+    def get_by(self, entry: AuditEntry) -> str | None:
+        who = entry.user or entry.token
+        return str(who) if who else None
+
+
+# --- the gate ---------------------------------------------------------------------------------------------
+
+
+class GateRowSerializer(ComparisonRowSerializer):
+    """As in a comparison, with what tells rows of several metrics and places apart."""
+
+    series = serializers.IntegerField()
+    metric = serializers.CharField()
+    unit = serializers.CharField()
+    direction = serializers.ChoiceField(choices=["higher", "lower"])
+    build = serializers.CharField()
+    hardware = serializers.CharField()
+    configuration = serializers.CharField()
+    counterpart = serializers.CharField()
+
+
+class GateSerializer(serializers.Serializer[Any]):
+    """``fail``: something is worse; ``pass``: all is the same or better; else ``unknown``.
+
+    ``more_runs`` of either side would settle an unknown verdict; null where that cannot be said.
+    While ``analysis`` is pending, there are results that nobody has looked at.
+    """
+
+    verdict = serializers.ChoiceField(choices=["pass", "fail", "unknown"])
+    analysis = serializers.ChoiceField(choices=["done", "pending"])
+    commit = serializers.CharField()
+    rows = GateRowSerializer(many=True)
+    more_runs = serializers.IntegerField(allow_null=True)

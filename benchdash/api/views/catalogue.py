@@ -1,0 +1,147 @@
+"""Projects, and what is named in them: products, versions, hardware, configurations, workloads."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema, extend_schema_view
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import ModelSerializer, Serializer
+
+from benchdash.accounts.models import Project
+from benchdash.api import parameters
+from benchdash.api.parameters import CommitFilter, Filter, NamedFilter, VersionFilter
+from benchdash.api.serializers import (
+    ConfigurationSerializer,
+    HardwareSerializer,
+    MergeRequest,
+    ProductSerializer,
+    ProjectSerializer,
+    RenameRequest,
+    VersionRequest,
+    VersionSerializer,
+    WorkloadSerializer,
+    corrected,
+)
+from benchdash.api.views.base import PREVIEW, CorrectableView, RowsView
+from benchdash.results import corrections
+from benchdash.results.corrections import Effect
+from benchdash.results.models import Configuration, Hardware, Product, ServerVersion, Workload
+from benchdash.results.version_facts import correct_version
+
+_NAME = Filter("name", "name", "the whole name")
+
+
+def _things(
+    words: str, answer: type[ModelSerializer[Any]], request: type[Serializer[Any]] = RenameRequest
+) -> Callable[[type], type]:
+    """Describes the views of things that are called so, for the schema."""
+    result = corrected(answer)
+    described: Callable[[type], type] = extend_schema_view(
+        list=extend_schema(summary=f"List {words}"),
+        retrieve=extend_schema(summary=f"Read one of the {words}"),
+        partial_update=extend_schema(
+            summary=f"Rename one of the {words}", parameters=[PREVIEW], request=request, responses=result
+        ),
+        merge=extend_schema(
+            summary=f"Merge one of the {words} into another",
+            parameters=[PREVIEW],
+            request=MergeRequest,
+            responses=result,
+        ),
+    )
+    return described
+
+
+@extend_schema_view(
+    list=extend_schema(summary="List projects"), retrieve=extend_schema(summary="Read a project")
+)
+class ProjectViews(RowsView):
+    queryset = Project.objects.all()
+    serializer_class = ProjectSerializer
+    project_field = "pk"
+    order = ("slug",)
+    lookup_field = "slug"
+    lookup_value_converter = "slug"
+
+
+class _ThingViews(CorrectableView):
+    order: tuple[str, ...] = ("name", "pk")
+    filters: tuple[Filter, ...] = (_NAME,)
+
+    def get_queryset(self) -> QuerySet[Any]:
+        return super().get_queryset().select_related("project").prefetch_related("aliases")
+
+    def partial_update(self, request: Request, pk: int) -> Response:  # noqa: ARG002 - DRF calls it so
+        """The old name stays as an alias, by which uploads still find it."""
+        thing = self.row_to_correct()
+        sent = self.sent(RenameRequest)
+        rename = partial(corrections.rename, thing, sent["name"], by=self.viewer, reason=sent["reason"])
+        return self.correct(thing, rename, sent=sent, field="name")
+
+    @action(detail=True, methods=["post"])
+    def merge(self, request: Request, pk: int) -> Response:  # noqa: ARG002 - DRF calls it so
+        """All that is of this one becomes part of the other, which is answered; its names find the other."""
+        source = self.row_to_correct()
+        sent = self.sent(MergeRequest)
+        target = self.get_queryset().filter(project=source.project_id, pk=sent["into"]).first()
+        if target is None:
+            raise parameters.refuse("into", f"nothing of this kind in the project has the id {sent['into']}")
+        merge = partial(corrections.merge, source, target, by=self.viewer, reason=sent["reason"])
+        return self.correct(target, merge, sent=sent, field="into")
+
+
+@_things("products", ProductSerializer)
+class ProductViews(_ThingViews):
+    queryset = Product.objects.all()
+    serializer_class = ProductSerializer
+
+
+@_things("hardware", HardwareSerializer)
+class HardwareViews(_ThingViews):
+    queryset = Hardware.objects.all()
+    serializer_class = HardwareSerializer
+
+
+@_things("configurations", ConfigurationSerializer)
+class ConfigurationViews(_ThingViews):
+    queryset = Configuration.objects.all()
+    serializer_class = ConfigurationSerializer
+
+
+@_things("workloads", WorkloadSerializer)
+class WorkloadViews(_ThingViews):
+    queryset = Workload.objects.all()
+    serializer_class = WorkloadSerializer
+
+
+@_things("versions", VersionSerializer, VersionRequest)
+class VersionViews(_ThingViews):
+    queryset = ServerVersion.objects.select_related("product")
+    serializer_class = VersionSerializer
+    order = ("product__name", "sort_key", "pk")
+    filters = (
+        NamedFilter("product", "product", "the name of a product, or an old one", model=Product),
+        VersionFilter("version", "version", "the text of a version"),
+        Filter("build", "build", "a build; empty: versions without one", empty_counts=True),
+        CommitFilter("commit", "commit", "a commit, or at least 7 digits of its beginning"),
+    )
+
+    def partial_update(self, request: Request, pk: int) -> Response:  # noqa: ARG002 - DRF calls it so
+        """Rename a version, or correct its commit, the time of that, or the day of its release."""
+        version = self.row_to_correct()
+        sent = self.sent(VersionRequest)
+        facts = {name: sent[name] for name in ("commit", "committed_at", "released_on") if name in sent}
+
+        def correct() -> Effect:
+            effect = Effect(0, 0, 0)
+            if facts:
+                effect = correct_version(version, facts, by=self.viewer, reason=sent["reason"])
+            if "version" in sent:
+                effect = corrections.rename(version, sent["version"], by=self.viewer, reason=sent["reason"])
+            return effect
+
+        return self.correct(version, correct, sent=sent, field="version" if "version" in sent else "commit")

@@ -1,0 +1,162 @@
+"""Versions against each other."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from typing import Any
+
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from benchdash.api import parameters
+from benchdash.api.errors import problem
+from benchdash.api.serializers import ComparisonSerializer, SelectorSerializer
+from benchdash.api.tables import csv_answer
+from benchdash.api.views.base import FORMAT, PROJECT, View
+from benchdash.regressions.comparison import (
+    Cell,
+    ComparisonTable,
+    Row,
+    Selector,
+    SelectorError,
+    compare,
+)
+from benchdash.regressions.detection import Comparison
+
+# What a column is, and what completes a selector that does not say it.
+_PLACE = tuple(field.name for field in fields(Selector) if field.name != "id")
+_MAY_BE_EMPTY = ("build", "branch", "counterpart")
+_SELECTOR = "the id of a version, or a JSON object with any of " + ", ".join(("id", *_PLACE))
+
+
+def _filter(name: str, about: str = "", *, many: bool = False) -> OpenApiParameter:
+    return OpenApiParameter(name, OpenApiTypes.STR, description=about, many=many)
+
+
+class CompareView(View):
+    @extend_schema(
+        summary="Compare versions",
+        parameters=[
+            PROJECT,
+            OpenApiParameter("metric", OpenApiTypes.STR, required=True),
+            OpenApiParameter("base", OpenApiTypes.STR, required=True, description=_SELECTOR),
+            _filter("against", f"{_SELECTOR}; by default all versions of the base's product", many=True),
+            *(_filter(name, "taken where a selector does not say it") for name in _PLACE),
+            _filter("workload", "only rows of these workloads", many=True),
+            _filter("threads", "only rows of these thread counts; `null`: nobody said", many=True),
+            FORMAT,
+        ],
+        responses={(200, "application/json"): ComparisonSerializer, (200, "text/csv"): OpenApiTypes.STR},
+    )
+    def get(self, request: Request) -> HttpResponse:
+        """A selector that fits several columns is an error that lists them as `candidates`."""
+        as_csv = parameters.wants_csv(request)
+        try:
+            table = compare(
+                self.project(),
+                metric=parameters.required_text(request, "metric"),
+                base=_selector("base", parameters.required_text(request, "base")),
+                against=[_selector("against", text) for text in parameters.texts(request, "against") if text],
+                filters=_filters(request),
+                workloads=[text for text in parameters.texts(request, "workload") if text],
+                threads=[parameters.threads(text) for text in parameters.texts(request, "threads") if text],
+            )
+        except SelectorError as error:
+            meant = {"field": error.field, "message": error.message, "candidates": list(error.candidates)}
+            return problem(400, [meant])
+        return csv_answer("comparison", _CSV_COLUMNS, _csv_rows(table)) if as_csv else Response(_json(table))
+
+
+def _selector(field: str, text: str) -> Selector:
+    if text.isascii() and text.isdigit():
+        return Selector(id=parameters.integer(field, text, least=1, most=parameters.LARGEST_ID))
+    try:
+        said = json.loads(text)
+    except (ValueError, RecursionError):
+        said = None
+    if not isinstance(said, dict):
+        raise parameters.refuse(field, f"{text[:50]!r} is neither the id of a version nor a JSON object")
+    if unknown := said.keys() - SelectorSerializer().fields.keys():
+        raise parameters.refuse(field, f"a selector has no {', '.join(map(repr, sorted(unknown)))}")
+    selector = SelectorSerializer(data=said)
+    if not selector.is_valid():
+        name, [message, *_] = next(iter(selector.errors.items()))
+        raise parameters.refuse(field, f"{name}: {message}")
+    return Selector(**_with_lower_commit(selector.validated_data))
+
+
+def _filters(request: Request) -> dict[str, str]:
+    said = {name: parameters.text(request, name) for name in _PLACE}
+    given = {name: text for name, text in said.items() if text or (text == "" and name in _MAY_BE_EMPTY)}
+    if "commit" in given:
+        parameters.commit("commit", given["commit"] or "")
+    return _with_lower_commit(given)
+
+
+def _with_lower_commit(said: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value.lower() if name == "commit" else value for name, value in said.items()}
+
+
+# --- JSON -------------------------------------------------------------------------------------------------
+
+
+def _json(table: ComparisonTable) -> dict[str, Any]:
+    return {
+        "metric": table.metric,
+        "unit": table.unit,
+        "direction": table.direction,
+        "base": table.base.as_json(),
+        "columns": [column.as_json() for column in table.columns],
+        "rows": [row_as_json(row) for row in table.rows],
+        "geomean": table.geomean,
+    }
+
+
+def row_as_json(row: Row) -> dict[str, Any]:
+    cells = zip(row.cells, row.comparisons, strict=True)
+    return {
+        "workload": row.workload,
+        "threads": row.threads,
+        "group": row.group,
+        "base": _base_as_json(row.base) if row.base else None,
+        "cells": [_cell_as_json(cell, comparison) if cell else None for cell, comparison in cells],
+    }
+
+
+def _base_as_json(base: Cell) -> dict[str, Any]:
+    return {"value": base.value, "n": base.n, "low": base.low, "high": base.high}
+
+
+def _cell_as_json(cell: Cell, comparison: Comparison | None) -> dict[str, Any]:
+    """Without runs of the base there is nothing to compare with."""
+    compared = comparison or Comparison(ratio=None)
+    return {
+        "value": cell.value,
+        "n": cell.n,
+        "ratio": compared.ratio,
+        "low": compared.low,
+        "high": compared.high,
+        "p": compared.p,
+        "verdict": compared.verdict,
+    }
+
+
+# --- CSV --------------------------------------------------------------------------------------------------
+
+_COLUMN = ("product", "version", "build", "commit", "branch", "hardware", "configuration", "counterpart")
+_CELL = ("value", "n", "ratio", "low", "high", "p", "verdict")
+_CSV_COLUMNS = ("workload", "threads", "group", *_COLUMN, "metric", "unit", *_CELL)
+
+
+def _csv_rows(table: ComparisonTable) -> Iterator[tuple[Any, ...]]:
+    """One line a cell, the base's first with its own interval and no ratio."""
+    what = (table.metric, table.unit)
+    base, columns = table.base.as_json(), [column.as_json() for column in table.columns]
+    for row in map(row_as_json, table.rows):
+        place = (row["workload"], row["threads"], row["group"])
+        for column, cell in zip([base, *columns], [row["base"], *row["cells"]], strict=True):
+            if cell:
+                yield (*place, *map(column.get, _COLUMN), *what, *map(cell.get, _CELL))

@@ -1,0 +1,103 @@
+"""Runs: listed, one with all about it, its interval samples, and leaving it out of points."""
+
+from functools import partial
+from typing import Any
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema, extend_schema_view
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import ModelSerializer
+
+from benchdash.api.parameters import (
+    BooleanFilter,
+    CommitFilter,
+    Filter,
+    IdFilter,
+    NamedFilter,
+    TagFilter,
+    ThreadsFilter,
+    VersionFilter,
+)
+from benchdash.api.serializers import (
+    ExclusionRequest,
+    RunDetailSerializer,
+    RunSerializer,
+    corrected,
+)
+from benchdash.api.views.base import PREVIEW, CorrectableView
+from benchdash.results import corrections
+from benchdash.results.models import Configuration, Hardware, IntervalSamples, Product, Run, Workload
+
+_TABLES = {
+    "type": "object",
+    "description": "by source",
+    "additionalProperties": {
+        "type": "object",
+        "required": ["columns", "rows"],
+        "properties": {
+            "columns": {"type": "array", "items": {"type": "string"}},
+            "rows": {"type": "array", "items": {"type": "array", "items": {"type": "number", "nullable": True}}},
+        },
+    },
+}
+
+
+@extend_schema_view(
+    list=extend_schema(summary="List runs, latest first"),
+    retrieve=extend_schema(summary="Read a run"),
+)
+class RunViews(CorrectableView):
+    queryset = Run.objects.select_related(
+        "project", "version__product", "hardware", "configuration", "workload"
+    )
+    order = ("-started_at", "-pk")
+    filters = (
+        NamedFilter("product", "version__product", "the name of a product, or an old one", model=Product),
+        VersionFilter("version", "version__version", "the text of a version"),
+        IdFilter("version_id", "version", "the id of a version"),
+        Filter("build", "version__build", "a build; empty: versions without one", empty_counts=True),
+        CommitFilter("commit", "version__commit", "a commit, or at least 7 digits of its beginning"),
+        Filter("branch", "branch", "a branch; empty: releases", empty_counts=True),
+        NamedFilter("hardware", "hardware", "the name of a machine, or an old one", model=Hardware),
+        NamedFilter("configuration", "configuration", "the name of a configuration", model=Configuration),
+        Filter("counterpart", "counterpart", "the other side of a run; empty: none", empty_counts=True),
+        NamedFilter("workload", "workload", "the name of a workload, or an old one", model=Workload),
+        ThreadsFilter("threads", "threads", "a thread count, or `null`: nobody said"),
+        TagFilter("tag", "tags", "a tag"),
+        IdFilter("upload", "upload_id", "the id of an upload"),
+        BooleanFilter("included", "excluded_at__isnull", "false: those left out of points"),
+    )
+
+    def get_queryset(self) -> QuerySet[Any]:
+        runs = super().get_queryset()
+        return runs if self.action == "list" else runs.select_related("environment", "content")
+
+    def get_serializer_class(self) -> type[ModelSerializer[Run]]:
+        return RunSerializer if self.action == "list" else RunDetailSerializer
+
+    @extend_schema(
+        summary="Leave a run out of points and analysis, or take it back",
+        parameters=[PREVIEW],
+        request=ExclusionRequest,
+        responses=corrected(RunDetailSerializer),
+    )
+    def partial_update(self, request: Request, pk: int) -> Response:  # noqa: ARG002 - DRF calls it so
+        """An excluded run stays listed."""
+        run = self.row_to_correct()
+        sent = self.sent(ExclusionRequest)
+        change = corrections.exclude_run if sent["excluded"] else corrections.restore_run
+        correction = partial(change, run, by=self.viewer, reason=sent["reason"])
+        return self.correct(run, correction, sent=sent, field="reason")
+
+    @extend_schema(
+        summary="What the tool printed while a run went on",
+        responses={200: _TABLES},
+        filters=False,
+    )
+    @action(detail=True)
+    def intervals(self, request: Request, pk: int) -> Response:  # noqa: ARG002 - DRF calls it so
+        """One table for each source."""
+        tables = IntervalSamples.objects.filter(run=self.get_object()).order_by("source")
+        return Response({table.source: {"columns": table.columns, "rows": table.rows} for table in tables})

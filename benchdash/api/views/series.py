@@ -1,0 +1,140 @@
+"""Series: listed, and their points."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import HttpResponse
+from django.utils.decorators import method_decorator
+from django.views.decorators.cache import cache_control
+from django.views.decorators.http import conditional_page
+from django.views.decorators.vary import vary_on_headers
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from benchdash.api import parameters
+from benchdash.api.parameters import Filter, NamedFilter, ThreadsFilter
+from benchdash.api.queries import with_points
+from benchdash.api.serializers import PointsSerializer, SeriesSerializer
+from benchdash.api.tables import csv_answer
+from benchdash.api.thinning import thinned
+from benchdash.api.views.base import FORMAT, RowsView
+from benchdash.regressions.models import ChangePoint
+from benchdash.regressions.queries import change_points
+from benchdash.results.models import Configuration, Hardware, Product, Series, Workload
+from benchdash.results.queries import Point, history
+
+_COLUMNS = ("version", "commit", "time", "value", "low", "high", "n", "run")
+_LEAST_POINTS = 2
+
+
+@extend_schema_view(
+    list=extend_schema(summary="List series"),
+    retrieve=extend_schema(summary="Read a series, without its points"),
+)
+class SeriesViews(RowsView):
+    queryset = Series.objects.select_related("project", "product", "hardware", "configuration", "workload")
+    serializer_class = SeriesSerializer
+    filters = (
+        NamedFilter("product", "product", "the name of a product, or an old one", model=Product),
+        Filter("build", "build", "a build; empty: series without one", empty_counts=True),
+        Filter("branch", "branch", "a branch; empty: releases", empty_counts=True),
+        Filter("line", "line", "a release line; empty: series without one", empty_counts=True),
+        NamedFilter("hardware", "hardware", "the name of a machine, or an old one", model=Hardware),
+        NamedFilter("configuration", "configuration", "the name of a configuration", model=Configuration),
+        Filter("counterpart", "counterpart", "the other side of a run; empty: none", empty_counts=True),
+        NamedFilter("workload", "workload", "the name of a workload, or an old one", model=Workload),
+        ThreadsFilter("threads", "threads", "a thread count, or `null`: nobody said"),
+        Filter("metric", "metric", "the name of a metric"),
+    )
+
+    def get_queryset(self) -> QuerySet[Any]:
+        return with_points(super().get_queryset())
+
+    @extend_schema(
+        summary="Read the points of a series",
+        parameters=[
+            OpenApiParameter(
+                "since", OpenApiTypes.STR, description="ISO 8601: groups that began then or later"
+            ),
+            OpenApiParameter(
+                "max_points",
+                OpenApiTypes.INT,
+                description="thin out to so many, keeping extremes and the two sides of change points",
+            ),
+            FORMAT,
+        ],
+        responses={(200, "application/json"): PointsSerializer, (200, "text/csv"): OpenApiTypes.STR},
+        filters=False,
+    )
+    @action(detail=True)
+    @method_decorator(vary_on_headers("Authorization", "Cookie"))
+    @method_decorator(cache_control(private=True, no_cache=True))
+    @method_decorator(conditional_page)
+    def points(self, request: Request, pk: int) -> HttpResponse:
+        """One row a group, in order; an answer that did not change since the given ETag is 304."""
+        series = self.get_object()
+        points = history(series)
+        found = _places(change_points([series.pk])[series.pk], points)
+        shown = _shown(request, points, set(found))
+        rows = [_row(points[at]) for at in shown]
+        if parameters.wants_csv(request):
+            return csv_answer(f"series-{pk}", _COLUMNS, rows)
+        return Response(
+            {
+                "series": self.get_serializer(series).data,
+                "columns": _COLUMNS,
+                "rows": rows,
+                "change_points": [
+                    _change_point(found[at], index) for index, at in enumerate(shown) if at in found
+                ],
+            }
+        )
+
+
+def _places(found: Sequence[ChangePoint], points: Sequence[Point]) -> dict[int, ChangePoint]:
+    """By the index of the group where the new level begins. A run that counts no more has no place."""
+    index_of_run = {run: index for index, point in enumerate(points) for run in point.run_ids}
+    return {index_of_run[one.run_id]: one for one in found if one.run_id in index_of_run}
+
+
+def _shown(request: Request, points: Sequence[Point], begins: set[int]) -> list[int]:
+    """Which of the points are asked for, by index; ``begins`` are the indexes where new levels begin."""
+    shown = list(range(len(points)))
+    if since := parameters.text(request, "since"):
+        earliest = parameters.moment("since", since)
+        shown = [at for at in shown if points[at].time >= earliest]
+    if most := parameters.text(request, "max_points"):
+        number = parameters.integer("max_points", most, least=_LEAST_POINTS)
+        places = {place for place, at in enumerate(shown) if at in begins}
+        keep = places | {place - 1 for place in places if place}
+        shown = [shown[place] for place in thinned([points[at].value for at in shown], number, keep=keep)]
+    return shown
+
+
+def _row(point: Point) -> tuple[Any, ...]:
+    return (
+        point.version.version,
+        point.commit,
+        point.time.timestamp(),
+        point.value,
+        point.low,
+        point.high,
+        point.n,
+        point.run_id,
+    )
+
+
+def _change_point(change_point: ChangePoint, index: int) -> dict[str, Any]:
+    return {
+        "index": index,
+        "state": change_point.state,
+        "before": change_point.before,
+        "after": change_point.after,
+        "change": change_point.change,
+        "confidence": change_point.confidence,
+        "incident": change_point.incident_id,
+    }
