@@ -132,7 +132,8 @@ def _server(meta: Meta, value: Any) -> bool:
     if isinstance(value, Mapping):
         meta.facts.update(flatten({"server": value}))
         value = " ".join(str(value[key]) for key in ("product", "version") if value.get(key))
-    meta.fields.setdefault("counterpart", read_field("counterpart", value)[0])
+    if value:
+        meta.fields.setdefault("counterpart", read_field("counterpart", value)[0])
     return True
 
 

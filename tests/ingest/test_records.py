@@ -1,0 +1,274 @@
+from datetime import UTC, datetime
+
+import pytest
+
+from benchdash.results.readings import reading
+from ingest.configuration import read_content
+from ingest.errors import FieldsError
+from ingest.formats.report import Intervals, ParsedReport, ParsedRun
+from ingest.metadata import read_metadata
+from ingest.records import decide
+
+RECEIVED = datetime(2026, 11, 20, 16, tzinfo=UTC)
+STARTED = datetime(2026, 11, 19, 3, tzinfo=UTC)
+SAID = {"product": "MariaDB", "version": "10.6.23", "hardware": "box", "workload": "oltp_read_only"}
+
+
+def a_run(**fields):
+    return ParsedRun(readings=(reading("tps", 100.0),), **fields)
+
+
+def decided(runs, *, content=None, facts=None, intervals=(), **metadata):
+    report = ParsedReport(tuple(runs), tuple(intervals), facts or {})
+    return decide(report, read_metadata(metadata)[0], received_at=RECEIVED, content=content)
+
+
+def record_of(run, **metadata):
+    (record,) = decided([run], **metadata).records
+    return record
+
+
+def missing(runs, **metadata):
+    with pytest.raises(FieldsError) as refusal:
+        decided(runs, **metadata)
+    return {error.field: error.message for error in refusal.value.errors}
+
+
+# --- who wins -----------------------------------------------------------------------------------------------
+
+
+def test_an_explicit_field_wins_over_meta_and_meta_over_the_file():
+    run = a_run(product="file", version="1", workload="file", build="file", counterpart="file", repetition=1)
+    meta = {"product": "meta", "version": "2", "build": "meta", "repetition": 2, "hardware": "meta"}
+    record = record_of(run, meta=meta, product="field", hardware="field")
+    assert (record.product, record.hardware) == ("field", "field")
+    assert (record.version, record.build, record.repetition) == ("2", "meta", 2)
+    assert (record.workload, record.counterpart) == ("file", "file")
+
+
+def test_the_thread_count_that_the_tool_printed_wins_and_a_contradiction_is_a_warning():
+    result = decided([a_run(threads=8)], **SAID, threads=4, meta={"threads": 2})
+    assert result.records[0].threads == 8
+    assert result.warnings == ("the file says 8 threads and its sender 4: what the tool printed counts",)
+    assert result.records[0].warnings == result.warnings
+
+
+def test_the_senders_thread_count_fills_what_the_file_does_not_say():
+    assert record_of(a_run(), **SAID, threads=4, meta={"threads": 2}).threads == 4
+    assert record_of(a_run(), **SAID, meta={"threads": 2}).threads == 2
+    assert record_of(a_run(), **SAID).threads is None
+
+
+def test_many_contradicting_thread_counts_are_one_warning():
+    result = decided([a_run(key=str(n), threads=n) for n in (1, 2, 4)], **SAID, threads=2)
+    assert result.warnings == ("the file says 1, 4 threads and its sender 2: what the tool printed counts",)
+
+
+# --- files with several columns -----------------------------------------------------------------------------
+
+DRIVERS = [
+    a_run(key="1", column="ConnectorJ-5.1", product="ConnectorJ", version="5.1", workload="DO 1"),
+    a_run(key="2", column="JDBC-1.1", product="JDBC", version="1.1", workload="DO 1"),
+    a_run(key="3", column="C library", product="C library", workload="DO 1"),
+]
+
+
+def identities(result):
+    return [(record.product, record.version, record.workload) for record in result.records]
+
+
+def test_columns_are_products_and_one_without_a_version_is_unknown():
+    result = decided(DRIVERS, hardware="box")
+    assert identities(result) == [
+        ("ConnectorJ", "5.1", "DO 1"),
+        ("JDBC", "1.1", "DO 1"),
+        ("C library", "unknown", "DO 1"),
+    ]
+
+
+def test_a_map_wins_for_the_columns_that_it_names():
+    result = decided(
+        DRIVERS,
+        hardware="box",
+        product="explicit",
+        map={
+            "*": {"build": "any"},
+            "JDBC-*": {"product": "MariaDB Connector/J", "workload": "do"},
+            "C library": {"product": "C", "version": "3.3", "configuration": "pipe"},
+        },
+    )
+    assert identities(result) == [
+        ("explicit", "5.1", "DO 1"),
+        ("MariaDB Connector/J", "1.1", "do"),
+        ("C", "3.3", "DO 1"),
+    ]
+    assert [record.build for record in result.records] == ["any", "", ""]
+    assert [record.configuration for record in result.records] == ["default", "default", "pipe"]
+
+
+def test_a_pattern_that_names_nothing_is_a_warning():
+    result = decided(DRIVERS, hardware="box", map={"Drizzle-*": {"build": "x"}})
+    assert result.warnings == ("'Drizzle-*' in map names no column or benchmark of the file",)
+
+
+def test_a_pattern_may_name_a_benchmark():
+    run = a_run(key="x", column="BenchmarkSelect1.drizzle", workload="BenchmarkSelect1.drizzle")
+    record = record_of(
+        run, hardware="box", map={"*.drizzle": {"product": "Drizzle", "version": "1.3", "workload": "s"}}
+    )
+    assert (record.product, record.version, record.workload) == ("Drizzle", "1.3", "s")
+
+
+def test_meta_does_not_make_one_of_what_the_file_tells_apart():
+    result = decided(
+        DRIVERS, meta={"product": "MariaDB", "version": "10.6", "hardware": "box", "build": "debug"}
+    )
+    assert [record.product for record in result.records] == ["ConnectorJ", "JDBC", "C library"]
+    assert [record.version for record in result.records] == ["5.1", "1.1", "unknown"]
+    assert [record.build for record in result.records] == ["debug"] * 3
+    assert result.warnings == (
+        "the file tells its runs apart by product, so 'MariaDB' in meta was not used",
+        "the file tells its runs apart by version, so '10.6' in meta was not used",
+    )
+
+
+def test_an_explicit_field_makes_one_of_them_and_a_warning_says_so():
+    result = decided(DRIVERS, hardware="box", product="MariaDB", version="10.6")
+    assert identities(result) == [("MariaDB", "10.6", "DO 1")] * 3
+    assert result.warnings == (
+        "the field 'product' gives one product to runs for which the file names 3",
+        "the field 'version' gives one version to runs for which the file names 3",
+    )
+
+
+def test_one_version_serves_columns_that_name_products_alone():
+    runs = [a_run(key="1", product="MariaDB", workload="w"), a_run(key="2", product="MySQL", workload="w")]
+    assert identities(decided(runs, hardware="box", version="5.5")) == [
+        ("MariaDB", "5.5", "w"),
+        ("MySQL", "5.5", "w"),
+    ]
+    assert identities(decided(runs, hardware="box", meta={"version": "5.5"})) == [
+        ("MariaDB", "5.5", "w"),
+        ("MySQL", "5.5", "w"),
+    ]
+
+
+# --- what is required ---------------------------------------------------------------------------------------
+
+
+def test_what_neither_sender_nor_file_says_is_named_field_by_field():
+    assert missing([a_run(threads=4)]) == {
+        "product": "is required: the file does not say it",
+        "version": "is required: the file does not say it",
+        "hardware": "is required: a file does not say on which machine it was measured",
+        "workload": "is required: the file does not say it",
+    }
+
+
+def test_columns_that_lack_something_are_named():
+    runs = [a_run(key="1", column="A-1", product="A", version="1", workload="w"), a_run(key="2", column="B")]
+    assert missing(runs, hardware="box", workload="w") == {
+        "product": "is required: the file does not say it of 'B'",
+        "version": "is required: the file does not say it of 'B'",
+    }
+
+
+def test_a_machine_without_a_name_is_called_after_its_facts():
+    facts = {"cpu_model": "AMD EPYC", "cores": 2, "ram_kib": 24684096}
+    result = decided([a_run(workload="w")], product="P", version="1", meta={"hardware": facts})
+    assert result.records[0].hardware == "AMD EPYC, 2 cores, 24 GiB"
+    assert result.records[0].hardware_facts == facts
+    assert result.warnings == (
+        "the machine has no name and is called 'AMD EPYC, 2 cores, 24 GiB' after its facts",
+    )
+    named = decided([a_run(workload="w")], product="P", version="1", hardware="box", meta={"hardware": facts})
+    assert named.records[0].hardware == "box"
+    assert named.warnings == ()
+
+
+# --- times --------------------------------------------------------------------------------------------------
+
+
+def test_a_run_without_a_start_began_when_it_was_received_and_is_marked():
+    record = record_of(a_run(), **SAID)
+    assert (record.started_at, record.started_at_is_assumed) == (RECEIVED, True)
+    record = record_of(a_run(started_at=STARTED), **SAID)
+    assert (record.started_at, record.started_at_is_assumed) == (STARTED, False)
+
+
+def test_a_time_of_the_file_without_an_offset_is_utc_and_a_warning_says_so():
+    result = decided([a_run(started_at=STARTED.replace(tzinfo=None))], **SAID)
+    assert result.records[0].started_at == STARTED
+    assert result.warnings == ("the times in the file have no offset and are taken as UTC",)
+
+
+# --- facts, options, settings -------------------------------------------------------------------------------
+
+
+def test_options_come_from_all_and_the_senders_win():
+    run = a_run(options={"tables": 1, "rate": 2, "seconds": 2.004, "count": 24800})
+    record = record_of(
+        run, facts={"tool": "sysbench"}, **SAID, options={"tables": 4}, meta={"tables": 3, "skip": "on"}
+    )
+    assert record.options == {"tables": 4, "rate": 2, "skip": "on"}
+    assert record.facts == {"tool": "sysbench", "seconds": 2.004, "count": 24800}
+
+
+def test_settings_are_those_of_the_file_beside_and_of_what_was_switched():
+    meta = {"server_config": "[mysqld]\nport=1\nlong_query_time=10\n", "state": "long_query_time=0"}
+    record = record_of(a_run(), **SAID, configuration="slow log", meta=meta)
+    assert record.configuration == "slow log"
+    assert record.settings == {"port": "1", "long_query_time": "0"}
+    assert record.configuration_text.endswith("# switched while the server ran\nlong_query_time = 0\n")
+
+
+def test_a_configuration_file_wins_over_the_text_in_meta():
+    content = read_content("[mysqld]\nlong_query_time=5\n")
+    record = record_of(
+        a_run(), **SAID, content=content, meta={"server_config": "[mysqld]\nlong_query_time=10\n"}
+    )
+    assert record.settings == {"long_query_time": "5"}
+
+
+def test_settings_that_a_file_switches_hold_for_their_run_alone():
+    runs = [a_run(key="1"), a_run(key="2", settings={"ssl": "on"})]
+    result = decided(runs, **SAID, content=read_content("ssl = off\n"))
+    assert [record.settings for record in result.records] == [{"ssl": "off"}, {"ssl": "on"}]
+
+
+def test_without_a_name_a_configuration_is_the_default_and_without_a_text_unknown():
+    record = record_of(a_run(), **SAID)
+    assert (record.configuration, record.configuration_text, dict(record.settings)) == ("default", None, {})
+
+
+def test_interval_samples_stay_with_their_run():
+    tables = [Intervals("2", "sysbench", ("time_s", "tps"), ((1.0, 99.0),))]
+    result = decided([a_run(key="1"), a_run(key="2")], intervals=tables, **SAID)
+    assert [len(record.samples) for record in result.records] == [0, 1]
+    assert result.records[1].samples[0].rows == ((1.0, 99.0),)
+
+
+def test_secrets_of_the_file_are_masked():
+    run = a_run(
+        key="token=sb",
+        workload="select password='sb'",
+        counterpart="mysql://u:sb@h",
+        options={"mysql-password": "sb", "url": "jdbc:x?password=sb"},
+        settings={"report_password": "sb"},
+    )
+    record = record_of(
+        run, facts={"command": "sysbench --mysql-password=sb run"}, product="P", version="1", hardware="box"
+    )
+    assert "sb" not in repr(record).replace("sysbench", "")
+
+
+def test_tags_and_notes_of_the_sender_win_over_those_in_meta():
+    meta = {"tags": ["night"], "note": "from meta"}
+    assert record_of(a_run(), **SAID, meta=meta).tags == ("night",)
+    record = record_of(a_run(), **SAID, meta=meta, tags=["mine"], notes="mine")
+    assert (record.tags, record.notes) == (("mine",), "mine")
+
+
+def test_an_exit_code_that_is_not_zero_is_told_at_the_run():
+    result = decided([a_run()], **SAID, meta={"exit_code": -11})
+    assert result.warnings == result.records[0].warnings == ("the tool ended with exit code -11",)
