@@ -15,6 +15,7 @@ from benchdash.results.versions import parse_version
 _LARGEST_INTEGER = 2**31 - 1
 _LONGEST_SOURCE = 50
 _LONGEST_COLUMN = 100
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 _COMMIT = re.compile(r"[0-9a-fA-F]{7,40}")
 
 
@@ -83,17 +84,23 @@ def _longest(model: type[Model], field: str) -> int:
 def _text_troubles(name: str, text: str, *, longest: int | None = None) -> Iterator[str]:
     if longest is not None and len(text) > longest:
         yield f"{name} has {len(text)} characters, more than {longest}: {text[:50]!r}…"
-    if any(c == "\0" or "\ud800" <= c <= "\udfff" for c in text):
+    if _UNSTORABLE.search(text):
         yield f"{name} holds a character that cannot be stored"
 
 
-def _facts_troubles(name: str, facts: Mapping[str, Any]) -> Iterator[str]:
-    for key, value in facts.items():
-        yield from _text_troubles(f"a name in {name}", key)
-        if isinstance(value, str):
-            yield from _text_troubles(f"{key!r} in {name}", value)
-        if isinstance(value, float) and not math.isfinite(value):
-            yield f"{key!r} in {name} is {value}, which is not a finite number"
+def _facts_troubles(name: str, facts: Any) -> Iterator[str]:
+    """``facts`` are what JSON knows, nested or not."""
+    if isinstance(facts, Mapping):
+        for key, value in facts.items():
+            yield from _text_troubles(f"a name in {name}", key)
+            yield from _facts_troubles(f"{key!r} in {name}", value)
+    elif isinstance(facts, list | tuple):
+        for value in facts:
+            yield from _facts_troubles(name, value)
+    elif isinstance(facts, str):
+        yield from _text_troubles(name, facts)
+    elif isinstance(facts, float) and not math.isfinite(facts):
+        yield f"{name} is {facts}, which is not a finite number"
 
 
 def _reading_troubles(readings: Iterable[Reading]) -> Iterator[str]:

@@ -174,10 +174,12 @@ def _rename(thing: Thing, new_name: str) -> Effect:
     if isinstance(thing, ServerVersion):
         parsed = parse_version(_storable(thing, "version", new_name))
         thing.version, thing.sort_key = parsed.version, parsed.sort_key
+        changed = ["version", "sort_key"]
     else:
         thing.name = _storable(thing, "name", new_name)
+        changed = ["name"]
     _require_free(thing, was=old)
-    thing.save()
+    thing.save(update_fields=changed)
     _add_old_name(thing, old)
     if isinstance(thing, ServerVersion) or _lines(thing) != lines:
         reassign_series(thing.project, footprint.runs)

@@ -1,3 +1,5 @@
+from functools import partial
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -32,7 +34,17 @@ from benchdash.results.models import (
 )
 from benchdash.results.queries import history
 from benchdash.results.readings import Reading
-from tests.builders import START, make_project, make_record, make_run, make_runs, make_series, make_user
+from tests.builders import (
+    START,
+    make_project,
+    make_record,
+    make_run,
+    make_runs,
+    make_series,
+    make_upload,
+    make_user,
+)
+from tests.results.concurrency import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -318,6 +330,24 @@ def statements_of_a_merge(alice, number):
 
 def test_a_merge_of_many_series_takes_as_many_statements_as_one_of_few(alice):
     assert statements_of_a_merge(alice, 40) == statements_of_a_merge(alice, 2)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_uploads_that_come_while_their_hardware_is_merged_lose_nothing():
+    project = make_project()
+    alice = Viewer(user=make_user("alice", member_of=project))
+    box = make_run(project=project, hardware="box").hardware
+    bxo = make_run(project=project, hardware="bxo").hardware
+    uploads = [
+        partial(
+            make_runs, [make_record(key=str(n), hardware="bxo", threads=n) for n in range(20)], upload=upload
+        )
+        for upload in (make_upload(project), make_upload(project), make_upload(project))
+    ]
+    at_once(uploads[0], partial(merge, bxo, box, by=alice), *uploads[1:])
+    assert Hardware.objects.get() == box
+    assert Run.objects.filter(hardware=box).count() == Measurement.objects.count() == 62
+    assert Series.objects.count() == 20
 
 
 # --- runs -------------------------------------------------------------------------------------------------

@@ -1,14 +1,12 @@
 import os
 import subprocess
 import sys
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 
 import pytest
-from django.db import connection, connections
+from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from benchdash.results.models import (
@@ -29,6 +27,7 @@ from benchdash.results.readings import Reading, reading
 from benchdash.results.records import SampleTable
 from benchdash.results.services import RecordError, record_runs, remove_runs, touch
 from tests.builders import START, make_project, make_record, make_run, make_runs, make_series, make_upload
+from tests.results.concurrency import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -306,6 +305,7 @@ def test_options_that_differ_from_the_first_run_of_the_workload_are_warned_of_on
         ({"version": "1." * 51}, "version has 102 characters"),
         ({"notes": "a\0b"}, "notes holds a character that cannot be stored"),
         ({"options": {"seed": float("inf")}}, "'seed' in options is inf"),
+        ({"options": {"a": {"b": [1, {"\0": 2}]}}}, "a name in 'b' in 'a' in options holds a character"),
         ({"environment": {"kernel": "\ud800"}}, "'kernel' in environment holds a character"),
         ({"threads": -1}, "threads is -1"),
         ({"threads": 2**31}, "threads is 2147483648"),
@@ -447,21 +447,6 @@ def test_200_records_take_no_more_statements_than_one_to_record():
     one, many = numbers_of_statements(1), numbers_of_statements(200)
     assert many[0] <= one[0]  # for so many new names no near ones are looked for
     assert many[1] == one[1]
-
-
-def at_once(*actions):
-    """Start them together, each with a connection of its own, and raise what one of them raised."""
-    start = threading.Barrier(len(actions))
-
-    def work(action):
-        try:
-            start.wait(10)
-            return action()
-        finally:
-            connections.close_all()
-
-    with ThreadPoolExecutor(len(actions)) as pool:
-        return list(pool.map(work, actions))
 
 
 @pytest.mark.django_db(transaction=True)
