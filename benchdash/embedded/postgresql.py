@@ -84,6 +84,7 @@ class Postgresql:
             *("-U", "postgres", "--auth=trust", "--encoding=UTF8", "--no-instructions"),
             # Texts sort by code point, whatever locales the machine has.
             *("--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"),
+            *(["--no-sync"] if self.settings.get("fsync") == "off" else []),
             *("-D", draft),
         )
         draft.rename(self.data)
