@@ -1,0 +1,149 @@
+"""Folders of result files, imported by what their names say."""
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from benchdash.regressions.comparison import Selector, compare
+from benchdash.results.models import Run
+from ingest.folders import PathMap, PathPattern, PatternError
+from ingest.models import Upload
+from tests.builders import make_project
+
+SAMPLES = Path(__file__).parents[2] / "ingest/samples"
+SMALL_DATUM = Path(__file__).parents[3] / "shared/data/third_party/small_datum/mysql_2025_11"
+PATTERN = "x.{version}_{build}.{config}.pk1/sb.o.{workload}.range{range}.pk1.dop{threads}"
+
+
+def a_report():
+    return (SAMPLES / "watch/nightly/mariadb-10.11.19/000/oltp_read_only.txt").read_bytes()
+
+
+def test_parts_of_a_path_are_as_short_as_can_be():
+    found = PathPattern.parse(PATTERN).match(
+        "x.my8044_rel_o2nofp.z12a_c8r32.pk1/sb.o.point-query.pre.range100.pk1.dop40"
+    )
+    assert found == {
+        "version": "my8044",
+        "build": "rel_o2nofp",
+        "config": "z12a_c8r32",
+        "workload": "point-query.pre",
+        "range": "100",
+        "threads": "40",
+    }
+
+
+def test_a_mapping_says_what_a_part_means_and_other_parts_belong_to_the_workload():
+    path_map = PathMap.parse(
+        '{"version": {"ma101114": {"product": "MariaDB", "version": "10.11.14"}},'
+        ' "fields": {"hardware": "m1"}}'
+    )
+    fields = path_map.read({"version": "ma101114", "config": "z12a", "workload": "points", "range": "100"})
+    assert fields == {
+        "product": "MariaDB",
+        "version": "10.11.14",
+        "configuration": "z12a",
+        "workload": "points range=100",
+        "hardware": "m1",
+    }
+
+
+def test_stars_stand_for_any_part_of_a_name_and_any_folders():
+    pattern = PathPattern.parse("**/t{threads}.t*t")
+    assert pattern.match("a/b/t08.text") is not None
+    assert pattern.match("t08.txt") == {"threads": "08"}
+    assert pattern.match("a/x.txt") is None
+
+
+@pytest.mark.parametrize("text", ["{version", "a}b", "{a}{a}", "{Version}"])
+def test_a_pattern_that_cannot_be_meant_is_refused(text):
+    with pytest.raises(PatternError):
+        PathPattern.parse(text)
+
+
+@pytest.mark.django_db
+def test_one_bad_file_does_not_stop_the_rest_and_a_dry_run_stores_nothing(tmp_path, capsys):
+    make_project(slug="p")
+    (tmp_path / "10.6.1").mkdir()
+    (tmp_path / "10.6.1/reads.txt").write_bytes(a_report())
+    (tmp_path / "10.6.1/reads.meta.json").write_text(json.dumps({"product": "MariaDB", "threads": 4}))
+    (tmp_path / "10.6.1/cut.txt").write_bytes(a_report()[:700])
+    arguments = ["import_folder", "--project=p", "--pattern={version}/{workload}.txt", "--set=hardware=m1"]
+
+    call_command(*arguments, "--dry-run", str(tmp_path))
+    assert not Upload.objects.exists()
+    assert "10.6.1/reads.txt: sysbench, MariaDB 10.6.1, reads, 4 threads on m1" in capsys.readouterr().out
+
+    call_command(*arguments, "--set=product=MariaDB", str(tmp_path))
+    captured = capsys.readouterr()
+    assert "1 imported" in captured.out
+    assert "1 refused" in captured.out
+    assert "10.6.1/cut.txt" in captured.err
+    assert [(run.version.version, run.workload.name) for run in Run.objects.all()] == [("10.6.1", "reads")]
+
+    call_command(*arguments, "--set=product=MariaDB", str(tmp_path))
+    assert "1 known already" in capsys.readouterr().out
+
+
+@pytest.mark.django_db
+def test_a_pattern_that_fits_nothing_is_said_in_a_sentence(tmp_path):
+    make_project(slug="p")
+    with pytest.raises(CommandError, match=r"no file of .* fits the pattern"):
+        call_command("import_folder", "--project=p", "--pattern={version}.txt", str(tmp_path))
+
+
+@pytest.mark.skipif(not SMALL_DATUM.is_dir(), reason="the published results of small_datum are not here")
+@pytest.mark.django_db
+def test_published_relative_throughput_of_nine_builds_comes_out_of_their_files(tmp_path, capsys):
+    """All 231 cells of qps.rel.all.tsv within 0.0101; its author divides rounded figures and cuts."""
+    project = make_project(slug="small-datum")
+    builds = sorted(folder.name for folder in SMALL_DATUM.glob("x.*"))
+    names = [re.fullmatch(r"x\.(my(\d)(\d)(\d+)(v2)?)_.*", build) for build in builds]
+    versions = {
+        name[1]: {
+            "product": "MySQL",
+            "version": f"{name[2]}.{name[3]}.{int(name[4])}",
+            # The same release built again is a build of its own and no repetition.
+            "build": name[5] or "rel_o2nofp",
+        }
+        for name in names
+    }
+    mapping = tmp_path / "map.json"
+    mapping.write_text(json.dumps({"version": versions, "fields": {"hardware": "c8r32"}}))
+    call_command(
+        "import_folder", "--project=small-datum", f"--pattern={PATTERN}", f"--map={mapping}", str(SMALL_DATUM)
+    )
+    assert "refused" not in capsys.readouterr().out
+
+    ratios = {}
+    table = compare(
+        project,
+        metric="qps",
+        base=Selector(product="MySQL", version="5.6.51"),
+        against=[Selector(version=version) for version in published_versions()],
+        filters={"product": "MySQL", "build": "rel_o2nofp"},
+    )
+    for row in table.rows:
+        ratios[row.workload] = [one.ratio for one in row.comparisons]
+    published = list(published_rows())
+    assert sum(len(cells) for _, cells in published) == 231
+    for workload, cells in published:
+        assert ratios[workload] == pytest.approx(cells, abs=0.0101), workload
+
+
+def published_versions():
+    """The versions of the columns, from the block that names them."""
+    text = (SMALL_DATUM / "qps.rel.all.tsv").read_text()
+    return [
+        f"{a}.{b}.{int(c)}" for a, b, c in re.findall(r"^col-\d+ : x\.my(\d)(\d)(\d+)_", text, re.MULTILINE)
+    ]
+
+
+def published_rows():
+    for row in csv.reader((SMALL_DATUM / "qps.rel.all.tsv").open(), delimiter="\t"):
+        if len(row) > 1 and row[0][0].isdigit():
+            yield row[-1].replace("_range", " range"), [float(cell) for cell in row[:-1]]
