@@ -119,10 +119,14 @@ document.addEventListener(
 );
 document.addEventListener("htmx:configRequest", tidyParameters);
 document.addEventListener("htmx:beforeSwap", () => {
-  openedChip = document.querySelector("details[open].chip")?.id ?? null;
+  const chip = document.querySelector("details[open].chip");
+  openedChip = chip && { id: chip.id, scrolled: chip.querySelector(".chip-menu").scrollTop };
 });
 document.addEventListener("htmx:afterSwap", () => {
-  if (openedChip) document.getElementById(openedChip)?.setAttribute("open", "");
+  const chip = openedChip && document.getElementById(openedChip.id);
+  if (!chip) return;
+  chip.open = true;
+  chip.querySelector(".chip-menu").scrollTop = openedChip.scrolled;
 });
 
 function tellTrouble(text) {

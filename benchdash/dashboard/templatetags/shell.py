@@ -40,6 +40,7 @@ def chart(
     title: str = "",
     height: int = 360,
     table: str = "",
+    csv: str = "",
     link: str = "",
     scale: str = "",
     small: bool = False,
@@ -47,9 +48,9 @@ def chart(
     """A figure with its tools; its page includes ``dashboard/_chart_scripts.html`` in the block scripts.
 
     ``name`` is unique on the page; ``title`` says what and where; ``table`` is the id of the table that says
-    the same; ``link`` is the address of the large chart; ``scale`` names the query parameter that keeps
-    ``log`` or ``linear`` of the vertical axis; ``small`` is for small multiples, whose title leads to the
-    large chart.
+    the same; ``csv`` is an address of its numbers where a cell of it says more than one; ``link`` is the
+    address of the large chart; ``scale`` names the query parameter that keeps ``log`` or ``linear`` of the
+    vertical axis; ``small`` is for small multiples, whose title leads to the large chart.
     """
     project = context.get("project")
     return {
@@ -59,6 +60,7 @@ def chart(
         "title": title,
         "height": height,
         "table": table,
+        "csv": csv,
         "link": link,
         "scale": scale,
         "small": small,
