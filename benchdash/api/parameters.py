@@ -21,7 +21,7 @@ from benchdash.results.versions import parse_version
 LARGEST_INTEGER = 2**31 - 1
 LARGEST_ID = 2**63 - 1
 _DIGITS = re.compile(r"[0-9]{1,19}", re.ASCII)
-_COMMIT = re.compile(r"[0-9a-f]{7,40}")
+COMMIT = re.compile(r"[0-9a-f]{7,40}")
 
 
 # --- one value --------------------------------------------------------------------------------------------
@@ -95,7 +95,7 @@ def moment(name: str, value: str) -> datetime:
 
 def commit(name: str, value: str) -> str:
     """A commit or the beginning of one, in lower case."""
-    if not _COMMIT.fullmatch(value.lower()):
+    if not COMMIT.fullmatch(value.lower()):
         raise refuse(name, f"{value[:50]!r} is not 7 to 40 hex digits")
     return value.lower()
 

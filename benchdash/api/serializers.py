@@ -367,19 +367,23 @@ class CellSerializer(serializers.Serializer[Any]):
 
 
 class ComparisonRowSerializer(serializers.Serializer[Any]):
+    """Rows of one metric may differ in unit and direction: a JMH score is a time or a throughput."""
+
     workload = serializers.CharField()
     threads = serializers.IntegerField(allow_null=True)
     group = serializers.CharField(allow_null=True)
+    unit = serializers.CharField()
+    direction = serializers.ChoiceField(choices=Series.Direction.choices)
     base = BaseCellSerializer(allow_null=True)
     cells = serializers.ListField(child=CellSerializer(allow_null=True))
 
 
 class ComparisonSerializer(serializers.Serializer[Any]):
-    """``cells`` and ``geomean`` are in the order of ``columns``."""
+    """``cells`` and ``geomean`` are in the order of ``columns``; ``unit`` is that of the first row."""
 
     metric = serializers.CharField()
     unit = serializers.CharField()
-    direction = serializers.ChoiceField(choices=["higher", "lower"])
+    direction = serializers.ChoiceField(choices=Series.Direction.choices)
     base = ColumnSerializer()
     columns = ColumnSerializer(many=True)
     rows = ComparisonRowSerializer(many=True)
@@ -619,8 +623,6 @@ class GateRowSerializer(ComparisonRowSerializer):
 
     series = serializers.IntegerField()
     metric = serializers.CharField()
-    unit = serializers.CharField()
-    direction = serializers.ChoiceField(choices=["higher", "lower"])
     build = serializers.CharField()
     hardware = serializers.CharField()
     configuration = serializers.CharField()
@@ -636,6 +638,5 @@ class GateSerializer(serializers.Serializer[Any]):
 
     verdict = serializers.ChoiceField(choices=["pass", "fail", "unknown"])
     analysis = serializers.ChoiceField(choices=["done", "pending"])
-    commit = serializers.CharField()
     rows = GateRowSerializer(many=True)
     more_runs = serializers.IntegerField(allow_null=True)

@@ -36,18 +36,25 @@ _NAME = Filter("name", "name", "the whole name")
 
 
 def _things(
-    words: str, answer: type[ModelSerializer[Any]], request: type[Serializer[Any]] = RenameRequest
+    one: str,
+    many: str,
+    answer: type[ModelSerializer[Any]],
+    *,
+    order: str = "by name",
+    request: type[Serializer[Any]] = RenameRequest,
 ) -> Callable[[type], type]:
     """Describes the views of things that are called so, for the schema."""
     result = corrected(answer)
     described: Callable[[type], type] = extend_schema_view(
-        list=extend_schema(summary=f"List {words}"),
-        retrieve=extend_schema(summary=f"Read one of the {words}"),
+        list=extend_schema(summary=f"List {many}", description=f"{many.capitalize()} {order}."),
+        retrieve=extend_schema(
+            summary=f"Read a {one}", description=f"A {one}, and the old names by which uploads still find it."
+        ),
         partial_update=extend_schema(
-            summary=f"Rename one of the {words}", parameters=[PREVIEW], request=request, responses=result
+            summary=f"Correct a {one}", parameters=[PREVIEW], request=request, responses=result
         ),
         merge=extend_schema(
-            summary=f"Merge one of the {words} into another",
+            summary=f"Merge a {one} into another",
             parameters=[PREVIEW],
             request=MergeRequest,
             responses=result,
@@ -57,7 +64,8 @@ def _things(
 
 
 @extend_schema_view(
-    list=extend_schema(summary="List projects"), retrieve=extend_schema(summary="Read a project")
+    list=extend_schema(summary="List projects", description="The projects that you may see."),
+    retrieve=extend_schema(summary="Read a project", description="A project by its slug."),
 )
 class ProjectViews(RowsView):
     queryset = Project.objects.all()
@@ -76,7 +84,7 @@ class _ThingViews(CorrectableView):
         return super().get_queryset().select_related("project").prefetch_related("aliases")
 
     def partial_update(self, request: Request, pk: int) -> Response:  # noqa: ARG002 - DRF calls it so
-        """The old name stays as an alias, by which uploads still find it."""
+        """Needs the scope `triage`. The old name stays as an alias, by which uploads still find it."""
         thing = self.row_to_correct()
         sent = self.sent(RenameRequest)
         rename = partial(corrections.rename, thing, sent["name"], by=self.viewer, reason=sent["reason"])
@@ -84,7 +92,7 @@ class _ThingViews(CorrectableView):
 
     @action(detail=True, methods=["post"])
     def merge(self, request: Request, pk: int) -> Response:  # noqa: ARG002 - DRF calls it so
-        """All that is of this one becomes part of the other, which is answered; its names find the other."""
+        """Needs the scope `triage`. All that is of this one becomes part of the other, which is answered."""
         source = self.row_to_correct()
         sent = self.sent(MergeRequest)
         target = self.get_queryset().filter(project=source.project_id, pk=sent["into"]).first()
@@ -94,31 +102,31 @@ class _ThingViews(CorrectableView):
         return self.correct(target, merge, sent=sent, field="into")
 
 
-@_things("products", ProductSerializer)
+@_things("product", "products", ProductSerializer)
 class ProductViews(_ThingViews):
     queryset = Product.objects.all()
     serializer_class = ProductSerializer
 
 
-@_things("hardware", HardwareSerializer)
+@_things("machine", "hardware", HardwareSerializer)
 class HardwareViews(_ThingViews):
     queryset = Hardware.objects.all()
     serializer_class = HardwareSerializer
 
 
-@_things("configurations", ConfigurationSerializer)
+@_things("configuration", "configurations", ConfigurationSerializer)
 class ConfigurationViews(_ThingViews):
     queryset = Configuration.objects.all()
     serializer_class = ConfigurationSerializer
 
 
-@_things("workloads", WorkloadSerializer)
+@_things("workload", "workloads", WorkloadSerializer)
 class WorkloadViews(_ThingViews):
     queryset = Workload.objects.all()
     serializer_class = WorkloadSerializer
 
 
-@_things("versions", VersionSerializer, VersionRequest)
+@_things("version", "versions", VersionSerializer, order="by product, in their order", request=VersionRequest)
 class VersionViews(_ThingViews):
     queryset = ServerVersion.objects.select_related("product")
     serializer_class = VersionSerializer
@@ -131,7 +139,7 @@ class VersionViews(_ThingViews):
     )
 
     def partial_update(self, request: Request, pk: int) -> Response:  # noqa: ARG002 - DRF calls it so
-        """Rename a version, or correct its commit, the time of that, or the day of its release."""
+        """Needs the scope `triage`. Renames, or corrects the commit, its time, or the day of the release."""
         version = self.row_to_correct()
         sent = self.sent(VersionRequest)
         facts = {name: sent[name] for name in ("commit", "committed_at", "released_on") if name in sent}

@@ -121,6 +121,8 @@ def row_as_json(row: Row) -> dict[str, Any]:
         "workload": row.workload,
         "threads": row.threads,
         "group": row.group,
+        "unit": row.unit,
+        "direction": row.direction,
         "base": _base_as_json(row.base) if row.base else None,
         "cells": [_cell_as_json(cell, comparison) if cell else None for cell, comparison in cells],
     }
@@ -153,10 +155,10 @@ _CSV_COLUMNS = ("workload", "threads", "group", *_COLUMN, "metric", "unit", *_CE
 
 def _csv_rows(table: ComparisonTable) -> Iterator[tuple[Any, ...]]:
     """One line a cell, the base's first with its own interval and no ratio."""
-    what = (table.metric, table.unit)
     base, columns = table.base.as_json(), [column.as_json() for column in table.columns]
     for row in map(row_as_json, table.rows):
         place = (row["workload"], row["threads"], row["group"])
         for column, cell in zip([base, *columns], [row["base"], *row["cells"]], strict=True):
             if cell:
+                what = (table.metric, row["unit"])
                 yield (*place, *map(column.get, _COLUMN), *what, *map(cell.get, _CELL))

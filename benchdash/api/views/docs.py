@@ -1,13 +1,177 @@
-"""The schema of the API, and a page for people made from it."""
+"""The schema of the API, and the page for people that is made from it."""
 
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from http import HTTPStatus
+from itertools import groupby
+from typing import Any
 
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_safe
+from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.renderers import OpenApiJsonRenderer, OpenApiYamlRenderer
-from drf_spectacular.utils import extend_schema
 from drf_spectacular.views import SpectacularAPIView
 
+_METHODS = ("get", "post", "put", "patch", "delete")
 
-@extend_schema(exclude=True)
+
 class SchemaView(SpectacularAPIView):
-    """JSON, or YAML for who accepts nothing else."""
+    """JSON, or YAML for those who accept nothing else."""
 
     renderer_classes = [OpenApiJsonRenderer, OpenApiYamlRenderer]
+
+
+def prose(text: str) -> SafeString:
+    """Paragraphs of a docstring, with its ``names`` as code."""
+    paragraphs = (" ".join(part.split()) for part in text.split("\n\n") if part.strip())
+    return format_html_join("", "<p>{}</p>", ((_code(part),) for part in paragraphs))
+
+
+def _code(text: str) -> SafeString:
+    # Every second part stands between backquotes.
+    parts = enumerate(re.split(r"`+", text))
+    return format_html_join(
+        "", "{}", ((format_html("<code>{}</code>", p) if i % 2 else p,) for i, p in parts)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """``words`` around the name of a shape, which may be empty: "list of" Run."""
+
+    words: str
+    shape: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    name: str
+    type: Type
+    is_required: bool
+    about: SafeString
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    code: str
+    phrase: str
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    method: str
+    path: str
+    summary: str
+    about: SafeString
+    parameters: Sequence[Field]
+    body: Sequence[Field]
+    answers: Sequence[Answer]
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    name: str
+    operations: Sequence[Operation]
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    name: str
+    about: SafeString
+    fields: Sequence[Field]
+
+
+@require_safe
+def docs(request: HttpRequest) -> HttpResponse:
+    topics, shapes = _documentation()
+    example = (
+        f"curl -H 'Authorization: Bearer $TOKEN' '{settings.SITE_URL}/api/v1/series/?metric=tps&limit=10'"
+    )
+    return render(request, "api/docs.html", {"topics": topics, "shapes": shapes, "example": example})
+
+
+@cache
+def _documentation() -> tuple[list[Topic], list[Shape]]:
+    generator = SchemaGenerator()  # type: ignore[no-untyped-call] # the package has no types
+    schema = generator.get_schema(request=None, public=True)  # type: ignore[no-untyped-call] # the same
+    components = schema["components"]["schemas"]
+    described = sorted(_operations(schema["paths"], components), key=lambda pair: pair[0])
+    topics = [
+        Topic(name, [operation for _, operation in pairs])
+        for name, pairs in groupby(described, key=lambda pair: pair[0])
+    ]
+    shapes = [
+        Shape(name, prose(component.get("description", "")), _fields(component))
+        for name, component in components.items()
+        if "properties" in component
+    ]
+    return topics, shapes
+
+
+def _operations(paths: Mapping[str, Any], components: Mapping[str, Any]) -> Iterator[tuple[str, Operation]]:
+    """Each with its topic, in the order of addresses and methods."""
+    for path, methods in paths.items():
+        for method in _METHODS:
+            if described := methods.get(method):
+                yield (
+                    described["tags"][0],
+                    Operation(
+                        method=method.upper(),
+                        path=path,
+                        summary=described.get("summary", ""),
+                        about=prose(described.get("description", "")),
+                        parameters=[_parameter(one) for one in described.get("parameters", ())],
+                        body=_body(described.get("requestBody", {}), components),
+                        answers=[_answer(*pair) for pair in described["responses"].items()],
+                    ),
+                )
+
+
+def _parameter(described: Mapping[str, Any]) -> Field:
+    return Field(
+        name=described["name"],
+        type=_type(described["schema"]),
+        is_required=described.get("required", False),
+        about=prose(described.get("description", "")),
+    )
+
+
+def _body(described: Mapping[str, Any], components: Mapping[str, Any]) -> list[Field]:
+    for content in described.get("content", {}).values():
+        name = _type(content["schema"]).shape
+        return _fields(components[name]) if name else []
+    return []
+
+
+def _answer(code: str, described: Mapping[str, Any]) -> Answer:
+    content = described.get("content", {}).get("application/json", {})
+    return Answer(code, HTTPStatus(int(code)).phrase, _type(content["schema"]) if content else Type(""))
+
+
+def _fields(component: Mapping[str, Any]) -> list[Field]:
+    required = component.get("required", ())
+    return [
+        Field(name, _type(schema), name in required, prose(schema.get("description", "")))
+        for name, schema in component.get("properties", {}).items()
+    ]
+
+
+def _type(schema: Mapping[str, Any]) -> Type:
+    if "$ref" in schema:
+        return Type("", schema["$ref"].rpartition("/")[2])
+    for combination in ("allOf", "oneOf"):
+        if combination in schema:
+            return _type(schema[combination][0])
+    if schema.get("type") == "array":
+        inner = _type(schema["items"])
+        return Type(f"list of {inner.words}".strip(), inner.shape)
+    if "enum" in schema:
+        return Type(" | ".join(str(value) for value in schema["enum"]))
+    return Type(schema.get("format", schema.get("type", "any")))

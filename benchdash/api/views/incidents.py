@@ -30,8 +30,12 @@ _CHANGE_POINTS = ChangePoint.objects.filter(LIVE).select_related(
 
 
 @extend_schema_view(
-    list=extend_schema(summary="List incidents, latest first"),
-    retrieve=extend_schema(summary="Read an incident"),
+    list=extend_schema(
+        summary="List incidents", description="Incidents, the last detected first; withdrawn ones too."
+    ),
+    retrieve=extend_schema(
+        summary="Read an incident", description="An incident, what else changed, and what members say of it."
+    ),
 )
 class IncidentViews(RowsView):
     queryset = Incident.objects.select_related(

@@ -41,7 +41,11 @@ class MembersView(RowsView):
             raise NotAllowed(f"this is for members of the project '{project.slug}'")
 
 
-@extend_schema_view(list=extend_schema(summary="List changes that somebody made, latest first"))
+@extend_schema_view(
+    list=extend_schema(
+        summary="Read the audit log", description="For members: who changed what and why, latest first."
+    )
+)
 class AuditViews(MembersView):
     queryset = AuditEntry.objects.select_related("project", "user", "token")
     serializer_class = AuditSerializer
@@ -50,7 +54,8 @@ class AuditViews(MembersView):
 
 
 @extend_schema_view(
-    list=extend_schema(summary="List subscriptions"), retrieve=extend_schema(summary="Read a subscription")
+    list=extend_schema(summary="List subscriptions", description="For members: who is mailed about what."),
+    retrieve=extend_schema(summary="Read a subscription", description="For members."),
 )
 class SubscriptionViews(MembersView):
     queryset = Subscription.objects.select_related("project", "product", "hardware")
@@ -91,6 +96,7 @@ class SubscriptionViews(MembersView):
 
     @extend_schema(summary="End a subscription")
     def destroy(self, request: Request, pk: int) -> Response:  # noqa: ARG002 - DRF calls it so
+        """Needs the scope `triage`, except for one's own."""
         self._end(self.get_object())
         return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -100,7 +106,7 @@ class SubscriptionViews(MembersView):
         parameters=[PROJECT, OpenApiParameter("address", OpenApiTypes.EMAIL, required=True)],
     )
     def destroy_all(self, request: Request) -> Response:
-        """All of that address in the project."""
+        """Needs the scope `triage`, except for one's own."""
         self.require_somebody()
         address = parameters.required_text(request, "address")
         project = self.project()

@@ -38,15 +38,18 @@ _TABLES = {
         "required": ["columns", "rows"],
         "properties": {
             "columns": {"type": "array", "items": {"type": "string"}},
-            "rows": {"type": "array", "items": {"type": "array", "items": {"type": "number", "nullable": True}}},
+            "rows": {
+                "type": "array",
+                "items": {"type": "array", "items": {"type": "number", "nullable": True}},
+            },
         },
     },
 }
 
 
 @extend_schema_view(
-    list=extend_schema(summary="List runs, latest first"),
-    retrieve=extend_schema(summary="Read a run"),
+    list=extend_schema(summary="List runs", description="Runs, latest start first; excluded ones too."),
+    retrieve=extend_schema(summary="Read a run", description="All that is known of a run."),
 )
 class RunViews(CorrectableView):
     queryset = Run.objects.select_related(
@@ -78,13 +81,13 @@ class RunViews(CorrectableView):
         return RunSerializer if self.action == "list" else RunDetailSerializer
 
     @extend_schema(
-        summary="Leave a run out of points and analysis, or take it back",
+        summary="Exclude or restore a run",
         parameters=[PREVIEW],
         request=ExclusionRequest,
         responses=corrected(RunDetailSerializer),
     )
     def partial_update(self, request: Request, pk: int) -> Response:  # noqa: ARG002 - DRF calls it so
-        """An excluded run stays listed."""
+        """Needs the scope `triage`. An excluded run stays listed, and counts in no point and no analysis."""
         run = self.row_to_correct()
         sent = self.sent(ExclusionRequest)
         change = corrections.exclude_run if sent["excluded"] else corrections.restore_run
@@ -92,12 +95,12 @@ class RunViews(CorrectableView):
         return self.correct(run, correction, sent=sent, field="reason")
 
     @extend_schema(
-        summary="What the tool printed while a run went on",
+        summary="Read the interval samples of a run",
         responses={200: _TABLES},
         filters=False,
     )
     @action(detail=True)
     def intervals(self, request: Request, pk: int) -> Response:  # noqa: ARG002 - DRF calls it so
-        """One table for each source."""
+        """What tools printed while the run went on: one table for each source."""
         tables = IntervalSamples.objects.filter(run=self.get_object()).order_by("source")
         return Response({table.source: {"columns": table.columns, "rows": table.rows} for table in tables})

@@ -32,8 +32,8 @@ _LEAST_POINTS = 2
 
 
 @extend_schema_view(
-    list=extend_schema(summary="List series"),
-    retrieve=extend_schema(summary="Read a series, without its points"),
+    list=extend_schema(summary="List series", description="Series, each a line on a chart."),
+    retrieve=extend_schema(summary="Read a series", description="A series without its points."),
 )
 class SeriesViews(RowsView):
     queryset = Series.objects.select_related("project", "product", "hardware", "configuration", "workload")
@@ -75,7 +75,7 @@ class SeriesViews(RowsView):
     @method_decorator(cache_control(private=True, no_cache=True))
     @method_decorator(conditional_page)
     def points(self, request: Request, pk: int) -> HttpResponse:
-        """One row a group, in order; an answer that did not change since the given ETag is 304."""
+        """One row a group, in order. With `If-None-Match` an answer that did not change is 304."""
         series = self.get_object()
         points = history(series)
         found = _places(change_points([series.pk])[series.pk], points)

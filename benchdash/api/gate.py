@@ -1,0 +1,213 @@
+"""May this commit be merged? Its runs against those of another group, metric by metric and place by place.
+
+Every series is judged by its own history: how much it scatters when nothing changes is known from the groups
+before, so that a single run of a commit says something.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Literal
+
+from django.db.models import Exists, OuterRef, QuerySet
+
+from benchdash.accounts.models import Project
+from benchdash.api.parameters import COMMIT
+from benchdash.regressions.comparison import Cell, Row, RowKey, compared_rows
+from benchdash.regressions.detection import ToolInterval, find_shifts, level_scatter
+from benchdash.regressions.places import UNWATCHED_METRICS
+from benchdash.results.models import Measurement, Run, Series
+from benchdash.results.queries import Point, find_series, histories
+
+GateVerdict = Literal["pass", "fail", "unknown"]
+
+
+class GateError(Exception):
+    """A commit or a base that names nothing, or more than one thing: ``candidates``."""
+
+    def __init__(self, field: str, message: str, candidates: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.field = field
+        self.message = message
+        self.candidates = candidates
+
+
+@dataclass(frozen=True, slots=True)
+class GateRow:
+    """One row of a comparison; ``series`` holds the runs of the commit."""
+
+    series: Series
+    row: Row
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """``more_runs`` of each side would settle an unknown verdict; None where that cannot be said."""
+
+    verdict: GateVerdict
+    is_analysed: bool
+    rows: tuple[GateRow, ...]
+    more_runs: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """A group of the commit in one series, what it is held against, and what came before it."""
+
+    series: Series
+    group: Point
+    base: Point | None
+    before: Sequence[Point]
+
+
+def decide(project: Project, *, product: str, branch: str, commit: str, base: str = "") -> Gate:
+    """The commit on a branch (``""``: of a release) against ``base``, a commit or the version of a release.
+
+    Without a base every series is held against its previous group. A commit without runs is unknown.
+    ``commit`` may be the beginning of one. Raises GateError.
+    """
+    stream = find_series(project, product=product, branch=branch)
+    is_analysed = not stream.filter(touched__isnull=False).exists()
+    full = _full_commit(stream, commit, field="commit")
+    rows = _rows(_pairs(project, stream, product=product, commit=full, base=base)) if full else []
+    verdict = _verdict(rows)
+    return Gate(
+        verdict=verdict,
+        is_analysed=is_analysed,
+        rows=tuple(rows),
+        more_runs=_more_runs(rows) if verdict == "unknown" else 0,
+    )
+
+
+def _full_commit(stream: QuerySet[Series], beginning: str, *, field: str) -> str | None:
+    """Raises GateError where several commits begin so."""
+    runs = Run.objects.filter(
+        measurements__series__in=stream.order_by(), version__commit__startswith=beginning
+    )
+    commits = runs.order_by().values_list("version__commit", flat=True).distinct()
+    found = sorted(commit for commit in commits if commit)
+    if len(found) > 1:
+        raise GateError(field, f"{len(found)} commits begin with {beginning!r}", found)
+    return found[0] if found else None
+
+
+def _pairs(
+    project: Project, stream: QuerySet[Series], *, product: str, commit: str, base: str
+) -> list[_Pair]:
+    series = {one.pk: one for one in _measured(stream, commit=commit)}
+    points = histories(series)
+    is_commit = COMMIT.fullmatch(base.lower())
+    base_commit = _full_commit(stream, base.lower(), field="base") if is_commit else None
+    released = {} if not base or base_commit else _released(project, product=product, version=base)
+    pairs = []
+    for pk, one in series.items():
+        at = max(index for index, point in enumerate(points[pk]) if point.commit == commit)
+        earlier = [point for point in points[pk][:at] if point.commit != commit]
+        if base_commit:
+            against = next((point for point in reversed(points[pk]) if point.commit == base_commit), None)
+        elif base:
+            against = released.get(_row_of(one))
+        else:
+            against = earlier[-1] if earlier else None
+        pairs.append(_Pair(one, points[pk][at], against, earlier))
+    return pairs
+
+
+def _measured(series: QuerySet[Series], **version: str) -> list[Series]:
+    """Those watched series in which such a version has runs that count."""
+    of_version = {f"run__version__{name}": value for name, value in version.items()}
+    measured = Measurement.objects.filter(series=OuterRef("pk"), run__excluded_at=None, **of_version)
+    return list(series.filter(Exists(measured)).exclude(metric__in=UNWATCHED_METRICS))
+
+
+_Place = tuple[object, ...]
+
+
+def _row_of(series: Series) -> _Place:
+    """What the series of a branch and of a release share where they measure the same."""
+    return (
+        series.build,
+        series.hardware_id,
+        series.configuration_id,
+        series.counterpart,
+        series.workload_id,
+        series.threads,
+        series.metric,
+    )
+
+
+def _released(project: Project, *, product: str, version: str) -> Mapping[_Place, Point]:
+    """The newest group of a release at every place. Raises GateError where there is none."""
+    series = {
+        one.pk: one for one in _measured(find_series(project, product=product, branch=""), version=version)
+    }
+    if not series:
+        raise GateError("base", f"there is no run of {version!r}, neither as a commit nor as a release")
+    return {
+        _row_of(series[pk]): max(
+            (point for point in points if point.version.version == version), key=lambda point: point.time
+        )
+        for pk, points in histories(series).items()
+    }
+
+
+# --- verdicts ---------------------------------------------------------------------------------------------
+
+
+def _rows(pairs: Iterable[_Pair]) -> list[GateRow]:
+    """One table for each metric at each place, over which p is adjusted."""
+    tables: dict[_Place, dict[RowKey, _Pair]] = defaultdict(dict)
+    for pair in pairs:
+        one = pair.series
+        table = (one.build, one.hardware_id, one.configuration_id, one.counterpart, one.metric)
+        tables[table][one.workload.name, one.threads] = pair
+    rows: list[GateRow] = []
+    for of_table in tables.values():
+        bases = {key: _cell(pair.series, pair.base) for key, pair in of_table.items() if pair.base}
+        groups = {key: _cell(pair.series, pair.group) for key, pair in of_table.items()}
+        noise = {key: scatter for key, pair in of_table.items() if (scatter := _scatter(pair.before))}
+        compared = compared_rows(bases, [groups], noise=noise or None)
+        rows += [GateRow(of_table[row.workload, row.threads].series, row) for row in compared]
+    return rows
+
+
+def _cell(series: Series, point: Point) -> Cell:
+    tool = None
+    if point.n == 1 and point.low is not None and point.high is not None:
+        tool = ToolInterval(point.low, point.high)
+    return Cell(
+        value=point.value,
+        n=point.n,
+        low=point.low,
+        high=point.high,
+        values=point.values,
+        tool_interval=tool,
+        series_id=series.pk,
+        run_id=point.run_id,
+        unit=series.unit,
+        direction=series.better,
+    )
+
+
+def _scatter(before: Sequence[Point]) -> tuple[float, float] | None:
+    """The scatter of single runs from group to group, and what it is worth; None after too few groups."""
+    values = [point.value for point in before]
+    scatter = level_scatter(values, find_shifts(values)) if values else None
+    if scatter is None:
+        return None
+    sd, worth = scatter
+    # A group of n runs scatters less by the root of n.
+    return sd * median(point.n for point in before) ** 0.5, worth
+
+
+def _verdict(rows: Sequence[GateRow]) -> GateVerdict:
+    verdicts = {comparison.verdict for one in rows for comparison in one.row.comparisons if comparison}
+    if "worse" in verdicts:
+        return "fail"
+    return "pass" if verdicts and "unknown" not in verdicts else "unknown"
+
+
+def _more_runs(rows: Sequence[GateRow]) -> int | None:
+    wanted = [comparison.more_runs for one in rows for comparison in one.row.comparisons if comparison]
+    return max((number for number in wanted if number), default=None)

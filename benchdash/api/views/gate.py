@@ -1,0 +1,73 @@
+"""Whether a commit made something worse, for continuous integration to ask."""
+
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from benchdash.api import parameters
+from benchdash.api.errors import problem
+from benchdash.api.gate import Gate, GateError, GateRow, decide
+from benchdash.api.serializers import GateSerializer
+from benchdash.api.views.base import PROJECT, View
+from benchdash.api.views.comparison import row_as_json
+
+
+class GateView(View):
+    @extend_schema(
+        summary="Hold a commit against another",
+        parameters=[
+            PROJECT,
+            OpenApiParameter("product", OpenApiTypes.STR, required=True),
+            OpenApiParameter("branch", OpenApiTypes.STR, description="empty or left out: releases"),
+            OpenApiParameter(
+                "commit", OpenApiTypes.STR, required=True, description="or at least 7 digits of its beginning"
+            ),
+            OpenApiParameter(
+                "base",
+                OpenApiTypes.STR,
+                description="a commit on the branch or the version of a release; by default the group before",
+            ),
+        ],
+        responses=GateSerializer,
+    )
+    def get(self, request: Request) -> Response:
+        """For continuous integration: ask again while the analysis is pending."""
+        project = self.project()
+        commit = parameters.commit("commit", parameters.required_text(request, "commit"))
+        try:
+            gate = decide(
+                project,
+                product=parameters.required_text(request, "product"),
+                branch=parameters.text(request, "branch") or "",
+                commit=commit,
+                base=parameters.text(request, "base") or "",
+            )
+        except GateError as error:
+            meant = {"field": error.field, "message": error.message, "candidates": list(error.candidates)}
+            return problem(400, [meant])
+        return Response(_json(gate))
+
+
+def _json(gate: Gate) -> dict[str, Any]:
+    return {
+        "verdict": gate.verdict,
+        "analysis": "done" if gate.is_analysed else "pending",
+        "rows": [_row(one) for one in gate.rows],
+        "more_runs": gate.more_runs,
+    }
+
+
+def _row(one: GateRow) -> dict[str, Any]:
+    series = one.series
+    return {
+        **row_as_json(one.row),
+        "series": series.pk,
+        "metric": series.metric,
+        "build": series.build,
+        "hardware": series.hardware.name,
+        "configuration": series.configuration.name,
+        "counterpart": series.counterpart,
+    }

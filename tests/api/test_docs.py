@@ -1,0 +1,74 @@
+"""The schema, and the page that is made from it."""
+
+import pytest
+from django.core.management import call_command
+from django.urls import reverse
+
+
+def test_the_schema_is_valid_and_nothing_in_it_is_guessed(capsys):
+    call_command("spectacular", "--validate", "--fail-on-warn")
+    assert "/api/v1/uploads/" in capsys.readouterr().out
+
+
+@pytest.mark.django_db
+def test_every_address_and_every_parameter_is_described(client):
+    schema = client.get("/api/schema/").json()
+    operations = [
+        (path, method, operation)
+        for path, methods in schema["paths"].items()
+        for method, operation in methods.items()
+        if not path.startswith("/api/v1/uploads/")
+    ]
+    assert len(operations) > 30
+    for path, method, operation in operations:
+        assert operation["summary"], (path, method)
+        assert operation["description"], (path, method)
+        assert "viewer" not in operation["description"], (path, method)
+
+
+@pytest.mark.django_db
+def test_the_schema_knows_the_parameters_of_the_contract(client):
+    paths = client.get("/api/schema/").json()["paths"]
+
+    def names(path):
+        return {parameter["name"] for parameter in paths[path]["get"]["parameters"]}
+
+    contract = {"project", "product", "version", "hardware", "workload", "threads", "branch", "limit"}
+    assert contract <= names("/api/v1/runs/")
+    contract = {"project", "product", "branch", "workload", "threads", "hardware", "configuration", "metric"}
+    assert contract <= names("/api/v1/series/")
+    assert {"project", "metric", "base", "against", "format"} <= names("/api/v1/compare/")
+    assert {"project", "product", "branch", "commit", "base"} <= names("/api/v1/gate/")
+    assert {"format", "since", "max_points"} <= names("/api/v1/series/{id}/points/")
+
+
+@pytest.mark.django_db
+def test_the_page_lists_every_operation_and_loads_nothing_from_elsewhere(client):
+    answer = client.get(reverse("docs"))
+    page = answer.content.decode()
+    assert answer.status_code == 200
+    for path in client.get("/api/schema/").json()["paths"]:
+        assert f"<code>{path}</code>" in page
+    assert 'src="http' not in page
+    assert "<script>" not in page
+
+
+@pytest.mark.django_db
+def test_a_link_to_a_shape_opens_it(chromium_page):
+    chromium_page.goto("/api/docs/")
+    chromium_page.get_by_text("/api/v1/series/{id}/points/").click()
+    chromium_page.get_by_role("link", name="Points", exact=True).click()
+    assert chromium_page.locator("#shape-Points").is_visible()
+
+
+@pytest.mark.django_db
+def test_an_address_where_nothing_is_answers_as_the_api_does(client):
+    answer = client.get("/api/v1/nothing/")
+    assert (answer.status_code, answer.headers["Content-Type"]) == (404, "application/problem+json")
+    assert client.post("/api/v1/nothing/").status_code == 404
+
+
+@pytest.mark.django_db
+def test_a_forgotten_slash_is_added(client):
+    answer = client.get("/api/v1/runs?threads=4")
+    assert (answer.status_code, answer.headers["Location"]) == (301, "/api/v1/runs/?threads=4")
