@@ -11,7 +11,8 @@ Exact penalised segmentation proposes, moderated tests decide:
      (Smyth 2004, Linear models and empirical Bayes methods), widened by the correlation of neighbours, and
      n the number of positions searched (Bonferroni), at least 50;
    - the step is at least the least effect asked for;
-   - the step stands (two standard errors) beside a straight line through both levels: drift is not a step;
+   - no straight line explains both levels as well, and the step stands (two standard errors) beside one:
+     drift is not a step;
    - a level between two boundaries has lasted five points.
 4. One or two newest points count when they lie outside the prediction interval of the level before them.
 """
@@ -106,6 +107,13 @@ class _Sums:
         """Squared residuals around the mean."""
         total = self._x[end] - self._x[start]
         return np.maximum(self._xx[end] - self._xx[start] - total**2 / (end - start), 0)
+
+    def line_residual(self, start: Ints, end: Ints) -> Floats:
+        """Squared residuals around the best straight line."""
+        n = end - start
+        middle = (start + end - 1) / 2
+        moment = self._ix[end] - self._ix[start] - middle * (self._x[end] - self._x[start])
+        return np.maximum(self.residual(start, end) - moment**2 / (n * (n**2 - 1) / 12), 0)
 
     def step_beside_line(self, start: Ints, index: Ints, end: Ints) -> Floats:
         """The step at ``index`` over its standard error, in a regression on constant, line and step.
@@ -214,16 +222,21 @@ class _Judge:
         start, index, end = self._sides(edges)
         limit = np.where(np.isin(index, list(self._fixed)), KEPT_BELOW, FALSE_ALARM / self._searched)
         step = np.abs(self._sums.mean(index, end) - self._sums.mean(start, index))
-        beside_line = np.abs(self._sums.step_beside_line(start, index, end))
-        spread = self._noise.sd * np.sqrt(
-            self._noise.variance_inflation(np.minimum(index - start, end - index))
-        )
-        drifting = beside_line < _BESIDE_LINE * spread
         lasted = np.diff(edges) >= LASTING
         passing = np.zeros(len(p), dtype=bool)
         passing[1:] |= ~lasted[1:-1]
         passing[:-1] |= ~lasted[1:-1]
+        drifting = self._drifts(start, index, end)
         return np.asarray((p >= limit) | (step < self._least_step) | drifting | passing)
+
+    def _drifts(self, start: Ints, index: Ints, end: Ints) -> NDArray[np.bool_]:
+        """Does a straight line explain both levels as well as the step, or leave nothing of the step?"""
+        stepped = self._sums.residual(start, index) + self._sums.residual(index, end)
+        shorter = np.minimum(index - start, end - index)
+        error = self._noise.sd * np.sqrt(self._noise.variance_inflation(shorter))
+        beside_line = np.abs(self._sums.step_beside_line(start, index, end))
+        as_well = self._sums.line_residual(start, end) < stepped
+        return np.asarray(as_well | (beside_line < _BESIDE_LINE * error))
 
     def _place_anew(self, edges: list[int], position: int) -> None:
         if 0 < position < len(edges) - 1 and edges[position] not in self._fixed:
