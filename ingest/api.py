@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
-from django.http import FileResponse, QueryDict
+from django.http import FileResponse, QueryDict, UnreadablePostError
 from django.http.response import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -322,8 +322,11 @@ def _take_the_rest(request: Request) -> None:
     left = min(_content_length(request), 2 * settings.UPLOAD_MAX_BYTES)
     if request.method in {"GET", "HEAD"} or plain._read_started:  # type: ignore[attr-defined]
         return
-    while left > 0 and (chunk := plain.read(min(_CHUNK, left))):
-        left -= len(chunk)
+    try:
+        while left > 0 and (chunk := plain.read(min(_CHUNK, left))):
+            left -= len(chunk)
+    except UnreadablePostError:
+        return  # the client has gone
 
 
 # --- answering ----------------------------------------------------------------------------------------------

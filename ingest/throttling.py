@@ -17,10 +17,12 @@ class UploadThrottle(SimpleRateThrottle):
 
     scope = "uploads"
 
-    def allow_request(self, request: Request, view: APIView) -> bool:  # noqa: ARG002 - DRF calls it so
+    def __init__(self) -> None:
         most, seconds = self.parse_rate(self.get_rate())
-        self._seconds = seconds or 60
-        return most is None or self._count(request) <= most
+        self._most, self._seconds = most or 0, seconds or 60
+
+    def allow_request(self, request: Request, view: APIView) -> bool:  # noqa: ARG002 - DRF calls it so
+        return self._count(request) <= self._most
 
     def wait(self) -> float:
         return self._seconds - time.time() % self._seconds
