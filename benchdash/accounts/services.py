@@ -10,10 +10,14 @@ from django.db import transaction
 from django.utils import timezone
 
 from benchdash.accounts.access import Viewer
-from benchdash.accounts.models import AuditEntry, Project, Token
+from benchdash.accounts.models import AuditEntry, Membership, Project, Role, Token, User
 
 _TOKEN_PREFIX = "bd_"  # noqa: S105 - a mark by which leaked tokens can be found, not a secret
 _STAMP_EVERY = timedelta(minutes=1)
+
+
+class LastAdminError(Exception):
+    """A change after which nobody could change the project any more, with a sentence that says so."""
 
 
 def create_project(slug: str, *, name: str = "", public: bool = False) -> Project:
@@ -23,6 +27,57 @@ def create_project(slug: str, *, name: str = "", public: bool = False) -> Projec
     project.full_clean()
     project.save()
     return project
+
+
+def change_project(project: Project, changes: Mapping[str, Any], *, by: Viewer) -> None:
+    """Set these fields of the project. The audit log keeps what they were.
+
+    Raises django.core.exceptions.ValidationError for values that a project cannot have.
+    """
+    before = {name: getattr(project, name) for name in changes}
+    detail = {name: f"{before[name]} → {value}" for name, value in changes.items() if value != before[name]}
+    if not detail:
+        return
+    for name in detail:
+        setattr(project, name, changes[name])
+    project.full_clean()
+    with transaction.atomic():
+        project.save(update_fields=list(detail))
+        audit(project, by, "project changed", project.slug, detail=detail)
+
+
+def set_role(project: Project, user: User, role: str, *, by: Viewer) -> Membership:
+    """Make the user a member with this role, whether they are one already or not. Raises LastAdminError."""
+    with transaction.atomic():
+        if role != Role.ADMIN:
+            _require_another_admin(project, user)
+        known = Membership.objects.filter(project=project, user=user).first()
+        membership, _ = Membership.objects.update_or_create(
+            project=project, user=user, defaults={"role": Role(role)}
+        )
+        if known is None or known.role != role:
+            was = known.role if known else "no member"
+            audit(project, by, "member changed", user.email, detail={"role": f"{was} → {role}"})
+    return membership
+
+
+def remove_member(membership: Membership, *, by: Viewer) -> None:
+    """Raises LastAdminError."""
+    project, user = membership.project, membership.user
+    with transaction.atomic():
+        _require_another_admin(project, user)
+        membership.delete()
+        audit(project, by, "member removed", user.email, detail={"role": membership.role})
+
+
+def _require_another_admin(project: Project, leaving: User) -> None:
+    # Two admins may take the role from each other at once: the second one waits here, and is refused.
+    Project.objects.select_for_update().get(pk=project.pk)
+    admins = set(
+        Membership.objects.filter(project=project, role=Role.ADMIN).values_list("user_id", flat=True)
+    )
+    if admins == {leaving.pk}:
+        raise LastAdminError(f"{leaving.email} is the only admin; make somebody else one first")
 
 
 def create_token(

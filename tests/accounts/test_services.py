@@ -6,7 +6,16 @@ from django.utils import timezone
 
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import AuditEntry, Project, Scope, Token
-from benchdash.accounts.services import create_project, create_token, find_token, revoke_token
+from benchdash.accounts.services import (
+    LastAdminError,
+    change_project,
+    create_project,
+    create_token,
+    find_token,
+    remove_member,
+    revoke_token,
+    set_role,
+)
 from tests.builders import make_project, make_user
 
 pytestmark = pytest.mark.django_db
@@ -87,3 +96,53 @@ def test_the_use_of_a_token_is_stamped_once_a_minute(project, django_assert_num_
     Token.objects.update(last_used_at=timezone.now() - timedelta(minutes=2))
     with django_assert_num_queries(2):
         find_token(secret)
+
+
+# --- projects and members -----------------------------------------------------------------------------------
+
+
+def test_a_changed_project_is_in_the_audit_log_with_what_it_was(project, alice):
+    changes = {"name": "Nightly runs", "visibility": "public", "notice": project.notice}
+    change_project(project, changes, by=alice)
+    project.refresh_from_db()
+    assert (project.name, project.is_public) == ("Nightly runs", True)
+    detail = {"name": f"{project.slug} → Nightly runs", "visibility": "private → public"}
+    entry = AuditEntry.objects.get()
+    assert (entry.action, entry.user, entry.detail) == ("project changed", alice.user, detail)
+    change_project(project, changes, by=alice)
+    assert AuditEntry.objects.count() == 1
+
+
+def test_a_project_is_not_changed_to_what_it_cannot_be(project, alice):
+    with pytest.raises(ValidationError):
+        change_project(project, {"visibility": "secret"}, by=alice)
+    project.refresh_from_db()
+    assert not project.is_public
+
+
+def test_a_member_gets_a_role_and_another_one_and_is_removed(project, alice):
+    bob = make_user("bob")
+    set_role(project, bob, "reader", by=alice)
+    set_role(project, bob, "member", by=alice)
+    set_role(project, bob, "member", by=alice)
+    membership = bob.memberships.get()
+    assert membership.role == "member"
+    remove_member(membership, by=alice)
+    assert not bob.memberships.exists()
+    entries = AuditEntry.objects.order_by("pk").values_list("action", "subject", "detail")
+    assert list(entries) == [
+        ("member changed", "bob@example.org", {"role": "no member → reader"}),
+        ("member changed", "bob@example.org", {"role": "reader → member"}),
+        ("member removed", "bob@example.org", {"role": "member"}),
+    ]
+
+
+def test_the_only_admin_stays_until_there_is_another(project, alice):
+    membership = set_role(project, alice.user, "admin", by=alice)
+    with pytest.raises(LastAdminError, match="is the only admin"):
+        set_role(project, alice.user, "member", by=alice)
+    with pytest.raises(LastAdminError, match="is the only admin"):
+        remove_member(membership, by=alice)
+    set_role(project, make_user("bob"), "admin", by=alice)
+    remove_member(membership, by=alice)
+    assert not alice.user.memberships.exists()
