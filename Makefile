@@ -78,7 +78,7 @@ pytest: .venv/dev.stamp node_modules/.stamp
 PIP := $(VENV) -m pip --disable-pip-version-check install --require-hashes
 
 .venv/made.stamp:
-	@for python in $(PYTHON) python3.14 python3.13 python3.12 python3.11 none; do \
+	@for python in $(PYTHON) /usr/bin/python3 python3.14 python3.13 python3.12 python3.11 none; do \
 	  $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && break; done; \
 	[ $$python != none ] || \
 	  { echo 'benchdash needs Python 3.11 or newer: apt-get install python3' >&2; exit 1; }; \
