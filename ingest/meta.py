@@ -17,8 +17,10 @@ _ENVIRONMENT = ("pinning", "jdk", "runtime")
 _OF_THE_RUN = (
     "command",
     "contention",
+    "driver_class",
     "exit_code",
     "finished_at",
+    "method",
     "night",
     "sequence",
     "setting",

@@ -40,7 +40,8 @@ def test_the_server_of_a_connector_is_its_counterpart():
     assert (meta.fields["product"], meta.fields["version"]) == ("mariadb-java-client", "1.5.3")
     assert meta.fields["counterpart"] == "MariaDB 10.11.19"
     assert meta.environment["jdk"] == "OpenJDK 17.0.15+6 (Debian)"
-    assert meta.options == {"driver_class": "org.mariadb.jdbc.Driver"}
+    assert meta.facts["driver_class"] == "org.mariadb.jdbc.Driver"
+    assert meta.options == {}
     assert meta.fields["notes"].startswith("bench.Main runs the JMH Runner once")
 
 
