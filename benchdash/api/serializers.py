@@ -120,6 +120,11 @@ class VersionRequest(CorrectionRequest):
     committed_at = serializers.DateTimeField(required=False, allow_null=True)
     released_on = serializers.DateField(required=False, allow_null=True)
 
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs.keys() <= CorrectionRequest().fields.keys():
+            raise serializers.ValidationError({"version": ["give a version or a fact to correct"]})
+        return attrs
+
 
 class MergeRequest(CorrectionRequest):
     into = IdField()

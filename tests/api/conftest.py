@@ -1,7 +1,18 @@
 """Fixtures of the API's tests."""
 
+from dataclasses import dataclass
+
 import pytest
 from django.core.cache import cache
+from rest_framework.test import APIClient
+
+from benchdash.accounts.access import Viewer
+from benchdash.accounts.models import Project, Role, Scope, User
+from benchdash.alerts.models import Subscription
+from benchdash.alerts.services import subscribe
+from benchdash.regressions.models import ChangePoint, Incident
+from benchdash.results.models import Run, Series
+from tests.builders import START, make_project, make_series, make_token, make_user
 
 
 @pytest.fixture(autouse=True)
@@ -13,3 +24,95 @@ def _nothing_is_remembered():
 @pytest.fixture
 def redis_is_down(settings):
     settings.CACHES = {"default": {**settings.CACHES["default"], "LOCATION": "redis://127.0.0.1:1"}}
+
+
+def client_of(who=None):
+    """Of a user, of the secret of a token, or of nobody."""
+    client = APIClient()
+    client.default_format = "json"
+    if isinstance(who, User):
+        client.force_login(who)
+    elif who:
+        client.credentials(HTTP_AUTHORIZATION=f"Bearer {who}")
+    return client
+
+
+@pytest.fixture
+def anonymous():
+    return client_of()
+
+
+@dataclass(frozen=True)
+class World:
+    """A project with one of everything, and a client for everybody who might ask about it."""
+
+    project: Project
+    series: Series
+    run: Run
+    incident: Incident
+    subscription: Subscription
+    clients: dict[str, APIClient]
+
+
+OUTSIDERS = ("charlie", "anonymous", "token of another project")
+READERS = ("rita", "upload token", "read token")
+WRITERS = ("alice", "bob", "triage token")
+
+
+@pytest.fixture
+def make_world(db):
+    def make_world(*, public):
+        project = make_project("quartz", public=public, name="Quartz")
+        make_series([100, 101], project=project, workload="quartz_writes")
+        series = make_series([100, 101, 80], project=project, workload="quartz_reads", hardware="quartz-box")
+        run = Run.objects.filter(measurements__series=series).latest("pk")
+        incident = make_incident(series, run)
+        subscription, _ = subscribe(project, "quartz@example.org", by=Viewer())
+        people = {
+            "alice": make_user("alice", member_of=project, role=Role.ADMIN),
+            "bob": make_user("bob", member_of=project),
+            "rita": make_user("rita", member_of=project, role=Role.READER),
+            "charlie": make_user("charlie"),
+            "anonymous": None,
+            "token of another project": make_token(make_project("other"), *Scope.values),
+            "upload token": make_token(project, Scope.UPLOAD),
+            "read token": make_token(project, Scope.READ),
+            "triage token": make_token(project, Scope.TRIAGE),
+        }
+        clients = {name: client_of(who) for name, who in people.items()}
+        return World(project, series, run, incident, subscription, clients)
+
+    return make_world
+
+
+def make_incident(series, run, **fields):
+    """A regression of a series at a run, as analysis would store it."""
+    incident = Incident.objects.create(
+        project=series.project,
+        product=series.product,
+        branch=series.branch,
+        line=series.line,
+        until=run.version,
+        **{
+            "kind": Incident.Kind.REGRESSION,
+            "status": Incident.Status.CONFIRMED,
+            "started_at": START,
+            "worst": -0.2,
+            "median": -0.2,
+            "looked_at": 2,
+            **fields,
+        },
+    )
+    ChangePoint.objects.create(
+        series=series,
+        run=run,
+        incident=incident,
+        state=ChangePoint.State.CONFIRMED,
+        before=100.5,
+        after=80,
+        change=80 / 100.5 - 1,
+        confidence=0.99,
+        groups_before=2,
+        groups_after=1,
+    )
+    return incident
