@@ -29,12 +29,12 @@ class RunSummary:
 
 
 def run_summaries(upload: Upload) -> list[RunSummary]:
-    """The runs of an upload in the order of the file."""
+    """The runs of an upload by workload, version and thread count."""
     runs = (
         Run.objects.filter(upload_id=upload.pk)
         .select_related("version__product", "hardware", "workload")
         .annotate(readings=Count("measurements"))
-        .order_by("pk")
+        .order_by("workload__name", "version__product__name", "version__sort_key", "threads", "pk")
     )
     return [
         RunSummary(

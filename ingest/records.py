@@ -135,6 +135,8 @@ class _Decision:
             elif name in self.meta.fields:
                 unused = self.meta.fields[name]
                 yield f"the file tells its runs apart by {name}, so '{unused}' in meta was not used"
+        if without := [run for run in runs if self._is_without_version(run)]:
+            yield f"no version is known of {_shown(without)}, taken as '{UNKNOWN_VERSION}'"
         if any(_is_naive(run.started_at) for run in runs):
             yield "the times in the file have no offset and are taken as UTC"
         yield from self._thread_warnings(runs)
@@ -145,21 +147,22 @@ class _Decision:
 
     def _value(self, run: ParsedRun, name: str) -> Any:
         """What holds for one run; None where nobody says it."""
+        if name == "version" and self._is_without_version(run):
+            return UNKNOWN_VERSION
+        return self._known(run, name)
+
+    def _known(self, run: ParsedRun, name: str) -> Any:
         if (mapped := self._mapped(run).get(name)) is not None:
             return mapped
         if (explicit := getattr(self.metadata, name)) is not None:
             return explicit
-        value = _masked(getattr(run, name))
-        if name not in self.told_apart:
-            value = self.meta.fields.get(name) or value
-        if name == "version" and not value and run.product and self._has_columns:
-            return UNKNOWN_VERSION
-        return value
+        own = _masked(getattr(run, name))
+        return own if name in self.told_apart else self.meta.fields.get(name) or own
 
-    @property
-    def _has_columns(self) -> bool:
-        """Whether the file sets products or versions side by side, some of which may have no version."""
-        return not self.told_apart.isdisjoint({"product", "version"})
+    def _is_without_version(self, run: ParsedRun) -> bool:
+        """Whether it is a column of a file that sets products side by side, and has no version."""
+        has_columns = not self.told_apart.isdisjoint({"product", "version"})
+        return has_columns and bool(run.product) and not self._known(run, "version")
 
     def _mapped(self, run: ParsedRun) -> Mapping[str, str]:
         """The entry of the most specific pattern that names this run."""
@@ -211,11 +214,15 @@ def _matches(pattern: str, run: ParsedRun) -> bool:
 
 
 def _who_lacks(lacking: Sequence[ParsedRun], runs: Sequence[ParsedRun]) -> str:
-    if len(lacking) == len(runs):
-        return "the file does not say it"
-    names = list(dict.fromkeys(mask_text(run.column or run.key) for run in lacking))
+    all_do = len(lacking) == len(runs)
+    return f"the file does not say it{'' if all_do else ' of ' + _shown(lacking)}"
+
+
+def _shown(runs: Sequence[ParsedRun]) -> str:
+    """The columns of these runs, or their keys, for a message."""
+    names = list(dict.fromkeys(mask_text(run.column or run.key) for run in runs))
     shown = ", ".join(f"'{name[:50]}'" for name in names[:_MOST_NAMED])
-    return f"the file does not say it of {shown}{' and others' if len(names) > _MOST_NAMED else ''}"
+    return f"{shown} and others" if len(names) > _MOST_NAMED else shown
 
 
 def _thread_warning(printed: Iterable[int | None], said: int) -> str:

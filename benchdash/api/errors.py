@@ -52,11 +52,17 @@ def problem(
         "type": "about:blank",
         "title": HTTPStatus(status).phrase,
         "status": status,
-        "detail": "; ".join(str(error["message"]) for error in errors[:3]),
+        "detail": "; ".join(map(_in_a_sentence, errors[:3])),
         "errors": errors,
         **more,
     }
     return Response(body, status=status, headers=dict(headers or {}), content_type=MEDIA_TYPE)
+
+
+def _in_a_sentence(error: Mapping[str, Any]) -> str:
+    if line := error.get("line"):
+        return f"line {line}: {error['message']}"
+    return ": ".join(filter(None, (error.get("field"), str(error["message"]))))
 
 
 def _answer(exception: Exception) -> Response | None:

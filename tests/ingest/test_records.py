@@ -84,6 +84,7 @@ def test_columns_are_products_and_one_without_a_version_is_unknown():
         ("JDBC", "1.1", "DO 1"),
         ("C library", "unknown", "DO 1"),
     ]
+    assert result.warnings == ("no version is known of 'C library', taken as 'unknown'",)
 
 
 def test_a_map_wins_for_the_columns_that_it_names():
@@ -108,7 +109,7 @@ def test_a_map_wins_for_the_columns_that_it_names():
 
 def test_a_pattern_that_names_nothing_is_a_warning():
     result = decided(DRIVERS, hardware="box", map={"Drizzle-*": {"build": "x"}})
-    assert result.warnings == ("'Drizzle-*' in map names no column or benchmark of the file",)
+    assert result.warnings[0] == "'Drizzle-*' in map names no column or benchmark of the file"
 
 
 def test_a_pattern_may_name_a_benchmark():
@@ -129,6 +130,7 @@ def test_meta_does_not_make_one_of_what_the_file_tells_apart():
     assert result.warnings == (
         "the file tells its runs apart by product, so 'MariaDB' in meta was not used",
         "the file tells its runs apart by version, so '10.6' in meta was not used",
+        "no version is known of 'C library', taken as 'unknown'",
     )
 
 
@@ -151,6 +153,14 @@ def test_one_version_serves_columns_that_name_products_alone():
         ("MariaDB", "5.5", "w"),
         ("MySQL", "5.5", "w"),
     ]
+
+
+def test_products_side_by_side_need_no_version():
+    runs = [a_run(key=name, column=name, product=name, workload="w") for name in ("MariaDB", "MySQL")]
+    result = decided(runs, hardware="box")
+    assert [record.version for record in result.records] == ["unknown", "unknown"]
+    assert result.warnings == ("no version is known of 'MariaDB', 'MySQL', taken as 'unknown'",)
+    assert missing(runs[:1], hardware="box") == {"version": "is required: the file does not say it"}
 
 
 # --- what is required ---------------------------------------------------------------------------------------
