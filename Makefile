@@ -2,7 +2,7 @@
 
 PYTHON ?= python3
 VENV := .venv/bin/python
-NEEDED_DISK_MB := 1200
+NEEDED_DISK_MB := 1000
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 
@@ -57,11 +57,12 @@ types: .venv/dev.stamp
 
 layers: .venv/dev.stamp
 	@echo '== Imports'
-	@.venv/bin/lint-imports
+	@.venv/bin/lint-imports --no-logo
 
 migrations: .venv/dev.stamp
 	@echo '== Migrations'
-	@$(VENV) manage.py makemigrations --check --dry-run
+	@# No database is asked: the models and the migrations are compared.
+	@$(VENV) -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run
 
 deployment: .venv/dev.stamp
 	@echo '== Production settings'

@@ -20,6 +20,19 @@ _CHROMIUM_ARGUMENTS = [
 # --- servers ------------------------------------------------------------------------------------------------
 
 
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup, django_db_blocker):
+    """The test database, which is dropped at the end even where a killed worker still seems connected."""
+    yield
+    from django.db import connection
+
+    with django_db_blocker.unblock(), connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+
+
 @pytest.fixture(autouse=True)
 def _empty_cache(request):
     """Throttles and queues of one test mean nothing to the next."""
