@@ -1,5 +1,212 @@
 """Versions side by side."""
 
-from django.urls import URLPattern
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+from urllib.parse import urlencode
 
-urlpatterns: list[URLPattern] = []
+from django.core.paginator import Page, Paginator
+from django.http import HttpRequest, HttpResponse
+from django.urls import path, reverse
+
+from benchdash.accounts.models import Project
+from benchdash.dashboard import metrics, numbers
+from benchdash.dashboard.charts import compare as charts
+from benchdash.dashboard.charts.compare import Line, Scale
+from benchdash.dashboard.charts.matrix import Matrix, matrix
+from benchdash.dashboard.columns import are_versions_in_order, names, short_id
+from benchdash.dashboard.comparability import doubts
+from benchdash.dashboard.first_upload import first_upload_command
+from benchdash.dashboard.forms import compare_controls as controls
+from benchdash.dashboard.forms.compare import Choice, read_choice, read_columns
+from benchdash.dashboard.forms.version_picker import VersionPicker, version_picker
+from benchdash.dashboard.measured import Measured, measured_of
+from benchdash.dashboard.navigation import page_url
+from benchdash.dashboard.panels import Addresses, Panel, panels
+from benchdash.dashboard.shell import ProjectPage, project_page
+from benchdash.regressions.comparison import (
+    Column,
+    ComparisonTable,
+    Selector,
+    SelectorError,
+    columns_of,
+    compare_columns,
+)
+
+# So many charts on a page at most, whatever is chosen.
+_CHARTS: Final = 36
+_LONGEST_SEARCH: Final = 200
+
+
+@project_page
+def compare(request: HttpRequest, page: ProjectPage) -> HttpResponse:
+    available = columns_of(page.project, Selector())
+    if not available:
+        return page.render(request, "dashboard/compare.html", {"command": first_upload_command()})
+    choice = read_choice(request.GET, read_columns(request.GET, available, page.project))
+    picker = _picker(request, choice, available)
+    context = {
+        "choice": choice,
+        "version_picker": picker,
+        "kept": choice.view.kept,
+        "meanings": controls.meanings(request.path, choice),
+        "suggestions": controls.suggestions(picker),
+    }
+    if choice.columns.base:
+        context |= _comparison(request, page.project, choice, choice.columns.base)
+    return page.render(request, "dashboard/compare.html", context)
+
+
+def _picker(request: HttpRequest, choice: Choice, available: Sequence[Column]) -> VersionPicker:
+    chosen = choice.columns.chosen
+    return version_picker(
+        available,
+        chosen,
+        find=request.GET.get("find", "")[:_LONGEST_SEARCH],
+        summary=f"{len(chosen)} of {len(available)}",
+        address=lambda columns: choice.address(request.path, v=list(map(short_id, columns)), base=""),
+    )
+
+
+def _comparison(request: HttpRequest, project: Project, choice: Choice, base: Column) -> dict[str, Any]:
+    chosen = choice.columns.chosen
+    measured = measured_of(project, chosen)
+    shown = [metric for metric in metrics.in_order(measured.metrics) if metric in choice.metrics]
+    shown = shown or metrics.shown_at_first(measured.metrics)
+    called = names(chosen)
+    lines = charts.lines(called, base=chosen.index(base), in_order=are_versions_in_order(chosen))
+    context = {
+        "filters": controls.choice_filters(choice, measured, shown, called),
+        "chips": controls.chips(request.path, choice, lines),
+        "switches": controls.switches(request.path, choice),
+    }
+    base_name = called[chosen.index(base)]
+    tables = _tables(project, choice, base, measured, shown)
+    if not tables:
+        return {**context, "whole_url": choice.address(request.path, workload="", threads="")}
+    ids = {name: str(pk) for pk, name in measured.workloads.items()}
+    pages = _workload_pages(request, tables)
+    workloads = list(pages.object_list)
+    made = _panels(request.path, project, choice, tables, lines, ids, workloads)
+    return {
+        **context,
+        "doubts": doubts(tables, list(zip(chosen, called, strict=True)), base),
+        "lines": lines,
+        "heads": [base_name, *(line.name for line in lines if not line.is_base)],
+        "summary": _summary(request.path, choice, tables[0], ids),
+        "summary_metric": tables[0],
+        "sections": _sections(made, workloads, by_workload=len(tables) > 1),
+        "pages": pages,
+    }
+
+
+def _tables(
+    project: Project, choice: Choice, base: Column, measured: Measured, shown: Sequence[str]
+) -> list[ComparisonTable]:
+    """One for each metric that the chosen columns have; one statement each."""
+    workloads = [name for pk, name in measured.workloads.items() if str(pk) in choice.workloads]
+    tables = []
+    for metric in shown:
+        try:
+            table = compare_columns(
+                project,
+                metric=metric,
+                base=base,
+                columns=choice.columns.others,
+                workloads=workloads,
+                threads=choice.threads,
+            )
+        except SelectorError:
+            continue
+        tables.append(table)
+    return tables
+
+
+def _workload_pages(request: HttpRequest, tables: Sequence[ComparisonTable]) -> Page[str]:
+    """Names of workloads, as many on a page as its charts allow."""
+    found = sorted({row.workload for table in tables for row in table.rows})
+    return Paginator(found, max(1, _CHARTS // len(tables))).get_page(request.GET.get("page"))
+
+
+def _panels(
+    path: str,
+    project: Project,
+    choice: Choice,
+    tables: Sequence[ComparisonTable],
+    lines: Sequence[Line],
+    ids: Mapping[str, str],
+    workloads: Sequence[str],
+) -> list[Panel]:
+    history, api = page_url("history", project), reverse("api:compare")
+    addresses = Addresses(
+        series=lambda pk: f"{history}?series={pk}" if history else "",
+        csv=lambda metric, workload: f"{api}?{_query_of_api(project, choice, metric, workload)}",
+        alone=lambda metric, workload: choice.address(path, metric=metric, workload=ids[workload]),
+    )
+    relative_to = next(line.name for line in lines if line.is_base) if choice.view.relative else ""
+    scale = Scale(relative_to=relative_to, log={"log": True, "linear": False}.get(choice.view.scale))
+    machines = {column.hardware for column in choice.columns.chosen}
+    place = next(iter(machines)) if len(machines) == 1 else ""
+    return [
+        panel
+        for number, table in enumerate(tables)
+        for panel in panels(
+            table,
+            lines,
+            scale=scale,
+            place=place,
+            keys={workload: f"{ids[workload]}-{number}" for workload in workloads},
+            addresses=addresses,
+        )
+    ]
+
+
+def _sections(
+    made: Sequence[Panel], workloads: Sequence[str], *, by_workload: bool
+) -> list[tuple[str, list[Panel]]]:
+    """The charts under their workloads, or all together where there is one metric."""
+    if not by_workload:
+        return [("", sorted(made, key=lambda panel: workloads.index(panel.workload)))]
+    return [(workload, [panel for panel in made if panel.workload == workload]) for workload in workloads]
+
+
+def _summary(path: str, choice: Choice, table: ComparisonTable, ids: Mapping[str, str]) -> Matrix | None:
+    """The changes of all workloads by the first metric; a click leads to the charts of one."""
+    if len({row.workload for row in table.rows}) < 2:
+        return None
+    return matrix(
+        table,
+        write=lambda ratio: numbers.change(ratio - 1),
+        link=lambda rows, _: choice.address(path, workload=ids[rows[0].workload]),
+    )
+
+
+def _query_of_api(project: Project, choice: Choice, metric: str, workload: str) -> str:
+    """The same comparison of one workload, asked of the API."""
+    base = choice.columns.base
+    against = choice.columns.others or choice.columns.chosen
+    parameters = [
+        ("project", project.slug),
+        ("metric", metric),
+        ("workload", workload),
+        *(("threads", "null" if count is None else str(count)) for count in choice.threads),
+        *(("base", _selector(column)) for column in [base] if column),
+        *(("against", _selector(column)) for column in against),
+        ("format", "csv"),
+    ]
+    return urlencode(parameters)
+
+
+def _selector(column: Column) -> str:
+    return json.dumps(
+        {
+            "id": column.version.pk,
+            "branch": column.branch,
+            "hardware": column.hardware,
+            "configuration": column.configuration,
+            "counterpart": column.counterpart,
+        }
+    )
+
+
+urlpatterns = [path("compare/", compare, name="compare")]

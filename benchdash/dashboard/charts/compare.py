@@ -1,0 +1,239 @@
+"""Versions side by side: lines against threads, or bars where there is one thread count."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from benchdash.dashboard import numbers
+from benchdash.dashboard.charts import common
+from benchdash.dashboard.charts.common import Figure
+from benchdash.regressions.comparison import Cell, Row
+from benchdash.regressions.detection import Comparison
+from benchdash.results.readings import LOWER
+
+_UNIFIED_UP_TO: Final = 8
+_LONGEST_NAME: Final = 34
+_BAR: Final = 26
+_AROUND_BARS: Final = 64
+
+
+@dataclass(frozen=True)
+class Line:
+    """One of the compared things, in a chart, its table and its chip. ``colour`` is a token of base.css."""
+
+    name: str
+    colour: str
+    is_base: bool = False
+
+    @property
+    def short_name(self) -> str:
+        """Both ends of a long name, so that names that begin alike stay apart."""
+        if len(self.name) <= _LONGEST_NAME:
+            return self.name
+        half = (_LONGEST_NAME - 1) // 2
+        return f"{self.name[:half].rstrip()}…{self.name[-half:].lstrip()}"
+
+
+@dataclass(frozen=True)
+class Value:
+    """What one line has in one row; ``comparison`` is with the base and None for the base itself.
+
+    ``is_foreign``: measured in another unit than the row, so that it stands in the table alone.
+    """
+
+    line: Line
+    cell: Cell | None
+    comparison: Comparison | None
+    is_foreign: bool = False
+
+    @property
+    def change(self) -> float | None:
+        ratio = self.comparison.ratio if self.comparison else None
+        return None if ratio is None else ratio - 1
+
+    @property
+    def per_cent(self) -> float | None:
+        """Of the base, which is 100."""
+        if self.line.is_base:
+            return 100.0 if self.cell else None
+        return None if self.change is None else 100 * (1 + self.change)
+
+    @property
+    def interval(self) -> tuple[float | None, float | None]:
+        return (self.cell.low, self.cell.high) if self.cell else (None, None)
+
+    @property
+    def per_cent_interval(self) -> tuple[float | None, float | None]:
+        if self.comparison is None or self.comparison.low is None or self.comparison.high is None:
+            return None, None
+        return 100 * self.comparison.low, 100 * self.comparison.high
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Percentages of the base in place of values; logarithmic or not, or (None) as the values need it."""
+
+    relative_to: str = ""
+    log: bool | None = None
+
+
+def lines(names: Sequence[str], *, base: int, in_order: bool) -> list[Line]:
+    """The lines of versions with these names. Those of one product, ``in_order``, get a ramp of colours."""
+    others = len(names) - 1
+    ramp = common.ordered_colours(others) if in_order and others else []
+    colours = ramp or [common.unordered_colour(index) for index in range(others)]
+    colours.insert(base, common.token("ink"))
+    return [
+        Line(name, colour, is_base=index == base)
+        for index, (name, colour) in enumerate(zip(names, colours, strict=True))
+    ]
+
+
+def values(row: Row, lines: Sequence[Line]) -> list[Value]:
+    """What each line has in a row of a table whose columns are the other lines in the same order."""
+    others = iter(zip(row.cells, row.comparisons, strict=True))
+    found = []
+    for line in lines:
+        cell, comparison = (row.base, None) if line.is_base else next(others)
+        is_foreign = cell is not None and cell.unit != row.unit
+        found.append(Value(line, cell, comparison, is_foreign=is_foreign))
+    return found
+
+
+def against_threads(
+    rows: Sequence[Row], lines: Sequence[Line], metric: str, scale: Scale, link: Callable[[int], str]
+) -> Figure:
+    """A line for each version over the thread counts of ``rows``; ``link`` gives a series' address."""
+    counts = [row.threads or 0 for row in rows]
+    table = [values(row, lines) for row in rows]
+    traces = []
+    for index, line in enumerate(lines):
+        column = [row[index] for row in table]
+        if any(value.cell for value in column):
+            traces.append(_line(line, counts, column, scale, link, rows[0].unit))
+    hovermode = "x unified" if len(traces) <= _UNIFIED_UP_TO else "closest"
+    layout = common.base_layout(
+        lines=len(traces),
+        hovermode=hovermode,
+        xaxis=common.threads_axis(counts),
+        yaxis=_value_axis(rows, metric, scale),
+    )
+    return common.figure(traces, layout)
+
+
+def bars(row: Row, lines: Sequence[Line], metric: str, scale: Scale, link: Callable[[int], str]) -> Figure:
+    """A bar for each version that has a value; on a logarithmic axis, which has no zero, a point."""
+    shown = [value for value in values(row, lines) if value.cell and _drawn(value, scale) is not None]
+    log = _is_log([row], scale)
+    trace = {
+        "x": [_drawn(value, scale) for value in shown],
+        "y": list(range(len(shown))),
+        "error_x": _error_bars(shown, scale, colour=common.token("ink")),
+        "text": [_hover(value, row.unit) for value in shown],
+        "customdata": [value.line.name for value in shown],
+        "hovertemplate": "%{customdata}<br>%{text}<extra></extra>",
+        "meta": {"links": [link(value.cell.series_id) for value in shown if value.cell]},
+    }
+    colours = [value.line.colour for value in shown]
+    outlined = [common.token("surface") if value.line.is_base else value.line.colour for value in shown]
+    marker = {"color": outlined, "line": {"color": colours, "width": 1.5}}
+    if log:
+        trace |= {"type": "scatter", "mode": "markers", "marker": {**marker, "size": 9}}
+    else:
+        trace |= {"type": "bar", "orientation": "h", "width": 0.72, "marker": marker, "textposition": "none"}
+    layout = common.base_layout(
+        xaxis=_value_axis([row], metric, scale),
+        yaxis=common.axis(
+            tickmode="array",
+            tickvals=list(range(len(shown))),
+            ticktext=[value.line.short_name for value in shown],
+            range=[len(shown) - 0.5, -0.5],
+            showgrid=False,
+            ticks="",
+            zeroline=False,
+            fixedrange=True,
+        ),
+    )
+    # The names make their own room.
+    layout["margin"]["l"] = 8
+    if scale.relative_to:
+        layout["shapes"] = [_hundred_per_cent()]
+    return common.figure([trace], layout)
+
+
+def bars_height(count: int) -> int:
+    """Pixels for so many bars."""
+    return _AROUND_BARS + _BAR * max(count, 2)
+
+
+def _line(
+    line: Line,
+    counts: Sequence[int],
+    column: Sequence[Value],
+    scale: Scale,
+    link: Callable[[int], str],
+    unit: str,
+) -> dict[str, Any]:
+    return common.line(
+        line.short_name,
+        counts,
+        [_drawn(value, scale) for value in column],
+        colour=line.colour,
+        is_base=line.is_base,
+        hover=[_hover(value, unit) for value in column],
+        links=[link(value.cell.series_id) if value.cell else "" for value in column],
+        error_y=_error_bars(column, scale),
+    )
+
+
+def _drawn(value: Value, scale: Scale) -> float | None:
+    if value.cell is None or value.is_foreign:
+        return None
+    return value.per_cent if scale.relative_to else value.cell.value
+
+
+def _error_bars(column: Sequence[Value], scale: Scale, *, colour: str = "") -> dict[str, Any]:
+    drawn = [_drawn(value, scale) for value in column]
+    intervals = [value.per_cent_interval if scale.relative_to else value.interval for value in column]
+    known = [(None, None) if at is None else interval for at, interval in zip(drawn, intervals, strict=True)]
+    lows, highs = [low for low, _ in known], [high for _, high in known]
+    return common.error_bars([at or 0.0 for at in drawn], lows, highs, colour=colour)
+
+
+def _hover(value: Value, unit: str) -> str:
+    """``15,344 ± 120, n = 5, −8.4 % (worse)``."""
+    if value.cell is None:
+        return ""
+    cell = value.cell
+    said = common.hover_text(cell.value, cell.low, cell.high, cell.n, "" if unit == "1/s" else unit)
+    if value.comparison is None or value.change is None:
+        return said
+    return f"{said}, {numbers.change(value.change)} ({value.comparison.verdict})"
+
+
+def _value_axis(rows: Sequence[Row], metric: str, scale: Scale) -> dict[str, Any]:
+    log = _is_log(rows, scale)
+    unit, direction = rows[0].unit, rows[0].direction
+    if not scale.relative_to:
+        return common.metric_axis(metric, unit, direction, log=log)
+    axis = common.relative_axis(scale.relative_to, direction)
+    return {**axis, "type": "log", "dtick": "D2"} if log else axis
+
+
+def _is_log(rows: Sequence[Row], scale: Scale) -> bool:
+    """Response times that span more than a decade are drawn so by themselves."""
+    if scale.log is not None:
+        return scale.log
+    several = len(rows) > 1
+    return (
+        several and not scale.relative_to and rows[0].direction == LOWER and common.log_is_better(_all(rows))
+    )
+
+
+def _all(rows: Sequence[Row]) -> list[float]:
+    return [cell.value for row in rows for cell in (row.base, *row.cells) if cell and cell.unit == row.unit]
+
+
+def _hundred_per_cent() -> dict[str, Any]:
+    line = {"color": common.token("ink-2"), "width": 1, "dash": "dot"}
+    return {"type": "line", "x0": 100, "x1": 100, "yref": "paper", "y0": 0, "y1": 1, "line": line}
