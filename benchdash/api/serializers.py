@@ -7,7 +7,6 @@ from django.urls import reverse
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import AuditEntry, Project
 from benchdash.alerts.models import Subscription
 from benchdash.api.parameters import LARGEST_ID
@@ -24,9 +23,8 @@ def address(name: str, *args: object) -> str:
 COMMIT = r"^[0-9a-fA-F]{7,40}$"
 
 
-def _is_member(serializer: serializers.BaseSerializer[Any], project: Project) -> bool:
-    viewer: Viewer = serializer.context["view"].viewer
-    return viewer.is_member(project)
+def _is_member(serializer: serializers.BaseSerializer[Any], project_id: int) -> bool:
+    return project_id in serializer.context["view"].member_projects
 
 
 class IdField(serializers.IntegerField):
@@ -221,7 +219,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
 
     def get_excluded_reason(self, run: Run) -> str | None:
         """For members; null for everyone else."""
-        return run.excluded_reason if _is_member(self, run.project) else None
+        return run.excluded_reason if _is_member(self, run.project_id) else None
 
 
 class ReadingSerializer(serializers.Serializer[Any]):
@@ -510,11 +508,13 @@ class IncidentSerializer(serializers.ModelSerializer[Incident]):
 
     def get_assignee(self, incident: Incident) -> str | None:
         """An e-mail address, for members; null for everyone else."""
-        return incident.assignee.email if incident.assignee and _is_member(self, incident.project) else None
+        return (
+            incident.assignee.email if incident.assignee and _is_member(self, incident.project_id) else None
+        )
 
     def get_reason(self, incident: Incident) -> str | None:
         """For members; null for everyone else."""
-        return incident.reason if _is_member(self, incident.project) else None
+        return incident.reason if _is_member(self, incident.project_id) else None
 
 
 class _IncidentEnd(serializers.CharField):
@@ -559,7 +559,7 @@ class IncidentDetailSerializer(IncidentSerializer):
     def get_comments(self, incident: Incident) -> Any:
         """For members; empty for everyone else."""
         return CommentSerializer(
-            incident.comments.all() if _is_member(self, incident.project) else [], many=True
+            incident.comments.all() if _is_member(self, incident.project_id) else [], many=True
         ).data
 
 

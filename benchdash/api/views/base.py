@@ -61,6 +61,11 @@ class View(APIView):
     def viewer(self) -> Viewer:
         return viewer_of(self.request)
 
+    @cached_property
+    def member_projects(self) -> frozenset[int]:
+        """The ids of the projects of which the viewer is a member."""
+        return frozenset(self.viewer.member_projects().values_list("pk", flat=True))
+
     def project(self, slug: str = "") -> Project:
         """The project of this slug, or of the parameter ``project``, or else the token's.
 
