@@ -202,9 +202,9 @@ def _map(value: Any) -> dict[str, dict[str, str]]:
 
 
 def _format(value: Any) -> str:
-    if value not in FORMATS:
+    if not isinstance(value, str) or value not in FORMATS:
         raise ValueError(f"must be one of {', '.join(FORMATS)}")
-    return str(value)
+    return value
 
 
 def _refuse_constant(constant: str) -> None:

@@ -3,8 +3,11 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ingest.errors import FieldsError
+from ingest.fields import FIELDS
 from ingest.meta import read_meta
 
 SAMPLES = Path(settings.BASE_DIR) / "ingest" / "samples"
@@ -130,3 +133,27 @@ def test_a_state_that_is_a_mere_name_is_a_fact():
 def test_a_number_of_clients_is_a_thread_count():
     assert read_meta({"clients": 16}).fields == {"threads": 16}
     assert read_meta({"clients": 16, "threads": 4}).fields == {"threads": 4}
+
+
+KEYS = ["version_full", "server_config", "server", "hardware", "exit_code", "state", "note", "clients"]
+KEYS += ["configuration", "environment", "contention", "outputs", "project", "unheard_of", *FIELDS]
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["name", "product", "cpu_model", "cores", "ram_kib"]), inner, max_size=3
+        )
+    ),
+    max_leaves=6,
+)
+
+
+@given(st.dictionaries(st.sampled_from(KEYS), JSON, max_size=4))
+def test_any_meta_is_understood_or_refused(values):
+    try:
+        meta = read_meta(values)
+    except FieldsError as refusal:
+        assert all(error.field.startswith("meta.") for error in refusal.errors)
+        return
+    assert all(isinstance(value, str) for value in meta.switches.values())
