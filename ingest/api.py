@@ -34,6 +34,7 @@ from ingest.serializers import (
     ReceivedSerializer,
     UploadChangeSerializer,
     UploadDetailSerializer,
+    UploadPageSerializer,
     UploadRequestSerializer,
     UploadSerializer,
     address,
@@ -113,7 +114,7 @@ class UploadListView(_View):
             OpenApiParameter("limit", OpenApiTypes.INT),
             OpenApiParameter("cursor", OpenApiTypes.INT, description="taken from `next`"),
         ],
-        responses=UploadSerializer(many=True),
+        responses=UploadPageSerializer,
     )
     def get(self, request: Request) -> Response:
         """Uploads, newest first. Refused and deleted ones are for members of their project."""

@@ -159,6 +159,13 @@ class UploadSerializer(serializers.ModelSerializer[Upload]):
         return address("ingest:upload-raw", upload.pk)
 
 
+class UploadPageSerializer(serializers.Serializer[Any]):
+    """For the schema alone."""
+
+    results = UploadSerializer(many=True)
+    next = serializers.URLField(allow_null=True)
+
+
 class CompanionSerializer(serializers.ModelSerializer[Companion]):
     sha256 = serializers.CharField(source="raw.sha256")
     size = serializers.IntegerField(source="raw.size")
