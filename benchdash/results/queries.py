@@ -67,14 +67,17 @@ def history(series: Series) -> list[Point]:
     return histories([series.pk])[series.pk]
 
 
-def histories(series_ids: Iterable[int], *, excluded: bool = False) -> dict[int, list[Point]]:
+def histories(
+    series_ids: Iterable[int], *, excluded: bool = False, since: datetime | None = None
+) -> dict[int, list[Point]]:
     """The points of each series, in order, in a constant number of statements.
 
     ``excluded``: the excluded runs instead of the included ones, for charts that draw them apart.
+    ``since``: only runs that started then or later, for the newest groups of long histories.
     """
     points: dict[int, list[Point]] = {pk: [] for pk in series_ids}
     of_series = Series.objects.in_bulk(points)
-    groups = _groups(of_series, excluded=excluded)
+    groups = _groups(of_series, excluded=excluded, since=since)
     versions = ServerVersion.objects.select_related("product").in_bulk(
         {sample.version_id for _, samples in groups for sample in samples}
     )
@@ -147,30 +150,31 @@ _Group = tuple[Hashable, list[_Sample]]
 _Level = tuple[float, float | None, float | None]
 
 
-def _samples(series_ids: Iterable[int], *, excluded: bool) -> Iterable[_Sample]:
+def _samples(
+    series_ids: Iterable[int], *, excluded: bool, since: datetime | None = None
+) -> Iterable[_Sample]:
     """In the order of their starts."""
-    rows = (
-        Measurement.objects.filter(series__in=list(series_ids), run__excluded_at__isnull=not excluded)
-        .order_by("run__started_at", "run_id")
-        .values_list(
-            "series_id",
-            "run_id",
-            "value",
-            "low",
-            "high",
-            "run__started_at",
-            "run__version_id",
-            "run__version__commit",
-            "run__content_id",
-            "run__environment_id",
-        )
+    measured = Measurement.objects.filter(series__in=list(series_ids), run__excluded_at__isnull=not excluded)
+    if since is not None:
+        measured = measured.filter(run__started_at__gte=since)
+    rows = measured.order_by("run__started_at", "run_id").values_list(
+        "series_id",
+        "run_id",
+        "value",
+        "low",
+        "high",
+        "run__started_at",
+        "run__version_id",
+        "run__version__commit",
+        "run__content_id",
+        "run__environment_id",
     )
     return (_Sample(*row) for row in rows)
 
 
-def _groups(of_series: Mapping[int, Series], *, excluded: bool) -> list[_Group]:
+def _groups(of_series: Mapping[int, Series], *, excluded: bool, since: datetime | None) -> list[_Group]:
     groups: dict[tuple[int, Hashable], list[_Sample]] = defaultdict(list)
-    for sample in _samples(of_series, excluded=excluded):
+    for sample in _samples(of_series, excluded=excluded, since=since):
         position = sample.position(of_series[sample.series_id].branch)
         groups[sample.series_id, position].append(sample)
     return [(position, samples) for (_, position), samples in groups.items()]

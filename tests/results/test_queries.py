@@ -193,6 +193,12 @@ def test_positions_of_a_branch_follow_its_commits(project):
 # --- many -------------------------------------------------------------------------------------------------
 
 
+def test_only_the_newest_groups_of_a_long_history_can_be_asked_for():
+    series = make_series([1.0, 2.0, 3.0], branch="main")
+    points = histories([series.pk], since=START + timedelta(days=1))[series.pk]
+    assert [point.value for point in points] == [2.0, 3.0]
+
+
 def test_any_number_of_series_takes_four_statements_at_most(project, django_assert_num_queries):
     for workload in ("a", "b", "c"):
         make_series([1.0, 2.0], project=project, branch="main", workload=workload, committed_at=None)
