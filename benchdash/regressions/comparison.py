@@ -203,14 +203,14 @@ def compared_rows(
 ) -> list[Row]:
     """The rows of a table from the cells of its base and of each column, in the order of their keys.
 
-    ``noise`` is the standard deviation of the logs of single runs in a row and its degrees of freedom,
-    where a history tells it; by default the scatter of repeats over the whole table.
+    ``noise`` is the standard deviation of the logs of single runs of a row and its degrees of freedom, where
+    a history tells it; other rows take the scatter of repeats over the whole table.
     """
     keys = sorted({*base, *chain.from_iterable(columns)}, key=_row_order)
     pooled = _pooled_noise(chain(base.values(), *(column.values() for column in columns)))
     compared = {}
     for key in keys:
-        sd, df = (noise.get(key) if noise is not None else pooled) or (None, 0)
+        sd, df = (noise or {}).get(key) or pooled
         for index, column in enumerate(columns):
             if (one := base.get(key)) and (other := column.get(key)) and one.unit == other.unit:
                 compared[key, index] = _compare(one, other, sd, df)
