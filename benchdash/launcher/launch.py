@@ -103,8 +103,8 @@ class _Everything:
             service.start()
         self._wait_for_web()
         self._tell(access)
-        if self._choices.samples and not self._samples_mark.exists():
-            _say("Loading the sample projects; they fill while you look")
+        if self._choices.samples:
+            _say("Loading the sample projects that are not there yet; they fill while you look")
             self._samples = spawn(Program("samples", [*_MANAGE, "load_samples"]), self._environment)
 
     def look_after(self) -> None:
@@ -124,11 +124,6 @@ class _Everything:
         _say("Stopping")
         processes = [service.process for service in self._services if service.process]
         stop([*processes, *([self._samples] if self._samples else [])])
-
-    @property
-    def _samples_mark(self) -> Path:
-        # Who removed the sample projects does not want them back at the next start.
-        return self._choices.var / "samples-loaded"
 
     def _programs(self) -> list[Program]:
         descriptor = self._address.fileno()
@@ -200,8 +195,7 @@ The same is in {self._choices.var / "run.json"}, logs are in {self._logs}. Ctrl-
         if self._samples is None or self._samples.poll() is None:
             return
         if self._samples.returncode == 0:
-            self._samples_mark.touch()
-            _say(f"The sample projects are loaded: {self._url}")
+            _say(f"The sample projects are there: {self._url}")
         else:
             _say("The sample projects could not be loaded; the next start tries again")
         self._samples = None
