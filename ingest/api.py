@@ -98,16 +98,16 @@ class UploadListView(_View):
     def post(self, request: Request) -> Response:
         """Receive a file. The same again is the same upload; a file that cannot be understood is kept too."""
         form = cast("QueryDict", request.data)  # the only parser gives nothing else
-        project = self._project(form.get("project", "").strip())
+        project = self._project(form.get("project", ""))
         self.viewer.require(Scope.UPLOAD, project)
         upload = _uploaded(form, request.FILES)
         if _yes(form.get("dry_run"), "dry_run"):
-            upload.pop("quiet", None)
             return Response(DryRunSerializer(services.dry_run(project, **upload)).data)
         received = services.accept_upload(project, by=self.viewer, **upload)
         return _answer(received)
 
     @extend_schema(
+        operation_id="uploads_list",
         parameters=[
             OpenApiParameter("project", OpenApiTypes.STR),
             OpenApiParameter("state", OpenApiTypes.STR, enum=Upload.State.values),
@@ -119,7 +119,7 @@ class UploadListView(_View):
     def get(self, request: Request) -> Response:
         """Uploads, newest first. Refused and deleted ones are for members of their project."""
         slug = request.query_params.get("project", "")
-        uploads = uploads_for(self.viewer, self.viewer.project(slug) if slug else None)
+        uploads = uploads_for(self.viewer, self._project(slug) if slug else None)
         if state := request.query_params.get("state", ""):
             if state not in Upload.State.values:
                 raise FieldsError([FieldError("state", f"must be one of {', '.join(Upload.State.values)}")])
@@ -138,11 +138,11 @@ class UploadListView(_View):
     def _most_bytes(self) -> int:
         return int(settings.UPLOAD_MAX_BYTES) + _SLACK_BYTES
 
-    def _project(self, slug: str) -> Project:
+    def _project(self, slug: Any) -> Project:
         """Raises NotVisible."""
-        if "\0" in slug:
+        if not isinstance(slug, str) or "\0" in slug:
             raise NotVisible("no project is called so")
-        if slug:
+        if slug := slug.strip():
             return self.viewer.project(slug)
         if self.viewer.token:
             return self.viewer.token.project

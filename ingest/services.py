@@ -278,6 +278,12 @@ def _finish(upload: Upload, parsed: "_Parsed | FormatError | None") -> None:
     except (*_REFUSALS, FieldsError) as error:
         _refuse(upload, _errors_of(error))
         return
+    _mark_imported(upload, parsed, content_warnings, recorded)
+
+
+def _mark_imported(
+    upload: Upload, parsed: "_Parsed", content_warnings: Sequence[str], recorded: Recorded
+) -> None:
     upload.state = Upload.State.IMPORTED
     upload.format = parsed.format
     upload.errors = []
@@ -442,12 +448,7 @@ def _read_again(upload: Upload, metadata: Metadata) -> None:
         recorded = _record(upload, parsed, metadata, content)
     except _REFUSALS as error:
         raise FileRefusedError(_errors_of(error), upload_id=upload.pk, url=None) from None
-    upload.state = Upload.State.IMPORTED
-    upload.format = parsed.format
-    upload.errors = []
-    upload.warnings = _joined(upload.warnings, content_warnings, recorded.warnings)
-    upload.finished_at = timezone.now()
-    upload.save(update_fields=["state", "format", "errors", "warnings", "finished_at"])
+    _mark_imported(upload, parsed, content_warnings, recorded)
 
 
 def _amended(metadata: Metadata, changes: Mapping[str, Any]) -> tuple[Metadata, list[str]]:

@@ -416,6 +416,16 @@ def test_a_file_must_be_sent_and_only_one(api):
     }
 
 
+def test_a_file_in_the_place_of_a_text_is_no_text(api):
+    files = {name: SimpleUploadedFile("a", b"1") for name in ("project", "product", "dry_run", "x")}
+    assert send(api, **{**SAID, "project": files["project"]}).status_code == 404
+    assert field_errors(send(api, **{**SAID, "product": files["product"]})).keys() == {"product"}
+    assert field_errors(send(api, **{**SAID, "dry_run": files["dry_run"]})).keys() == {"dry_run"}
+    assert (
+        send(api, **SAID, x=files["x"]).json()["warnings"][0] == "the field 'x' is not known and was ignored"
+    )
+
+
 def test_a_field_given_twice_and_differently_is_refused(api):
     assert field_errors(send(api, **{**SAID, "version": ["1", "2"]})).keys() == {"version"}
     assert send(api, **{**SAID, "version": ["1", "1"]}).status_code == 201
@@ -556,6 +566,9 @@ def test_another_project_is_forbidden_if_it_is_public_and_unknown_if_it_is_priva
     assert (hidden.status_code, absent.status_code) == (404, 404)
     assert hidden.json() == absent.json()
     assert Upload.objects.count() == 0
+    for slug in ("a\0b", "a/b", "x" * 300):
+        assert send(api, **SAID, project=slug).status_code == 404
+        assert api.get(URL, {"project": slug}).status_code == 404
 
 
 def test_a_member_uploads_with_a_session_and_a_csrf_token(project):
