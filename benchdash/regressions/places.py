@@ -1,6 +1,6 @@
 """One place of measurement, as detection sees it: its series side by side over the same groups."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -130,6 +130,33 @@ def place_histories(place: Place) -> dict[int, History]:
     points = histories(list(series))
     order = positions(points.values(), branch=place.branch)
     return {series_id: History(series[series_id], _lay_out(points[series_id], order)) for series_id in series}
+
+
+def changed_surroundings(histories: Iterable[History]) -> frozenset[int]:
+    """The positions whose configuration or environment is known not to be that of the group before."""
+    return frozenset(
+        at
+        for history in histories
+        for at in (*_differing(history, _content), *_differing(history, _environment))
+    )
+
+
+def _differing(history: History, surroundings: Callable[[Point], int | None]) -> Iterator[int]:
+    last = None
+    for at, point in enumerate(history.points):
+        now = surroundings(point) if point else None
+        if now is not None:
+            if last not in (None, now):
+                yield at
+            last = now
+
+
+def _content(point: Point) -> int | None:
+    return point.content_id
+
+
+def _environment(point: Point) -> int | None:
+    return point.environment_id
 
 
 def _lay_out(points: Sequence[Point], order: dict[Hashable, int]) -> list[Point | None]:

@@ -8,7 +8,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -17,13 +17,13 @@ from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from benchdash.accounts.access import Viewer
-from benchdash.accounts.models import User
+from benchdash.accounts.models import Project, User
 from benchdash.accounts.services import audit
-from benchdash.regressions.detection import Shift, find_joint_shifts
+from benchdash.regressions.detection import Shift, follow_joint_shifts
 from benchdash.regressions.doorbell import ring_alerts
 from benchdash.regressions.grouping import update_incidents
 from benchdash.regressions.models import ChangePoint, Comment, Incident
-from benchdash.regressions.places import History, Place, place_histories
+from benchdash.regressions.places import History, Place, changed_surroundings, place_histories
 from benchdash.results.models import Run, TouchedSeries
 
 _log = logging.getLogger(__name__)
@@ -32,6 +32,10 @@ _log = logging.getLogger(__name__)
 _SAME_WITHIN = 5
 # Any constant: it keeps these locks apart from other uses of PostgreSQL's advisory locks.
 _LOCK = 20117
+# Of a long history that is imported at once, only so many of the last groups are looked at one by one.
+_MOST_LOOKS = 200
+# An option of a project: how many days before its file came in a change may have begun and still be news.
+HISTORICAL_AFTER_DAYS = "historical_after_days"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,14 +130,14 @@ def _analyse_product(product_id: int) -> int | None:
     if not _lock(product_id):
         return None
     touched = list(TouchedSeries.objects.filter(series__product_id=product_id).select_related("series"))
-    quiet_of_place: dict[Place, bool] = {}
+    touches: dict[Place, list[TouchedSeries]] = defaultdict(list)
     for row in touched:
-        place = Place.of(row.series)
+        touches[Place.of(row.series)].append(row)
+    for place, of_place in touches.items():
         # One loud touch is enough: the news of a nightly run is not silenced by a correction beside it.
-        quiet_of_place[place] = quiet_of_place.get(place, True) and row.quiet
-    for place, quiet in quiet_of_place.items():
-        update_change_points(place, quiet=quiet)
-    for streams in {(place.branch, place.line) for place in quiet_of_place}:
+        quiet = all(row.quiet for row in of_place)
+        update_change_points(place, quiet=quiet, new_since=min(row.due_since for row in of_place))
+    for streams in {(place.branch, place.line) for place in touches}:
         update_incidents(product_id, branch=streams[0], line=streams[1])
     _forget(touched)
     ring_alerts()
@@ -165,16 +169,23 @@ def _withdraw_incidents_without_evidence() -> None:
     ).update(status=Incident.Status.WITHDRAWN)
 
 
-def update_change_points(place: Place, *, quiet: bool) -> None:
-    """Make the stored change points of a place agree with what its history shows now. Repeatable."""
+def update_change_points(place: Place, *, quiet: bool, new_since: datetime | None = None) -> None:
+    """Make the stored change points of a place agree with what its history shows now. Repeatable.
+
+    Groups with runs recorded from ``new_since`` on are looked at one by one, as they would have come.
+    """
     histories = place_histories(place)
     stored: dict[int, list[ChangePoint]] = defaultdict(list)
     for change_point in ChangePoint.objects.filter(series__in=list(histories)).order_by("pk"):
         stored[change_point.series_id].append(change_point)
     found: dict[int, list[_Found]] = defaultdict(list)
-    for one in _find(histories, known=_known_positions(stored, histories)):
+    for one in _find(
+        histories,
+        known=_known_positions(stored, histories),
+        first_new=_first_new_position(histories, new_since),
+    ):
         found[one.series_id].append(one)
-    recorded_at = _recorded_at(one for of_series in found.values() for one in of_series)
+    news_since = _news_since(place.project_id, (one for of_series in found.values() for one in of_series))
     known: list[ChangePoint] = []
     live: list[ChangePoint] = []
     for series_id, history in histories.items():
@@ -183,7 +194,7 @@ def update_change_points(place: Place, *, quiet: bool) -> None:
                 known.append(match)
             if shift:
                 target = match or ChangePoint(series_id=series_id, quiet=quiet)
-                _describe(target, shift, recorded_at=recorded_at[shift.run_id], quiet=quiet)
+                _describe(target, shift, news_since=news_since[shift.run_id], quiet=quiet)
                 live.append(target)
     # Every place is free before one is taken: two change points may have moved in the same direction.
     ChangePoint.objects.filter(pk__in=[change_point.pk for change_point in known]).update(
@@ -223,16 +234,35 @@ def _known_positions(
     return frozenset(position for position in positions if position is not None)
 
 
-def _find(histories: Mapping[int, History], *, known: frozenset[int]) -> list[_Found]:
+def _first_new_position(histories: Mapping[int, History], new_since: datetime | None) -> int:
+    """The first position that analysis has not seen, or one so near the end that it is soon reached."""
+    groups = next((len(history.points) for history in histories.values()), 0)
+    if new_since is None:
+        return groups
+    positions = {
+        run_id: at
+        for history in histories.values()
+        for at, point in enumerate(history.points)
+        if point
+        for run_id in point.run_ids
+    }
+    new_runs = Run.objects.filter(pk__in=list(positions), recorded_at__gte=new_since)
+    first_new = min((positions[pk] for pk in new_runs.values_list("pk", flat=True)), default=groups)
+    return max(first_new, groups - _MOST_LOOKS)
+
+
+def _find(histories: Mapping[int, History], *, known: frozenset[int], first_new: int) -> list[_Found]:
     watched: dict[tuple[Hashable, Hashable], int] = {
         (history.what, history.series.metric): series_id
         for series_id, history in histories.items()
         if history.is_watched
     }
-    joint = find_joint_shifts(
+    joint = follow_joint_shifts(
         {key: histories[series_id].values for key, series_id in watched.items()},
         {key: histories[series_id].series.better for key, series_id in watched.items()},
+        first_new=first_new,
         known=known,
+        expected=changed_surroundings(histories[series_id] for series_id in watched.values()),
     )
     return [
         _Found(series_id=watched[key], shift=shift, history=histories[watched[key]])
@@ -270,11 +300,19 @@ def _is_withdrawn(change_point: ChangePoint) -> bool:
     return change_point.state == ChangePoint.State.WITHDRAWN
 
 
-def _recorded_at(found: Iterable[_Found]) -> dict[int, datetime]:
-    return dict(Run.objects.filter(pk__in={one.run_id for one in found}).values_list("pk", "recorded_at"))
+def _news_since(project_id: int, found: Iterable[_Found]) -> dict[int, datetime]:
+    """By the first run of each new level: what began before this was old when the run came in."""
+    runs = Run.objects.filter(pk__in={one.run_id for one in found}).values_list("pk", "recorded_at")
+    after = historical_after(Project.objects.get(pk=project_id))
+    return {pk: recorded_at - after for pk, recorded_at in runs}
 
 
-def _describe(change_point: ChangePoint, found: _Found, *, recorded_at: datetime, quiet: bool) -> None:
+def historical_after(project: Project) -> timedelta:
+    days = project.options.get(HISTORICAL_AFTER_DAYS)
+    return settings.HISTORICAL_AFTER if days is None else timedelta(days=days)
+
+
+def _describe(change_point: ChangePoint, found: _Found, *, news_since: datetime, quiet: bool) -> None:
     shift, history = found.shift, found.history
     first, before = history.at(shift.index), history.before(shift.index)
     newly_confirmed = shift.state == "confirmed" and change_point.state != ChangePoint.State.CONFIRMED
@@ -285,7 +323,7 @@ def _describe(change_point: ChangePoint, found: _Found, *, recorded_at: datetime
     change_point.confidence = shift.confidence
     change_point.noise = history.noise
     change_point.groups_before, change_point.groups_after = history.groups_around(shift.index)
-    change_point.historical = first.time < recorded_at - settings.HISTORICAL_AFTER
+    change_point.historical = first.time < news_since
     if newly_confirmed:
         change_point.confirmed_at = timezone.now()
         change_point.quiet = quiet

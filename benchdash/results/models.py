@@ -5,6 +5,7 @@ from typing import Any
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from benchdash.accounts.models import Project
@@ -347,10 +348,12 @@ class TouchedSeries(models.Model):
     """A series whose facts changed since analysis last looked: PostgreSQL's memory of what is due.
 
     ``quiet``: nobody is to be mailed for what is found (a reimport, a correction, sample data).
+    ``due_since`` is when the first of the touches began: what was recorded from then on is new to analysis.
     """
 
     series = models.OneToOneField(Series, on_delete=models.CASCADE, primary_key=True, related_name="touched")
     touched_at = models.DateTimeField(default=timezone.now)
+    due_since = models.DateTimeField(db_default=Now())
     quiet = models.BooleanField(default=False)
 
     class Meta:

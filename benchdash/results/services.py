@@ -258,8 +258,9 @@ _DELETE_MEASUREMENTS = """
     WHERE (series_id, run_id) IN (SELECT * FROM unnest(%(series)s::bigint[], %(runs)s::bigint[]))
 """
 _TOUCH = """
-    INSERT INTO results_touchedseries AS touched (series_id, touched_at, quiet)
-    SELECT series_id, %(at)s, %(quiet)s FROM unnest(%(series)s::bigint[]) AS series_id
+    INSERT INTO results_touchedseries AS touched (series_id, touched_at, due_since, quiet)
+    -- now() is the start of the transaction: nothing that it records is older.
+    SELECT series_id, %(at)s, now(), %(quiet)s FROM unnest(%(series)s::bigint[]) AS series_id
     ON CONFLICT (series_id) DO UPDATE
     SET touched_at = excluded.touched_at, quiet = touched.quiet AND excluded.quiet
 """

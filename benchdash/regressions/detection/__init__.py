@@ -8,7 +8,7 @@ from benchdash.regressions.detection.compare import (
     compare_samples,
     median_interval,
 )
-from benchdash.regressions.detection.joint import JointShift, find_joint_shifts
+from benchdash.regressions.detection.joint import JointShift, find_joint_shifts, follow_joint_shifts
 from benchdash.regressions.detection.shifts import Shift, find_shifts, level_scatter
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "compare_samples",
     "find_joint_shifts",
     "find_shifts",
+    "follow_joint_shifts",
     "level_scatter",
     "median_interval",
 ]

@@ -97,25 +97,47 @@ def find_joint_shifts(
     directions: Mapping[Key, Direction],
     *,
     known: Collection[int] = (),
+    expected: Collection[int] = (),
     least_effect: float = LEAST_EFFECT,
 ) -> list[JointShift]:
     """The positions at which series of one place moved together, in order.
 
     ``table`` holds equally long series of positive values, aligned on positions, NaN or None where nothing
     was measured. ``known`` are positions confirmed in an earlier look; they keep their place while their
-    evidence stands. Raises ValueError where the lengths differ.
+    evidence stands. ``expected`` are positions whose configuration or environment is not that of the one
+    before: a change is expected there and not searched for. Raises ValueError where the lengths differ.
     """
     if len({len(values) for values in table.values()}) > 1:
         raise ValueError("The series of one table must be equally long.")
     series = [found for key, values in table.items() if (found := _series(key, values, directions[key]))]
-    findings = _findings(series, known)
-    clusters = _clusters(findings, known)
+    findings = _findings(series, known, expected)
+    clusters = _clusters(findings, known, expected)
     edges = [0, *sorted({index for index, _ in clusters}), max(map(len, table.values()), default=0)]
     shifts = [
         _joint_shift(series, index, cluster, edges=edges, known=index in known, least_effect=least_effect)
         for index, cluster in sorted(clusters, key=lambda pair: pair[0])
     ]
     return [shift for shift in shifts if shift]
+
+
+def follow_joint_shifts(
+    table: Mapping[Key, Values],
+    directions: Mapping[Key, Direction],
+    *,
+    first_new: int,
+    known: Collection[int] = (),
+    expected: Collection[int] = (),
+) -> list[JointShift]:
+    """The joint shifts after a look at each position from ``first_new`` on, as they would have come.
+
+    A history that is imported at once so tells what it would have told night by night.
+    """
+    length = max(map(len, table.values()), default=0)
+    for end in range(max(first_new, _FEWEST_POINTS - 1) + 1, length):
+        so_far = {key: values[:end] for key, values in table.items()}
+        found = find_joint_shifts(so_far, directions, known=known, expected=expected)
+        known = [shift.index for shift in found if shift.state == "confirmed"]
+    return find_joint_shifts(table, directions, known=known, expected=expected)
 
 
 def _series(key: Key, values: Values, direction: Direction) -> _Series | None:
@@ -132,7 +154,7 @@ def _series(key: Key, values: Values, direction: Direction) -> _Series | None:
     return _Series(key, numbers, oriented, Noise(sd=1, correlation=noise.correlation))
 
 
-def _findings(series: list[_Series], known: Collection[int]) -> list[_Finding]:
+def _findings(series: list[_Series], known: Collection[int], expected: Collection[int]) -> list[_Finding]:
     """What the lines show, each kind with its share of the permitted false alarms."""
     alone = [one.oriented for one in series]
     by_workload = sorted(series, key=lambda one: str(one.key[0]))
@@ -145,16 +167,19 @@ def _findings(series: list[_Series], known: Collection[int]) -> list[_Finding]:
         finding
         for lines, share in ((everything, 1 / 2), (workloads, 1 / 4), (alone, 1 / 4))
         for line in lines
-        for finding in _findings_of(line, known, tests=len(lines) / share)
+        for finding in _findings_of(line, known, expected, tests=len(lines) / share)
     ]
 
 
-def _findings_of(line: Floats, known: Collection[int], *, tests: float) -> list[_Finding]:
+def _findings_of(
+    line: Floats, known: Collection[int], expected: Collection[int], *, tests: float
+) -> list[_Finding]:
     measured = np.flatnonzero(np.isfinite(line))
     x = line[measured]
     boundaries = find_boundaries(
         x,
         known=[int(np.searchsorted(measured, index)) for index in known],
+        expected=[int(np.searchsorted(measured, index)) for index in expected],
         least_sd=0.1,
         least_step=0,
         tests=tests,
@@ -170,11 +195,22 @@ def _findings_of(line: Floats, known: Collection[int], *, tests: float) -> list[
     ]
 
 
-def _clusters(findings: list[_Finding], known: Collection[int]) -> list[tuple[int, list[_Finding]]]:
-    """Findings of one direction within five positions, under the index of the strongest; known ones lead."""
+def _clusters(
+    findings: list[_Finding], known: Collection[int], expected: Collection[int]
+) -> list[tuple[int, list[_Finding]]]:
+    """Findings of one direction within five positions, under the index of the strongest.
+
+    Known positions lead, then expected ones: the strongest of the others may lie a point or two beside.
+    """
     clusters: list[tuple[int, list[_Finding]]] = []
     for finding in sorted(
-        findings, key=lambda one: (one.index not in known, not one.confirmed, one.corrected)
+        findings,
+        key=lambda one: (
+            one.index not in known,
+            not one.confirmed,
+            one.index not in expected,
+            one.corrected,
+        ),
     ):
         for index, cluster in clusters:
             if cluster[0].worse == finding.worse and abs(index - finding.index) <= LASTING:

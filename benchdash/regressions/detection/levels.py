@@ -64,12 +64,20 @@ class Boundary:
 
 
 def find_boundaries(
-    x: Floats, *, known: Collection[int] = (), least_sd: float, least_step: float, tests: float = 1
+    x: Floats,
+    *,
+    known: Collection[int] = (),
+    expected: Collection[int] = (),
+    least_sd: float,
+    least_step: float,
+    tests: float = 1,
 ) -> list[Boundary]:
     """The changes of level in ``x``, in order. No gaps are allowed; everything is in the unit of ``x``.
 
     ``known`` are indexes confirmed in an earlier look; they stay where they are and go only when their
-    evidence is gone. ``tests`` is the number of series searched for the same thing, for the correction.
+    evidence is gone. ``expected`` are indexes at which something else is known to have changed: they are
+    tested where they are, and since nobody searched for them, they are corrected for their own number only.
+    ``tests`` is the number of series searched for the same thing, for the correction.
     """
     if len(x) <= _SHORTEST:
         return []
@@ -77,8 +85,19 @@ def find_boundaries(
     noise = estimate_noise(tamed)
     noise = Noise(max(noise.sd, least_sd), noise.correlation)
     fixed = {index for index in known if _SHORTEST <= index < len(x)}
-    judge = _Judge(_Sums(tamed), noise, fixed=fixed, least_step=least_step, tests=tests)
-    edges = judge.eliminate(_candidates(tamed / noise.sd, fixed))
+    placed = {index for index in expected if _SHORTEST <= index < len(x)} - fixed
+    judge = _Judge(_Sums(tamed), noise, fixed=fixed, expected=placed, least_step=least_step, tests=tests)
+    edges = judge.eliminate(_candidates(tamed / noise.sd, fixed | placed))
+    if gone := fixed.difference(edges):
+        # What a search finds anew was not gone: without this, an opinion could change from look to look.
+        return find_boundaries(
+            x,
+            known=fixed - gone,
+            expected=expected,
+            least_sd=least_sd,
+            least_step=least_step,
+            tests=tests,
+        )
     found = judge.boundaries(edges, tamed)
     newest = None if found and len(x) - found[-1].index < LASTING else judge.newest(x, edges)
     return [*found, newest] if newest else found
@@ -143,12 +162,21 @@ class _Judge:
     """Decides which of the proposed boundaries stand."""
 
     def __init__(
-        self, sums: _Sums, noise: Noise, *, fixed: Collection[int], least_step: float, tests: float
+        self,
+        sums: _Sums,
+        noise: Noise,
+        *,
+        fixed: Collection[int],
+        expected: Collection[int],
+        least_step: float,
+        tests: float,
     ) -> None:
         self._sums = sums
         self._noise = noise
         self._fixed = fixed
+        self._expected = expected
         self._least_step = least_step
+        self._tests = tests
         self._searched = max(sums.n, _FEWEST_SEARCHED) * tests
 
     def eliminate(self, indexes: list[int]) -> list[int]:
@@ -175,7 +203,7 @@ class _Judge:
                 index=index,
                 end=end,
                 p=float(own),
-                corrected=float(own) if index in self._fixed else self._corrected(float(own)),
+                corrected=min(1.0, float(own) * self._times_searched(index)),
                 confirmed=index in self._fixed or end < self._sums.n or _is_there(x, start, index),
             )
             for start, index, end, own in zip(edges, edges[1:], edges[2:], p, strict=False)
@@ -196,6 +224,11 @@ class _Judge:
 
     def _corrected(self, p: float) -> float:
         return min(1.0, p * self._searched)
+
+    def _times_searched(self, index: int) -> float:
+        if index in self._fixed:
+            return 1
+        return len(self._expected) * self._tests if index in self._expected else self._searched
 
     def _sides(self, edges: list[int]) -> tuple[Ints, Ints, Ints]:
         """Of each inner edge: start of the old level, index and end of the new, as far as they are judged."""
@@ -220,13 +253,17 @@ class _Judge:
 
     def _fails(self, edges: list[int], p: Floats) -> NDArray[np.bool_]:
         start, index, end = self._sides(edges)
-        limit = np.where(np.isin(index, list(self._fixed)), KEPT_BELOW, FALSE_ALARM / self._searched)
+        fixed = np.isin(index, list(self._fixed))
+        searched = np.array([self._times_searched(i) for i in edges[1:-1]])
+        limit = np.where(fixed, KEPT_BELOW, FALSE_ALARM / searched)
         step = np.abs(self._sums.mean(index, end) - self._sums.mean(start, index))
         lasted = np.diff(edges) >= LASTING
         passing = np.zeros(len(p), dtype=bool)
         passing[1:] |= ~lasted[1:-1]
         passing[:-1] |= ~lasted[1:-1]
-        drifting = self._drifts(start, index, end)
+        # Drift explains a step that was searched for, not one at a place where something changed.
+        searched_for = ~np.isin(index, [*self._fixed, *self._expected])
+        drifting = self._drifts(start, index, end) & searched_for
         return np.asarray((p >= limit) | (step < self._least_step) | drifting | passing)
 
     def _drifts(self, start: Ints, index: Ints, end: Ints) -> NDArray[np.bool_]:
@@ -239,7 +276,8 @@ class _Judge:
         return np.asarray(as_well | (beside_line < _BESIDE_LINE * error))
 
     def _place_anew(self, edges: list[int], position: int) -> None:
-        if 0 < position < len(edges) - 1 and edges[position] not in self._fixed:
+        stays = edges[position] in self._fixed or edges[position] in self._expected
+        if 0 < position < len(edges) - 1 and not stays:
             edges[position] = self._sums.best_split(edges[position - 1], edges[position + 1])
 
 
