@@ -137,6 +137,8 @@ class Postgresql:
         if not (_open_to_all(self.var) and _open_to_all(_binaries())):
             # The checkout lies in a folder like /root; that folder stays closed to everyone else.
             command += ["--inh-caps=+dac_override", "--ambient-caps=+dac_override"]
+            # Or access(2), by which initdb looks for its companions, would not know of it.
+            command += ["--securebits=+no_setuid_fixup"]
         return command
 
 
