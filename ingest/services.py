@@ -35,6 +35,8 @@ from ingest.storage import RawData
 
 logger = logging.getLogger(__name__)
 
+# Sent again, an upload in one of these states is read again.
+_READ_AGAIN = frozenset({Upload.State.REFUSED, Upload.State.DELETED})
 IMPORT_TASK = "ingest.tasks.import_upload"
 # A file that made so many workers die is not tried again.
 _MOST_ATTEMPTS = 5
@@ -147,7 +149,7 @@ def receive_upload(
         )
         if is_new:
             _add_companions(upload, companions, raw_files)
-        else:
+        elif upload.state in _READ_AGAIN:
             upload = _queue_again(upload, by=by, warnings=warnings)
     return Received(upload, duplicate=not is_new and _needs_no_reading(upload))
 
@@ -507,7 +509,7 @@ def _differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, An
 def _queue_again(upload: Upload, *, by: Viewer, warnings: Sequence[str], reason: str = "") -> Upload:
     """Have a refused or deleted upload read again; any other stays as it is."""
     locked = _locked(upload)
-    if locked.state not in (Upload.State.REFUSED, Upload.State.DELETED):
+    if locked.state not in _READ_AGAIN:
         return locked
     if locked.state == Upload.State.DELETED:
         audit(locked.project, by, "upload restored", _subject(locked), reason=mask_text(reason))

@@ -256,6 +256,7 @@ def test_a_crash_in_the_middle_of_an_import_leaves_the_upload_waiting(everything
     assert (state_of(upload), Run.objects.count()) == ("importing", 0)
     with pytest.raises(UploadBusyError):
         services.delete_upload(upload, by=NOBODY)
+    assert accept(upload.project).upload.state == "importing"  # nobody who sends it again has to wait
     worker.dies()
     assert (state_of(upload), Run.objects.count()) == ("importing", 0)
     tasks.import_waiting()
