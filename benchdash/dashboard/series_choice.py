@@ -1,0 +1,284 @@
+"""Which series an address chooses, and what else there is to choose."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC
+from itertools import groupby
+from typing import Any, Final
+
+from django.db.models import Count, Q
+from django.db.models.functions import TruncDate
+from django.http import QueryDict
+
+from benchdash.accounts.models import Project
+from benchdash.dashboard.filters import Filter, some_of
+from benchdash.dashboard.metrics import in_order, main_metric
+from benchdash.dashboard.numbers import short_metric_name
+from benchdash.results.models import Alias, Run, Series
+from benchdash.results.queries import find_series
+from benchdash.results.versions import parse_version
+
+# Stands in addresses for what nobody said: no branch (a release), no build, no thread count.
+NONE: Final = "none"
+METRIC: Final = "metric"
+# More series than this are not named one by one in an address.
+_MOST_IDS: Final = 200
+_LARGEST_ID: Final = 2**63 - 1
+_LARGEST_COUNT: Final = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Facet:
+    """Something by which series are chosen. ``name`` is its parameter, ``unsaid`` its empty value."""
+
+    name: str
+    label: str
+    of_series: str
+    of_run: str
+    unsaid: str = ""
+
+
+FACETS: Final = (
+    Facet("product", "Product", "product__name", "version__product__name"),
+    Facet("branch", "Branch", "branch", "branch", unsaid="releases"),
+    Facet("line", "Release line", "line", "", unsaid="none"),
+    Facet("build", "Build", "build", "version__build", unsaid="none"),
+    Facet("workload", "Workload", "workload__name", "workload__name"),
+    Facet("threads", "Threads", "threads", "threads", unsaid="not said"),
+    Facet("hardware", "Hardware", "hardware__name", "hardware__name"),
+    Facet("configuration", "Configuration", "configuration__name", "configuration__name"),
+    Facet("counterpart", "Counterpart", "counterpart", "counterpart", unsaid="none"),
+)
+_BY_NAME: Final = {facet.name: facet for facet in FACETS}
+_WITH_OLD_NAMES: Final = ("product", "workload", "hardware", "configuration")
+# What a place is, in the order in which it is said to tell it from others.
+_PLACE: Final = ("branch", "product", "hardware", "configuration", "counterpart", "build")
+# The newest runs say what a project looks at now; from so many groups on there is something to look at.
+_NEWEST_RUNS: Final = 2000
+_A_HISTORY: Final = 3
+
+Asked = Mapping[str, Collection[str]]
+_Identity = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Relaxation:
+    """A part of a choice without which there would be something to show."""
+
+    name: str
+    label: str
+    value: str
+
+
+@dataclass(frozen=True)
+class SeriesChoice:
+    """``series`` are in the order of their names, numbers and versions. ``kept`` goes into the filters' form.
+
+    ``has_any``: whether the project has series at all. ``relaxations`` tell why nothing was found.
+    """
+
+    series: Sequence[Series]
+    filters: Sequence[Filter]
+    kept: Sequence[tuple[str, str]]
+    has_any: bool
+    relaxations: Sequence[Relaxation] = ()
+
+
+def choose_series(project: Project, query: QueryDict) -> SeriesChoice:
+    """The series of a project that ``series`` (ids) or the parameters of the facets choose.
+
+    An address that chooses nothing gets what was measured last. Without a metric it is the main one
+    of what was chosen. A constant number of statements.
+    """
+    identities = _identities(project)
+    by_id = _by_id(project, query)
+    if by_id is not None:
+        asked = _values_of(by_id)
+        found = find_series(project).filter(pk__in=[series.pk for series in by_id])
+        metrics = {series.metric for series in by_id}
+    else:
+        asked = _asked(project, query) or _newest_place(project, identities)
+        found = find_series(project).filter(_condition(asked))
+        metrics = set(filter(None, query.getlist(METRIC)))
+    measured = _measured(found)
+    metrics = metrics or ({main_metric(measured)} if measured else set())
+    series = by_id if by_id is not None else list(found.filter(metric__in=metrics)) if measured else []
+    chosen_metrics = metrics if by_id is not None or query.get(METRIC) else ()
+    return SeriesChoice(
+        series=sorted(series, key=_order),
+        filters=[
+            *_filters(identities, asked),
+            _metric_filter(measured, chosen_metrics, automatic=next(iter(metrics), "")),
+        ],
+        kept=[("series", "")] if by_id is not None else [],
+        has_any=bool(identities),
+        relaxations=[] if series else _relaxations(identities, asked),
+    )
+
+
+def panels(series: Sequence[Series]) -> list[list[Series]]:
+    """The series that belong in one small chart: release lines of one thing, measured in the same way."""
+    return [list(panel) for _, panel in groupby(series, key=_panel)]
+
+
+# --- what an address asks for -----------------------------------------------------------------------------
+
+
+def _by_id(project: Project, query: QueryDict) -> list[Series] | None:
+    """The series that are named by their ids; None where the address names none."""
+    texts = [text for text in query.getlist("series") if text][:_MOST_IDS]
+    if not texts:
+        return None
+    ids = {int(text) for text in texts if text.isascii() and text.isdigit() and len(text) < 20}
+    return list(find_series(project).filter(pk__in=[pk for pk in ids if pk <= _LARGEST_ID]))
+
+
+def _asked(project: Project, query: QueryDict) -> Asked:
+    """The values by facet; a thing is found by its old name too."""
+    asked = {
+        facet.name: {text for text in query.getlist(facet.name) if text and "\0" not in text}
+        for facet in FACETS
+    }
+    old = {name: asked[name] for name in _WITH_OLD_NAMES if asked[name]}
+    if old:
+        aliases = Alias.objects.filter(project=project, name__in=set().union(*old.values()), version=None)
+        for alias in aliases.select_related(*_WITH_OLD_NAMES):
+            for kind in old:
+                thing = getattr(alias, kind)
+                if thing and alias.name in asked[kind]:
+                    asked[kind] = asked[kind] - {alias.name} | {thing.name}
+    return {name: values for name, values in asked.items() if values}
+
+
+def _newest_place(project: Project, identities: Sequence[_Identity]) -> Asked:
+    """The place measured last that has a history, and no more of it than tells it from others."""
+    facets = [_BY_NAME[name] for name in _PLACE]
+    runs = Run.objects.filter(project=project, excluded_at=None).order_by("-started_at", "-pk")
+    rows = runs.values_list(
+        "version", TruncDate("started_at", tzinfo=UTC), *(facet.of_run for facet in facets)
+    )
+    groups: dict[tuple[str, ...], set[Any]] = {}
+    for version, day, *place in rows[:_NEWEST_RUNS]:
+        key = tuple(map(_text, place))
+        branch = key[0] != NONE
+        groups.setdefault(key, set()).add((version, day if branch else None))
+    if not groups:
+        return {}
+    # The places are in the order of their newest runs, and max takes the first of equals.
+    newest = max(groups, key=lambda place: min(len(groups[place]), _A_HISTORY))
+    asked: dict[str, Collection[str]] = {}
+    left = list(identities)
+    for facet, text in zip(facets, newest, strict=True):
+        if len({identity[facet.name] for identity in left}) > 1:
+            asked[facet.name] = {text}
+            left = [identity for identity in left if identity[facet.name] == text]
+    return asked
+
+
+def _values_of(series: Iterable[Series]) -> Asked:
+    texts: dict[str, set[str]] = {facet.name: set() for facet in FACETS}
+    for one in series:
+        for facet in FACETS:
+            value: Any = one
+            for attribute in facet.of_series.split("__"):
+                value = getattr(value, attribute)
+            texts[facet.name].add(_text(value))
+    return texts
+
+
+def _condition(asked: Asked) -> Q:
+    condition = Q()
+    for name, values in asked.items():
+        condition &= _fits(_BY_NAME[name], values)
+    return condition
+
+
+def _fits(facet: Facet, values: Collection[str]) -> Q:
+    if facet.name == "threads":
+        counts = [int(text) for text in values if text.isascii() and text.isdigit() and len(text) < 11]
+        fits = Q(threads__in=[count for count in counts if count <= _LARGEST_COUNT])
+        return fits | Q(threads=None) if NONE in values else fits
+    fits = Q(**{f"{facet.of_series}__in": list(values)})
+    return fits | Q(**{facet.of_series: ""}) if NONE in values else fits
+
+
+# --- what there is ----------------------------------------------------------------------------------------
+
+
+def _identities(project: Project) -> list[_Identity]:
+    """What the series of a project are, apart from their metrics, each once."""
+    names = [facet.name for facet in FACETS]
+    rows = Series.objects.filter(project=project).order_by()
+    distinct = rows.values_list(*(facet.of_series for facet in FACETS)).distinct()
+    return [dict(zip(names, map(_text, row), strict=True)) for row in distinct]
+
+
+def _measured(found: Any) -> dict[str, int]:
+    return dict(found.order_by().values_list(METRIC).annotate(Count("pk")))
+
+
+def _relaxations(identities: Sequence[_Identity], asked: Asked) -> list[Relaxation]:
+    return [
+        Relaxation(name, _BY_NAME[name].label.lower(), ", ".join(sorted(values)))
+        for name, values in asked.items()
+        if any(_matches(identity, asked, but=name) for identity in identities)
+    ]
+
+
+def _matches(identity: _Identity, asked: Asked, *, but: str) -> bool:
+    return all(identity[name] in values for name, values in asked.items() if name != but)
+
+
+def _filters(identities: Sequence[_Identity], asked: Asked) -> list[Filter]:
+    """A chip for everything that leaves a choice."""
+    chips = []
+    for facet in FACETS:
+        chosen = asked.get(facet.name, ())
+        values = {identity[facet.name] for identity in identities} | set(chosen)
+        if len(values) > 1:
+            options = [(text, _label(facet, text)) for text in sorted(values, key=_sort_key(facet))]
+            chips.append(some_of(facet.name, facet.label, options, chosen))
+    return chips
+
+
+def _metric_filter(measured: Mapping[str, int], chosen: Collection[str], *, automatic: str) -> Filter:
+    options = [(metric, short_metric_name(metric)) for metric in in_order({*measured, *chosen})]
+    return some_of(METRIC, "Metric", options, chosen, empty=short_metric_name(automatic) or "main")
+
+
+def _label(facet: Facet, text: str) -> str:
+    return facet.unsaid if text == NONE and facet.unsaid else text
+
+
+def _text(value: object) -> str:
+    return NONE if value is None or value == "" else str(value)
+
+
+# --- order ------------------------------------------------------------------------------------------------
+
+
+def _sort_key(facet: Facet) -> Any:
+    """What is not said comes first, counts by number, release lines by version."""
+    if facet.name == "threads":
+        return lambda text: (text != NONE, int(text) if text.isascii() and text.isdigit() else 0, text)
+    if facet.name == "line":
+        return lambda text: (text != NONE, parse_version(text).sort_key)
+    return lambda text: (text != NONE, text.casefold())
+
+
+def _panel(series: Series) -> tuple[Any, ...]:
+    return (
+        series.metric,
+        series.workload.name,
+        -1 if series.threads is None else series.threads,
+        series.product.name,
+        series.branch,
+        series.build,
+        series.hardware.name,
+        series.configuration.name,
+        series.counterpart,
+    )
+
+
+def _order(series: Series) -> tuple[Any, ...]:
+    return *_panel(series), parse_version(series.line).sort_key, series.pk

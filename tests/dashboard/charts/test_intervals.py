@@ -1,0 +1,106 @@
+"""Interval samples as figures. plotly.graph_objects refuses a misspelt property."""
+
+import math
+
+import plotly.graph_objects as go
+import pytest
+
+from benchdash.dashboard.charts import intervals
+from benchdash.results.models import IntervalSamples
+
+
+def samples(columns, rows):
+    return IntervalSamples(columns=columns, rows=rows)
+
+
+SECONDS = samples(
+    ["time_s", "threads", "tps", "qps", "latency_p95", "errors_per_s"],
+    [
+        [1.0, 4.0, 100.0, 2000.0, 5.0, 0.0],
+        [2.0, 4.0, 0.0, 0.0, None, 0.0],
+        [3.0, 4.0, 120.0, 2400.0, 4.0, 0.0],
+    ],
+)
+
+
+def test_throughput_stands_above_response_time_on_one_axis_of_seconds():
+    figure = intervals.over_time(SECONDS)
+    go.Figure(figure)
+    throughput, latency = figure["data"]
+    assert (throughput["x"], throughput["y"]) == ([1.0, 2.0, 3.0], [100.0, 0.0, 120.0])
+    assert (latency["yaxis"], latency["y"]) == ("y2", [5.0, None, 4.0])
+    layout = figure["layout"]
+    assert layout["yaxis"]["domain"][0] > layout["yaxis2"]["domain"][1]
+    assert layout["xaxis"]["anchor"] == "y2"
+    assert layout["yaxis2"]["title"]["text"] == "response time p95 (ms)"
+
+
+def test_without_response_times_throughput_has_the_whole_height():
+    figure = intervals.over_time(samples(["time_s", "tps"], [[1.0, 10.0]]))
+    go.Figure(figure)
+    assert "yaxis2" not in figure["layout"]
+    assert "domain" not in figure["layout"]["yaxis"]
+
+
+def test_samples_of_something_else_are_not_drawn_over_time():
+    assert intervals.over_time(samples(["time_s", "queue_length"], [[1.0, 2.0]])) is None
+    assert intervals.over_time(samples(["us", "sy"], [[1.0, 2.0]])) is None
+
+
+def test_a_day_of_seconds_is_thinned():
+    figure = intervals.over_time(
+        samples(["time_s", "tps"], [[float(s), float(s % 50)] for s in range(86400)])
+    )
+    assert len(figure["data"][0]["x"]) <= 2000
+
+
+def test_iterations_are_drawn_fork_by_fork_beside_the_score():
+    rows = [[1.0, 1.0, 50.0], [1.0, 2.0, 52.0], [2.0, 1.0, 70.0]]
+    figure = intervals.iterations(
+        samples(["fork", "iteration", "score"], rows), unit="ns/op", direction="lower", score=57.3
+    )
+    go.Figure(figure)
+    assert [trace["name"] for trace in figure["data"]] == ["fork 1", "fork 2"]
+    assert figure["data"][0]["x"] == ["1.1", "1.2"]
+    assert figure["layout"]["shapes"][0]["y0"] == 57.3
+    assert figure["layout"]["yaxis"]["title"]["text"] == "score (ns/op), lower is better"
+
+
+def test_response_times_are_bars_on_an_axis_of_logs():
+    figure = intervals.distribution(samples(["latency_ms", "count"], [[1.0, 2.0], [10.0, 6.0], [100.0, 2.0]]))
+    go.Figure(figure)
+    bars = figure["data"][0]
+    assert bars["x"] == pytest.approx([0, 1, 2])
+    assert bars["width"] == pytest.approx([1, 1, 1])
+    assert bars["y"] == [2, 6, 2]
+    assert bars["text"][1] == "3.16 to 31.6 ms<br>6, 60.0\u00a0%"
+
+
+def test_very_many_buckets_are_gathered_without_losing_an_operation():
+    rows = [[1 + n / 100, 3.0] for n in range(1000)]
+    bars = intervals.distribution(samples(["latency_ms", "count"], rows))["data"][0]
+    assert len(bars["y"]) == 60
+    assert sum(bars["y"]) == 3000
+
+
+def test_one_bucket_is_one_bar_and_none_is_no_chart():
+    go.Figure(intervals.distribution(samples(["latency_ms", "count"], [[5.0, 9.0]])))
+    assert intervals.distribution(samples(["latency_ms", "count"], [[0.0, 9.0]])) is None
+    assert intervals.distribution(samples(["latency_ms", "count"], [])) is None
+
+
+def test_percentiles_are_the_buckets_that_hold_them():
+    rows = [[float(ms), 1.0] for ms in range(1, 101)]
+    found = dict(intervals.percentiles(samples(["latency_ms", "count"], rows)))
+    assert found == {"p50": 50, "p75": 75, "p90": 90, "p95": 95, "p99": 99, "max": 100}
+
+
+def test_percentiles_finer_than_the_number_of_operations_are_not_said():
+    found = dict(intervals.percentiles(samples(["latency_ms", "count"], [[1.0, 2.0], [2.0, 1.0]])))
+    assert found == {"p50": 1.0, "max": 2.0}
+    assert intervals.percentiles(samples(["latency_ms", "count"], [])) == []
+
+
+def test_the_axis_of_a_narrow_distribution_has_ticks_too():
+    figure = intervals.distribution(samples(["latency_ms", "count"], [[2.1, 1.0], [2.5, 1.0], [3.2, 1.0]]))
+    assert figure["layout"]["xaxis"]["tickvals"] == pytest.approx([math.log10(2), math.log10(3)])
