@@ -20,9 +20,6 @@ def address(name: str, *args: object) -> str:
     return f"{settings.SITE_URL}{reverse(name, args=args)}"
 
 
-COMMIT = r"^[0-9a-fA-F]{7,40}$"
-
-
 def _is_member(serializer: serializers.BaseSerializer[Any], project_id: int) -> bool:
     return project_id in serializer.context["view"].member_projects
 
@@ -32,6 +29,16 @@ class IdField(serializers.IntegerField):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(min_value=1, max_value=LARGEST_ID, **options)
+
+
+class CommitField(serializers.RegexField):
+    """A commit, or the beginning of one, in lower case."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(r"^[0-9a-fA-F]{7,40}$", **options)
+
+    def to_internal_value(self, data: Any) -> str:
+        return super().to_internal_value(data).lower()
 
 
 # --- projects and what is named in them -------------------------------------------------------------------
@@ -114,7 +121,7 @@ class VersionRequest(CorrectionRequest):
     """``version`` renames; the others correct what is known of the build. Null forgets."""
 
     version = serializers.CharField(max_length=100, required=False)
-    commit = serializers.RegexField(COMMIT, required=False, allow_null=True)
+    commit = CommitField(required=False, allow_null=True)
     committed_at = serializers.DateTimeField(required=False, allow_null=True)
     released_on = serializers.DateField(required=False, allow_null=True)
 
@@ -327,7 +334,7 @@ class SelectorSerializer(serializers.Serializer[Any]):
     product = serializers.CharField(required=False)
     version = serializers.CharField(required=False)
     build = serializers.CharField(required=False, allow_blank=True)
-    commit = serializers.RegexField(COMMIT, required=False)
+    commit = CommitField(required=False)
     branch = serializers.CharField(required=False, allow_blank=True)
     hardware = serializers.CharField(required=False)
     configuration = serializers.CharField(required=False)

@@ -147,6 +147,10 @@ class CorrectableView(RowsView):
         self.require(Scope.TRIAGE, row.project)
         return row
 
+    def is_preview(self, sent: Mapping[str, Any]) -> bool:
+        asked = parameters.text(self.request, "preview")
+        return parameters.boolean("preview", asked) if asked else bool(sent["preview"])
+
     def correct(
         self, row: Model, correction: Callable[[], Effect], *, sent: Mapping[str, Any], field: str
     ) -> Response:
@@ -154,8 +158,7 @@ class CorrectableView(RowsView):
 
         A correction that cannot be made is an error of ``field``.
         """
-        asked = parameters.text(self.request, "preview")
-        preview = parameters.boolean("preview", asked) if asked else sent["preview"]
+        preview = self.is_preview(sent)
         try:
             with transaction.atomic():
                 effect = correction()

@@ -1,7 +1,7 @@
 """Versions against each other."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
 
@@ -85,19 +85,15 @@ def _selector(field: str, text: str) -> Selector:
     if not selector.is_valid():
         name, [message, *_] = next(iter(selector.errors.items()))
         raise parameters.refuse(field, f"{name}: {message}")
-    return Selector(**_with_lower_commit(selector.validated_data))
+    return Selector(**selector.validated_data)
 
 
 def _filters(request: Request) -> dict[str, str]:
     said = {name: parameters.text(request, name) for name in _PLACE}
     given = {name: text for name, text in said.items() if text or (text == "" and name in _MAY_BE_EMPTY)}
-    if "commit" in given:
-        parameters.commit("commit", given["commit"] or "")
-    return _with_lower_commit(given)
-
-
-def _with_lower_commit(said: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value.lower() if name == "commit" else value for name, value in said.items()}
+    if commit := given.get("commit"):
+        given["commit"] = parameters.commit("commit", commit)
+    return given
 
 
 # --- JSON -------------------------------------------------------------------------------------------------

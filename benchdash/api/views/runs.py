@@ -91,7 +91,8 @@ class RunViews(CorrectableView):
         run = self.row_to_correct()
         sent = self.sent(ExclusionRequest)
         change = corrections.exclude_run if sent["excluded"] else corrections.restore_run
-        correction = partial(change, run, by=self.viewer, reason=sent["reason"])
+        reason = sent["reason"] or ("a preview" if self.is_preview(sent) else "")
+        correction = partial(change, run, by=self.viewer, reason=reason)
         return self.correct(run, correction, sent=sent, field="reason")
 
     @extend_schema(

@@ -1,0 +1,221 @@
+"""Comparisons: selectors, and the table as the contract has it."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from benchdash.results.models import ServerVersion
+from benchdash.results.readings import LOWER, Reading
+from tests.builders import make_project, make_record, make_run, make_runs, make_series
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project():
+    return make_project("amber", public=True)
+
+
+@pytest.fixture
+def compare(anonymous):
+    def compare(**query):
+        query = {
+            name: json.dumps(value) if isinstance(value, dict) else value for name, value in query.items()
+        }
+        answer = anonymous.get("/api/v1/compare/", {"project": "amber", "metric": "tps", **query})
+        assert answer.status_code == 200, answer.content
+        return answer.json()
+
+    return compare
+
+
+@pytest.fixture
+def refused(anonymous):
+    def refused(**query):
+        answer = anonymous.get("/api/v1/compare/", {"project": "amber", "metric": "tps", **query})
+        assert (answer.status_code, answer.headers["Content-Type"]) == (400, "application/problem+json")
+        [error] = answer.json()["errors"]
+        return error
+
+    return refused
+
+
+def id_of(version):
+    return ServerVersion.objects.get(version=version).pk
+
+
+def test_a_version_is_compared_with_all_others_of_its_product(project, compare):
+    make_series([[100, 101, 99], [100, 101, 99], [80, 81, 79]], project=project)
+    table = compare(base=id_of("10.6.1"))
+    assert list(table) == ["metric", "unit", "direction", "base", "columns", "rows", "geomean"]
+    assert (table["metric"], table["unit"], table["direction"]) == ("tps", "1/s", "higher")
+    assert table["base"] == {
+        "id": id_of("10.6.1"),
+        "product": "MariaDB",
+        "version": "10.6.1",
+        "build": "",
+        "commit": None,
+        "branch": "",
+        "hardware": "box",
+        "configuration": "default",
+        "counterpart": "",
+    }
+    assert [column["version"] for column in table["columns"]] == ["10.6.2", "10.6.3"]
+    [row] = table["rows"]
+    assert (row["workload"], row["threads"], row["group"]) == ("oltp_read_only", 4, None)
+    assert (row["base"]["value"], row["base"]["n"]) == (100, 3)
+    assert row["base"]["low"] < 100 < row["base"]["high"]
+    same, worse = row["cells"]
+    assert list(worse) == ["value", "n", "ratio", "low", "high", "p", "verdict"]
+    assert (same["ratio"], same["verdict"]) == (1, "same")
+    assert (worse["value"], worse["ratio"], worse["verdict"]) == (80, 0.8, "worse")
+    assert worse["low"] < 0.8 < worse["high"] < 1
+    assert worse["p"] < 0.001
+    assert table["geomean"] == [1, pytest.approx(0.8)]
+
+
+def test_the_verdict_respects_the_direction(project, compare):
+    slower = [Reading("latency_p95", value, "ms", LOWER) for value in (20.0, 20.1, 19.9)]
+    faster = [Reading("latency_p95", value, "ms", LOWER) for value in (10.0, 10.1, 9.9)]
+    for version, readings in (("10.6.1", slower), ("10.6.2", faster)):
+        make_runs([make_record(version=version, readings=[one]) for one in readings], project=project)
+    [row] = compare(base=id_of("10.6.1"), metric="latency_p95")["rows"]
+    assert (row["direction"], row["cells"][0]["ratio"], row["cells"][0]["verdict"]) == (
+        "lower",
+        0.5,
+        "better",
+    )
+
+
+def test_a_cell_that_nobody_measured_is_null(project, compare):
+    make_run(100, project=project, version="10.6.1", threads=1)
+    make_run(200, project=project, version="10.6.1", threads=4)
+    make_run(90, project=project, version="10.6.2", threads=4)
+    make_run(300, project=project, version="10.6.2", threads=16)
+    first, second, third = compare(base=id_of("10.6.1"))["rows"]
+    assert (first["threads"], first["base"]["value"], first["cells"]) == (1, 100, [None])
+    assert (second["threads"], second["cells"][0]["ratio"], second["cells"][0]["n"]) == (4, 0.45, 1)
+    assert (third["threads"], third["base"], third["cells"][0]["ratio"]) == (16, None, None)
+    assert third["cells"][0]["verdict"] == "unknown"
+
+
+def test_selectors_are_ids_or_objects_and_the_query_completes_them(project, compare):
+    for hardware, value in (("box", 100), ("new box", 200)):
+        for version in ("10.6.1", "10.6.2"):
+            make_run(value, project=project, version=version, hardware=hardware)
+    by_id = compare(base=id_of("10.6.1"), against=id_of("10.6.2"), hardware="new box")
+    assert by_id["rows"][0]["base"]["value"] == 200
+    objects = compare(
+        base={"version": "10.6.1", "hardware": "box"}, against={"hardware": "new box"}, version="10.6.1"
+    )
+    assert objects["rows"][0]["cells"][0]["ratio"] == 2
+    assert objects["columns"][0]["hardware"] == "new box"
+
+
+def test_several_columns_keep_the_order_of_the_query(project, compare):
+    make_series([100, 90, 80], project=project)
+    table = compare(base=id_of("10.6.1"), against=[id_of("10.6.3"), id_of("10.6.2")])
+    assert [column["version"] for column in table["columns"]] == ["10.6.3", "10.6.2"]
+    assert [cell["ratio"] for cell in table["rows"][0]["cells"]] == [0.8, 0.9]
+
+
+def test_rows_can_be_chosen(project, compare):
+    for workload in ("reads", "writes", "mix"):
+        for threads in (1, 4, None):
+            make_run(project=project, workload=workload, threads=threads)
+    base = id_of("10.6.23")
+
+    def rows(**query):
+        return [(row["workload"], row["threads"]) for row in compare(base=base, **query)["rows"]]
+
+    assert len(rows()) == 9
+    assert rows(workload="reads") == [("reads", None), ("reads", 1), ("reads", 4)]
+    assert rows(workload=["reads", "mix"], threads=4) == [("mix", 4), ("reads", 4)]
+    assert rows(workload="reads", threads=["null", "1"]) == [("reads", None), ("reads", 1)]
+
+
+def test_an_ambiguous_selector_lists_what_it_could_mean(project, refused):
+    for hardware in ("box", "new box"):
+        make_run(project=project, version="10.6.1", hardware=hardware)
+    error = refused(base=id_of("10.6.1"))
+    assert error["field"] == "base"
+    assert "2 columns" in error["message"]
+    assert [candidate["hardware"] for candidate in error["candidates"]] == ["box", "new box"]
+    against = refused(base='{"hardware": "box"}', against=id_of("10.6.1"))
+    assert (against["field"], len(against["candidates"])) == ("against", 2)
+
+
+def test_nothing_of_other_projects_is_compared_or_offered(project, refused):
+    hidden = make_run(project=make_project("quartz"), version="9.9.9")
+    make_run(project=project)
+    error = refused(base=hidden.version_id)
+    assert (error["field"], error["candidates"]) == ("base", [])
+    assert refused(base='{"version": "9.9.9"}')["candidates"] == []
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        "{",
+        "[]",
+        '"10.6.1"',
+        "10.6.1",
+        "-1",
+        "0",
+        "9" * 30,
+        "9" * 5000,
+        '{"id": "x"}',
+        '{"id": 1e400}',
+        '{"colour": "red"}',
+        '{"version": 3.5, "commit": "xyz"}',
+        '{"version": "a\\u0000b"}',
+        '{"version": "\\ud800"}',
+        '{"version": {"a": 1}}',
+        "[" * 100_000,
+        '{"id": 999999}',
+    ],
+)
+def test_a_selector_that_makes_no_sense_is_an_error_of_its_field(project, refused, selector):
+    make_run(project=project)
+    assert refused(base=selector)["field"] == "base"
+    assert refused(base='{"product": "MariaDB"}', against=selector)["field"] == "against"
+
+
+def test_what_is_missing_is_named(project, refused, anonymous):
+    make_run(project=project)
+    assert refused(base="")["field"] == "base"
+    assert refused(base="1", metric="")["field"] == "metric"
+    assert refused(base=id_of("10.6.23"), metric="nothing")["field"] == "metric"
+    answer = anonymous.get("/api/v1/compare/?metric=tps&base=1")
+    assert answer.json()["errors"] == [{"field": "project", "message": "this is required"}]
+
+
+def test_a_token_need_not_name_its_project(make_world):
+    world = make_world(public=False)
+    answer = world.clients["read token"].get(
+        "/api/v1/compare/",
+        {"metric": "tps", "base": world.run.version_id, "workload": "quartz_reads", "hardware": "quartz-box"},
+    )
+    assert answer.json()["base"]["hardware"] == "quartz-box"
+
+
+def test_csv_has_one_line_for_each_cell(project, anonymous):
+    make_series([100, 80], project=project, workload="=HYPERLINK(1)")
+    query = {"project": "amber", "metric": "tps", "base": id_of("10.6.1"), "format": "csv"}
+    answer = anonymous.get("/api/v1/compare/", query)
+    assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
+    base, other = csv.DictReader(io.StringIO(answer.content.decode()))
+    assert (base["version"], base["value"], base["ratio"]) == ("10.6.1", "100.0", "")
+    assert (other["version"], other["value"], other["ratio"], other["n"]) == ("10.6.2", "80.0", "0.8", "1")
+    assert (other["metric"], other["unit"], other["commit"]) == ("tps", "1/s", "")
+    # A spreadsheet would follow it.
+    assert other["workload"] == "'=HYPERLINK(1)"
+
+
+def test_more_versions_take_no_more_statements(project, anonymous, django_assert_max_num_queries):
+    make_series(range(100, 120), project=project)
+    query = {"project": "amber", "metric": "tps", "base": id_of("10.6.1")}
+    with django_assert_max_num_queries(8):
+        assert len(anonymous.get("/api/v1/compare/", query).json()["columns"]) == 19

@@ -1,0 +1,188 @@
+"""The gate: is a commit slower than the one before?"""
+
+import pytest
+
+from benchdash.results.models import TouchedSeries
+from tests.builders import make_project, make_record, make_run, make_runs, make_series
+
+pytestmark = pytest.mark.django_db
+
+STEADY = [100.0, 101.0, 99.0, 100.0, 101.0, 99.0, 100.0, 101.0, 99.0, 100.0]
+
+
+@pytest.fixture
+def project():
+    return make_project("amber", public=True)
+
+
+@pytest.fixture
+def gate(anonymous):
+    def gate(commit, **query):
+        TouchedSeries.objects.all().delete()
+        return ask(anonymous, commit, **query)
+
+    return gate
+
+
+def ask(client, commit, **query):
+    query = {"project": "amber", "product": "MariaDB", "branch": "main", "commit": commit, **query}
+    answer = client.get("/api/v1/gate/", query)
+    assert answer.status_code == 200, answer.content
+    return answer.json()
+
+
+def digits(number):
+    return f"{number:040x}"
+
+
+def test_a_single_run_that_is_much_slower_than_the_history_scatters_fails(project, gate):
+    make_series([*STEADY, 80.0], project=project, branch="main")
+    answer = gate(digits(11))
+    assert list(answer) == ["verdict", "analysis", "rows", "more_runs"]
+    assert (answer["verdict"], answer["analysis"], answer["more_runs"]) == ("fail", "done", 0)
+    [row] = answer["rows"]
+    assert (row["workload"], row["threads"], row["metric"]) == ("oltp_read_only", 4, "tps")
+    assert (row["hardware"], row["configuration"], row["unit"]) == ("box", "default", "1/s")
+    assert (row["base"]["value"], row["base"]["n"]) == (100, 1)
+    [cell] = row["cells"]
+    assert (cell["value"], cell["ratio"], cell["verdict"]) == (80, 0.8, "worse")
+
+
+def test_repeats_that_agree_with_the_commit_before_pass(project, gate):
+    make_series([*STEADY, [100.0, 100.2, 99.9], [100.1, 100.0, 99.8]], project=project, branch="main")
+    answer = gate(digits(12))
+    assert (answer["verdict"], answer["rows"][0]["cells"][0]["verdict"]) == ("pass", "same")
+
+
+def test_what_the_noise_does_not_let_see_is_unknown_and_says_how_many_runs_would(project, gate):
+    make_series([100, 110, 92, 105, 95, 108, 93, 104, 97, 100, 96], project=project, branch="main")
+    answer = gate(digits(11))
+    assert answer["verdict"] == "unknown"
+    assert answer["more_runs"] is None or answer["more_runs"] > 0
+
+
+def test_a_faster_commit_passes(project, gate):
+    make_series([*STEADY, 130.0], project=project, branch="main")
+    assert gate(digits(11))["verdict"] == "pass"
+
+
+def test_a_response_time_that_grows_fails(project, gate):
+    make_series(
+        [*[value / 10 for value in STEADY], 13.0], project=project, branch="main", metric="latency_p95"
+    )
+    answer = gate(digits(11))
+    assert (answer["verdict"], answer["rows"][0]["direction"]) == ("fail", "lower")
+
+
+def test_one_slow_metric_among_good_ones_fails(project, gate):
+    for number, value in enumerate([*STEADY, 130.0], 1):
+        make_run(
+            project=project,
+            branch="main",
+            commit=digits(number),
+            readings={"tps": float(value), "latency_p95": value / 10},
+        )
+    answer = gate(digits(11))
+    assert answer["verdict"] == "fail"
+    assert {row["metric"]: row["cells"][0]["verdict"] for row in answer["rows"]} == {
+        "tps": "better",
+        "latency_p95": "worse",
+    }
+
+
+def test_metrics_that_nobody_watches_do_not_count(project, gate):
+    for number, value in enumerate([*STEADY, 900.0], 1):
+        readings = {"tps": STEADY[number % 3], "latency_max": value}
+        make_run(project=project, branch="main", commit=digits(number), readings=readings)
+    assert [row["metric"] for row in gate(digits(11))["rows"]] == ["tps"]
+
+
+def test_a_base_may_be_any_commit_of_the_branch_or_the_beginning_of_one(project, gate):
+    commits = ["abcdef1" + 33 * "0", "bbbbbbb" + 33 * "0", "ccccccc" + 33 * "0"]
+    for commit, value in zip(commits, (100.0, 50.0, 50.0), strict=True):
+        runs = [make_record(value + offset, branch="main", commit=commit) for offset in (0, 0.1, 0.2)]
+        make_runs(runs, project=project)
+    assert gate("CCCCCCC")["verdict"] == "pass"
+    answer = gate("ccccccc", base="abcdef1")
+    assert (answer["verdict"], answer["rows"][0]["base"]["value"]) == ("fail", 100.1)
+
+
+def test_a_base_may_be_a_release(project, gate):
+    make_runs([make_record(value, version="10.6.1") for value in (100.0, 100.1, 99.9)], project=project)
+    make_runs(
+        [make_record(value, branch="main", commit=digits(1)) for value in (80.0, 80.1, 79.9)], project=project
+    )
+    answer = gate(digits(1), base="10.6.1")
+    assert (answer["verdict"], answer["rows"][0]["base"]["value"]) == ("fail", 100)
+
+
+def test_the_first_commit_has_nothing_to_be_held_against(project, gate):
+    make_series([100], project=project, branch="main")
+    answer = gate(digits(1))
+    assert (answer["verdict"], answer["rows"][0]["base"]) == ("unknown", None)
+
+
+def test_a_commit_of_which_nothing_is_known_yet_is_unknown(project, gate):
+    assert gate("abcdef1") == {"verdict": "unknown", "analysis": "done", "rows": [], "more_runs": None}
+    make_series(STEADY, project=project, branch="main")
+    assert gate("abcdef1")["verdict"] == "unknown"
+    assert gate(digits(3), branch="other")["verdict"] == "unknown"
+
+
+def test_while_series_of_the_branch_are_due_the_analysis_is_pending(project, anonymous, gate):
+    make_series(STEADY, project=project, branch="main")
+    assert ask(anonymous, digits(3))["analysis"] == "pending"
+    assert gate(digits(3))["analysis"] == "done"
+    make_series(STEADY, project=project, branch="other")
+    assert ask(anonymous, digits(3))["analysis"] == "done"
+
+
+def test_machines_and_configurations_are_judged_apart(project, gate):
+    for hardware, last in (("box", 80.0), ("other box", 100.0)):
+        make_series([*STEADY, last], project=project, branch="main", hardware=hardware)
+    answer = gate(digits(11))
+    assert {row["hardware"]: row["cells"][0]["verdict"] for row in answer["rows"]}["box"] == "worse"
+    assert len(answer["rows"]) == 2
+
+
+def test_an_excluded_run_does_not_count(make_world):
+    world = make_world(public=True)
+    series = make_series([*STEADY, 80.0], project=world.project, branch="main")
+    run = series.measurements.get(value=80).run
+    world.clients["bob"].patch(f"/api/v1/runs/{run.pk}/", {"excluded": True, "reason": "busy"})
+    assert ask(world.clients["anonymous"], digits(11), project="quartz")["rows"] == []
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ({"commit": ""}, "commit"),
+        ({"commit": "xyz"}, "commit"),
+        ({"commit": "0000000"}, "commit"),
+        ({"product": ""}, "product"),
+        ({"base": "9.9.9"}, "base"),
+        ({"base": "abcdef1"}, "base"),
+        ({"base": "0000000"}, "base"),
+    ],
+)
+def test_what_is_asked_wrongly_is_named(project, anonymous, query, field):
+    make_series(STEADY, project=project, branch="main")
+    query = {"project": "amber", "product": "MariaDB", "branch": "main", "commit": digits(3), **query}
+    answer = anonymous.get("/api/v1/gate/", query)
+    assert answer.status_code == 400
+    assert answer.json()["errors"][0]["field"] == field
+
+
+def test_the_beginning_of_several_commits_lists_them(project, anonymous):
+    make_series([1, 2], project=project, branch="main")
+    query = {"project": "amber", "product": "MariaDB", "branch": "main", "commit": "0000000"}
+    [error] = anonymous.get("/api/v1/gate/", query).json()["errors"]
+    assert error["candidates"] == [digits(1), digits(2)]
+
+
+def test_more_workloads_take_no_more_statements(project, anonymous, django_assert_max_num_queries):
+    for workload in ("reads", "writes", "mix"):
+        for threads in (1, 4):
+            make_series(STEADY, project=project, branch="main", workload=workload, threads=threads)
+    with django_assert_max_num_queries(8):
+        assert len(ask(anonymous, digits(9))["rows"]) == 6
