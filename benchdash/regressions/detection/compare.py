@@ -16,6 +16,7 @@ from the best source there is, named in ``Comparison.basis``:
 No scatter is taken for smaller than 0.1 % or than half of the last printed digit.
 """
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -207,11 +208,15 @@ def _verdict(low: float | None, high: float | None, p: float | None, direction: 
 def _more_runs(difference: float, base: int, other: int, scatter: _Scatter) -> int | None:
     if scatter.basis == "tool":
         return None
-    for more in range(1, MOST_RUNS + 1):
+
+    def settles(more: int) -> bool:
         half = scatter.half_width(base, other, more=more)
-        if difference > half or difference + half <= np.log1p(EQUIVALENT):
-            return more
-    return None
+        return difference > half or difference + half <= float(np.log1p(EQUIVALENT))
+
+    # The interval only gets narrower with more runs.
+    counts = range(1, MOST_RUNS + 1)
+    first = bisect_left(counts, True, key=settles)
+    return counts[first] if first < len(counts) else None
 
 
 def _runs(values: Floats, tool: ToolInterval | None) -> _Runs:
