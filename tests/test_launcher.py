@@ -26,12 +26,12 @@ STOPS_WITHIN = 10
 
 
 class Launched:
-    def __init__(self, var, port=0):
+    def __init__(self, var, port=0, **servers):
         self.var = var
         self.process = subprocess.Popen(
             [sys.executable, "-m", "benchdash.launcher"],
             cwd=CHECKOUT,
-            env=environment(BENCHDASH_VAR=str(var), PORT=str(port), SAMPLE="0"),
+            env=environment(BENCHDASH_VAR=str(var), PORT=str(port), SAMPLE="0", **servers),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -168,6 +168,17 @@ def test_one_that_was_killed_takes_its_processes_along_and_the_next_start_goes_o
     wait_until(lambda: not any("python" in process.name() for process in processes_of(launched.var)))
     launches.append(Launched(launched.var).wait_until_up())
     assert launches[-1].answer("/healthz") == 200
+
+
+def test_a_named_database_is_used_and_one_that_does_not_answer_is_told(tmp_path):
+    launched = Launched(
+        tmp_path, DATABASE_URL="postgres://user@127.0.0.1:1/benchdash", REDIS_URL="redis://none"
+    )
+    assert launched.wait() == 1
+    assert "benchdash cannot start: the database could not be prepared:" in launched.output
+    assert "Connection refused" in launched.output
+    assert not (tmp_path / "postgresql").exists()
+    assert not (tmp_path / "redis").exists()
 
 
 def test_a_second_one_on_the_same_folder_is_told_so(launched):

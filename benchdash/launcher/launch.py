@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from types import FrameType
 from typing import Any
 from urllib.parse import urlsplit
@@ -155,11 +156,9 @@ class _Everything:
                     self._patience.wait()
             finally:
                 stop([process])
-        lines = log.read_text(errors="replace").split("\n") if process.returncode else []
         if process.returncode:
-            reason = next((line for line in reversed(lines) if line.strip()), "no reason was given")
-            raise LaunchError(f"the database could not be prepared: {reason} (see {log})")
-        answer: dict[str, Any] = json.loads(process.stdout.read().splitlines()[-1]) if process.stdout else {}
+            raise LaunchError(f"the database could not be prepared: {_reason(log)} (see {log})")
+        answer: dict[str, Any] = json.loads(process.communicate()[0].splitlines()[-1])
         return answer
 
     def _write_run_file(self, access: Mapping[str, Any]) -> None:
@@ -217,6 +216,12 @@ def _environment(choices: Choices, url: str) -> dict[str, str]:
         "PYTHONPATH": str(CHECKOUT),
         "PYTHONUNBUFFERED": "1",
     }
+
+
+def _reason(log: Path) -> str:
+    """The line of a traceback that names the error; what is set in belongs to the line before."""
+    lines = log.read_text(errors="replace").splitlines()
+    return next((line for line in reversed(lines) if line and not line[0].isspace()), "it gave no reason")
 
 
 def _answers(url: str) -> bool:
