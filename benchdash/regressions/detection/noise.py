@@ -21,6 +21,7 @@ _NORMAL_MEDIAN = 0.6745  # median of |z| for a standard normal z
 _WINDOW = 7
 _OUTLYING = 4.0
 _FEW = 0.08
+_SCALES = 10.0 ** np.arange(10)  # up to nine decimals are printed
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +80,11 @@ def rounding_sd(values: Floats) -> float:
     taken (uniform rounding would be 0.29 of it), so that a jump of one digit is no change until it has
     lasted.
     """
-    for decimals in range(10):
-        scale = 10.0**decimals
-        digits = np.round(values * scale)
-        if digits.min() >= 1 and np.allclose(values * scale, digits, rtol=1e-12, atol=1e-6):
-            return float(0.5 / scale / np.median(values))
-    return 0.0
+    scaled = np.multiply.outer(_SCALES, values)
+    digits = np.round(scaled)
+    is_whole = np.abs(scaled - digits) <= 1e-6 + 1e-12 * digits
+    printed = np.flatnonzero((is_whole & (digits >= 1)).all(axis=1))
+    return float(0.5 / _SCALES[printed[0]] / np.median(values)) if len(printed) else 0.0
 
 
 def _half_squared_difference(x: Floats, *, lag: int) -> float:
