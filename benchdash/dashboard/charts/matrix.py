@@ -16,6 +16,14 @@ Link = Callable[[Sequence[Row], int | None], str]
 
 
 @dataclass(frozen=True, slots=True)
+class Head:
+    """The head of a column; ``note`` says when a commit was first measured."""
+
+    name: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class MatrixCell:
     """``says`` is what the number alone does not: the value, the number of runs, the verdict."""
 

@@ -13,7 +13,7 @@ from benchdash.accounts.models import Project
 from benchdash.dashboard import metrics, numbers
 from benchdash.dashboard.charts import compare as charts
 from benchdash.dashboard.charts.compare import Line, Scale
-from benchdash.dashboard.charts.matrix import Matrix, matrix
+from benchdash.dashboard.charts.matrix import Head, Matrix, matrix
 from benchdash.dashboard.columns import are_versions_in_order, names, short_id
 from benchdash.dashboard.comparability import doubts
 from benchdash.dashboard.first_upload import first_upload_command
@@ -92,7 +92,7 @@ def _comparison(request: HttpRequest, project: Project, choice: Choice, base: Co
         **context,
         "doubts": doubts(tables, list(zip(chosen, called, strict=True)), base),
         "lines": lines,
-        "heads": [base_name, *(line.name for line in lines if not line.is_base)],
+        "heads": [Head(name) for name in (base_name, *(line.name for line in lines if not line.is_base))],
         "summary": _summary(request.path, choice, tables[0], ids),
         "summary_metric": tables[0],
         "sections": _sections(made, workloads, by_workload=len(tables) > 1),

@@ -1,5 +1,54 @@
 """The overview of a project: newest incidents and uploads, and the matrix."""
 
-from django.urls import URLPattern
+from typing import Any, Final
 
-urlpatterns: list[URLPattern] = []
+from django.http import HttpRequest, HttpResponse
+from django.urls import path
+
+from benchdash.accounts.models import Project
+from benchdash.dashboard.first_upload import first_upload_command
+from benchdash.dashboard.overview_matrix import overview_matrix
+from benchdash.dashboard.shell import ProjectPage, project_page
+from benchdash.regressions import queries
+from benchdash.regressions.comparison import Selector, columns_of
+from benchdash.regressions.models import Incident
+from benchdash.regressions.spans import Span, span
+from ingest.models import Upload
+from ingest.queries import uploads_for, with_run_counts
+
+_NEWEST: Final = 5
+
+
+@project_page
+def overview(request: HttpRequest, page: ProjectPage) -> HttpResponse:
+    available = columns_of(page.project, Selector())
+    context: dict[str, Any] = {
+        "incidents": _newest_incidents(page.project),
+        "uploads": _newest_uploads(page),
+        "command": first_upload_command(),
+    }
+    if available:
+        shown = overview_matrix(page.project, request.GET, request.path, available)
+        context |= {"shown": shown, "filters": shown.filters, "kept": _kept(request)}
+    return page.render(request, "dashboard/overview.html", context)
+
+
+def _newest_incidents(project: Project) -> list[tuple[Incident, Span]]:
+    listed = Incident.objects.filter(project=project).exclude(status=Incident.Status.WITHDRAWN)
+    newest = listed.order_by("-detected_at", "-pk").values("pk")[:_NEWEST]
+    return [
+        (one, span(one, last_good_at=one.last_good_at))  # type: ignore[attr-defined]  # annotated there
+        for one in queries.incidents(project).filter(pk__in=newest)
+    ]
+
+
+def _newest_uploads(page: ProjectPage) -> list[Upload]:
+    uploads = uploads_for(page.viewer, page.project).exclude(state=Upload.State.DELETED)
+    return list(with_run_counts(uploads)[:_NEWEST])
+
+
+def _kept(request: HttpRequest) -> list[tuple[str, str]]:
+    return [("open", one) for one in request.GET.getlist("open")]
+
+
+urlpatterns = [path("", overview, name="overview")]
