@@ -2,6 +2,8 @@ import multiprocessing
 import os
 import socket
 import stat
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -27,6 +29,17 @@ def var():
 @pytest.fixture(scope="module")
 def postgresql(var):
     return Postgresql(var, settings=QUICK)
+
+
+def command(var, *words):
+    inherited = {k: v for k, v in os.environ.items() if k not in {"DATABASE_URL", "REDIS_URL"}}
+    subprocess.run(
+        [sys.executable, "manage.py", *words],
+        cwd=Path(__file__).parent.parent,
+        env={**inherited, "BENCHDASH_VAR": str(var)},
+        stdout=subprocess.DEVNULL,
+        check=True,
+    )
 
 
 def test_processes_that_begin_together_read_one_key(tmp_path):
@@ -98,6 +111,18 @@ def test_a_server_that_was_killed_is_started_again(var):
             pass
         assert servers.start_missing(var, [server]) == [server]
         assert server.is_running()
+
+
+def test_a_command_by_itself_starts_what_it_needs_and_stops_it(var, postgresql):
+    command(var, "showmigrations")
+    assert (var / "postgresql" / "PG_VERSION").exists()
+    assert not postgresql.is_running()
+    assert not Redis(var).is_running()
+
+
+def test_a_command_that_needs_no_tables_starts_nothing(tmp_path):
+    command(tmp_path, "check")
+    assert not (tmp_path / "postgresql").exists()
 
 
 def test_servers_named_by_the_environment_are_not_replaced(var):

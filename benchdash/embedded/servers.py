@@ -56,6 +56,8 @@ def running(var: Path, servers: Sequence[Server]) -> Iterator[None]:
 
 def start_missing(var: Path, servers: Sequence[Server]) -> list[Server]:
     """Those that did not run and do now."""
+    if all(server.is_running() for server in servers):
+        return []
     with _change(var):
         missing = [server for server in servers if not server.is_running()]
         for server in missing:
