@@ -1,7 +1,7 @@
 """Reading opinions: change points of series, incidents, and what else changed with them."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from django.contrib.postgres.aggregates import ArrayAgg
@@ -109,7 +109,18 @@ def _surroundings(run: Run) -> tuple[int | None, int | None]:
 
 def differences(before: Run, after: Run) -> list[Difference]:
     """What differs between two runs in the contents of their configurations and in their environments."""
-    return _differences(_settings(before), _settings(after)) + _differences(_facts(before), _facts(after))
+    return differing(_settings(before), _settings(after)) + differing(_facts(before), _facts(after))
+
+
+def differing(before: Mapping[str, object], after: Mapping[str, object]) -> list[Difference]:
+    """What differs between two sets of settings or facts; nothing where a side is not known at all."""
+    if not before or not after:
+        return []
+    return [
+        Difference(name, _text(before.get(name)), _text(after.get(name)))
+        for name in sorted(before.keys() | after.keys())
+        if before.get(name) != after.get(name)
+    ]
 
 
 def _settings(run: Run) -> dict[str, object]:
@@ -118,17 +129,6 @@ def _settings(run: Run) -> dict[str, object]:
 
 def _facts(run: Run) -> dict[str, object]:
     return run.environment.facts if run.environment else {}
-
-
-def _differences(before: dict[str, object], after: dict[str, object]) -> list[Difference]:
-    # A side of which nothing is known differs in nothing.
-    if not before or not after:
-        return []
-    return [
-        Difference(name, _text(before.get(name)), _text(after.get(name)))
-        for name in sorted(before.keys() | after.keys())
-        if before.get(name) != after.get(name)
-    ]
 
 
 def _text(value: object) -> str | None:

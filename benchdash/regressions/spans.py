@@ -1,9 +1,10 @@
 """Between which two groups an incident began, in words."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from benchdash.regressions.models import Incident
+from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.results.models import UNKNOWN_VERSION, ServerVersion
 
 _UNKNOWN = "?"
@@ -31,6 +32,12 @@ def span(incident: Incident, *, last_good_at: datetime | None) -> Span:
         return Span(good or _UNKNOWN, changed or _UNKNOWN)
     write = _minute if _day(last_good_at) == _day(incident.started_at) else _day
     return Span(write(last_good_at), write(incident.started_at), build=changed)
+
+
+def last_good_at(incident: Incident, change_points: Iterable[ChangePoint]) -> datetime | None:
+    """The start of the latest run of the old level, where one is kept; see ``span``."""
+    times = [one.last_good.started_at for one in change_points if one.last_good]
+    return max((time for time in times if time < incident.started_at), default=None)
 
 
 def _name(version: ServerVersion | None) -> str:

@@ -164,6 +164,14 @@ def test_how_old_historical_is_can_be_set(project, settings):
     assert Incident.objects.get().historical
 
 
+def test_a_project_says_for_itself_how_old_historical_is(project):
+    project.options = {"historical_after_days": 5}
+    project.save()
+    record_nights(project, A_FIFTH_SLOWER)
+    analyse_touched()
+    assert Incident.objects.get().historical
+
+
 def test_what_a_quiet_upload_brings_is_quiet(project):
     record_nights(project, A_FIFTH_SLOWER, quiet=True)
     analyse_touched()

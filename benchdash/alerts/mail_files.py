@@ -1,0 +1,68 @@
+"""Mails that were written to files because the installation has no mail server."""
+
+import email
+import email.policy
+from collections.abc import Container, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.message import EmailMessage
+from pathlib import Path
+from typing import Final
+
+from django.conf import settings
+
+INCIDENT_HEADER: Final = "X-Benchdash-Incident"
+_FILE_BACKEND: Final = "django.core.mail.backends.filebased.EmailBackend"
+# Django writes this line behind every mail of a file.
+_END: Final = b"\n" + b"-" * 79 + b"\n"
+# Older files are left alone: a page shows the newest mails.
+_MOST_FILES: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class KeptMail:
+    """A mail as a person reads it; ``incident_id`` is the incident that it tells of."""
+
+    incident_id: int
+    written_at: datetime
+    address: str
+    subject: str
+    text: str
+
+
+def mails_are_files() -> bool:
+    return settings.EMAIL_BACKEND == _FILE_BACKEND
+
+
+def kept_mails(incident_ids: Container[int], *, most: int) -> list[KeptMail]:
+    """The newest mails about these incidents, newest first."""
+    found: list[KeptMail] = []
+    for file in _files():
+        found += [mail for mail in _mails(file) if mail.incident_id in incident_ids]
+        if len(found) >= most:
+            break
+    return found[:most]
+
+
+def _files() -> list[Path]:
+    """Newest first: their names begin with the time."""
+    folder = Path(settings.EMAIL_FILE_PATH)
+    return sorted(folder.glob("*.log"), reverse=True)[:_MOST_FILES] if folder.is_dir() else []
+
+
+def _mails(file: Path) -> Iterator[KeptMail]:
+    written_at = datetime.fromtimestamp(file.stat().st_mtime, UTC)
+    for raw in file.read_bytes().split(_END):
+        message = email.message_from_bytes(raw.lstrip(b"\n"), policy=email.policy.default)
+        body = message.get_body(("plain",)) if isinstance(message, EmailMessage) else None
+        incident = str(message.get(INCIDENT_HEADER, ""))
+        if body is None or not incident.isdecimal():
+            continue
+        yield KeptMail(
+            incident_id=int(incident),
+            written_at=written_at,
+            # A folded header begins with a blank.
+            address=str(message["To"]).strip(),
+            subject=str(message["Subject"]).strip(),
+            text=str(body.get_content()),
+        )

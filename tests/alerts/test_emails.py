@@ -1,0 +1,171 @@
+import re
+
+import pytest
+
+from benchdash.accounts.access import Viewer
+from benchdash.alerts.models import Alert, Subscription
+from benchdash.alerts.services import owe_alerts, send_owed_alerts, subscribe, unsubscribe
+from benchdash.regressions.models import ChangePoint
+from tests.alerts.incidents import make_incident
+from tests.builders import make_project
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project(settings):
+    settings.SITE_URL = "https://bench.example.org"
+    project = make_project("nightly", name="Nightly & more")
+    subscribe(project, "alice@example.org")
+    Subscription.objects.update(created_at="2026-01-01T00:00Z")
+    return project
+
+
+@pytest.fixture
+def mail(project, smtp):
+    """``mail()`` is what is sent about the incidents that there are."""
+
+    def mail():
+        owe_alerts()
+        send_owed_alerts()
+        assert Alert.objects.get().error == ""
+        return smtp.mails[0]
+
+    return mail
+
+
+def subject_of(mail):
+    return mail.subject.strip()  # a folded header begins with a blank
+
+
+def text_of(mail):
+    return mail.text.replace("\r\n", "\n")
+
+
+def in_words(html):
+    return " ".join(re.sub(r"<[^>]+>", " ", html).split()).replace("&gt;", ">").replace("&amp;", "&")
+
+
+def test_a_mail_says_what_became_slower_by_how_much_and_where(project, mail):
+    incident = make_incident(project)
+    sent = mail()
+    assert subject_of(sent) == "[nightly] MariaDB on main: oltp_read_only slower since 10.11.19, tps −20.0 %"
+    text = text_of(sent)
+    assert "Between:  10.11.18 (good) and 10.11.19 (slower)\n" in text
+    assert "oltp_read_only, 4 threads, bench-03\n  tps: 1,000 → 800 (−20.0 %)\n" in text
+    assert "confidence 99.9 %, noise of the series 1.2 %, groups: 20 before, 6 after\n" in text
+    assert "Median:   −20.0 % of speed over 1 of 12 series watched\n" in text
+    assert f"Incident: https://bench.example.org/p/nightly/incidents/{incident.pk}/\n" in text
+    series = ChangePoint.objects.get().series_id
+    assert f"History:  https://bench.example.org/p/nightly/history/?series={series}\n" in text
+
+
+def test_the_html_says_the_same(project, mail):
+    incident = make_incident(project)
+    html = mail().html
+    words = in_words(html)
+    assert "MariaDB on main became slower: tps −20.0 %" in words
+    assert "Between 10.11.18 and 10.11.19 ," in words
+    assert "oltp_read_only, 4 threads, bench-03 groups: 20 before, 6 after; noise 1.2 %" in words
+    assert "tps 1,000 800 −20.0 % 99.9 %" in words
+    assert f'href="https://bench.example.org/p/nightly/incidents/{incident.pk}/"' in html
+
+
+def test_the_worst_comes_first_whatever_its_metric(project, mail):
+    make_incident(project, metrics={"tps": (1000.0, 800.0), "latency_p95": (4.0, 9.0)})
+    sent = mail()
+    assert subject_of(sent).endswith("latency_p95 +125.0 %")
+    assert "  latency_p95: 4 ms → 9 ms (+125.0 %)\n" in text_of(sent)
+    assert text_of(sent).index("latency_p95: 4 ms") < text_of(sent).index("tps: 1,000")
+
+
+def test_a_mail_names_what_else_changed(project, mail):
+    make_incident(
+        project,
+        good={"settings": {"buffer_pool": "8G", "slow_log": "1"}, "environment": {"kernel": "6.1"}},
+        slow={"settings": {"buffer_pool": "12M"}, "environment": {"kernel": "6.2"}},
+    )
+    sent = mail()
+    assert (
+        "What else changed:\n  buffer_pool: 8G → 12M\n  slow_log: 1 → not set\n  kernel: 6.1 → 6.2\n"
+        in text_of(sent)
+    )
+    assert "What else changed buffer_pool 8G → 12M slow_log 1 → not set" in in_words(sent.html)
+
+
+def test_where_nothing_else_changed_nothing_is_said_of_it(project, mail):
+    make_incident(project)
+    assert "What else" not in text_of(mail())
+
+
+def test_between_nights_of_one_build_a_mail_names_the_days(project, mail):
+    incident = make_incident(project, versions=("10.11.19", "10.11.19"))
+    day = f"{incident.started_at.day} {incident.started_at:%b %Y}"
+    sent = mail()
+    assert subject_of(sent) == f"[nightly] MariaDB on main: oltp_read_only slower since {day}, tps −20.0 %"
+    assert re.search(
+        rf"Between:  \d+ \w+ 2\d+ \(good\) and {day} \(slower\), both of 10.11.19\n", text_of(sent)
+    )
+
+
+def test_between_commits_a_mail_names_the_commits(project, mail):
+    make_incident(
+        project,
+        versions=("unknown", "unknown"),
+        good={"commit": "1f3c9a0b2d4e5f60"},
+        slow={"commit": "2b4d6f8a0c1e3f50"},
+    )
+    sent = mail()
+    assert "slower since 2b4d6f8a0c, tps" in subject_of(sent)
+    assert "Between:  1f3c9a0b2d (good) and 2b4d6f8a0c (slower)\n" in text_of(sent)
+
+
+def test_many_changed_series_are_counted_beyond_a_dozen(project, mail):
+    make_incident(project, metrics={f"latency_p{number}": (1.0, 2.0) for number in range(80, 95)})
+    text = text_of(mail())
+    assert text.count("latency_p") == 12 + 1
+    assert "… and 3 more series.\n" in text
+
+
+def test_what_was_only_suspected_is_left_out(project, mail):
+    make_incident(project, metrics={"tps": (1000.0, 800.0), "latency_p95": (4.0, 5.0)})
+    ChangePoint.objects.filter(series__metric="latency_p95").update(state="suspected")
+    text = text_of(mail())
+    assert "latency_p95" not in text
+    assert "over 1 of 12 series" in text
+
+
+def test_a_mail_can_be_answered_by_ending_the_subscription(project, mail):
+    make_incident(project)
+    sent = mail()
+    link = f"https://bench.example.org/unsubscribe/{Subscription.objects.get().key}/"
+    assert sent.message["List-Unsubscribe"].strip() == f"<{link}>"
+    assert sent.message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    assert link in text_of(sent)
+    assert link in sent.html
+    assert sent.message["Auto-Submitted"] == "auto-generated"
+    assert sent.message["Message-ID"].endswith("@bench.example.org>")
+
+
+def test_names_are_text_and_never_markup_or_headers(project, mail):
+    make_incident(project, product="<b>Maria</b>DB", hardware="bench & co")
+    sent = mail()
+    assert subject_of(sent).startswith("[nightly] <b>Maria</b>DB on main")
+    assert "&lt;b&gt;Maria&lt;/b&gt;DB" in sent.html
+    assert "<b>Maria</b>DB on main became slower." in text_of(sent)
+    assert "Nightly & more has a subscription" in text_of(sent)
+
+
+def test_without_its_subscription_a_mail_has_no_link_to_end_it(project, mail):
+    make_incident(project)
+    owe_alerts()
+    Alert.objects.update(subscription=None)
+    assert "unsubscribe" not in text_of(mail())
+
+
+def test_who_unsubscribed_before_it_was_sent_gets_no_mail(project, smtp):
+    make_incident(project)
+    owe_alerts()
+    unsubscribe(Subscription.objects.get(), by=Viewer())
+    assert send_owed_alerts() == 0
+    assert smtp.mails == []

@@ -1,0 +1,330 @@
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.db import connections
+from django.utils import timezone
+
+from benchdash.accounts.access import Viewer
+from benchdash.accounts.models import AuditEntry, Membership
+from benchdash.alerts.models import Alert, Subscription
+from benchdash.alerts.services import owe_alerts, retry, send_owed_alerts, subscribe, unsubscribe
+from benchdash.regressions.models import ChangePoint, Incident
+from benchdash.results.models import Hardware, Product
+from tests.alerts.incidents import make_incident
+from tests.builders import make_project, make_user
+
+pytestmark = pytest.mark.django_db
+
+ALICE = "alice@example.org"
+LONG_AGO = timezone.now() - timedelta(days=1)
+
+
+@pytest.fixture
+def project():
+    return make_project()
+
+
+def subscribed(project, address=ALICE, **filters):
+    """Who has been subscribed since yesterday."""
+    subscription, _ = subscribe(project, address, **filters)
+    Subscription.objects.filter(pk=subscription.pk).update(created_at=LONG_AGO)
+    return subscription
+
+
+def owed():
+    return list(Alert.objects.order_by("address").values_list("address", flat=True))
+
+
+def due_again():
+    Alert.objects.update(retry_at=timezone.now())
+
+
+# --- subscribing ------------------------------------------------------------------------------------------
+
+
+def test_the_same_subscription_twice_is_one_and_in_the_audit_log_once(project):
+    by = Viewer(user=make_user())
+    first, is_new = subscribe(project, ALICE, branch="main", by=by)
+    again, is_new_again = subscribe(project, " Alice@Example.org ", branch="main ", by=by)
+    assert (first, is_new, is_new_again) == (again, True, False)
+    entry = AuditEntry.objects.get()
+    assert (entry.action, entry.subject) == ("subscribed", "alice@example.org (main)")
+
+
+def test_filters_make_another_subscription(project):
+    subscribe(project, ALICE)
+    subscribe(project, ALICE, branch="main")
+    assert Subscription.objects.count() == 2
+
+
+def test_what_is_no_address_is_refused(project):
+    with pytest.raises(ValidationError):
+        subscribe(project, "alice at example.org")
+
+
+def test_unsubscribing_forgets_what_is_owed_and_keeps_what_was_told(project):
+    make_incident(project)
+    told = subscribed(project, "told@example.org")
+    owed_to = subscribed(project, "owed@example.org")
+    owe_alerts()
+    Alert.objects.filter(address="told@example.org").update(sent_at=timezone.now())
+    by = Viewer(user=make_user())
+    for subscription in (told, owed_to):
+        unsubscribe(subscription, by=by)
+    assert owed() == ["told@example.org"]
+    assert not Subscription.objects.exists()
+    assert set(AuditEntry.objects.values_list("action", flat=True)) == {"unsubscribed"}
+    owe_alerts()
+    assert owed() == ["told@example.org"]
+
+
+def test_another_subscription_of_the_address_still_tells_it(project):
+    make_incident(project)
+    first = subscribed(project)
+    subscribed(project, branch="main")
+    owe_alerts()
+    unsubscribe(Alert.objects.get().subscription or first, by=Viewer())
+    owe_alerts()
+    assert owed() == [ALICE]
+
+
+# --- owing ------------------------------------------------------------------------------------------------
+
+
+def test_a_confirmed_regression_is_owed_once_to_each_address(project):
+    subscribed(project)
+    subscribed(project, branch="main")
+    subscribed(project, "bob@example.org")
+    make_incident(project)
+    owe_alerts()
+    owe_alerts()
+    assert owed() == [ALICE, "bob@example.org"]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"kind": "improvement"},
+        {"status": "suspected"},
+        {"status": "withdrawn"},
+        {"historical": True},
+        {"quiet": True},
+        {"state": "expected"},
+        {"state": "invalid"},
+        {"confirmed_at": timezone.now() - timedelta(days=20)},
+    ],
+)
+def test_nobody_is_owed_what_is_no_news(project, fields):
+    subscribed(project)
+    Subscription.objects.update(created_at=timezone.now() - timedelta(days=100))
+    make_incident(project, **fields)
+    owe_alerts()
+    assert owed() == []
+
+
+def test_nobody_is_owed_sample_data():
+    sample = make_project(is_sample=True)
+    subscribed(sample)
+    make_incident(sample)
+    owe_alerts()
+    assert owed() == []
+
+
+def test_who_subscribes_after_the_confirmation_hears_nothing_of_it(project):
+    make_incident(project)
+    subscribe(project, ALICE)
+    owe_alerts()
+    assert owed() == []
+
+
+def test_who_subscribes_to_another_project_hears_nothing(project):
+    subscribed(make_project())
+    make_incident(project)
+    owe_alerts()
+    assert owed() == []
+
+
+@pytest.mark.parametrize(
+    ("filters", "is_told"),
+    [
+        ({}, True),
+        ({"product": "MariaDB"}, True),
+        ({"product": "PostgreSQL"}, False),
+        ({"branch": "main"}, True),
+        ({"branch": "11.4"}, False),
+        ({"hardware": "bench-03"}, True),
+        ({"hardware": "bench-04"}, False),
+        ({"product": "MariaDB", "branch": "main", "hardware": "bench-03"}, True),
+        ({"product": "MariaDB", "branch": "main", "hardware": "bench-04"}, False),
+    ],
+)
+def test_a_subscription_hears_of_what_it_asked_for(project, filters, is_told):
+    make_incident(project, product="MariaDB", branch="main", hardware="bench-03")
+    things = {"product": Product, "hardware": Hardware}
+    found = {
+        name: things[name].objects.get_or_create(project=project, name=value)[0] if name in things else value
+        for name, value in filters.items()
+    }
+    subscribed(project, **found)
+    owe_alerts()
+    assert bool(owed()) == is_told
+
+
+def test_hardware_that_only_raised_a_suspicion_is_not_told_of(project):
+    make_incident(project, hardware="bench-03")
+    ChangePoint.objects.update(state="suspected")
+    subscribed(project, hardware=Hardware.objects.get())
+    owe_alerts()
+    assert owed() == []
+
+
+def test_who_left_a_private_project_hears_no_more_of_it(project):
+    alice = make_user(member_of=project)
+    subscribed(project, alice.email, user=alice)
+    make_incident(project)
+    Membership.objects.all().delete()
+    owe_alerts()
+    assert owed() == []
+    project.visibility = "public"
+    project.save()
+    owe_alerts()
+    assert owed() == [ALICE]
+
+
+def test_who_has_no_account_any_more_hears_nothing(project):
+    alice = make_user(member_of=project)
+    subscribed(project, alice.email, user=alice)
+    make_incident(project)
+    alice.is_active = False
+    alice.save()
+    owe_alerts()
+    assert owed() == []
+
+
+def test_owing_takes_two_statements_however_many_there_are(project, django_assert_num_queries):
+    for name in "abc":
+        subscribed(project, f"{name}@example.org")
+        make_incident(project, branch=name)
+    with django_assert_num_queries(2):
+        owe_alerts()
+    assert len(owed()) == 9
+    with django_assert_num_queries(1):
+        owe_alerts()
+
+
+# --- sending ----------------------------------------------------------------------------------------------
+
+
+def test_what_is_owed_is_sent_once(project, smtp):
+    subscribed(project)
+    make_incident(project)
+    owe_alerts()
+    assert send_owed_alerts() == 1
+    assert send_owed_alerts() == 0
+    assert [mail.recipients for mail in smtp.mails] == [[ALICE]]
+    assert Alert.objects.get().sent_at is not None
+
+
+def test_nothing_is_lost_while_the_mail_server_is_down(project, smtp, settings):
+    subscribed(project)
+    subscribed(project, "bob@example.org")
+    make_incident(project)
+    owe_alerts()
+    port, settings.EMAIL_PORT = settings.EMAIL_PORT, 1
+    assert send_owed_alerts() == 0
+    for alert in Alert.objects.all():
+        assert alert.attempts == 1
+        assert "refused" in alert.error.lower()
+        assert alert.retry_at > timezone.now()
+    # Nobody asks a server that is down for every mail anew.
+    assert send_owed_alerts() == 0
+    assert set(Alert.objects.values_list("attempts", flat=True)) == {1}
+    settings.EMAIL_PORT = port
+    due_again()
+    assert send_owed_alerts() == 2
+    assert sorted(mail.recipients[0] for mail in smtp.mails) == [ALICE, "bob@example.org"]
+    assert set(Alert.objects.values_list("error", flat=True)) == {""}
+
+
+def test_a_mail_that_is_refused_does_not_hold_up_the_others(project, smtp):
+    subscribed(project)
+    make_incident(project)
+    owe_alerts()
+    smtp.answer = "550 5.7.1 no such mailbox"
+    assert send_owed_alerts() == 0
+    assert "no such mailbox" in Alert.objects.get().error
+    smtp.answer = "250 OK"
+    subscribed(project, "bob@example.org")
+    owe_alerts()
+    assert send_owed_alerts() == 1
+    assert smtp.mails[0].recipients == ["bob@example.org"]
+
+
+def test_a_mail_that_cannot_be_made_does_not_hold_up_the_others(project, smtp, caplog):
+    subscribed(project)
+    first = make_incident(project)
+    make_incident(project, branch="11.4")
+    owe_alerts()
+    Alert.objects.filter(incident=first).update(address="alice\n@example.org")
+    assert send_owed_alerts() == 1
+    broken = Alert.objects.get(sent_at=None)
+    assert "newlines" in broken.error
+    assert f"the mail of alert {broken.pk} could not be made" in caplog.text
+
+
+@pytest.mark.parametrize(("attempts", "minutes"), [(0, 1), (1, 2), (3, 8), (9, 10)])
+def test_the_next_try_comes_later_and_later_up_to_ten_minutes(project, smtp, settings, attempts, minutes):
+    subscribed(project)
+    make_incident(project)
+    owe_alerts()
+    Alert.objects.update(attempts=attempts)
+    settings.EMAIL_PORT = 1
+    before = timezone.now()
+    send_owed_alerts()
+    wait = Alert.objects.get().retry_at - before
+    assert timedelta(minutes=minutes) <= wait < timedelta(minutes=minutes, seconds=30)
+
+
+def test_somebody_may_have_it_tried_at_once(project, smtp):
+    subscribed(project)
+    make_incident(project)
+    owe_alerts()
+    Alert.objects.update(retry_at=timezone.now() + timedelta(hours=5), error="550")
+    assert send_owed_alerts() == 0
+    retry(Alert.objects.get())
+    assert send_owed_alerts() == 1
+
+
+def test_what_was_withdrawn_meanwhile_is_not_sent(project, smtp):
+    subscribed(project)
+    incident = make_incident(project)
+    owe_alerts()
+    Incident.objects.update(status="withdrawn")
+    assert send_owed_alerts() == 0
+    Incident.objects.filter(pk=incident.pk).update(status="confirmed")
+    assert send_owed_alerts() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_workers_at_once_send_one_mail(project, smtp):
+    for name in "abcd":
+        subscribed(project, f"{name}@example.org")
+    make_incident(project)
+    start = threading.Barrier(2)
+
+    def work():
+        start.wait()
+        try:
+            owe_alerts()
+            return send_owed_alerts()
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor() as pool:
+        sent = [future.result() for future in [pool.submit(work) for _ in range(2)]]
+    assert sum(sent) == 4
+    recipients = [mail.recipients[0] for mail in smtp.mails]
+    assert sorted(recipients) == [f"{name}@example.org" for name in "abcd"]
