@@ -342,6 +342,26 @@ def test_a_body_that_makes_no_sense_is_a_bad_request(public_world):
     assert taken == []
 
 
+def test_what_an_address_takes_can_be_asked_by_anyone(public_world):
+    for method, name in ENDPOINTS:
+        endpoint = ENDPOINTS[method, name]
+        address = reverse(f"api:{name}", args=[endpoint.of(public_world)] if endpoint.of else [])
+        answer = public_world.clients["anonymous"].options(address)
+        assert (answer.status_code, "quartz" in answer.content.decode()) == (200, False), name
+        assert method in answer.headers["Allow"]
+
+
+def test_what_an_address_does_not_take_is_said_so(public_world):
+    answer = public_world.clients["alice"].put("/api/v1/runs/", {})
+    assert (answer.status_code, answer.headers["Content-Type"]) == (405, "application/problem+json")
+
+
+@pytest.mark.parametrize("accepted", ["text/csv", "text/html", "application/problem+json", "nonsense"])
+def test_whatever_is_accepted_the_answer_is_json(public_world, accepted):
+    answer = public_world.clients["anonymous"].get("/api/v1/runs/", HTTP_ACCEPT=accepted)
+    assert (answer.status_code, answer.headers["Content-Type"]) == (200, "application/json")
+
+
 def test_a_body_that_is_too_large_is_said_so(public_world, settings):
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 1000
     address = f"/api/v1/incidents/{public_world.incident.pk}/comments/"

@@ -3,10 +3,12 @@
 import pytest
 from django.db import connection
 
-from benchdash.api.heartbeat import note_worker
+from benchdash.api.heartbeat import note_worker, worker_seen_at
+from benchdash.regressions.tasks import analyse_touched
 from benchdash.results.services import touch
 from ingest.models import Upload
 from tests.builders import make_project, make_series, make_upload, make_user
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db
 
@@ -33,6 +35,12 @@ def test_without_a_worker_it_is_not_ready(client):
     answer = client.get("/readyz")
     assert answer.status_code == 503
     assert answer.json()["checks"]["worker"] == "no worker was seen within 90 s"
+
+
+def test_a_worker_that_does_something_is_seen(worker, client):
+    analyse_touched.delay()
+    wait_until(worker_seen_at)
+    assert client.get("/readyz").status_code == 200
 
 
 def test_a_migration_that_is_not_applied_is_not_ready(client):

@@ -1,6 +1,6 @@
 """What all views of the API begin with: who asks, and which projects exist for them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from typing import IO, Any
 
@@ -14,7 +14,9 @@ from drf_spectacular.utils import OpenApiParameter
 from rest_framework.exceptions import NotAuthenticated, ParseError
 from rest_framework.filters import BaseFilterBackend
 from rest_framework.mixins import ListModelMixin, RetrieveModelMixin
+from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.parsers import JSONParser
+from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
@@ -53,7 +55,21 @@ class BodyParser(JSONParser):
             raise ParseError("the JSON is nested too deeply") from None
 
 
+class OneRenderer(DefaultContentNegotiation):
+    """Answers are JSON, or CSV by ``?format=csv``; what a client says that it accepts changes nothing."""
+
+    def select_renderer(
+        self,
+        request: Request,  # noqa: ARG002 - DRF calls it so
+        renderers: Iterable[BaseRenderer],
+        format_suffix: str | None = None,  # noqa: ARG002 - the same
+    ) -> tuple[BaseRenderer, str]:
+        renderer = next(iter(renderers))
+        return renderer, renderer.media_type
+
+
 class View(APIView):
+    content_negotiation_class = OneRenderer
     parser_classes = [BodyParser]
     throttle_classes = [AnonymousThrottle]
 
