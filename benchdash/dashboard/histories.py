@@ -105,11 +105,12 @@ class Change:
 
 @dataclass(frozen=True)
 class Row:
-    """A group in a table. ``index`` is its place in its line; None for one of excluded runs."""
+    """A group in a table. ``index`` is its place in its line, None for excluded runs; ``base`` is 100 %."""
 
     line: Line
     point: Point
     index: int | None
+    base: float | None = None
 
     @property
     def is_excluded(self) -> bool:
@@ -122,6 +123,10 @@ class Row:
     @property
     def version(self) -> str:
         return version_beside(self.point, self.line.series.branch)
+
+    @property
+    def of_base(self) -> float | None:
+        return self.point.value / self.base if self.base else None
 
     @property
     def change(self) -> float | None:
@@ -140,12 +145,15 @@ class Row:
         return () if self.index is None else self.line.switches.get(self.index, ())
 
 
-def rows_of(lines: Sequence[Line], axis: "VersionsAxis | None") -> list[Row]:
+def rows_of(
+    lines: Sequence[Line], axis: "VersionsAxis | None", bases: Mapping[Series, float] | None = None
+) -> list[Row]:
     """The groups of all lines, newest first: by their places on an axis, or without one by their times."""
-    rows = [
-        *(Row(line, point, index) for line in lines for index, point in enumerate(line.points)),
-        *(Row(line, point, None) for line in lines for point in line.excluded),
-    ]
+    rows = []
+    for line in lines:
+        base = (bases or {}).get(line.series)
+        rows += [Row(line, point, index, base) for index, point in enumerate(line.points)]
+        rows += [Row(line, point, None, base) for point in line.excluded]
     if axis is None:
         return sorted(rows, key=lambda row: row.point.time, reverse=True)
     return sorted(rows, key=lambda row: axis.place(row.line.series, row.point), reverse=True)

@@ -35,11 +35,18 @@ _LARGEST_PER_CENT: Final = 300.0
 
 @dataclass(frozen=True)
 class Look:
-    """How histories are drawn. ``axis`` is None for times; ``relative``: in per cent of the first group."""
+    """How histories are drawn. ``axis`` is None for times.
+
+    ``bases`` are what is 100 %, by series; None: values are drawn as they are.
+    """
 
     axis: VersionsAxis | None
     log: bool = False
-    relative: bool = False
+    bases: Mapping[Series, float] | None = None
+
+    @property
+    def relative(self) -> bool:
+        return self.bases is not None
 
     def x(self, line: Line, point: Point) -> str:
         """As traces have it."""
@@ -53,9 +60,7 @@ class Look:
 
     def factor(self, line: Line) -> float:
         """What values are multiplied by."""
-        if not self.relative:
-            return 1.0
-        base = next((point.value for point in line.points if point.value > 0), None)
+        base = (self.bases or {}).get(line.series)
         return 100 / base if base else 1.0
 
 
@@ -203,9 +208,8 @@ def _stretches(points: Sequence[Point]) -> list[list[Point]]:
 
 def _hover(line: Line, point: Point, look: Look) -> str:
     series = line.series
-    value = common.hover_text(
-        point.value, point.low, point.high, point.n, numbers.unit_words(series.metric, series.unit)
-    )
+    unit = numbers.unit_words(series.metric, series.unit) or numbers.short_metric_name(series.metric)
+    value = common.hover_text(point.value, point.low, point.high, point.n, unit)
     if look.relative:
         value = f"{numbers.number(point.value * look.factor(line))}{numbers.NO_BREAK}%: {value}"
     version = _plain(version_words(point, series.branch))
@@ -237,7 +241,8 @@ def _switches(lines: Sequence[Line], look: Look) -> dict[str, Any]:
         "mode": "markers",
         "name": "settings changed",
         "x": list(texts),
-        "y": [0] * len(texts),
+        # Above the line of the axis, which is drawn over it.
+        "y": [0.012] * len(texts),
         "yaxis": "y2",
         "marker": {"symbol": "triangle-up", "size": 10, "color": token("ink-2")},
         "text": [_switch_text(list(words)) for words in texts.values()],
@@ -476,13 +481,14 @@ def _small_x_axis(look: Look, shared: Shared) -> dict[str, Any]:
         return {**common.time_axis(), "title": None, "nticks": 4, **(times if shared.times else {})}
     labels = look.axis.labels
     ticks = sorted({0, len(labels) - 1})
-    return common.axis(
-        tickmode="array",
-        tickvals=ticks,
-        ticktext=[_plain(_shortened(labels[tick], 14)) for tick in ticks],
-        range=[-0.5, len(labels) - 0.5],
-        showgrid=False,
-    )
+    return {
+        **common.axis(showgrid=False, zeroline=False),
+        "title": None,
+        "tickmode": "array",
+        "tickvals": ticks,
+        "ticktext": [_plain(_shortened(labels[tick], 14)) for tick in ticks],
+        "range": [-0.5, len(labels) - 0.5],
+    }
 
 
 # --- words and numbers ------------------------------------------------------------------------------------

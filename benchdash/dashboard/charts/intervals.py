@@ -92,8 +92,9 @@ def _metric_axis(metric: str) -> dict[str, Any]:
     known = reading(metric, 0)
     axis = common.metric_axis(metric, known.unit, known.direction)
     unit = numbers.unit_words(metric, known.unit)
-    # Half as high as other charts: the direction has no room.
-    axis["title"]["text"] = f"{numbers.short_metric_name(metric)}{f' ({unit})' if unit else ''}"
+    # Half as high as other charts: neither the direction nor more of a name has room.
+    name = numbers.short_metric_name(metric).removeprefix("response time ")
+    axis["title"]["text"] = f"{name}{f' ({unit})' if unit else ''}"
     return {**axis, "nticks": 5}
 
 
@@ -180,6 +181,7 @@ def distribution(samples: IntervalSamples) -> Figure | None:
             tickvals=[math.log10(tick) for tick in ticks],
             ticktext=[numbers.number(tick, digits=1) for tick in ticks],
             range=[ends[0][0], ends[1][-1]],
+            zeroline=False,
             showgrid=False,
         ),
         yaxis=common.axis("operations", rangemode="tozero"),

@@ -1,5 +1,276 @@
-"""The list of runs, and everything about one."""
+"""The list of runs, and one run."""
 
-from django.urls import URLPattern
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
 
-urlpatterns: list[URLPattern] = []
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect
+from django.urls import path
+from django.views.decorators.http import require_POST
+
+from benchdash.accounts.models import Project, Scope
+from benchdash.dashboard.charts import intervals
+from benchdash.dashboard.charts.common import Figure
+from benchdash.dashboard.filters import Filter, one_of
+from benchdash.dashboard.first_upload import first_upload_command
+from benchdash.dashboard.metrics import in_order
+from benchdash.dashboard.navigation import page_url
+from benchdash.dashboard.run_details import RunDetails, find_run, run_details
+from benchdash.dashboard.series_words import threads_words
+from benchdash.dashboard.shell import ProjectPage, project_page
+from benchdash.results import corrections
+from benchdash.results.models import (
+    Configuration,
+    Hardware,
+    IntervalSamples,
+    Measurement,
+    Product,
+    Run,
+    ServerVersion,
+    Workload,
+)
+from benchdash.results.queries import find_runs
+from ingest.queries import may_see_raw
+
+_RUNS: Final = 100
+_MOST_VERSIONS: Final = 500
+_LARGEST_ID: Final = 2**63 - 1
+
+# --- the list ---------------------------------------------------------------------------------------------
+
+# Chips of things that a project has few of; the others show only when an address asks for them.
+_NAMED: Final = {
+    "workload": ("Workload", Workload),
+    "hardware": ("Hardware", Hardware),
+    "configuration": ("Configuration", Configuration),
+}
+_ASKED_ONLY: Final = {
+    "branch": "Branch",
+    "build": "Build",
+    "commit": "Commit",
+    "tag": "Tag",
+    "upload": "Upload",
+}
+_EXCLUDED: Final = {"yes": True, "no": False}
+
+
+@dataclass(frozen=True)
+class RunRow:
+    run: Run
+    reading: Measurement | None
+
+
+@project_page
+def runs(request: HttpRequest, page: ProjectPage) -> HttpResponse:
+    asked = _asked(request.GET)
+    excluded = _EXCLUDED.get(request.GET.get("excluded", ""))
+    pages = Paginator(find_runs(page.project, excluded=excluded, **asked), _RUNS).get_page(
+        request.GET.get("page")
+    )
+    context = {
+        "filters": _filters(page.project, asked, request.GET.get("excluded", "")),
+        "pages": pages,
+        "rows": _rows(list(pages)),
+        "is_filtered": bool(asked) or excluded is not None,
+        "command": first_upload_command(),
+    }
+    return page.render(request, "dashboard/runs.html", context)
+
+
+def _asked(query: QueryDict) -> dict[str, str | int | None]:
+    """The filters of find_runs that an address asks for."""
+    names = ("product", "version", *_NAMED, *_ASKED_ONLY)
+    given = {name: query.get(name, "") for name in names}
+    asked: dict[str, str | int | None] = {
+        name: text for name, text in given.items() if text and "\0" not in text
+    }
+    if "commit" in asked:
+        asked["commit"] = str(asked["commit"]).lower()
+    if "upload" in asked:
+        asked["upload"] = _number(str(asked["upload"]))
+    return asked
+
+
+def _number(text: str) -> int:
+    """0, which nothing has, for what is no number."""
+    number = int(text) if text.isascii() and text.isdigit() and len(text) < 20 else 0
+    return number if number <= _LARGEST_ID else 0
+
+
+def _filters(project: Project, asked: Mapping[str, str | int | None], excluded: str) -> list[Filter]:
+    chips = [
+        _chip("product", "Product", _names(Product, project), asked),
+        _chip("version", "Version", _versions(project, asked), asked),
+    ]
+    chips += [_chip(name, label, _names(model, project), asked) for name, (label, model) in _NAMED.items()]
+    chips += [_chip(name, label, [], asked) for name, label in _ASKED_ONLY.items() if name in asked]
+    states = [("no", "included"), ("yes", "excluded")]
+    return [*chips, one_of("excluded", "State", states, excluded)]
+
+
+def _chip(name: str, label: str, values: Sequence[str], asked: Mapping[str, str | int | None]) -> Filter:
+    chosen = str(asked.get(name, ""))
+    options = values if not chosen or chosen in values else [chosen, *values]
+    return one_of(name, label, [(value, value) for value in options], chosen)
+
+
+def _names(model: type[Any], project: Project) -> list[str]:
+    return list(model.objects.filter(project=project).order_by("name").values_list("name", flat=True))
+
+
+def _versions(project: Project, asked: Mapping[str, str | int | None]) -> list[str]:
+    """Newest first; of one product if one is chosen."""
+    versions = ServerVersion.objects.filter(project=project)
+    if "product" in asked:
+        versions = versions.filter(product__name=asked["product"])
+    texts = versions.order_by("-sort_key", "version").values_list("version", flat=True).distinct()
+    return list(dict.fromkeys(texts[:_MOST_VERSIONS]))
+
+
+def _rows(shown: Sequence[Run]) -> list[RunRow]:
+    """Each with its main reading; one statement."""
+    readings: dict[int, dict[str, Measurement]] = {}
+    for measurement in Measurement.objects.filter(run__in=[run.pk for run in shown]).select_related("series"):
+        readings.setdefault(measurement.run_id, {})[measurement.series.metric] = measurement
+    return [RunRow(run, _main(readings.get(run.pk, {}))) for run in shown]
+
+
+def _main(readings: Mapping[str, Measurement]) -> Measurement | None:
+    return readings[in_order(readings.keys())[0]] if readings else None
+
+
+# --- one run ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class IntervalChart:
+    """What was sampled during a run. Without a figure the table alone says it."""
+
+    name: str
+    title: str
+    figure: Figure | None
+    columns: Sequence[str]
+    rows: Sequence[Sequence[float | None]]
+    total: int
+    height: int = 320
+    percentiles: Sequence[tuple[str, float]] = ()
+
+    @property
+    def table(self) -> str:
+        return f"{self.name}-table"
+
+
+_ROWS_OF_SAMPLES: Final = 500
+
+
+@project_page
+def run(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
+    details = run_details(find_run(page.project, pk))
+    found = details.run
+    context = {
+        "details": details,
+        "run": found,
+        "threads": threads_words(found.threads),
+        "intervals": _interval_charts(details),
+        "environment": _environment(found),
+        "settings": dict(sorted(found.content.settings.items())) if found.content else {},
+        "command": found.options.get("command"),
+        "options": {name: value for name, value in sorted(found.options.items()) if name != "command"},
+        "may_correct": page.may(Scope.TRIAGE),
+        "may_see_raw": may_see_raw(page.viewer, details.upload),
+        "upload_url": page_url("upload", page.project, found.upload_id),
+        "raw_url": page_url("upload_raw", page.project, found.upload_id),
+    }
+    return page.render(request, "dashboard/run.html", context)
+
+
+def _environment(run: Run) -> dict[str, Any]:
+    """The facts of the machine for this run that its hardware does not say in the same words."""
+    facts = run.environment.facts if run.environment else {}
+    known = run.hardware.facts
+    return {name: value for name, value in facts.items() if name not in known or known[name] != value}
+
+
+def _interval_charts(details: RunDetails) -> list[IntervalChart]:
+    """What can be drawn first."""
+    known: dict[str, tuple[str, Callable[[IntervalSamples], Figure | None]]] = {
+        "sysbench": ("while it ran", intervals.over_time),
+        "iterations": ("its iterations", partial(_iterations, details)),
+        "histogram": ("its response times", intervals.distribution),
+    }
+    run = details.run
+    what = f"{run.workload}, run {run.pk} of {run.version.product} {run.version}"
+    charts = []
+    for source in [*known, *sorted(details.samples.keys() - known.keys())]:
+        if samples := details.samples.get(source):
+            title, draw = known.get(source, (source, lambda _: None))
+            charts.append(
+                IntervalChart(
+                    name=source,
+                    title=f"{what}, {title}",
+                    figure=draw(samples),
+                    columns=samples.columns,
+                    rows=samples.rows[:_ROWS_OF_SAMPLES],
+                    total=len(samples.rows),
+                    height=400 if source == "sysbench" else 320,
+                    percentiles=intervals.percentiles(samples) if source == "histogram" else (),
+                )
+            )
+    return charts
+
+
+def _iterations(details: RunDetails, samples: IntervalSamples) -> Figure | None:
+    score = next((row for row in details.readings if row.series.metric == "score"), None)
+    if score is None:
+        return None
+    series = score.series
+    return intervals.iterations(samples, unit=series.unit, direction=series.direction, score=score.value)
+
+
+# --- leaving a run out ------------------------------------------------------------------------------------
+
+
+@require_POST
+@project_page
+def exclude(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
+    reason = request.POST.get("reason", "")
+    return _correct(request, page, pk, corrections.exclude_run, reason, "The run is excluded.")
+
+
+@require_POST
+@project_page
+def restore(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
+    reason = request.POST.get("reason", "")
+    return _correct(request, page, pk, corrections.restore_run, reason, "The run counts again.")
+
+
+def _correct(
+    request: HttpRequest,
+    page: ProjectPage,
+    pk: int,
+    correct: Callable[..., corrections.Effect],
+    reason: str,
+    done: str,
+) -> HttpResponse:
+    page.require(Scope.TRIAGE)
+    found = find_run(page.project, pk)
+    try:
+        effect = correct(found, by=page.viewer, reason=reason)
+    except corrections.CorrectionError as error:
+        messages.error(request, f"Nothing was changed: {error}.")
+    else:
+        series = f"{effect.series} series {'is' if effect.series == 1 else 'are'} looked at again."
+        messages.success(request, f"{done} {series}")
+    return redirect("dashboard:run", page.project.slug, pk)
+
+
+urlpatterns = [
+    path("runs/", runs, name="runs"),
+    path("runs/<int:pk>/", run, name="run"),
+    path("runs/<int:pk>/exclude/", exclude, name="run_exclude"),
+    path("runs/<int:pk>/restore/", restore, name="run_restore"),
+]

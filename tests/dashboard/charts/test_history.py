@@ -76,13 +76,16 @@ def make_shift(before, after, *, state="confirmed", series=None, incident=7):
     )
 
 
-def drawn(*lines, names=None, against="versions", **look):
+def drawn(*lines, names=None, against="versions", relative=False, log=False):
     axis = versions_axis(lines) if against == "versions" else None
-    figure = history_figure(
-        lines, names or [f"line {n}" for n, _ in enumerate(lines)], Look(axis, **look), ADDRESSES
-    )
+    look = Look(axis, log=log, bases=first_values(*lines) if relative else None)
+    figure = history_figure(lines, names or [f"line {n}" for n, _ in enumerate(lines)], look, ADDRESSES)
     go.Figure(figure)
     return figure
+
+
+def first_values(*lines):
+    return {line.series: line.points[0].value for line in lines}
 
 
 # --- points -------------------------------------------------------------------------------------------------
@@ -101,7 +104,7 @@ def test_a_line_leads_from_every_point_to_its_run():
 def test_a_point_says_version_value_runs_time_hardware_and_configuration():
     figure = drawn(make_line([100]), names=["one <line>"])
     trace = figure["data"][0]
-    assert trace["text"] == ["10.6.1<br>100.0, n = 1<br>3 Mar 2026, 04:00:00 UTC"]
+    assert trace["text"] == ["10.6.1<br>100.0 tps, n = 1<br>3 Mar 2026, 04:00:00 UTC"]
     assert trace["hovertemplate"] == (
         "<b>one &lt;line&gt;</b><br>%{text}<br>box, configuration default<extra></extra>"
     )
@@ -118,7 +121,7 @@ def test_against_time_points_lie_where_their_first_run_began():
     assert figure["layout"]["xaxis"]["type"] == "date"
 
 
-def test_relative_values_are_per_cent_of_the_first_group_of_each_line():
+def test_relative_values_are_per_cent_of_their_base():
     first, second = make_line([200, 100]), make_line([10, 11], series=make_series(2, workload="other"))
     figure = drawn(first, second, relative=True)
     assert figure["data"][0]["y"] == [100, 50]
@@ -276,7 +279,8 @@ def test_response_times_over_more_than_a_decade_suit_a_log_axis():
 
 def test_small_charts_in_per_cent_share_one_vertical_axis():
     panels = [[make_line([100, 90])], [make_line([10, 12], series=make_series(2, workload="other"))]]
-    look = Look(versions_axis([panels[0][0], panels[1][0]]), relative=True)
+    lines = [panels[0][0], panels[1][0]]
+    look = Look(versions_axis(lines), bases=first_values(*lines))
     shared = shared_axes(panels, look)
     assert shared.y == pytest.approx((87.6, 122.4))
     figure = small_figure(panels[0], ["one"], look, shared)

@@ -32,7 +32,7 @@ def test_throughput_stands_above_response_time_on_one_axis_of_seconds():
     layout = figure["layout"]
     assert layout["yaxis"]["domain"][0] > layout["yaxis2"]["domain"][1]
     assert layout["xaxis"]["anchor"] == "y2"
-    assert layout["yaxis2"]["title"]["text"] == "response time p95 (ms)"
+    assert layout["yaxis2"]["title"]["text"] == "p95 (ms)"
 
 
 def test_without_response_times_throughput_has_the_whole_height():
