@@ -126,6 +126,8 @@ class Chart {
     if (this.isNarrow && layout.yaxis?.title?.text) {
       layout.yaxis.title.text = layout.yaxis.title.text.replace(", ", "<br>");
     }
+    // Labels that find no room would be turned and take the room of the plot.
+    if (this.isNarrow && layout.xaxis?.nticks) layout.xaxis.nticks = Math.ceil(layout.xaxis.nticks / 4);
     if (this.hasEndLabels) {
       const widest = Math.max(0, ...namedLines(this.figure.data).map((trace) => textWidth(`● ${trace.name}`)));
       layout.margin = { ...layout.margin, r: Math.min(widest + 16, layout.width / 3) };
