@@ -31,5 +31,6 @@ _project_pages = [
 
 urlpatterns = [
     *shell.urlpatterns,
+    *people.public_urlpatterns,
     path("p/<slug:slug>/", include(_project_pages)),
 ]

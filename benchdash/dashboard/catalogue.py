@@ -1,0 +1,204 @@
+"""What a project knows of its versions, machines, configurations and workloads, as the pages list it."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from django.contrib.postgres.aggregates import ArrayAgg
+from django.db.models import Count, Max, Min, QuerySet
+
+from benchdash.accounts.models import Project
+from benchdash.regressions.queries import Difference, differing
+from benchdash.results.models import (
+    Configuration,
+    ConfigurationContent,
+    Hardware,
+    Run,
+    Series,
+    ServerVersion,
+    Workload,
+)
+from benchdash.results.versions import release_line
+
+# Older contents of one configuration are counted, not shown.
+MOST_CONTENTS: Final = 12
+
+
+@dataclass(frozen=True)
+class Use:
+    """How much a thing was measured; ``branches`` and ``threads`` are sorted."""
+
+    runs: int = 0
+    last_run_at: datetime | None = None
+    branches: tuple[str, ...] = ()
+    threads: tuple[int, ...] = ()
+    environments: int = 0
+
+
+_UNUSED: Final = Use()
+
+
+@dataclass(frozen=True)
+class VersionRow:
+    version: ServerVersion
+    line: str
+    use: Use
+
+
+@dataclass(frozen=True)
+class HardwareRow:
+    hardware: Hardware
+    use: Use
+
+
+@dataclass(frozen=True)
+class WorkloadRow:
+    workload: Workload
+    use: Use
+    series: int
+
+
+@dataclass(frozen=True)
+class ContentRow:
+    """What a configuration held in some runs; ``differences`` are from the content seen before it."""
+
+    content: ConfigurationContent | None
+    runs: int
+    first_run_at: datetime
+    last_run_at: datetime
+    differences: Sequence[Difference] = ()
+    is_first: bool = False
+
+
+@dataclass(frozen=True)
+class ConfigurationRow:
+    """``contents`` are the newest, newest first; ``older`` is how many more there are."""
+
+    configuration: Configuration
+    runs: int
+    contents: Sequence[ContentRow]
+    older: int
+
+
+def versions(project: Project) -> QuerySet[ServerVersion]:
+    """By product, the newest version first."""
+    return (
+        ServerVersion.objects.filter(project=project)
+        .select_related("product")
+        .prefetch_related("aliases")
+        .order_by("product__name", "-sort_key", "-committed_at", "-pk")
+    )
+
+
+def version_rows(found: Iterable[ServerVersion]) -> list[VersionRow]:
+    """In their order; one statement for them all."""
+    listed = list(found)
+    used = _uses("version", [version.pk for version in listed])
+    return [
+        VersionRow(
+            version, release_line(version.product.name, version.version), used.get(version.pk, _UNUSED)
+        )
+        for version in listed
+    ]
+
+
+def hardware_rows(project: Project) -> list[HardwareRow]:
+    machines = list(Hardware.objects.filter(project=project).prefetch_related("aliases").order_by("name"))
+    used = _uses("hardware", [machine.pk for machine in machines])
+    return [HardwareRow(machine, used.get(machine.pk, _UNUSED)) for machine in machines]
+
+
+def workload_rows(project: Project) -> list[WorkloadRow]:
+    workloads = list(Workload.objects.filter(project=project).prefetch_related("aliases").order_by("name"))
+    used = _uses("workload", [workload.pk for workload in workloads])
+    counted = Series.objects.filter(project=project).order_by().values_list("workload").annotate(Count("pk"))
+    series = dict(counted)
+    return [
+        WorkloadRow(workload, used.get(workload.pk, _UNUSED), series.get(workload.pk, 0))
+        for workload in workloads
+    ]
+
+
+def configuration_rows(project: Project) -> list[ConfigurationRow]:
+    """Every configuration with what it held, in three statements."""
+    configurations = (
+        Configuration.objects.filter(project=project).prefetch_related("aliases").order_by("name")
+    )
+    of_configuration = _contents(project)
+    return [
+        _configuration_row(configuration, of_configuration.get(configuration.pk, ()))
+        for configuration in configurations
+    ]
+
+
+def facts_in_words(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """``cpu model``, ``AMD EPYC 7713``, by name; what is not known is left out."""
+    return [
+        (name.replace("_", " "), ", ".join(map(str, value)) if isinstance(value, list) else str(value))
+        for name, value in sorted(facts.items())
+        if value not in ("", None, [], {})
+    ]
+
+
+def _uses(kind: str, ids: Collection[int]) -> dict[int, Use]:
+    rows = (
+        Run.objects.filter(**{f"{kind}__in": ids})
+        .order_by()
+        .values(kind)
+        .annotate(
+            runs=Count("pk"),
+            last=Max("started_at"),
+            branches=ArrayAgg("branch", distinct=True),
+            threads=ArrayAgg("threads", distinct=True),
+            environments=Count("environment", distinct=True),
+        )
+    )
+    return {
+        row[kind]: Use(
+            runs=row["runs"],
+            last_run_at=row["last"],
+            branches=tuple(sorted(filter(None, row["branches"]))),
+            threads=tuple(sorted(count for count in row["threads"] if count is not None)),
+            environments=row["environments"],
+        )
+        for row in rows
+    }
+
+
+def _contents(project: Project) -> dict[int, list[ContentRow]]:
+    """By configuration, the oldest first."""
+    rows = list(
+        Run.objects.filter(project=project)
+        .order_by()
+        .values_list("configuration", "content")
+        .annotate(Count("pk"), Min("started_at"), Max("started_at"))
+    )
+    contents = ConfigurationContent.objects.in_bulk({content for _, content, *_ in rows if content})
+    found: dict[int, list[ContentRow]] = defaultdict(list)
+    for configuration, content, runs, first, last in sorted(rows, key=lambda row: row[3]):
+        found[configuration].append(ContentRow(contents.get(content), runs, first, last))
+    return found
+
+
+def _configuration_row(configuration: Configuration, contents: Sequence[ContentRow]) -> ConfigurationRow:
+    described = []
+    before: ConfigurationContent | None = None
+    for row in contents:
+        differences: list[Difference] = []
+        if before and row.content:
+            differences = differing(before.settings, row.content.settings)
+        described.append(
+            ContentRow(
+                row.content, row.runs, row.first_run_at, row.last_run_at, differences, is_first=before is None
+            )
+        )
+        before = row.content or before
+    newest_first = described[::-1]
+    return ConfigurationRow(
+        configuration=configuration,
+        runs=sum(row.runs for row in contents),
+        contents=newest_first[:MOST_CONTENTS],
+        older=len(newest_first[MOST_CONTENTS:]),
+    )

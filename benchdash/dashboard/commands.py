@@ -1,0 +1,20 @@
+"""Commands that can be copied from a page and typed as they are, but for the token and the file."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from django.conf import settings
+
+_FIELDS: Final = {
+    "product": "MariaDB",
+    "version": "10.11.7",
+    "hardware": "bench-01",
+    "workload": "oltp_read_only",
+}
+
+
+def upload_command(token: str = "TOKEN", *, fields: Mapping[str, str] = _FIELDS) -> str:  # noqa: S107 - a place for one
+    """How to send one file to this installation with curl."""
+    parts = [f"curl -H 'Authorization: Bearer {token}'", "-F file=@result.txt"]
+    parts += [f"-F {name}={value}" for name, value in fields.items()]
+    return " \\\n  ".join([*parts, f"{settings.SITE_URL}/api/v1/uploads/"])

@@ -1,0 +1,122 @@
+"""Who hears, writes and decides."""
+
+from typing import Any, Final
+
+from django import forms
+from django.conf import settings
+
+from benchdash.accounts.models import Project, Role, Scope, User
+from benchdash.dashboard.shell import ProjectPage
+from benchdash.regressions.services import HISTORICAL_AFTER_DAYS
+from benchdash.results.models import Hardware, Product, Series
+
+_PROJECT_FIELDS: Final = ("name", "visibility", "notice", "raw_files_are_public")
+
+
+class SubscriptionForm(forms.Form):
+    """Readers subscribe themselves; who triages may subscribe any address."""
+
+    address = forms.EmailField(max_length=254, label="Address")
+    product = forms.ModelChoiceField(Product.objects.none(), required=False, empty_label="every product")
+    branch = forms.CharField(max_length=200, required=False, help_text="No branch means all of them.")
+    hardware = forms.ModelChoiceField(Hardware.objects.none(), required=False, empty_label="all hardware")
+
+    def __init__(self, page: ProjectPage, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        own = page.viewer.user.email if page.viewer.user else ""
+        self.fields["address"].initial = own
+        if not page.may(Scope.TRIAGE):
+            self.fields["address"].disabled = True
+        self.fields["product"].queryset = Product.objects.filter(project=page.project).order_by("name")  # type: ignore[attr-defined]
+        self.fields["hardware"].queryset = Hardware.objects.filter(project=page.project).order_by("name")  # type: ignore[attr-defined]
+        branches = Series.objects.filter(project=page.project).exclude(branch="").order_by("branch")
+        self.branches = list(branches.values_list("branch", flat=True).distinct())
+        self.fields["branch"].widget.attrs["list"] = "known-branches"
+
+
+class TokenForm(forms.Form):
+    name = forms.CharField(
+        max_length=100, help_text="Where it is used, such as the name of a machine or a job."
+    )
+    scopes = forms.MultipleChoiceField(
+        choices=[
+            (Scope.UPLOAD, "upload results, and follow what becomes of them"),
+            (Scope.READ, "read a private project"),
+            (Scope.TRIAGE, "triage, correct and subscribe"),
+            (Scope.ADMIN, "administer the project"),
+        ],
+        initial=[Scope.UPLOAD],
+        widget=forms.CheckboxSelectMultiple,
+        label="It may",
+    )
+
+
+class ProjectForm(forms.ModelForm):  # type: ignore[type-arg]
+    """It changes its instance, so give it a copy: the service compares with what the project was."""
+
+    historical_after_days = forms.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=36500,
+        label="Days after which a change is old news",
+    )
+
+    class Meta:
+        model = Project
+        fields = _PROJECT_FIELDS
+        labels = {"raw_files_are_public": "Show raw files, refused uploads and their reasons to everybody"}
+        help_texts = {
+            "notice": "A sentence for every page and chart, such as how far to trust the machine.",
+        }
+        widgets = {"visibility": forms.RadioSelect, "notice": forms.Textarea(attrs={"rows": 2})}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        days = self.fields["historical_after_days"]
+        days.initial = self.instance.options.get(HISTORICAL_AFTER_DAYS)
+        days.help_text = (
+            "What began longer before its file came in is listed and not mailed;"
+            f" {settings.HISTORICAL_AFTER.days} unless said here."
+        )
+
+    def changes(self) -> dict[str, Any]:
+        """The fields of the project as they are wanted."""
+        options = {
+            name: value for name, value in self.instance.options.items() if name != HISTORICAL_AFTER_DAYS
+        }
+        if (days := self.cleaned_data["historical_after_days"]) is not None:
+            options[HISTORICAL_AFTER_DAYS] = days
+        return {**{name: self.cleaned_data[name] for name in _PROJECT_FIELDS}, "options": options}
+
+
+class MemberForm(forms.Form):
+    address = forms.EmailField(max_length=254, label="Address of an account")
+    role = forms.ChoiceField(choices=Role, initial=Role.MEMBER)
+
+    def clean_address(self) -> User:
+        """The account with that address."""
+        address = self.cleaned_data["address"].lower()
+        user = User.objects.filter(email=address, is_active=True).first()
+        if user is None:
+            raise forms.ValidationError(
+                f"No account has the address {address}. Whoever runs this installation can make one."
+            )
+        return user
+
+
+class RoleForm(forms.Form):
+    role = forms.ChoiceField(choices=[(role, role) for role in Role.values])
+
+
+class DeleteProjectForm(forms.Form):
+    slug = forms.CharField(label="Type the name of the project as it stands in its address")
+
+    def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._project = project
+
+    def clean_slug(self) -> str:
+        slug: str = self.cleaned_data["slug"].strip()
+        if slug != self._project.slug:
+            raise forms.ValidationError(f"That is not {self._project.slug}; nothing was deleted.")
+        return slug
