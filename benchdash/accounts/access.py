@@ -1,6 +1,6 @@
 """Who is asking, and what they may see and do. Every view, page or API, begins here."""
 
-from collections.abc import Set
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -19,11 +19,11 @@ _ROLE_SCOPES: dict[str, frozenset[str]] = {
 }
 
 
-class NotVisible(Exception):
-    """The thing does not exist for the one who asks. Always answered like a thing that does not exist at all."""
+class NotVisible(Exception):  # noqa: N818 - a state of affairs, not a fault
+    """The thing does not exist for the one who asks: answered like one that does not exist at all."""
 
 
-class NotAllowed(Exception):
+class NotAllowed(Exception):  # noqa: N818 - the same
     """The one who asks may see the thing, but not do this to it."""
 
 
@@ -66,7 +66,7 @@ class Viewer:
         except Project.DoesNotExist:
             raise NotVisible(f"no project is called {slug!r}") from None
 
-    def scopes(self, project: Project) -> Set[str]:
+    def scopes(self, project: Project) -> AbstractSet[str]:
         """What this viewer may do in the project, besides reading a public one."""
         if self.token:
             return frozenset(self.token.scopes) if self.token.project_id == project.pk else frozenset()

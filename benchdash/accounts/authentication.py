@@ -19,5 +19,5 @@ class TokenAuthentication(BaseAuthentication):
             raise AuthenticationFailed("the token is unknown or was revoked")
         return AnonymousUser(), token
 
-    def authenticate_header(self, request: Request) -> str:
+    def authenticate_header(self, request: Request) -> str:  # noqa: ARG002 - DRF's signature
         return "Bearer"

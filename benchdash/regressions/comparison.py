@@ -208,6 +208,8 @@ def compared_rows(
     """
     keys = sorted({*base, *chain.from_iterable(columns)}, key=_row_order)
     pooled = _pooled_noise(chain(base.values(), *(column.values() for column in columns)))
+    base = {key: _steadied(cell, *pooled) for key, cell in base.items()}
+    columns = [{key: _steadied(cell, *pooled) for key, cell in column.items()} for column in columns]
     compared = {}
     for key in keys:
         sd, df = (noise or {}).get(key) or pooled
@@ -438,6 +440,12 @@ def _cell(values: Sequence[_Value]) -> Cell:
         unit=latest.unit,
         direction=latest.direction,
     )
+
+
+def _steadied(cell: Cell, noise_sd: float | None, noise_df: float) -> Cell:
+    """The cell with an interval that knows how much repeats scatter over the whole table."""
+    interval = median_interval(cell.values, noise_sd=noise_sd, noise_df=noise_df)
+    return replace(cell, low=interval[0], high=interval[1]) if interval else cell
 
 
 def _row_order(key: RowKey) -> tuple[str, int]:

@@ -129,12 +129,19 @@ def error_bars(
     *,
     colour: str = "",
 ) -> dict[str, Any]:
-    """Thin error bars from intervals, in the colour of their trace unless told; no interval, no bar."""
+    """Thin error bars from intervals, in the colour of their trace unless told; no interval, no bar.
+
+    An interval wider than its value says nothing and would flatten the chart: it is left to the table.
+    """
+    told = [
+        (value, low, high) if low is not None and high is not None and high - value <= abs(value) else None
+        for value, low, high in zip(values, lows, highs, strict=True)
+    ]
     return {
         "type": "data",
         "symmetric": False,
-        "array": [None if high is None else high - value for value, high in zip(values, highs, strict=True)],
-        "arrayminus": [None if low is None else value - low for value, low in zip(values, lows, strict=True)],
+        "array": [one[2] - one[0] if one else None for one in told],
+        "arrayminus": [one[0] - one[1] if one else None for one in told],
         "thickness": 1,
         "width": 3,
         **({"color": colour} if colour else {}),

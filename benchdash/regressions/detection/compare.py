@@ -39,6 +39,9 @@ MOST_RUNS = 100
 """More runs than this are not asked for."""
 
 _PRIOR_DF = 2  # degrees of freedom that the common variance counts for beside each side's own
+MOST_PRIOR_DF = 19
+"""What is known from elsewhere counts for so many degrees of freedom at most in the interval of one group."""
+
 _TOOL_QUANTILE = 0.9995
 _FOREIGN = 0.01
 _MANY = 1e9  # degrees of freedom of a t distribution that is a normal one
@@ -164,19 +167,28 @@ def adjust(p_values: Sequence[float | None]) -> list[float | None]:
     return [None if p is None else next(adjusted_values) for p in p_values]
 
 
-def median_interval(values: Sequence[float]) -> tuple[float, float] | None:
+def median_interval(
+    values: Sequence[float], *, noise_sd: float | None = None, noise_df: float = 0
+) -> tuple[float, float] | None:
     """The 95 % interval of the level of a group of runs, None for a single run.
 
     A t interval on logs around the geometric mean: right for log-normal noise at any n >= 2, where
     intervals from order statistics need six runs to reach 95 %. It is widened where the median lies
     outside. Values that are not all positive are taken as they are instead of as logs.
+
+    ``noise_sd`` is the scatter of single runs elsewhere on the same machines (sd of logs, worth ``noise_df``
+    degrees of freedom, of which 19 count at most): the variance is drawn towards it (Smyth 2004). Two runs
+    alone leave one degree of freedom and an interval of 9 sd on either side.
     """
     numbers = np.asarray(values, dtype=float)
     if len(numbers) < 2:
         return None
     positive = bool(numbers.min() > 0)
     x = np.log(numbers) if positive else numbers
-    half = float(stdtrit(len(x) - 1, 1 - SIGNIFICANT / 2)) * float(x.std(ddof=1)) / float(np.sqrt(len(x)))
+    prior = min(noise_df, MOST_PRIOR_DF) if noise_sd and positive else 0
+    df = prior + len(x) - 1
+    variance = (prior * (noise_sd or 0) ** 2 + float(((x - x.mean()) ** 2).sum())) / df
+    half = float(stdtrit(df, 1 - SIGNIFICANT / 2)) * float(np.sqrt(variance / len(x)))
     bounds = np.array([x.mean() - half, x.mean() + half])
     low, high = np.exp(bounds) if positive else bounds
     median = float(np.median(numbers))

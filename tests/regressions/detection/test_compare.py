@@ -179,3 +179,11 @@ def test_five_per_cent_are_called_different_with_the_tools_error_alone():
         )
 
     assert 0.04 <= share(wrong) <= 0.06
+
+
+def test_two_runs_take_the_noise_of_their_neighbours_into_their_interval():
+    alone = median_interval([100.0, 101.0])
+    steadied = median_interval([100.0, 101.0], noise_sd=0.01, noise_df=40)
+    assert alone[0] < 95
+    assert alone[1] > 106
+    assert steadied == pytest.approx((99.0, 102.0), abs=0.2)
