@@ -327,6 +327,15 @@ def test_a_file_beyond_the_limit_is_told_so(client, project, member, settings):
     assert not Upload.objects.exists()
 
 
+def test_a_large_file_is_left_to_a_job(client, project, member, settings):
+    settings.UPLOAD_IMPORT_AT_ONCE_BYTES = 100
+    page = text_of(send(client, project, SYSBENCH, **SAID))
+    upload = Upload.objects.get()
+    assert upload.state == "queued"
+    assert 'data-outcome="queued" data-stored' in page
+    assert f"Upload {upload.pk}" in page
+
+
 def test_known_names_are_suggested(client, project, member):
     make_run(project=project, product="MariaDB", version="10.6.23", hardware="bench-7", branch="main")
     page = text_of(client.get(url("upload_new", project)))
