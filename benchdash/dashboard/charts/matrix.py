@@ -139,13 +139,12 @@ def _verdict(compared: Sequence[Comparison], ratio: float | None, direction: str
 
 
 def _value_words(cells: Sequence[Cell]) -> str:
-    """``15,344 ms, n = 3``, or of several thread counts only how many runs there are."""
-    unit = cells[0].unit
+    """``153.4 ms, n = 3``, or of several thread counts only how many runs there are."""
     if len(cells) > 1:
         return f"{len(cells)} thread counts, {numbers.count(sum(cell.n for cell in cells))} runs"
     [cell] = cells
-    value = numbers.number(cell.value)
-    return f"{value if unit == '1/s' else f'{value} {unit}'}, n = {cell.n}"
+    unit = "per second" if cell.unit == "1/s" else cell.unit
+    return f"{numbers.number(cell.value)} {unit}, n = {cell.n}"
 
 
 def _verdict_words(compared: Sequence[Comparison]) -> str:
