@@ -15,8 +15,8 @@ from benchdash.dashboard.charts import compare as charts
 from benchdash.dashboard.charts.compare import Line, Scale
 from benchdash.dashboard.charts.matrix import Head, Matrix, matrix
 from benchdash.dashboard.columns import are_versions_in_order, names, short_id
+from benchdash.dashboard.commands import upload_command
 from benchdash.dashboard.comparability import doubts
-from benchdash.dashboard.first_upload import first_upload_command
 from benchdash.dashboard.forms import compare_controls as controls
 from benchdash.dashboard.forms.compare import Choice, read_choice, read_columns
 from benchdash.dashboard.forms.version_picker import VersionPicker, version_picker
@@ -42,7 +42,7 @@ _LONGEST_SEARCH: Final = 200
 def compare(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     available = columns_of(page.project, Selector())
     if not available:
-        return page.render(request, "dashboard/compare.html", {"command": first_upload_command()})
+        return page.render(request, "dashboard/compare.html", {"command": upload_command()})
     choice = read_choice(request.GET, read_columns(request.GET, available, page.project))
     picker = _picker(request, choice, available)
     context = {

@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import path
 
 from benchdash.accounts.models import Project
-from benchdash.dashboard.first_upload import first_upload_command
+from benchdash.dashboard.commands import upload_command
 from benchdash.dashboard.overview_matrix import overview_matrix
 from benchdash.dashboard.shell import ProjectPage, project_page
 from benchdash.regressions import queries
@@ -25,7 +25,7 @@ def overview(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     context: dict[str, Any] = {
         "incidents": _newest_incidents(page.project),
         "uploads": _newest_uploads(page),
-        "command": first_upload_command(),
+        "command": upload_command(),
     }
     if available:
         shown = overview_matrix(page.project, request.GET, request.path, available)
