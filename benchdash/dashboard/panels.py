@@ -9,6 +9,7 @@ from benchdash.dashboard import numbers
 from benchdash.dashboard.charts import compare as charts
 from benchdash.dashboard.charts.common import Figure
 from benchdash.dashboard.charts.compare import Line, Scale, Value
+from benchdash.dashboard.series_words import threads_words
 from benchdash.regressions.comparison import ComparisonTable, Row, geometric_mean
 
 _CURVE_HEIGHT: Final = 340
@@ -132,13 +133,12 @@ def _any(column: Sequence[Value]) -> bool:
 
 def _title(rows: Sequence[Row], metric: str, scale: Scale, place: str) -> str:
     """``oltp_read_only, transactions per second against threads, bench-03``."""
-    threads = rows[0].threads
-    at = "" if threads is None else f", {numbers.count(threads)} {'thread' if threads == 1 else 'threads'}"
-    over = " against threads" if len(rows) > 1 else at
+    is_curve = len(rows) > 1
+    threads = "" if is_curve or rows[0].threads is None else threads_words(rows[0].threads)
+    against = " against threads" if is_curve else ""
     relative = f" relative to {scale.relative_to}" if scale.relative_to else ""
-    return ", ".join(
-        filter(None, [rows[0].workload, f"{numbers.metric_name(metric)}{over}{relative}", place])
-    )
+    what = f"{numbers.metric_name(metric)}{against}{relative}"
+    return ", ".join(filter(None, [rows[0].workload, threads, what, place]))
 
 
 def _note(rows: Sequence[TableRow], runs: set[int]) -> str:
