@@ -287,7 +287,10 @@ def _measure(
 
 def _write_measurements(runs: Sequence[Run], measured: _Measured) -> set[int]:
     """Gives the series from which a measurement was deleted."""
-    rows = sorted((series.pk, run.pk, r.value, r.low, r.high) for series, run, r in measured)
+    # A format may hand over whole numbers as int, and an array of the driver holds one type.
+    rows = sorted(
+        (series.pk, run.pk, float(r.value), _float(r.low), _float(r.high)) for series, run, r in measured
+    )
     stored = Measurement.objects.filter(run__in=[run.pk for run in runs])
     gone = sorted(set(stored.values_list("series_id", "run_id")) - {row[:2] for row in rows})
     with connection.cursor() as cursor:
@@ -297,6 +300,10 @@ def _write_measurements(runs: Sequence[Run], measured: _Measured) -> set[int]:
             names = ("series", "runs", "values", "lows", "highs")
             cursor.execute(_WRITE_MEASUREMENTS, _columns(names, rows))
     return {series for series, _ in gone}
+
+
+def _float(value: float | None) -> float | None:
+    return None if value is None else float(value)
 
 
 def _columns(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, list[Any]]:

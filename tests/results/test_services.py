@@ -472,3 +472,8 @@ def test_one_upload_recorded_by_two_workers_at_once_is_recorded_once():
     at_once(*[partial(record, project, *many_records(20), upload=upload)] * 2)
     assert Run.objects.count() == 20
     assert Measurement.objects.count() == 60
+
+
+def test_whole_numbers_and_fractions_may_stand_in_one_upload():
+    run = make_run(readings={"tps": 100, "latency_avg": 2.5})
+    assert sorted(run.measurements.values_list("value", flat=True)) == [2.5, 100.0]
