@@ -328,17 +328,17 @@ class PointsSerializer(serializers.Serializer[Any]):
 
 
 class SelectorSerializer(serializers.Serializer[Any]):
-    """Any of these; the rest is taken from the parameters of the same names."""
+    """Any of these; the rest is taken from the parameters of the same names. Null says nothing."""
 
-    id = IdField(required=False)
-    product = serializers.CharField(required=False)
-    version = serializers.CharField(required=False)
-    build = serializers.CharField(required=False, allow_blank=True)
-    commit = CommitField(required=False)
-    branch = serializers.CharField(required=False, allow_blank=True)
-    hardware = serializers.CharField(required=False)
-    configuration = serializers.CharField(required=False)
-    counterpart = serializers.CharField(required=False, allow_blank=True)
+    id = IdField(required=False, allow_null=True)
+    product = serializers.CharField(required=False, allow_null=True)
+    version = serializers.CharField(required=False, allow_null=True)
+    build = serializers.CharField(required=False, allow_null=True, allow_blank=True)
+    commit = CommitField(required=False, allow_null=True)
+    branch = serializers.CharField(required=False, allow_null=True, allow_blank=True)
+    hardware = serializers.CharField(required=False, allow_null=True)
+    configuration = serializers.CharField(required=False, allow_null=True)
+    counterpart = serializers.CharField(required=False, allow_null=True, allow_blank=True)
 
 
 class ColumnSerializer(serializers.Serializer[Any]):

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from benchdash.accounts.models import Project
 from benchdash.regressions.detection import (
@@ -21,6 +21,7 @@ from benchdash.regressions.detection import (
 from benchdash.regressions.detection.compare import Verdict
 from benchdash.results.models import Measurement, Run, ServerVersion
 from benchdash.results.readings import HIGHER, Direction
+from benchdash.results.versions import parse_version
 
 _MOST_CANDIDATES = 20
 
@@ -241,7 +242,7 @@ def geometric_mean(rows: Iterable[Row], column: int) -> float | None:
 
 def resolve(runs: QuerySet[Run], selector: Selector, *, field: str) -> Column:
     """The one column that a selector means among the runs. Raises SelectorError for ``field``."""
-    found = _columns(runs.filter(**_conditions(selector)))
+    found = _columns(runs.filter(_conditions(selector)))
     if not found:
         raise SelectorError("no run fits the selector " + _words(selector), field=field)
     if len(found) > 1:
@@ -254,7 +255,7 @@ def resolve(runs: QuerySet[Run], selector: Selector, *, field: str) -> Column:
 
 def columns_of(project: Project, selector: Selector) -> list[Column]:
     """Every version at every place that fits, in the order of versions."""
-    return _columns(_runs(project).filter(**_conditions(selector)))
+    return _columns(_runs(project).filter(_conditions(selector)))
 
 
 def _runs(
@@ -262,7 +263,7 @@ def _runs(
 ) -> QuerySet[Run]:
     runs = Run.objects.filter(project=project, excluded_at=None)
     if workloads:
-        runs = runs.filter(workload__name__in=workloads)
+        runs = runs.filter(Q(workload__name__in=workloads) | Q(workload__aliases__name__in=workloads))
     if threads:
         counts = [count for count in threads if count is not None]
         wanted = runs.filter(threads__in=counts)
@@ -270,20 +271,31 @@ def _runs(
     return runs
 
 
-def _conditions(selector: Selector) -> dict[str, Any]:
-    names = {
+def _conditions(selector: Selector) -> Q:
+    """Old names and version texts as packages write them mean the thing too."""
+    exact = {
         "id": "version",
-        "product": "version__product__name",
-        "version": "version__version",
         "build": "version__build",
         "commit": "version__commit__startswith",
         "branch": "branch",
-        "hardware": "hardware__name",
-        "configuration": "configuration__name",
         "counterpart": "counterpart",
     }
-    chosen = {one.name: getattr(selector, one.name) for one in fields(selector)}
-    return {names[name]: value for name, value in chosen.items() if value is not None}
+    named = {"product": "version__product", "hardware": "hardware", "configuration": "configuration"}
+    conditions = Q()
+    for name, value in _said(selector).items():
+        if name in named:
+            conditions &= Q(**{f"{named[name]}__name": value}) | Q(**{f"{named[name]}__aliases__name": value})
+        elif name == "version":
+            texts = {value, parse_version(str(value)).version}
+            conditions &= Q(version__version__in=texts) | Q(version__aliases__name=value)
+        else:
+            conditions &= Q(**{exact[name]: value})
+    return conditions
+
+
+def _said(selector: Selector) -> dict[str, int | str]:
+    values = {one.name: getattr(selector, one.name) for one in fields(selector)}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 _PLACE = (
@@ -491,5 +503,4 @@ def _pooled_noise(cells: Iterable[Cell]) -> tuple[float | None, float]:
 
 
 def _words(selector: Selector) -> str:
-    said = {one.name: getattr(selector, one.name) for one in fields(selector)}
-    return ", ".join(f"{name}={value!r}" for name, value in said.items() if value is not None) or "(empty)"
+    return ", ".join(f"{name}={value!r}" for name, value in _said(selector).items()) or "(empty)"

@@ -6,7 +6,9 @@ import json
 
 import pytest
 
-from benchdash.results.models import ServerVersion
+from benchdash.accounts.access import Viewer
+from benchdash.results.corrections import rename
+from benchdash.results.models import Hardware, ServerVersion, Workload
 from benchdash.results.readings import LOWER, Reading
 from tests.builders import make_project, make_record, make_run, make_runs, make_series
 
@@ -145,6 +147,27 @@ def test_an_ambiguous_selector_lists_what_it_could_mean(project, refused):
     assert [candidate["hardware"] for candidate in error["candidates"]] == ["box", "new box"]
     against = refused(base='{"hardware": "box"}', against=id_of("10.6.1"))
     assert (against["field"], len(against["candidates"])) == ("against", 2)
+
+
+def test_what_an_ambiguous_selector_could_mean_is_a_selector_itself(project, compare, refused):
+    for hardware in ("box", "new box"):
+        make_run(project=project, version="10.6.1", hardware=hardware)
+    candidate = refused(base=id_of("10.6.1"))["candidates"][1]
+    assert candidate["commit"] is None
+    assert compare(base=candidate)["base"] == candidate
+
+
+def test_old_names_and_packaged_versions_select_what_they_mean(project, compare):
+    for version in ("10.6.1", "10.6.2"):
+        make_run(project=project, version=version, hardware="bench-3", workload="reads")
+    for thing, name in ((Hardware, "bench-03"), (Workload, "point reads")):
+        rename(thing.objects.get(), name, by=Viewer())
+    table = compare(
+        base={"version": "10.6.1-MariaDB-log", "hardware": "bench-3"}, hardware="bench-03", workload="reads"
+    )
+    assert (table["base"]["version"], table["base"]["hardware"]) == ("10.6.1", "bench-03")
+    assert [column["version"] for column in table["columns"]] == ["10.6.2"]
+    assert [row["workload"] for row in table["rows"]] == ["point reads"]
 
 
 def test_nothing_of_other_projects_is_compared_or_offered(project, refused):
