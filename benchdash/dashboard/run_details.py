@@ -80,7 +80,7 @@ def run_details(run: Run) -> RunDetails:
     )
     return RunDetails(
         run=run,
-        upload=Upload.objects.get(pk=run.upload_id),
+        upload=Upload.objects.select_related("project").get(pk=run.upload_id),
         readings=_readings(measured, group),
         before=before,
         differences=differences(before, run) if before else [],

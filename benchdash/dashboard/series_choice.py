@@ -87,32 +87,28 @@ class SeriesChoice:
 def choose_series(project: Project, query: QueryDict) -> SeriesChoice:
     """The series of a project that ``series`` (ids) or the parameters of the facets choose.
 
-    An address that chooses nothing gets what was measured last. Without a metric it is the main one
-    of what was chosen. A constant number of statements.
+    An address that chooses nothing gets what was measured last. Without a metric it is the main one of what
+    was chosen. A constant number of statements.
     """
     identities = _identities(project)
     by_id = _by_id(project, query)
-    if by_id is not None:
-        asked = _values_of(by_id)
-        found = find_series(project).filter(pk__in=[series.pk for series in by_id])
-        metrics = {series.metric for series in by_id}
-    else:
+    if by_id is None:
         asked = _asked(project, query) or _newest_place(project, identities)
         found = find_series(project).filter(_condition(asked))
-        metrics = set(filter(None, query.getlist(METRIC)))
-    measured = _measured(found)
-    metrics = metrics or ({main_metric(measured)} if measured else set())
-    series = by_id if by_id is not None else list(found.filter(metric__in=metrics)) if measured else []
-    chosen_metrics = metrics if by_id is not None or query.get(METRIC) else ()
+        asked_metrics = set(filter(None, query.getlist(METRIC)))
+        measured = _measured(found)
+        metrics = asked_metrics or {main_metric(measured)} if measured else asked_metrics
+        series = list(found.filter(metric__in=metrics))
+    else:
+        series, asked = by_id, _values_of(by_id)
+        asked_metrics = metrics = {one.metric for one in series}
+        measured = _measured(find_series(project).filter(_condition(asked)))
     return SeriesChoice(
         series=sorted(series, key=_order),
-        filters=[
-            *_filters(identities, asked),
-            _metric_filter(measured, chosen_metrics, automatic=next(iter(metrics), "")),
-        ],
+        filters=[*_filters(identities, asked), _metric_filter(measured, asked_metrics, metrics)],
         kept=[("series", "")] if by_id is not None else [],
         has_any=bool(identities),
-        relaxations=[] if series else _relaxations(identities, asked),
+        relaxations=[] if series else _relaxations(identities, asked, measured, asked_metrics),
     )
 
 
@@ -217,7 +213,11 @@ def _measured(found: Any) -> dict[str, int]:
     return dict(found.order_by().values_list(METRIC).annotate(Count("pk")))
 
 
-def _relaxations(identities: Sequence[_Identity], asked: Asked) -> list[Relaxation]:
+def _relaxations(
+    identities: Sequence[_Identity], asked: Asked, measured: Collection[str], metrics: Collection[str]
+) -> list[Relaxation]:
+    if measured:
+        return [Relaxation(METRIC, "metric", ", ".join(sorted(metrics)))]
     return [
         Relaxation(name, _BY_NAME[name].label.lower(), ", ".join(sorted(values)))
         for name, values in asked.items()
@@ -241,9 +241,10 @@ def _filters(identities: Sequence[_Identity], asked: Asked) -> list[Filter]:
     return chips
 
 
-def _metric_filter(measured: Mapping[str, int], chosen: Collection[str], *, automatic: str) -> Filter:
-    options = [(metric, short_metric_name(metric)) for metric in in_order({*measured, *chosen})]
-    return some_of(METRIC, "Metric", options, chosen, empty=short_metric_name(automatic) or "main")
+def _metric_filter(measured: Collection[str], asked: Collection[str], shown: Collection[str]) -> Filter:
+    """``shown`` is what was chosen for who asked for none."""
+    options = [(metric, short_metric_name(metric)) for metric in in_order({*measured, *asked})]
+    return some_of(METRIC, "Metric", options, asked, empty=", ".join(map(short_metric_name, shown)) or "main")
 
 
 def _label(facet: Facet, text: str) -> str:

@@ -40,12 +40,12 @@ def over_time(samples: IntervalSamples) -> Figure | None:
     shown = [column for column in (throughput, latency) if column]
     if not shown:
         return None
-    values = _column(samples, shown[0])
-    kept = thinned([value or 0 for value in values], _MOST_POINTS)
-    seconds = [_column(samples, _TIME)[index] for index in kept]
+    kept = thinned([value or 0 for value in _column(samples, shown[0])], _MOST_POINTS)
+    rows = [samples.rows[index] for index in kept]
+    seconds, *values = ([row[columns.index(name)] for row in rows] for name in (_TIME, *shown))
     data = [
-        _sampled(column, seconds, [_column(samples, column)[index] for index in kept], number)
-        for number, column in enumerate(shown)
+        _sampled(column, seconds, sampled, number)
+        for number, (column, sampled) in enumerate(zip(shown, values, strict=True))
     ]
     x_axis = common.axis(
         "seconds since the start",

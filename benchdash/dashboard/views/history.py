@@ -20,8 +20,8 @@ from benchdash.dashboard.charts.history import (
     small_figure,
     suits_log,
 )
+from benchdash.dashboard.commands import upload_command
 from benchdash.dashboard.csv_files import csv_file
-from benchdash.dashboard.first_upload import first_upload_command
 from benchdash.dashboard.histories import Line, Row, read_lines, rows_of, versions_axis
 from benchdash.dashboard.navigation import page_url
 from benchdash.dashboard.series_choice import SeriesChoice, choose_series, panels
@@ -255,14 +255,16 @@ def _small_charts(
     request: HttpRequest, page: ProjectPage, choice: SeriesChoice, wishes: Wishes
 ) -> dict[str, Any]:
     """Many panels: a page of small charts on common axes, relative unless it is wished otherwise."""
-    pages = Paginator(panels(choice.series), SMALL_CHARTS).get_page(request.GET.get("page"))
-    shown = list(pages)
+    found = panels(choice.series)
+    # The same names on every page, whichever panels are on it.
+    named = list(zip(found, series_words.panel_names(found), strict=True))
+    pages = Paginator(named, SMALL_CHARTS).get_page(request.GET.get("page"))
+    shown, names = [panel for panel, _ in pages], [name for _, name in pages]
     of_series = {line.series: line for line in read_lines([one for panel in shown for one in panel])}
     panel_lines = [[of_series[series] for series in panel] for panel in shown]
     relative = _have_a_history(of_series.values()) if wishes.relative is None else wishes.relative
     looks = _small_looks(panel_lines, wishes, _bases(list(of_series.values())) if relative else None)
     shared = shared_axes(panel_lines, looks[0])
-    names = series_words.panel_names(shown)
     charts = [
         SmallChart(
             name=f"small-{number}",
@@ -323,7 +325,7 @@ def _nothing(request: HttpRequest, choice: SeriesChoice) -> dict[str, Any]:
         for name in (relaxation.name, "page"):
             query.pop(name, None)
         without.append((relaxation, f"?{query.urlencode()}"))
-    return {"without": without, "by_id": "series" in request.GET, "command": first_upload_command()}
+    return {"without": without, "by_id": "series" in request.GET, "command": upload_command()}
 
 
 # --- all rows as a file -----------------------------------------------------------------------------------

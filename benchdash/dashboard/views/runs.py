@@ -15,8 +15,8 @@ from django.views.decorators.http import require_POST
 from benchdash.accounts.models import Project, Scope
 from benchdash.dashboard.charts import intervals
 from benchdash.dashboard.charts.common import Figure
+from benchdash.dashboard.commands import upload_command
 from benchdash.dashboard.filters import Filter, one_of
-from benchdash.dashboard.first_upload import first_upload_command
 from benchdash.dashboard.metrics import in_order
 from benchdash.dashboard.navigation import page_url
 from benchdash.dashboard.run_details import RunDetails, find_run, run_details
@@ -76,7 +76,7 @@ def runs(request: HttpRequest, page: ProjectPage) -> HttpResponse:
         "pages": pages,
         "rows": _rows(list(pages)),
         "is_filtered": bool(asked) or excluded is not None,
-        "command": first_upload_command(),
+        "command": upload_command(),
     }
     return page.render(request, "dashboard/runs.html", context)
 
