@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -69,7 +69,11 @@ class ContentRow:
     first_run_at: datetime
     last_run_at: datetime
     differences: Sequence[Difference] = ()
-    is_first: bool = False
+
+    @property
+    def settings(self) -> list[tuple[str, str]]:
+        """By name."""
+        return sorted(self.content.settings.items()) if self.content else []
 
 
 @dataclass(frozen=True)
@@ -189,11 +193,7 @@ def _configuration_row(configuration: Configuration, contents: Sequence[ContentR
         differences: list[Difference] = []
         if before and row.content:
             differences = differing(before.settings, row.content.settings)
-        described.append(
-            ContentRow(
-                row.content, row.runs, row.first_run_at, row.last_run_at, differences, is_first=before is None
-            )
-        )
+        described.append(replace(row, differences=differences))
         before = row.content or before
     newest_first = described[::-1]
     return ConfigurationRow(

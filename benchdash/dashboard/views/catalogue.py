@@ -167,7 +167,7 @@ def configurations_csv(_request: HttpRequest, page: ProjectPage) -> HttpResponse
         for row in catalogue.configuration_rows(page.project)
         for one in row.contents
         if one.content
-        for name, value in one.content.settings.items()
+        for name, value in one.settings
     )
     columns = ("configuration", "content", "first_run_at", "runs", "setting", "value")
     return csv_file(f"{page.project.slug}-configurations", columns, rows)
