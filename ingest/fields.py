@@ -25,7 +25,9 @@ _DEEPEST = 20
 _MOST_WARNINGS = 10
 _FIRST_YEAR, _LAST_YEAR = 1970, 2200
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+# What no name holds: control characters, those that turn the direction of what follows, and what took the
+# place of bytes that are no UTF-8.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufffd\ud800-\udfff]")
 _NOT_TEXT = re.compile(r"[\x00\ud800-\udfff]")
 _COMMIT = re.compile(r"[0-9a-f]{7,40}")
 _WHOLE_NUMBER = re.compile(r"\s*[0-9]{1,12}\s*", re.ASCII)

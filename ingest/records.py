@@ -130,6 +130,8 @@ class _Decision:
                 yield f"'{pattern}' in map names no column or benchmark of the file"
         for name in sorted(self.told_apart.intersection(MAPPED)):
             own = {getattr(run, name) for run in runs}
+            if own == {self._said(name)}:
+                continue
             if getattr(self.metadata, name) is not None:
                 yield f"the field '{name}' gives one {name} to runs for which the file names {len(own)}"
             elif name in self.meta.fields:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from http import HTTPStatus
 from typing import Any
 
+from django.conf import settings
 from django.core.exceptions import (
     PermissionDenied,
     RequestDataTooBig,
@@ -82,9 +83,18 @@ def _answer(exception: Exception) -> Response | None:
             return problem(403, [{"message": str(exception)}])
         case PermissionDenied():
             return problem(403, [{"message": str(exception) or "this is not allowed"}])
-        case FileTooLargeError() | RequestDataTooBig():
+        case FileTooLargeError():
             return problem(413, [{"message": str(exception)}])
-        case TooManyFieldsSent() | TooManyFilesSent() | SuspiciousOperation() | UnreadablePostError():
+        case RequestDataTooBig():
+            most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+            return problem(413, [{"message": f"the request, files apart, is larger than {most} bytes"}])
+        case TooManyFieldsSent():
+            message = f"more than {settings.DATA_UPLOAD_MAX_NUMBER_FIELDS} fields"
+            return problem(400, [{"field": "", "message": message}])
+        case TooManyFilesSent():
+            message = f"more than {settings.DATA_UPLOAD_MAX_NUMBER_FILES} files"
+            return problem(400, [{"field": "", "message": message}])
+        case SuspiciousOperation() | UnreadablePostError():
             return problem(400, [{"field": "", "message": str(exception) or "the request cannot be read"}])
         case UploadBusyError():
             return problem(409, [{"message": str(exception)}])

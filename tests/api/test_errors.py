@@ -1,7 +1,13 @@
 import json
 
 import pytest
-from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation, TooManyFieldsSent
+from django.core.exceptions import (
+    PermissionDenied,
+    RequestDataTooBig,
+    SuspiciousOperation,
+    TooManyFieldsSent,
+    TooManyFilesSent,
+)
 from django.core.exceptions import ValidationError as ModelValidationError
 from django.http import Http404
 from rest_framework import exceptions
@@ -41,7 +47,8 @@ def answer_to(exception):
         (ModelValidationError("odd"), 400, [{"field": "", "message": "odd"}]),
         (RecordError("two units"), 400, [{"field": "", "message": "two units"}]),
         (exceptions.ParseError("no JSON"), 400, [{"field": "", "message": "no JSON"}]),
-        (TooManyFieldsSent("too many"), 400, [{"field": "", "message": "too many"}]),
+        (TooManyFieldsSent(), 400, [{"field": "", "message": "more than 1000 fields"}]),
+        (TooManyFilesSent(), 400, [{"field": "", "message": "more than 100 files"}]),
         (SuspiciousOperation("odd"), 400, [{"field": "", "message": "odd"}]),
         (exceptions.AuthenticationFailed("unknown"), 401, [{"message": "unknown"}]),
         (NotAllowed("this needs the scope 'upload'"), 403, [{"message": "this needs the scope 'upload'"}]),
@@ -52,7 +59,11 @@ def answer_to(exception):
         (exceptions.MethodNotAllowed("PUT"), 405, [{"message": 'Method "PUT" not allowed.'}]),
         (UploadBusyError("wait"), 409, [{"message": "wait"}]),
         (FileTooLargeError("larger"), 413, [{"message": "larger"}]),
-        (RequestDataTooBig("larger"), 413, [{"message": "larger"}]),
+        (
+            RequestDataTooBig(),
+            413,
+            [{"message": "the request, files apart, is larger than 5242880 bytes"}],
+        ),
         (
             FileRefusedError([{"line": 3, "message": "odd"}], upload_id=7, url="u"),
             422,

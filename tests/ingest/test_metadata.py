@@ -102,7 +102,7 @@ def test_a_time_without_an_offset_is_utc_and_a_warning_says_so():
 @pytest.mark.parametrize(
     "field", ["product", "version", "hardware", "workload", "build", "branch", "counterpart"]
 )
-@pytest.mark.parametrize("text", ["a\0b", "a\x1bb", "\ud800"])
+@pytest.mark.parametrize("text", ["a\0b", "a\x1bb", "\ud800", "gnp.\u202e.txt", "caf\ufffd"])
 def test_a_name_holds_text_alone(field, text):
     assert error_of(**{field: text}) == "holds a character that is no text"
 

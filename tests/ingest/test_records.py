@@ -143,6 +143,12 @@ def test_an_explicit_field_makes_one_of_them_and_a_warning_says_so():
     )
 
 
+def test_a_field_that_says_what_the_file_says_is_no_contradiction():
+    runs = [a_run(key=name, product=name, version="5.5", workload="w") for name in ("MariaDB", "MySQL")]
+    assert decided(runs, hardware="box", version="5.5").warnings == ()
+    assert decided(runs, meta={"hardware": "box", "version": "5.5"}).warnings == ()
+
+
 def test_one_version_serves_columns_that_name_products_alone():
     runs = [a_run(key="1", product="MariaDB", workload="w"), a_run(key="2", product="MySQL", workload="w")]
     assert identities(decided(runs, hardware="box", version="5.5")) == [
