@@ -91,6 +91,9 @@ def plus_minus(value: float | None, low: float | None, high: float | None) -> st
     if value is None or low is None or high is None:
         return ""
     half = max(high - value, value - low)
+    # Equal runs have an interval of nothing but the rounding of its computation.
+    if half < abs(value) * 1e-9:
+        half = 0.0
     return f"±{NO_BREAK}{number(half, digits=2)}"
 
 

@@ -63,6 +63,10 @@ def test_an_interval_is_written_as_its_larger_half():
     assert numbers.plus_minus(100, None, None) == ""
 
 
+def test_the_interval_of_equal_runs_is_zero():
+    assert numbers.plus_minus(0.01, 0.01, 0.010000000000000002) == "±\u00a00"
+
+
 @pytest.mark.parametrize(
     ("change", "direction", "level"),
     [
