@@ -1,0 +1,42 @@
+"""Comparison tables made by hand, for the tests of what is drawn of them."""
+
+from benchdash.regressions.comparison import Cell, ComparisonTable, compared_rows, geometric_mean
+
+
+def cell(*values, unit="1/s", direction="higher", low=None, high=None):
+    """A cell whose value is its middle run."""
+    in_order = sorted(values)
+    return Cell(
+        value=in_order[len(in_order) // 2],
+        n=len(values),
+        low=low,
+        high=high,
+        values=values,
+        tool_interval=None,
+        series_id=7,
+        run_id=1,
+        unit=unit,
+        direction=direction,
+    )
+
+
+def rows(base, *columns):
+    """Rows of {(workload, threads): cell or value} of the base and of each column."""
+    sides = [
+        {key: one if isinstance(one, Cell) else cell(one) for key, one in side.items()}
+        for side in (base, *columns)
+    ]
+    return compared_rows(sides[0], sides[1:])
+
+
+def table(base, *columns, metric="tps"):
+    found = rows(base, *columns)
+    return ComparisonTable(
+        metric=metric,
+        unit=found[0].unit,
+        direction=found[0].direction,
+        base=None,
+        columns=(None,) * len(columns),
+        rows=tuple(found),
+        geomean=tuple(geometric_mean(found, index) for index in range(len(columns))),
+    )
