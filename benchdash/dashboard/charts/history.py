@@ -28,6 +28,8 @@ _LEVEL_GROUPS: Final = 2
 _LEVEL_PART: Final = 0.06
 # Labels of changes nearer to each other than this part of the axis stand above each other.
 _LABEL_PART: Final = 0.15
+# More names of switched settings than this would hide the lines.
+_SWITCHES_NAMED: Final = 12
 _LABEL_ROWS: Final = 3
 _LABEL_HEIGHT: Final = 14
 _LARGEST_PER_CENT: Final = 300.0
@@ -105,7 +107,10 @@ def history_figure(lines: Sequence[Line], names: Sequence[str], look: Look, addr
         # Of the marks along the axis alone: nothing is read from it.
         yaxis2={"overlaying": "y", "range": [0, 1], "visible": False, "fixedrange": True},
         shapes=[*_change_lines(changes), *_levels(lines, colours, look)],
-        annotations=[_label(place, row, changes[place], addresses) for place, row in rows.items()],
+        annotations=[
+            *(_label(place, row, changes[place], addresses) for place, row in rows.items()),
+            *_switch_names(lines, look),
+        ],
     )
     return common.figure(data, layout)
 
@@ -227,13 +232,40 @@ def _hover_template(name: str, series: Series) -> str:
 # --- what else changed ------------------------------------------------------------------------------------
 
 
-def _switches(lines: Sequence[Line], look: Look) -> dict[str, Any]:
-    """A triangle on the axis wherever configuration or environment changed; its hover says what."""
-    texts: dict[str, dict[str, None]] = defaultdict(dict)
+def _switched(lines: Sequence[Line], look: Look) -> dict[Any, list[str]]:
+    """By its place on the axis: what changed there, each in words."""
+    texts: dict[Any, dict[str, None]] = defaultdict(dict)
     for line in lines:
         for index, found in line.switches.items():
             words = [str(one) for one in found] or ["configuration or environment changed"]
             texts[look.x(line, line.points[index])].update(dict.fromkeys(words))
+    return {place: list(words) for place, words in texts.items()}
+
+
+def _switch_names(lines: Sequence[Line], look: Look) -> list[dict[str, Any]]:
+    """What was switched, written upwards from its triangle; many are left to their hovers and the table."""
+    switched = _switched(lines, look)
+    if len(switched) > _SWITCHES_NAMED:
+        return []
+    return [
+        {
+            "x": place,
+            "y": 0.03,
+            "yref": "paper",
+            "yanchor": "bottom",
+            "xanchor": "right",
+            "textangle": -90,
+            "showarrow": False,
+            "font": {"size": 11, "color": token("ink-2")},
+            "text": _plain(_shortened(words[0], 34)) + (f" +{len(words) - 1}" if len(words) > 1 else ""),
+        }
+        for place, words in switched.items()
+    ]
+
+
+def _switches(lines: Sequence[Line], look: Look) -> dict[str, Any]:
+    """A triangle on the axis wherever configuration or environment changed; its hover says what."""
+    texts = _switched(lines, look)
     if not texts:
         return {}
     return {
@@ -245,7 +277,7 @@ def _switches(lines: Sequence[Line], look: Look) -> dict[str, Any]:
         "y": [0.012] * len(texts),
         "yaxis": "y2",
         "marker": {"symbol": "triangle-up", "size": 10, "color": token("ink-2")},
-        "text": [_switch_text(list(words)) for words in texts.values()],
+        "text": [_switch_text(words) for words in texts.values()],
         "hovertemplate": "%{text}<extra></extra>",
         "cliponaxis": False,
         "showlegend": False,

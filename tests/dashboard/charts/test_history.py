@@ -246,6 +246,13 @@ def test_a_switch_is_a_triangle_on_the_axis_that_says_what_was_switched():
     assert triangle["text"] == ["<b>Settings changed</b><br>performance_schema: OFF → ON"]
 
 
+def test_the_chart_names_what_was_switched_unless_it_was_very_often():
+    named = drawn(make_line([100, 90], switches={1: [Difference("performance_schema", "OFF", "ON")]}))
+    assert [one["text"] for one in named["layout"]["annotations"]] == ["performance_schema: OFF → ON"]
+    often = {at: [Difference("fsync", "on", "off")] for at in range(1, 14)}
+    assert drawn(make_line([100.0] * 14, switches=often))["layout"]["annotations"] == []
+
+
 def test_a_switch_of_several_lines_is_said_once():
     switches = {1: [Difference("performance_schema", "OFF", "ON")]}
     other = make_series(2, workload="other")
