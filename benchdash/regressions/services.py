@@ -32,8 +32,9 @@ _log = logging.getLogger(__name__)
 _SAME_WITHIN = 5
 # Any constant: it keeps these locks apart from other uses of PostgreSQL's advisory locks.
 _LOCK = 20117
-# Of a long history that is imported at once, only so many of the last groups are looked at one by one.
-_MOST_LOOKS = 200
+# Of a history that is imported at once, only so many of the last groups are looked at one by one that all
+# looks together go over so many values: half a minute's work.
+_MOST_VALUES = 1_000_000
 # An option of a project: how many days before its file came in a change may have begun and still be news.
 HISTORICAL_AFTER_DAYS = "historical_after_days"
 
@@ -248,7 +249,8 @@ def _first_new_position(histories: Mapping[int, History], new_since: datetime | 
     }
     new_runs = Run.objects.filter(pk__in=list(positions), recorded_at__gte=new_since)
     first_new = min((positions[pk] for pk in new_runs.values_list("pk", flat=True)), default=groups)
-    return max(first_new, groups - _MOST_LOOKS)
+    most_looks = _MOST_VALUES // max(1, groups * len(histories))
+    return max(first_new, groups - most_looks)
 
 
 def _find(histories: Mapping[int, History], *, known: frozenset[int], first_new: int) -> list[_Found]:
