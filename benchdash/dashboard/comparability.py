@@ -97,4 +97,5 @@ def _is_bare(cell: Cell) -> bool:
 def _listed(names: Iterable[str]) -> str:
     shown = list(names)
     more = len(shown) - _NAMED
-    return ", ".join(shown[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+    # Configurations may have names with commas in them.
+    return "; ".join(shown[:_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -1,7 +1,7 @@
 """The panels of the compare page: a chart for each workload and metric, with the table that says the same."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Final
 
@@ -98,6 +98,9 @@ def _panel(
 ) -> Panel:
     first, metric = rows[0], table.metric
     is_curve = len(rows) > 1
+    has_base = any(row.base for row in rows)
+    if not has_base:
+        scale = replace(scale, relative_to="")
     values = [TableRow(row.threads, charts.values(row, lines)) for row in rows]
     shown = [
         line for line, *column in zip(lines, *(row.values for row in values), strict=True) if _any(column)
@@ -120,7 +123,7 @@ def _panel(
         lines=lines,
         rows=values,
         means=_means(rows, lines) if is_curve else [],
-        note=_note(values, runs),
+        note=_note(values, runs, has_base=has_base),
         says_n=len(runs) > 1,
         csv_url=addresses.csv(metric, first.workload),
         url=addresses.alone(metric, first.workload),
@@ -141,13 +144,17 @@ def _title(rows: Sequence[Row], metric: str, scale: Scale, place: str) -> str:
     return ", ".join(filter(None, [rows[0].workload, threads, what, place]))
 
 
-def _note(rows: Sequence[TableRow], runs: set[int]) -> str:
+def _note(rows: Sequence[TableRow], runs: set[int], *, has_base: bool) -> str:
     """What a number of the table is, and what stands behind its ±."""
+    with_error = any(value.interval != (None, None) for row in rows for value in row.values)
     if runs != {1}:
         of = f"{numbers.count(next(iter(runs)))} runs" if len(runs) == 1 else "n runs"
-        return f"Medians of {of}; ± is the 95 % interval of the level."
-    with_error = any(value.interval != (None, None) for row in rows for value in row.values)
-    return "One run each; ± is the tool's own error." if with_error else "One run each: no error is known."
+        what = f"Medians of {of}; ± is the 95 % interval of the level."
+    else:
+        what = (
+            "One run each; ± is the tool's own error." if with_error else "One run each: no error is known."
+        )
+    return what if has_base else f"{what} The reference was not measured here."
 
 
 def _means(rows: Sequence[Row], lines: Sequence[Line]) -> list[float | None]:

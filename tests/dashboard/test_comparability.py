@@ -46,10 +46,10 @@ def test_different_machines_configurations_counterparts_and_builds_are_named():
         )
     ]
     assert texts == [
-        "Different hardware: a, b.",
-        "Different configurations: default, tuned.",
-        "Different counterparts: none, C.",
-        "Different builds: plain, debug.",
+        "Different hardware: a; b.",
+        "Different configurations: default; tuned.",
+        "Different counterparts: none; C.",
+        "Different builds: plain; debug.",
     ]
 
 
@@ -74,7 +74,7 @@ def test_settings_and_facts_that_differ_are_named_with_their_values():
             "settings": {"a": "2"},
         },
     )
-    assert doubt.text == "Different settings or environments: a, kernel."
+    assert doubt.text == "Different settings or environments: a; kernel."
     assert doubt.details == ["a: 1 → 2 (10.6.2, 10.6.3)", "kernel: 5.10 → 6.1 (10.6.2, 10.6.3)"]
 
 

@@ -125,6 +125,17 @@ def test_values_can_be_drawn_relative_to_the_reference(client, project):
     assert titles(answer) == ["ro, transactions per second against threads relative to 10.6.23, box"]
 
 
+def test_a_workload_without_the_reference_is_drawn_as_it_is(client, project):
+    measure(project, versions=["10.2.44"], workloads=["ro"])
+    measure(project, versions=["10.6.23"], workloads=["ro", "rw"])
+    answer = get(client, "metric=tps&values=relative")
+    assert titles(answer) == [
+        "ro, transactions per second against threads relative to 10.2.44, box",
+        "rw, transactions per second against threads, box",
+    ]
+    assert "The reference was not measured here." in text_of(answer)
+
+
 def test_many_workloads_are_told_by_a_matrix_and_pages_of_charts(client, project):
     measure(project, workloads=[f"w{number:02}" for number in range(40)], threads=[1])
     answer = get(client)
@@ -154,7 +165,7 @@ def test_what_differs_beside_the_version_is_said(client, project):
     measure(project, versions=["10.2.44"], hardware="a")
     measure(project, versions=["10.6.23"], hardware="b")
     text = text_of(get(client, "&".join(f"v={i}" for i in ids(project))))
-    assert "Different hardware: a, b." in text
+    assert "Different hardware: a; b." in text
     assert "10.2.44, a" in text
 
 

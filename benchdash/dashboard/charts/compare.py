@@ -27,11 +27,7 @@ class Line:
 
     @property
     def short_name(self) -> str:
-        """Both ends of a long name, so that names that begin alike stay apart."""
-        if len(self.name) <= _LONGEST_NAME:
-            return self.name
-        half = (_LONGEST_NAME - 1) // 2
-        return f"{self.name[:half].rstrip()}…{self.name[-half:].lstrip()}"
+        return _shortened(self.name)
 
 
 @dataclass(frozen=True)
@@ -71,7 +67,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Scale:
-    """Percentages of the base in place of values; logarithmic or not, or (None) as the values need it."""
+    """``relative_to`` names the base of percentages; empty draws values. ``log`` None: as the values need it."""
 
     relative_to: str = ""
     log: bool | None = None
@@ -128,7 +124,7 @@ def bars(row: Row, lines: Sequence[Line], metric: str, scale: Scale, link: Calla
     trace = {
         "x": [_drawn(value, scale) for value in shown],
         "y": list(range(len(shown))),
-        "error_x": _error_bars(shown, scale, colour=common.token("ink")),
+        **_bar_errors(shown, scale),
         "text": [_hover(value, row.unit) for value in shown],
         "customdata": [value.line.name for value in shown],
         "hovertemplate": "%{customdata}<br>%{text}<extra></extra>",
@@ -200,6 +196,12 @@ def _error_bars(column: Sequence[Value], scale: Scale, *, colour: str = "") -> d
     return common.error_bars([at or 0.0 for at in drawn], lows, highs, colour=colour)
 
 
+def _bar_errors(shown: Sequence[Value], scale: Scale) -> dict[str, Any]:
+    # Plotly ends even an error of nothing with a tick.
+    errors = _error_bars(shown, scale, colour=common.token("ink"))
+    return {"error_x": errors} if any(one is not None for one in errors["array"]) else {}
+
+
 def _hover(value: Value, unit: str) -> str:
     """``15,344 ± 120, n = 5, −8.4 % (worse)``."""
     if value.cell is None:
@@ -216,7 +218,7 @@ def _value_axis(rows: Sequence[Row], metric: str, scale: Scale) -> dict[str, Any
     unit, direction = rows[0].unit, rows[0].direction
     if not scale.relative_to:
         return common.metric_axis(metric, unit, direction, log=log)
-    axis = common.relative_axis(scale.relative_to, direction)
+    axis = common.relative_axis(_shortened(scale.relative_to), direction)
     return {**axis, "type": "log", "dtick": "D2"} if log else axis
 
 
@@ -232,6 +234,14 @@ def _is_log(rows: Sequence[Row], scale: Scale) -> bool:
 
 def _all(rows: Sequence[Row]) -> list[float]:
     return [cell.value for row in rows for cell in (row.base, *row.cells) if cell and cell.unit == row.unit]
+
+
+def _shortened(name: str) -> str:
+    """Both ends of a long name, so that names that begin alike stay apart."""
+    if len(name) <= _LONGEST_NAME:
+        return name
+    half = (_LONGEST_NAME - 1) // 2
+    return f"{name[:half].rstrip()}…{name[-half:].lstrip()}"
 
 
 def _hundred_per_cent() -> dict[str, Any]:

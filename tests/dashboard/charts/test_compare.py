@@ -108,6 +108,12 @@ def test_bars_begin_at_zero_with_the_tool_s_error():
     assert figure["layout"]["xaxis"]["rangemode"] == "tozero"
 
 
+def test_bars_without_any_known_error_have_none():
+    [row] = rows({("DO 1", None): 20.0}, {("DO 1", None): 30.0})
+    [trace] = bars(row, TWO, "qps", PLAIN, link)["data"]
+    assert "error_x" not in trace
+
+
 def test_a_logarithmic_axis_has_no_zero_so_bars_become_points():
     [trace] = bar(Scale(log=True))["data"]
     assert (trace["type"], trace["mode"]) == ("scatter", "markers")
