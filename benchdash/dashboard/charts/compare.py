@@ -67,7 +67,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Scale:
-    """``relative_to`` names the base of percentages; empty draws values. ``log`` None: as the values need it."""
+    """``relative_to`` names the base of percentages; empty: values. ``log`` None: as the values need it."""
 
     relative_to: str = ""
     log: bool | None = None
