@@ -1,12 +1,15 @@
 """Versions against each other."""
 
+from datetime import timedelta
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from benchdash.regressions.comparison import Selector, SelectorError, columns_of, compare, compare_columns
+from benchdash.results.models import Run
 from benchdash.results.readings import Reading
-from tests.builders import make_project, make_record, make_runs
+from tests.builders import START, make_project, make_record, make_runs
 
 pytestmark = pytest.mark.django_db
 
@@ -87,3 +90,183 @@ def test_what_was_never_measured_is_said(project):
     [base] = columns(project)
     with pytest.raises(SelectorError, match="'score'"):
         compare_columns(project, metric="score", base=base, columns=[])
+
+
+# --- which columns ----------------------------------------------------------------------------------------
+
+
+def measure(project, version, *values, **fields):
+    make_runs([make_record(value, version=version, **fields) for value in values], project=project)
+
+
+def names(table):
+    return [column.version.version for column in table.columns]
+
+
+def test_without_others_the_base_meets_all_versions_of_its_product_at_its_place(project):
+    for version in ("10.11.7", "10.2.44", "10.6.23"):
+        measure(project, version, 100.0)
+    measure(project, "10.6.99", 100.0, hardware="another machine")
+    measure(project, "8.0.44", 100.0, product="MySQL")
+    table = compare(project, metric="tps", base=Selector(product="MariaDB", version="10.2.44"))
+    assert names(table) == ["10.6.23", "10.11.7"]
+
+
+def test_a_selector_that_fits_nothing_is_refused(project):
+    measure(project, "10.6.23", 100.0)
+    with pytest.raises(SelectorError, match=r"no run fits the selector version='10.6.24'") as refused:
+        compare(project, metric="tps", base=Selector(version="10.6.24"))
+    assert refused.value.field == "base"
+    assert not refused.value.candidates
+
+
+def test_an_ambiguous_selector_is_refused_with_what_it_could_mean(project):
+    measure(project, "10.6.23", 100.0)
+    measure(project, "10.6.24", 100.0, hardware="bench-03")
+    measure(project, "10.6.24", 100.0, hardware="bench-04")
+    with pytest.raises(SelectorError, match="fits 2 columns; say more") as refused:
+        compare(
+            project, metric="tps", base=Selector(version="10.6.23"), against=[Selector(version="10.6.24")]
+        )
+    assert refused.value.field == "against"
+    assert [candidate["hardware"] for candidate in refused.value.candidates] == ["bench-03", "bench-04"]
+
+
+def test_filters_say_the_rest_of_every_selector_unless_it_says_otherwise(project):
+    for hardware in ("bench-03", "bench-04"):
+        measure(project, "10.6.23", 100.0, hardware=hardware)
+        measure(project, "10.6.24", 100.0, hardware=hardware)
+    table = compare(
+        project,
+        metric="tps",
+        base=Selector(version="10.6.23"),
+        against=[Selector(version="10.6.24"), Selector(version="10.6.24", hardware="bench-04")],
+        filters={"hardware": "bench-03"},
+    )
+    assert table.base.hardware == "bench-03"
+    assert [column.hardware for column in table.columns] == ["bench-03", "bench-04"]
+
+
+def test_an_id_says_the_version_whatever_the_filters_say_of_it(project):
+    measure(project, "10.6.23", 100.0)
+    measure(project, "10.6.24", 100.0)
+    [base, other] = columns(project)
+    table = compare(
+        project,
+        metric="tps",
+        base=Selector(id=base.version.pk),
+        against=[Selector(id=other.version.pk)],
+        filters={"version": "10.6.23", "product": "MariaDB"},
+    )
+    assert names(table) == ["10.6.24"]
+
+
+def test_the_beginning_of_a_commit_means_it(project):
+    place = {"branch": "main", "version": "unknown"}
+    make_runs([make_record(100.0, commit="1f3c9a0b2d", **place)], project=project)
+    make_runs([make_record(90.0, commit="2b4d6f8a0c", **place)], project=project)
+    table = compare(
+        project, metric="tps", base=Selector(commit="1f3c9a0"), against=[Selector(commit="2b4d6")]
+    )
+    assert table.rows[0].comparisons[0].ratio == 0.9
+
+
+def test_versions_of_other_projects_are_not_compared(project):
+    measure(project, "10.6.23", 100.0)
+    measure(make_project(), "10.6.24", 100.0)
+    assert names(compare(project, metric="tps", base=Selector(version="10.6.23"))) == []
+
+
+# --- the cells --------------------------------------------------------------------------------------------
+
+
+def test_a_ratio_is_of_medians_and_a_row_is_a_workload_at_a_thread_count(project):
+    for version, factor in (("10.2.44", 1.0), ("10.6.23", 0.8)):
+        for threads in (16, 1):
+            measure(project, version, *(v * threads * factor for v in (100, 110, 150)), threads=threads)
+        measure(project, version, 500 * factor, workload="a load without threads", threads=None)
+    table = compare(project, metric="tps", base=Selector(version="10.2.44"))
+    assert (table.unit, table.direction) == ("1/s", "higher")
+    assert [(row.workload, row.threads, row.base.value, row.cells[0].value) for row in table.rows] == [
+        ("a load without threads", None, 500, 400),
+        ("oltp_read_only", 1, 110, 88),
+        ("oltp_read_only", 16, 1760, 1408),
+    ]
+    assert [row.comparisons[0].ratio for row in table.rows] == [pytest.approx(0.8)] * 3
+    assert table.geomean == (pytest.approx(0.8),)
+
+
+def test_a_clear_difference_has_a_verdict_by_the_direction_of_its_metric(project):
+    for version, factor in (("10.2.44", 1.0), ("10.6.23", 0.5)):
+        for value in (100.0, 101.0, 99.0, 100.5):
+            readings = {"tps": value * factor, "latency_p95": value * factor}
+            make_runs([make_record(version=version, readings=readings)], project=project)
+    for metric, verdict in (("tps", "worse"), ("latency_p95", "better")):
+        [row] = compare(project, metric=metric, base=Selector(version="10.2.44")).rows
+        [found] = row.comparisons
+        assert (found.ratio, found.verdict) == (pytest.approx(0.5), verdict)
+        assert found.p < 0.001
+        assert found.low < 0.5 < found.high
+
+
+def test_the_same_again_is_the_same(project):
+    for version in ("10.2.44", "10.6.23"):
+        measure(project, version, 100.0, 100.1, 99.9, 100.05)
+    [row] = compare(project, metric="tps", base=Selector(version="10.2.44")).rows
+    assert row.comparisons[0].verdict == "same"
+
+
+def test_a_cell_without_runs_is_empty_on_either_side(project):
+    measure(project, "10.2.44", 100.0, workload="old")
+    measure(project, "10.6.23", 100.0, workload="new")
+    new, old = compare(project, metric="tps", base=Selector(version="10.2.44")).rows
+    assert (new.base, new.cells[0].value, new.comparisons) == (None, 100.0, (None,))
+    assert (old.base.value, old.cells, old.comparisons) == (100.0, (None,), (None,))
+
+
+def test_where_settings_changed_the_newest_count(project):
+    measure(project, "10.2.44", 100.0)
+    measure(project, "10.6.23", 10.0, 11.0, settings={"a": "1"}, started_at=START)
+    measure(project, "10.6.23", 90.0, settings={"a": "2"}, started_at=START + timedelta(days=1))
+    [row] = compare(project, metric="tps", base=Selector(version="10.2.44")).rows
+    assert (row.cells[0].value, row.cells[0].n) == (90.0, 1)
+
+
+def test_excluded_runs_do_not_count(project):
+    measure(project, "10.2.44", 100.0)
+    measure(project, "10.6.23", 90.0, 10.0)
+    Run.objects.filter(measurements__value=10.0).update(excluded_at=START, excluded_reason="disk full")
+    [row] = compare(project, metric="tps", base=Selector(version="10.2.44")).rows
+    assert (row.cells[0].value, row.cells[0].n) == (90.0, 1)
+
+
+def test_workloads_and_thread_counts_choose_rows(project):
+    for version in ("10.2.44", "10.6.23"):
+        for threads in (1, 16, None):
+            measure(project, version, 100.0, threads=threads)
+        measure(project, version, 100.0, workload="oltp_insert")
+    table = compare(
+        project,
+        metric="tps",
+        base=Selector(version="10.2.44"),
+        workloads=["oltp_read_only"],
+        threads=[16, None],
+    )
+    assert [(row.workload, row.threads) for row in table.rows] == [
+        ("oltp_read_only", None),
+        ("oltp_read_only", 16),
+    ]
+
+
+def test_statements_do_not_grow_with_versions_and_runs(project):
+    def statements():
+        with CaptureQueriesContext(connection) as captured:
+            compare(project, metric="tps", base=Selector(version="10.2.1"))
+        return len(captured)
+
+    measure(project, "10.2.1", 100.0)
+    measure(project, "10.2.2", 100.0)
+    few = statements()
+    for patch in range(3, 9):
+        measure(project, f"10.2.{patch}", 100.0, 101.0, 102.0)
+    assert statements() == few
