@@ -1,20 +1,12 @@
 """Fixtures of all tests: the SMTP server, the Celery worker and the browser."""
 
 import os
-from pathlib import Path
 
 import pytest
 
-_CHROMIUM = Path("/usr/bin/chromium")
+from tests.chromium import PROGRAM, WINDOW, running_chromium
+
 _CHROMIUM_MISSING = "browser tests need Chromium: apt-get install chromium"
-_CHROMIUM_ARGUMENTS = [
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 
 # --- servers ------------------------------------------------------------------------------------------------
@@ -87,15 +79,10 @@ def worker(transactional_db, live_server, _worker_process, settings):
 @pytest.fixture(scope="session")
 def browser():
     """Debian's Chromium, driven by Playwright."""
-    if not _CHROMIUM.exists():
+    if not PROGRAM.exists():
         pytest.skip(_CHROMIUM_MISSING)
-    from playwright.sync_api import sync_playwright
-
-    arguments = [*_CHROMIUM_ARGUMENTS, *(["--no-sandbox"] if os.geteuid() == 0 else [])]
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=_CHROMIUM, args=arguments)
+    with running_chromium() as chromium:
         yield chromium
-        chromium.close()
 
 
 @pytest.fixture
@@ -107,7 +94,7 @@ def page_errors():
 @pytest.fixture
 def chromium_page(browser, live_server, page_errors):
     """A page whose relative addresses lead to the live server; errors and foreign requests fail the test."""
-    context = browser.new_context(base_url=live_server.url, viewport={"width": 1280, "height": 800})
+    context = browser.new_context(base_url=live_server.url, viewport=WINDOW)
     context.set_default_timeout(10_000)
     context.on("console", lambda message: _note_complaint(message, page_errors))
     context.on("weberror", lambda error: page_errors.append(str(error.error)))

@@ -1,0 +1,206 @@
+"""Take the pictures of the documentation again: ``make screenshots``.
+
+A benchdash of its own, in a folder that goes away, loads the sample projects; Chromium looks at their pages.
+The pictures are ``docs/images/<name>.png``.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import urllib.request
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlencode
+
+from tests.chromium import PROGRAM, WINDOW, running_chromium
+from tests.waiting import wait_until
+
+CHECKOUT = Path(__file__).parents[1]
+IMAGES = CHECKOUT / "docs" / "images"
+SAMPLE = CHECKOUT / "ingest" / "samples" / "releases" / "sysbench" / "mariadb-10.11.19" / "oltp_read_only"
+LARGEST_BYTES = 250_000
+_LOADED = "The sample projects are there"
+_NOT_LOADED = "The sample projects could not be loaded"
+_NOTHING_DUE = "\nbenchdash_series_touched 0\n"
+_ANALYSED_WITHIN_S = 600
+_CHARTS_IN_WINDOW_ARE_DRAWN = """() => [...document.querySelectorAll("figure.chart")].every(
+  (chart) => "drawn" in chart.dataset || chart.getBoundingClientRect().top > innerHeight
+)"""
+
+
+def main():
+    if not PROGRAM.exists():
+        sys.exit("the pictures are taken with Chromium: apt-get install chromium")
+    with running_benchdash() as benchdash, running_chromium() as chromium:
+        IMAGES.mkdir(exist_ok=True)
+        for picture in pictures(benchdash):
+            file = IMAGES / f"{picture.name}.png"
+            take(picture, chromium, benchdash, file)
+            size = file.stat().st_size
+            assert size <= LARGEST_BYTES, f"{file} has {size} bytes"
+            sys.stdout.write(f"{file.relative_to(CHECKOUT)}, {size // 1000} kB\n")
+
+
+# --- what is there to be seen -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Picture:
+    name: str
+    address: str
+    theme: str = "light"
+    height: int = WINDOW["height"]
+    is_signed_in: bool = False
+    # What a person does on the page before it is as the picture shows it.
+    act: Callable = lambda page: None
+
+
+def pictures(benchdash):
+    nightly = benchdash.one(
+        "series", project="watch", branch="nightly", workload="oltp_read_only", metric="tps"
+    )
+    history = f"/p/watch/history/?series={nightly['id']}"
+    return [
+        Picture("overview", "/p/watch/", height=860),
+        Picture("history", history),
+        Picture("history-dark", history, theme="dark"),
+        Picture("compare", thread_pool_address(benchdash)),
+        Picture("incident", f"/p/watch/incidents/{nightly_regression(benchdash)['id']}/"),
+        Picture("upload", "/p/default/uploads/new/", is_signed_in=True, act=check_files),
+    ]
+
+
+def thread_pool_address(benchdash):
+    """The page that compares the two ways in which MariaDB serves many connections."""
+    version = benchdash.one("versions", project="releases", product="MariaDB", version="10.11.19")
+    hardware = benchdash.one("hardware", project="releases")
+    configurations = {one["name"]: one["id"] for one in benchdash.all("configurations", project="releases")}
+    columns = [
+        f"{version['id']}.{hardware['id']}.{configurations[name]}"
+        for name in ("one-thread-per-connection", "pool-of-threads")
+    ]
+    return f"/p/releases/compare/?{urlencode({'v': columns, 'base': columns[0]}, doseq=True)}"
+
+
+def nightly_regression(benchdash):
+    """The first loss that was switched on in the nights."""
+    found = benchdash.all("incidents", project="watch")
+    return min(
+        (one for one in found if one["branch"] == "nightly" and one["kind"] == "regression"),
+        key=lambda one: one["started_at"],
+    )
+
+
+def check_files(page):
+    files = [SAMPLE / "rep1" / name for name in ("t04.txt", "t04.meta.json", "t16.txt")]
+    page.locator("input[name=file]").set_input_files(files)
+    for name, value in {
+        "product": "MariaDB",
+        "version": "10.11.19",
+        "hardware": "bench-03",
+        "workload": "oltp_read_only",
+    }.items():
+        page.locator(f"[name={name}]").fill(value)
+    page.get_by_role("button", name="Check").click()
+    page.wait_for_function("() => !document.querySelector('#file-list progress:not([hidden])')")
+
+
+# --- taking a picture ---------------------------------------------------------------------------------------
+
+
+def take(picture, chromium, benchdash, file):
+    context = chromium.new_context(
+        base_url=benchdash.url,
+        viewport={**WINDOW, "height": picture.height},
+        color_scheme=picture.theme,
+        reduced_motion="reduce",
+    )
+    try:
+        page = context.new_page()
+        if picture.is_signed_in:
+            sign_in(page, benchdash)
+        page.goto(picture.address)
+        picture.act(page)
+        page.wait_for_load_state("networkidle")
+        page.wait_for_function(_CHARTS_IN_WINDOW_ARE_DRAWN)
+        # Beyond it lies the room for a scroll bar, which headless Chromium does not draw.
+        width = page.evaluate("() => document.documentElement.clientWidth")
+        page.screenshot(path=file, clip={"x": 0, "y": 0, "width": width, "height": picture.height})
+    finally:
+        context.close()
+
+
+def sign_in(page, benchdash):
+    page.goto("/sign-in/")
+    page.locator("[name=username]").fill(benchdash.admin["user"])
+    page.locator("[name=password]").fill(benchdash.admin["password"])
+    page.locator("main").get_by_role("button", name="Sign in").click()
+    page.wait_for_url("**/")
+
+
+# --- a benchdash to look at ---------------------------------------------------------------------------------
+
+
+class Benchdash:
+    """A running installation, as it is told of in ``run.json``."""
+
+    def __init__(self, run):
+        self.url, self.admin = run["url"], run["admin"]
+
+    def all(self, what, **query):
+        return json.loads(self.text(f"/api/v1/{what}/?{urlencode({**query, 'limit': 1000})}"))["results"]
+
+    def one(self, what, **query):
+        (found,) = self.all(what, **query)
+        return found
+
+    def text(self, path):
+        with urllib.request.urlopen(self.url + path) as answer:
+            return answer.read().decode()
+
+
+@contextmanager
+def running_benchdash():
+    """Started by ``make run``'s own launcher on a free port, with loaded and analysed sample projects."""
+    with tempfile.TemporaryDirectory(prefix="benchdash-screenshots-") as var:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "benchdash.launcher"],
+            cwd=CHECKOUT,
+            env=environment(BENCHDASH_VAR=var, PORT="0"),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        try:
+            wait_for_samples(process)
+            benchdash = Benchdash(json.loads((Path(var) / "run.json").read_text()))
+            wait_until(lambda: _NOTHING_DUE in benchdash.text("/metrics"), within=_ANALYSED_WITHIN_S)
+            yield benchdash
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.communicate()
+
+
+def environment(**own):
+    """That of a person who named no servers and no addresses."""
+    named = {"DATABASE_URL", "REDIS_URL", "SITE_URL", "EMAIL_URL", "EMAIL_FROM", "HOST", "SAMPLE", "DEBUG"}
+    return {**{name: value for name, value in os.environ.items() if name not in named}, **own}
+
+
+def wait_for_samples(process):
+    for line in process.stdout:
+        sys.stdout.write(line)
+        if _LOADED in line:
+            return
+        if _NOT_LOADED in line:
+            break
+    sys.exit("there is nothing to take pictures of")
+
+
+if __name__ == "__main__":
+    main()
