@@ -53,8 +53,8 @@ def recognise(head: bytes) -> bool:
 def parse(source: Source) -> ParsedReport:
     """One run for each benchmark with its parameters and mode.
 
-    Raises FormatError, with the line, where nothing was measured or a table cannot be read. Benchmarks that
-    failed, and what is missing where the output breaks off, are warnings.
+    Raises FormatError, with the line, where nothing was measured, a table cannot be read or the output breaks
+    off. Benchmarks that failed are warnings.
     """
     log = _Log()
     for number, line in enumerate(source.lines, start=1):
@@ -67,6 +67,7 @@ def parse(source: Source) -> ParsedReport:
     results = [result for section in log.sections for result in section.results()]
     if not results:
         raise log.refusal(last_line=len(source.lines))
+    log.sections[-1].refuse_a_cut()
     warnings = [warning for section in log.sections for warning in section.warnings()]
     return report_of(results, [*log.warnings, *warnings])
 
@@ -214,20 +215,37 @@ class _Section:
         for entry in self.entries:
             if not entry.score and not entry.is_matched:
                 yield f"{entry.workload} was left out: its score is not a number"
-        yield from self._warnings_of_a_cut()
+        if self.blocks:
+            yield from self._warnings_of_names()
 
-    def _warnings_of_a_cut(self) -> Iterator[str]:
+    def _warnings_of_names(self) -> Iterator[str]:
+        if unlisted := self._unlisted():
+            yield f"the table has no row for {_listed(unlisted)}"
+        if nameless := self._nameless():
+            yield f"only the table tells of {_listed(nameless)}; it may have shortened the name"
+
+    def refuse_a_cut(self) -> None:
+        """Raises FormatError where the end of the output is missing."""
         if not self.blocks:
             return
         missing = ([] if self.is_complete else ["'# Run complete'"]) + ([] if self.columns else ["the table"])
         if missing:
-            yield f"the output breaks off in line {self.last_line}, before {' and '.join(missing)}"
-        unlisted = [block.workload for block in self.blocks if block.measured and not block.entry]
-        if self.columns and unlisted:
-            yield f"the table has no row for {_listed(unlisted)}"
-        nameless = [entry.workload for entry in self.entries if not entry.is_matched]
-        if nameless:
-            yield f"only the table tells of {_listed(nameless)}; it may have shortened the name"
+            missed = " and ".join(missing)
+            raise FormatError(
+                f"the output ends here, before {missed}: JMH was stopped or the file is cut off",
+                self.last_line,
+            )
+        if (unlisted := self._unlisted()) and not self._nameless():
+            raise FormatError(
+                f"the table ends here and has no row for {_listed(unlisted)}: the file is cut off",
+                self.last_line,
+            )
+
+    def _unlisted(self) -> list[str]:
+        return [block.workload for block in self.blocks if block.measured and not block.entry]
+
+    def _nameless(self) -> list[str]:
+        return [entry.workload for entry in self.entries if not entry.is_matched]
 
 
 class _Log:
@@ -258,15 +276,18 @@ class _Log:
             self._read_output(number, text)
 
     def read_cut(self, number: int, line: str) -> None:
-        """Read the last line where it has no line end: what stands there may be half of it."""
-        row = self._section.columns.row(line) if self._is_in_table and self._section.columns else None
-        if row and self._section.knows(row.printed.unit):
-            self._section.add(number, row)
-            self.warnings.append(
-                f"line {number}, the last one, has no line end: the table may break off there"
-            )
-        else:
+        """Read the last line where it has no line end: what stands there may be half of it.
+
+        Raises FormatError for half a row of the table.
+        """
+        if not (self._is_in_table and self._section.columns and line.strip()):
             self.warnings.append(f"line {number}, the last one, has no line end and was left out")
+            return
+        row = self._section.columns.row(line)
+        if not row or not self._section.knows(row.printed.unit):
+            raise FormatError("the table breaks off within this line: the file is cut off", number)
+        self._section.add(number, row)
+        self.warnings.append(f"line {number}, the last one, has no line end: the table may break off there")
 
     def refusal(self, last_line: int) -> FormatError:
         """Why no benchmark was measured."""

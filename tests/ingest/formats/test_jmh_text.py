@@ -267,10 +267,9 @@ def test_a_table_whose_last_line_has_no_end_is_read_with_a_warning():
     assert report.warnings == ("line 3, the last one, has no line end: the table may break off there",)
 
 
-def test_half_a_row_is_left_out_with_a_warning():
-    report = parse(TABLE.rstrip("\n").removesuffix("p"))
-    assert list(scores(report)) == ["Simple.do1 avgt"]
-    assert report.warnings == ("line 3, the last one, has no line end and was left out",)
+def test_a_table_that_ends_in_half_a_row_is_refused():
+    half = TABLE.rstrip("\n").removesuffix("p")
+    assert refusal(half) == (3, "the table breaks off within this line: the file is cut off")
 
 
 def test_a_head_without_rows_is_refused():
@@ -453,29 +452,30 @@ def test_an_error_before_the_first_benchmark_is_the_reason():
     )
 
 
-def test_output_that_breaks_off_is_read_with_what_is_missing():
+def test_output_that_breaks_off_is_refused_though_some_benchmarks_ended():
     blocks = [block("bench.Simple.do1"), block("bench.Simple.select1").partition("Iteration   2")[0]]
     text = "\n\n".join(blocks)
-    report = parse(text)
-    assert scores(report) == {"bench.Simple.do1 avgt": 2000}
-    assert report.warnings == (
-        "bench.Simple.select1 avgt was left out: the output has no score of it",
-        f"the output breaks off in line {len(text.splitlines())}, before '# Run complete' and the table",
+    assert refusal(text) == (
+        len(text.splitlines()),
+        "the output ends here, before '# Run complete' and the table: JMH was stopped or the file is cut off",
     )
 
 
-def test_output_without_its_table_is_read_with_a_warning():
+def test_output_without_its_table_is_refused():
     text = output(block("bench.Simple.do1"), table="")
-    report = parse(text)
-    assert scores(report) == {"bench.Simple.do1 avgt": 2000}
-    assert report.warnings == (f"the output breaks off in line {len(text.splitlines())}, before the table",)
+    assert refusal(text) == (
+        len(text.splitlines()),
+        "the output ends here, before the table: JMH was stopped or the file is cut off",
+    )
 
 
-def test_a_table_that_breaks_off_is_noticed():
+def test_a_table_that_lacks_rows_at_its_end_is_refused():
     text = output(block("bench.Simple.do1"), block("bench.Simple.select1", "3.000 us/op"))
-    report = parse(text[: text.rindex("Simple.select1")])
-    assert scores(report) == {"bench.Simple.do1 avgt": 2000, "bench.Simple.select1 avgt": 3000}
-    assert report.warnings == ("the table has no row for bench.Simple.select1 avgt",)
+    text = text[: text.rindex("Simple.select1")]
+    assert refusal(text) == (
+        len(text.splitlines()),
+        "the table ends here and has no row for bench.Simple.select1 avgt: the file is cut off",
+    )
 
 
 def test_output_whose_beginning_is_missing_is_read_by_the_names_in_the_table():
