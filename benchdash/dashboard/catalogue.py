@@ -22,7 +22,8 @@ from benchdash.results.models import (
 )
 from benchdash.results.versions import release_line
 
-# Older contents of one configuration are counted, not shown.
+# Of one configuration so many streams, and of a stream so many contents are shown; the older are counted.
+MOST_STREAMS: Final = 12
 MOST_CONTENTS: Final = 12
 
 
@@ -77,12 +78,26 @@ class ContentRow:
 
 
 @dataclass(frozen=True)
+class Stream:
+    """What a configuration held in the runs of one product and branch, the newest first."""
+
+    product: str
+    branch: str
+    contents: Sequence[ContentRow]
+    older: int
+
+    @property
+    def last_run_at(self) -> datetime:
+        return max(row.last_run_at for row in self.contents)
+
+
+@dataclass(frozen=True)
 class ConfigurationRow:
-    """``contents`` are the newest, newest first; ``older`` is how many more there are."""
+    """``older`` is how many more streams there are."""
 
     configuration: Configuration
     runs: int
-    contents: Sequence[ContentRow]
+    streams: Sequence[Stream]
     older: int
 
 
@@ -126,14 +141,13 @@ def workload_rows(project: Project) -> list[WorkloadRow]:
 
 
 def configuration_rows(project: Project) -> list[ConfigurationRow]:
-    """Every configuration with what it held, in three statements."""
+    """Every configuration with what it held, in a constant number of statements."""
     configurations = (
         Configuration.objects.filter(project=project).prefetch_related("aliases").order_by("name")
     )
-    of_configuration = _contents(project)
+    held = _held(project)
     return [
-        _configuration_row(configuration, of_configuration.get(configuration.pk, ()))
-        for configuration in configurations
+        _configuration_row(configuration, held.get(configuration.pk, {})) for configuration in configurations
     ]
 
 
@@ -171,34 +185,46 @@ def _uses(kind: str, ids: Collection[int]) -> dict[int, Use]:
     }
 
 
-def _contents(project: Project) -> dict[int, list[ContentRow]]:
-    """By configuration, the oldest first."""
+_StreamKey = tuple[str, str]
+
+
+def _held(project: Project) -> dict[int, dict[_StreamKey, list[ContentRow]]]:
+    """By configuration, and by product and branch: the contents, the oldest first."""
     rows = list(
         Run.objects.filter(project=project)
         .order_by()
-        .values_list("configuration", "content")
+        .values_list("configuration", "version__product__name", "branch", "content")
         .annotate(Count("pk"), Min("started_at"), Max("started_at"))
     )
-    contents = ConfigurationContent.objects.in_bulk({content for _, content, *_ in rows if content})
-    found: dict[int, list[ContentRow]] = defaultdict(list)
-    for configuration, content, runs, first, last in sorted(rows, key=lambda row: row[3]):
-        found[configuration].append(ContentRow(contents.get(content), runs, first, last))
-    return found
+    contents = ConfigurationContent.objects.in_bulk({row[3] for row in rows if row[3]})
+    held: dict[int, dict[_StreamKey, list[ContentRow]]] = defaultdict(lambda: defaultdict(list))
+    for configuration, product, branch, content, runs, first, last in sorted(rows, key=lambda row: row[5]):
+        held[configuration][product, branch].append(ContentRow(contents.get(content), runs, first, last))
+    return held
 
 
-def _configuration_row(configuration: Configuration, contents: Sequence[ContentRow]) -> ConfigurationRow:
+def _configuration_row(
+    configuration: Configuration, held: Mapping[_StreamKey, Sequence[ContentRow]]
+) -> ConfigurationRow:
+    streams = [
+        Stream(product, branch, _newest_first(contents)[:MOST_CONTENTS], len(contents[MOST_CONTENTS:]))
+        for (product, branch), contents in held.items()
+    ]
+    streams.sort(key=lambda stream: stream.last_run_at, reverse=True)
+    return ConfigurationRow(
+        configuration=configuration,
+        runs=sum(row.runs for contents in held.values() for row in contents),
+        streams=streams[:MOST_STREAMS],
+        older=len(streams[MOST_STREAMS:]),
+    )
+
+
+def _newest_first(contents: Sequence[ContentRow]) -> list[ContentRow]:
+    """Each with what differs from the one before it."""
     described = []
     before: ConfigurationContent | None = None
     for row in contents:
-        differences: list[Difference] = []
-        if before and row.content:
-            differences = differing(before.settings, row.content.settings)
+        differences = differing(before.settings, row.content.settings) if before and row.content else []
         described.append(replace(row, differences=differences))
         before = row.content or before
-    newest_first = described[::-1]
-    return ConfigurationRow(
-        configuration=configuration,
-        runs=sum(row.runs for row in contents),
-        contents=newest_first[:MOST_CONTENTS],
-        older=len(newest_first[MOST_CONTENTS:]),
-    )
+    return described[::-1]

@@ -176,12 +176,15 @@ def test_a_configuration_is_told_with_what_it_held_and_what_changed(client, proj
             project=project,
             configuration="tuned",
             settings={"buffer_pool": size, "flush": "2", "port": "3306"},
+            branch="main",
             started_at=START + timedelta(days=day),
         )
-    make_run(project=project, configuration="tuned", started_at=START - timedelta(days=9))
+    place = {"project": project, "configuration": "tuned", "started_at": START - timedelta(days=9)}
+    make_run(**place, branch="main")
     text = shown(client, "configurations")
     assert "tuned 4 runs" in text
-    assert "Name Before After buffer_pool 8G 12M" in text
+    assert "MariaDB, main" in text
+    assert "1 setting changed Name Before After buffer_pool 8G 12M" in text
     assert "2 settings buffer_pool 12M flush 2" in text
     assert "Settings not known , 1 run" in text
     assert [(row["setting"], row["value"], row["runs"]) for row in rows_of(client, "configurations")] == [
@@ -190,6 +193,13 @@ def test_a_configuration_is_told_with_what_it_held_and_what_changed(client, proj
         ("buffer_pool", "8G", "2"),
         ("flush", "2", "2"),
     ]
+
+
+def test_what_a_configuration_held_for_another_product_is_no_change_of_it(client, project):
+    for day, product in enumerate(["MariaDB", "PostgreSQL", "MariaDB"]):
+        settings = {"only in": product}
+        make_run(project=project, product=product, settings=settings, started_at=START + timedelta(days=day))
+    assert "changed" not in shown(client, "configurations").split("Ports, paths")[1]
 
 
 def test_any_two_contents_can_be_compared(client, project):

@@ -17,6 +17,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from benchdash.accounts.access import NotVisible
 from benchdash.accounts.models import Scope
 from benchdash.dashboard import catalogue, filters
+from benchdash.dashboard.catalogue import ConfigurationRow
 from benchdash.dashboard.csv_files import csv_file
 from benchdash.dashboard.filters import Filter
 from benchdash.dashboard.forms.catalogue import BuildForm, MergeForm, RenameForm, name_of
@@ -151,11 +152,24 @@ def configurations(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     rows = catalogue.configuration_rows(page.project)
     context = {
         "rows": rows,
-        "contents": [(row.configuration, one) for row in rows for one in row.contents if one.content],
+        "contents": _choices(rows),
         "comparison": _comparison(request, page),
         "may_correct": page.may(Scope.TRIAGE),
     }
     return page.render(request, "dashboard/configurations.html", context)
+
+
+def _choices(rows: Sequence[ConfigurationRow]) -> list[tuple[str, str]]:
+    """Each content once: its digest, and words to choose it by."""
+    choices: dict[str, str] = {}
+    for row in rows:
+        for stream in row.streams:
+            for one in stream.contents:
+                if one.content:
+                    where = ", ".join(filter(None, [str(row.configuration), stream.product, stream.branch]))
+                    since = f"{one.first_run_at.day} {one.first_run_at:%b %Y}"
+                    choices.setdefault(one.content.digest, f"{one.content}: {where}, since {since}")
+    return list(choices.items())
 
 
 @require_GET
@@ -163,13 +177,23 @@ def configurations(request: HttpRequest, page: ProjectPage) -> HttpResponse:
 def configurations_csv(_request: HttpRequest, page: ProjectPage) -> HttpResponse:
     """One line for each setting of each content."""
     rows = (
-        (row.configuration.name, one.content.digest[:10], one.first_run_at.isoformat(), one.runs, name, value)
+        (
+            row.configuration.name,
+            stream.product,
+            stream.branch,
+            one.content.digest[:10],
+            one.first_run_at.isoformat(),
+            one.runs,
+            name,
+            value,
+        )
         for row in catalogue.configuration_rows(page.project)
-        for one in row.contents
+        for stream in row.streams
+        for one in stream.contents
         if one.content
         for name, value in one.settings
     )
-    columns = ("configuration", "content", "first_run_at", "runs", "setting", "value")
+    columns = ("configuration", "product", "branch", "content", "first_run_at", "runs", "setting", "value")
     return csv_file(f"{page.project.slug}-configurations", columns, rows)
 
 

@@ -7,6 +7,7 @@ from typing import Final
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
+from django.db.models.functions import TruncHour
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.urls import path
@@ -74,7 +75,9 @@ class Shown:
 @project_page
 def incidents(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     chips = _filters(page.project, request.GET)
-    found = _chosen(queries.incidents(page.project), chips)
+    # What one analysis of an archive found stands in the order of its history.
+    order = (TruncHour("detected_at").desc(), "-started_at", "-pk")
+    found = _chosen(queries.incidents(page.project), chips).order_by(*order)
     pages = Paginator(found, _PAGE).get_page(request.GET.get("page"))
     rows = [
         Listed(one, span(one, last_good_at=one.last_good_at), one.workloads, one.series_count)  # type: ignore[attr-defined]
