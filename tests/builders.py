@@ -1,6 +1,7 @@
 """Builders: they fill in what a test does not care about, and go the way that real uploads go."""
 
 import itertools
+import zlib
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -45,7 +46,9 @@ def make_upload(project, *, name="result.txt", **fields) -> Upload:
     """An imported upload whose content is like no other's."""
     content = f"upload {next(_numbers)}".encode()
     digest = sha256(content).hexdigest()
-    raw = RawFile.objects.create(project=project, sha256=digest, size=len(content), content=content)
+    raw = RawFile.objects.create(
+        project=project, sha256=digest, size=len(content), content=zlib.compress(content)
+    )
     fields = {"state": Upload.State.IMPORTED, "format": "sysbench", "metadata_digest": digest, **fields}
     return Upload.objects.create(project=project, raw=raw, name=name, **fields)
 

@@ -1,0 +1,229 @@
+"""What is private does not exist for others, at any address: a new one that wants an example fails."""
+
+import json
+import re
+from urllib.parse import quote, urlencode
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.utils.html import escape
+
+from benchdash.accounts.access import Viewer
+from benchdash.accounts.models import AuditEntry, Membership, Role, Scope, Token, User
+from benchdash.accounts.services import remove_member, revoke_token
+from benchdash.dashboard.columns import short_id
+from benchdash.regressions.comparison import Selector, columns_of
+from benchdash.results.models import ConfigurationContent
+from tests.addresses import addresses, make_world
+from tests.builders import make_project, make_token, make_user
+
+pytestmark = pytest.mark.django_db
+
+# The private project is called so, and so is all that is in it.
+SECRET = "quartz"
+# Neither has ever existed.
+NO_SLUG, NO_ID = "nothing", 999_999_999
+
+
+@pytest.fixture
+def world():
+    return make_world(SECRET)
+
+
+@pytest.fixture
+def outsider(request, world):
+    own = make_project("own")
+    match request.param:
+        case "nobody":
+            return Client()
+        case "a token of another project":
+            return with_token(make_token(own, *Scope.values))
+        case "a token that was revoked":
+            secret = make_token(world.project, *Scope.values, name="revoked")
+            revoke_token(Token.objects.get(name="revoked"), by=Viewer())
+            return with_token(secret)
+    charlie, client = make_user("charlie", member_of=own, role=Role.ADMIN), Client()
+    client.force_login(charlie)
+    if request.param.startswith("a member"):
+        member = Membership.objects.create(project=world.project, user=charlie, role=Role.ADMIN)
+        assert client.get(f"/p/{SECRET}/").status_code == 200
+    if request.param == "a member who was removed":
+        remove_member(member, by=Viewer())
+    if request.param == "a member whose account was closed":
+        User.objects.filter(pk=charlie.pk).update(is_active=False)
+    return client
+
+
+def with_token(secret):
+    return Client(headers={"authorization": f"Bearer {secret}"})
+
+
+def ask(client, method, address, slug):
+    """A write says what any of them may want; where files are sent, it is a form."""
+    if method == "GET":
+        return client.get(address)
+    if address.startswith("/api/") and "/uploads/" not in address:
+        said = {"project": slug, "address": "new@example.org", "reason": "why", "name": "new", "into": NO_ID}
+        return client.generic(method, address, json.dumps(said), "application/json")
+    if method != "POST":
+        return client.generic(method, address, "{}", "application/json")
+    return client.post(address, {"project": slug, "file": SimpleUploadedFile("result.txt", b"no result")})
+
+
+def body_of(answer):
+    return b"".join(answer).decode()
+
+
+def without_echo(answer, address):
+    """The body without what repeats the address that was asked for, and without marks of its session."""
+    body = body_of(answer)
+    for written in (address, quote(address), escape(address)):
+        body = body.replace(written, "ADDRESS")
+    return re.sub(r'(csrfmiddlewaretoken" value=|nonce=)"[^"]*"', "", body)
+
+
+# --- from outside -----------------------------------------------------------------------------------------
+
+
+def wrong_answers(world, client, *, writes):
+    for address in addresses():
+        if address.is_page and not address.wants:
+            continue
+        examples = address.examples(world)
+        missing = {name: NO_ID if isinstance(value, int) else value for name, value in examples.items()}
+        there, nowhere = address.of(SECRET, **examples), address.of(NO_SLUG, **missing)
+        changes = (["POST"] if address.is_page else ["POST", "PATCH", "DELETE"]) if writes else []
+        for method in ("GET", *changes):
+            hidden, absent = ask(client, method, there, SECRET), ask(client, method, nowhere, NO_SLUG)
+            if hidden.status_code not in (401, 404, 405) or hidden.status_code != absent.status_code:
+                yield method, there, hidden.status_code, absent.status_code
+            elif without_echo(hidden, there) != without_echo(absent, nowhere):
+                yield method, there, body_of(hidden), body_of(absent)
+
+
+@pytest.mark.parametrize("outsider", ["nobody", "somebody else", "a token of another project"], indirect=True)
+def test_a_private_project_is_for_others_like_one_that_never_was(world, outsider):
+    assert list(wrong_answers(world, outsider, writes=True)) == []
+    assert not AuditEntry.objects.filter(project=world.project).exclude(user=world.admin).exists()
+
+
+@pytest.mark.parametrize(
+    "outsider",
+    ["a member who was removed", "a member whose account was closed", "a token that was revoked"],
+    indirect=True,
+)
+def test_who_could_see_it_once_sees_it_no_more(world, outsider):
+    assert list(wrong_answers(world, outsider, writes=False)) == []
+
+
+@pytest.mark.parametrize("outsider", ["nobody", "somebody else"], indirect=True)
+def test_a_private_project_is_in_no_list(world, outsider):
+    lists = [address.of(SECRET).partition("?")[0] for address in addresses() if not address.wants]
+    assert "/" in lists
+    assert "/api/v1/runs/" in lists
+    assert [one for one in lists if SECRET in body_of(outsider.get(one))] == []
+
+
+def test_a_member_finds_what_others_do_not(world):
+    client = Client()
+    client.force_login(world.admin)
+    found = {
+        address.name: client.get(address.of(SECRET, **address.examples(world))).status_code
+        for address in addresses()
+    }
+    # The others want more of a query, or nothing but a form.
+    assert {name for name, status in found.items() if status not in (200, 405)} == {
+        "api:compare",
+        "api:gate",
+    }
+    assert set(found.values()) == {200, 400, 405}
+
+
+# --- through another project --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def own():
+    return make_world("granite", admin="charlie")
+
+
+@pytest.fixture
+def charlie(own):
+    client = Client()
+    client.force_login(own.admin)
+    return client
+
+
+def test_ids_of_one_project_lead_nowhere_under_the_address_of_another(world, own, charlie):
+    wrong = []
+    for address in addresses():
+        if "slug" in address.wants and (examples := address.examples(world)):
+            asked = address.of(own.project.slug, **examples)
+            answers = [ask(charlie, method, asked, own.project.slug) for method in ("GET", "POST")]
+            if {answer.status_code for answer in answers} - {404, 405}:
+                wrong.append((asked, [answer.status_code for answer in answers]))
+    assert wrong == []
+    assert not AuditEntry.objects.filter(project=world.project).exclude(user=world.admin).exists()
+
+
+def test_ids_of_another_project_in_a_query_find_nothing(world, own, charlie):
+    run, column = world.run, columns_of(world.project, Selector(branch=""))[-1]
+    digest = ConfigurationContent.objects.get(project=world.project).digest
+    foreign = {
+        "series": world.series.pk,
+        "v": [short_id(column), run.version_id],
+        "base": short_id(column),
+        "upload": run.upload_id,
+        "version_id": run.version_id,
+        "workload": run.workload_id,
+        "from": digest,
+        "to": digest,
+        "by": [f"token-{world.token.pk}", f"user-{world.admin.pk}"],
+        "open": run.workload_id,
+    }
+    found = []
+    for asked in [one.of(own.project.slug) for one in addresses() if one.wants <= {"slug"}]:
+        for name, value in foreign.items():
+            query = urlencode({name: value}, doseq=True)
+            answer = charlie.get(f"{asked}{'&' if '?' in asked else '?'}{query}")
+            if answer.status_code >= 500 or SECRET in body_of(answer):
+                found.append((asked, name, answer.status_code))
+    assert found == []
+
+
+_COMPARE = "/api/v1/compare/?project=granite&metric=tps"
+
+
+@pytest.mark.parametrize("selector", ["base", "against"])
+def test_a_version_of_another_project_cannot_be_compared(world, own, charlie, selector):
+    sides = {"base": own.run.version_id, "against": own.run.version_id, selector: world.run.version_id}
+    answer = charlie.get(f"{_COMPARE}&{urlencode(sides)}")
+    assert answer.status_code == 400
+    assert SECRET not in body_of(answer)
+
+
+def test_things_of_another_project_cannot_be_named_in_a_change(world, own, charlie):
+    run, foreign = own.run, world.run
+    page, api = "/p/granite", "/api/v1"
+    changes = [
+        (f"{page}/incidents/{own.incident.pk}/triage/", {"assignee": world.admin.pk, "reason": "why"}),
+        (f"{page}/subscriptions/", {"address": "a@example.org", "product": foreign.version.product_id}),
+        (f"{page}/subscriptions/", {"address": "a@example.org", "hardware": foreign.hardware_id}),
+        (
+            f"{page}/workloads/{run.workload_id}/correct/",
+            {"correction": "merge", "merge-into": foreign.workload_id, "confirmed": "yes"},
+        ),
+        (f"{api}/workloads/{run.workload_id}/merge/", {"into": foreign.workload_id}),
+        (f"{api}/versions/{run.version_id}/merge/", {"into": foreign.version_id}),
+        (f"{api}/workloads/{foreign.workload_id}/merge/", {"into": run.workload_id}),
+    ]
+    answers = []
+    for address, said in changes:
+        kind = {"content_type": "application/json"} if address.startswith(api) else {}
+        answers.append(charlie.post(address, said, **kind))
+    assert [answer.status_code for answer in answers] == [422, 422, 422, 422, 400, 400, 404]
+    assert [answer for answer in answers if SECRET in body_of(answer)] == []
+    to_alice = {"assignee": world.admin.email}
+    answer = charlie.patch(f"{api}/incidents/{own.incident.pk}/", to_alice, content_type="application/json")
+    assert answer.status_code == 400
