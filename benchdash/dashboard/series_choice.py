@@ -1,5 +1,6 @@
 """Which series an address chooses, and what else there is to choose."""
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC
@@ -25,6 +26,7 @@ METRIC: Final = "metric"
 _MOST_IDS: Final = 200
 _LARGEST_ID: Final = 2**63 - 1
 _LARGEST_COUNT: Final = 2**31 - 1
+_NUMBER: Final = re.compile(r"([0-9]+)")
 
 
 @dataclass(frozen=True)
@@ -264,13 +266,19 @@ def _sort_key(facet: Facet) -> Any:
         return lambda text: (text != NONE, int(text) if text.isascii() and text.isdigit() else 0, text)
     if facet.name == "line":
         return lambda text: (text != NONE, parse_version(text).sort_key)
-    return lambda text: (text != NONE, text.casefold())
+    return lambda text: (text != NONE, _natural(text))
+
+
+def _natural(text: str) -> list[tuple[bool, int, str]]:
+    """``size=2`` before ``size=10``."""
+    parts = _NUMBER.split(text.casefold())
+    return [(part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in parts]
 
 
 def _panel(series: Series) -> tuple[Any, ...]:
     return (
         series.metric,
-        series.workload.name,
+        _natural(series.workload.name),
         -1 if series.threads is None else series.threads,
         series.product.name,
         series.branch,

@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from datetime import timedelta
 
 import plotly.graph_objects as go
 import pytest
@@ -24,6 +25,12 @@ def address(project, name="history", **query):
 
 def shown(client, project, **query):
     answer = client.get(address(project, **query))
+    assert answer.status_code == 200
+    return answer
+
+
+def shown_at(client, url):
+    answer = client.get(url)
     assert answer.status_code == 200
     return answer
 
@@ -59,6 +66,14 @@ def make_change_point(series, index, *, state="confirmed", with_incident=True):
     )
 
 
+def make_nights(values, *, project):
+    records = [
+        make_record(tps, branch="nightly", version="unknown", started_at=START + timedelta(days=night))
+        for night, tps in enumerate(values)
+    ]
+    return make_runs(records, project=project)[0].measurements.get().series
+
+
 # --- what is drawn ------------------------------------------------------------------------------------------
 
 
@@ -85,6 +100,18 @@ def test_a_change_leads_to_its_incident_from_chart_and_table(client):
     label = answer.context["charts"][0].figure["layout"]["annotations"][0]["text"]
     assert f'href="{incident}"' in label
     assert text_of(answer).count(f'href="{incident}">incident {change_point.incident_id}</a>') == 2
+
+
+def test_the_two_sides_of_a_change_can_be_compared(client):
+    project = make_project(public=True)
+    series = make_series([100.0, 101.0, 80.0, 81.0], project=project)
+    change_point = make_change_point(series, 2)
+    answer = shown(client, project, series=series.pk)
+    comparison = shown_at(client, answer.context["compare_urls"][change_point.pk])
+    assert [str(one.version) for one in comparison.context["choice"].columns.chosen] == ["10.6.2", "10.6.3"]
+    nights = make_nights([100.0, 80.0], project=project)
+    change_point = make_change_point(nights, 1)
+    assert shown(client, project, series=nights.pk).context["compare_urls"] == {change_point.pk: ""}
 
 
 def test_a_switched_setting_stands_in_chart_and_table(client):
@@ -119,12 +146,6 @@ def test_up_to_six_series_share_a_chart_and_more_are_small_ones(client):
     assert text_of(answer).count('<tr>\n            <th scope="row">') == 7
     (large,) = shown_at(client, small[2].url).context["charts"]
     assert [line.name for line in large.lines] == ["MariaDB 10.6"]
-
-
-def shown_at(client, url):
-    answer = client.get(url)
-    assert answer.status_code == 200
-    return answer
 
 
 def test_many_small_charts_come_page_by_page(client):

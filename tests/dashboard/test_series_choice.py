@@ -105,6 +105,14 @@ def test_thread_counts_and_release_lines_are_in_the_order_of_numbers_and_version
     assert [one.value for one in chip(choice, "line").choices] == ["10.6", "10.11"]
 
 
+def test_numbers_in_names_count_as_numbers():
+    project = make_project()
+    for size in (10, 9, 100):
+        make_run(project=project, workload=f"select size={size}")
+    choice = chosen(project, "product=MariaDB")
+    assert said(choice, "workload") == [("select size=9",), ("select size=10",), ("select size=100",)]
+
+
 def test_a_thing_is_found_by_its_old_name():
     project = make_project()
     run = make_run(project=project, workload="oltp_ro")

@@ -4,7 +4,7 @@ import html
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from benchdash.dashboard import numbers
@@ -27,7 +27,7 @@ _LONGEST_NAME: Final = 34
 _LEVEL_GROUPS: Final = 2
 _LEVEL_PART: Final = 0.06
 # Labels of changes nearer to each other than this part of the axis stand above each other.
-_LABEL_PART: Final = 0.15
+_LABEL_PART: Final = 0.2
 # More names of switched settings than this would hide the lines.
 _SWITCHES_NAMED: Final = 12
 _LABEL_ROWS: Final = 3
@@ -53,7 +53,7 @@ class Look:
     def x(self, line: Line, point: Point) -> str:
         """As traces have it."""
         if self.axis is None:
-            return f"{point.time.astimezone(UTC):%Y-%m-%dT%H:%M:%S}"
+            return _iso(point.time)
         return self.axis.labels[self.axis.place(line.series, point)]
 
     def place(self, line: Line, point: Point) -> float | str:
@@ -102,7 +102,7 @@ def history_figure(lines: Sequence[Line], names: Sequence[str], look: Look, addr
     layout = common.base_layout(
         lines=len(lines),
         margin=margin,
-        xaxis=_x_axis(look),
+        xaxis=_x_axis(lines, look),
         yaxis=_y_axis(lines, look),
         # Of the marks along the axis alone: nothing is read from it.
         yaxis2={"overlaying": "y", "range": [0, 1], "visible": False, "fixedrange": True},
@@ -138,7 +138,7 @@ def _trace(
     line: Line, name: str, colour: str, look: Look, points: Sequence[Point], addresses: Addresses
 ) -> dict[str, Any]:
     factor = look.factor(line)
-    values = [point.value * factor for point in points]
+    values = [_drawn(point.value * factor) for point in points]
     parts: dict[str, Any] = {}
     if len(points) <= _ERROR_BARS_UP_TO and any(point.low is not None for point in points):
         lows = [_scaled_low(point, factor, look) for point in points]
@@ -163,7 +163,7 @@ def _excluded(line: Line, name: str, colour: str, look: Look, addresses: Address
     return common.line(
         _plain(f"{_shortened(name)}, excluded"),
         [look.x(line, point) for point in points],
-        [point.value * factor for point in points],
+        [_drawn(point.value * factor) for point in points],
         colour=colour,
         hover=[f"{_hover(line, point, look)}<br>excluded" for point in points],
         links=[addresses.run(point.run_id) for point in points],
@@ -386,7 +386,7 @@ def _label(
     if largest.incident_id:
         text = f'<a href="{addresses.incident(largest.incident_id)}" target="_self">{text}</a>'
     if len(shifts) > 1:
-        text += f" and {len(shifts) - 1} more"
+        text += f" +{len(shifts) - 1}"
     return {
         "text": text,
         "x": place,
@@ -418,11 +418,22 @@ def _weight(shifts: Sequence[ChangePoint]) -> tuple[bool, float]:
 # --- axes -------------------------------------------------------------------------------------------------
 
 
-def _x_axis(look: Look) -> dict[str, Any]:
+def _x_axis(lines: Sequence[Line], look: Look) -> dict[str, Any]:
     if look.axis is None:
-        return {**common.time_axis(), "nticks": _MOST_TICKS}
+        times = [point.time for line in lines for point in line.all_points]
+        return {**common.time_axis(), "nticks": _MOST_TICKS, "range": _time_range(min(times), max(times))}
     axis = common.versions_axis(look.axis.labels)
     return {**axis, "nticks": _MOST_TICKS, "range": [-0.5, len(look.axis) - 0.5]}
+
+
+def _time_range(first: datetime, last: datetime) -> list[str]:
+    """With a little room at both ends; Plotly's own would make room for the labels of changes."""
+    room = (last - first) * 0.02 or timedelta(hours=12)
+    return [_iso(first - room), _iso(last + room)]
+
+
+def _iso(time: datetime) -> str:
+    return f"{time.astimezone(UTC):%Y-%m-%dT%H:%M:%S}"
 
 
 def _y_axis(lines: Sequence[Line], look: Look) -> dict[str, Any]:
@@ -472,7 +483,8 @@ def small_figure(lines: Sequence[Line], names: Sequence[str], look: Look, shared
     ]
     layout = common.base_layout(
         lines=1,
-        margin={"l": 44, "r": 8, "t": 6, "b": 22},
+        # On the right there is room for half of the last version.
+        margin={"l": 44, "r": 28, "t": 6, "b": 22},
         xaxis=_small_x_axis(look, shared),
         yaxis={
             **_y_axis(lines, look),
@@ -491,7 +503,7 @@ def _small_trace(line: Line, name: str, colour: str, look: Look) -> dict[str, An
     return common.line(
         _plain(name),
         [look.place(line, point) for point in points],
-        [point.value * factor for point in points],
+        [_drawn(point.value * factor) for point in points],
         colour=colour,
         hover=[_small_hover(line, point, name) for point in points],
         mode="lines+markers" if len(points) <= _MARKERS_IN_SMALL_UP_TO else "lines",
@@ -509,8 +521,8 @@ def _small_hover(line: Line, point: Point, name: str) -> str:
 
 def _small_x_axis(look: Look, shared: Shared) -> dict[str, Any]:
     if look.axis is None:
-        times = {"range": [f"{time.astimezone(UTC):%Y-%m-%dT%H:%M:%S}" for time in shared.times or ()]}
-        return {**common.time_axis(), "title": None, "nticks": 4, **(times if shared.times else {})}
+        times = {"range": _time_range(*shared.times)} if shared.times else {}
+        return {**common.time_axis(), "title": None, "nticks": 4, **times}
     labels = look.axis.labels
     ticks = sorted({0, len(labels) - 1})
     return {
@@ -526,15 +538,20 @@ def _small_x_axis(look: Look, shared: Shared) -> dict[str, Any]:
 # --- words and numbers ------------------------------------------------------------------------------------
 
 
+def _drawn(value: float) -> float:
+    """As many digits as a picture can show: thousands of points are a large part of a page."""
+    return float(f"{value:.7g}")
+
+
 def _scaled(value: float | None, factor: float) -> float | None:
-    return None if value is None else value * factor
+    return None if value is None else _drawn(value * factor)
 
 
 def _scaled_low(point: Point, factor: float, look: Look) -> float | None:
     """A log axis has no place for the lower end of an interval that reaches below zero."""
     if point.low is None or (look.log and point.low <= 0):
         return None
-    return point.low * factor
+    return _drawn(point.low * factor)
 
 
 def _plain(text: str) -> str:

@@ -20,13 +20,16 @@ from benchdash.dashboard.charts.history import (
     small_figure,
     suits_log,
 )
+from benchdash.dashboard.columns import short_id
 from benchdash.dashboard.commands import upload_command
 from benchdash.dashboard.csv_files import csv_file
 from benchdash.dashboard.histories import Line, Row, read_lines, rows_of, versions_axis
 from benchdash.dashboard.navigation import page_url
 from benchdash.dashboard.series_choice import SeriesChoice, choose_series, panels
 from benchdash.dashboard.shell import ProjectPage, project_page
+from benchdash.regressions.comparison import Column
 from benchdash.results.models import Run, Series
+from benchdash.results.queries import Point
 
 LINES_IN_ONE_CHART: Final = 6
 SMALL_CHARTS: Final = 60
@@ -176,6 +179,7 @@ def _charts(request: HttpRequest, page: ProjectPage, choice: SeriesChoice, wishe
         )
     return {
         "charts": charts,
+        "compare_urls": _compare_urls(page, charts),
         "switches": _switches(request, looks),
         "reasons": _reasons(page, charts),
     }
@@ -237,6 +241,35 @@ def _chart(
         is_relative=look.relative,
         csv_url=_series_url("history_csv", page, lines),
         open_url=open_url,
+    )
+
+
+def _compare_urls(page: ProjectPage, charts: Sequence[Chart]) -> dict[int, str]:
+    """By change point: the comparison of its two sides, where they are two versions."""
+    rows = (row for chart in charts for row in chart.rows)
+    return {shift.pk: _compare_url(page, row) for row in rows if (shift := row.shift)}
+
+
+def _compare_url(page: ProjectPage, row: Row) -> str:
+    series, before = row.line.series, row.line.points[max((row.index or 0) - 1, 0)]
+    if before.version == row.point.version:
+        return ""
+    base, changed = (short_id(_column(series, point)) for point in (before, row.point))
+    query = QueryDict(mutable=True)
+    query.setlist("v", [base, changed])
+    query.update({"base": base, "metric": series.metric, "workload": str(series.workload_id)})
+    return f"{page_url('compare', page.project)}?{query.urlencode()}"
+
+
+def _column(series: Series, point: Point) -> Column:
+    return Column(
+        version=point.version,
+        branch=series.branch,
+        hardware=series.hardware.name,
+        configuration=series.configuration.name,
+        counterpart=series.counterpart,
+        hardware_id=series.hardware_id,
+        configuration_id=series.configuration_id,
     )
 
 
