@@ -20,12 +20,12 @@ from benchdash.api.parameters import Filter, NamedFilter, ThreadsFilter
 from benchdash.api.queries import with_points
 from benchdash.api.serializers import PointsSerializer, SeriesSerializer
 from benchdash.api.tables import csv_answer
-from benchdash.api.thinning import thinned
 from benchdash.api.views.base import FORMAT, RowsView
 from benchdash.regressions.models import ChangePoint
 from benchdash.regressions.queries import change_points
 from benchdash.results.models import Configuration, Hardware, Product, Series, Workload
 from benchdash.results.queries import Point, history
+from benchdash.results.thinning import thinned
 
 _COLUMNS = ("version", "commit", "time", "value", "low", "high", "n", "run")
 _LEAST_POINTS = 2

@@ -1,4 +1,4 @@
-from benchdash.api.thinning import thinned
+from benchdash.results.thinning import thinned
 
 
 def test_few_values_stay_as_they_are():
