@@ -19,6 +19,7 @@ from redis.exceptions import RedisError
 
 from benchdash.alerts.models import Alert
 from benchdash.api.heartbeat import LATELY, worker_seen_at
+from benchdash.regressions.models import Incident
 from benchdash.results.models import Run, TouchedSeries
 from ingest.models import Upload
 
@@ -151,7 +152,10 @@ def _figures() -> Iterator[str]:
     waiting = {
         "uploads": _waiting(Upload.objects.exclude(state__in=Upload.FINISHED), since="received_at"),
         "analysis": _waiting(TouchedSeries.objects.all(), since="touched_at"),
-        "alerts": _waiting(Alert.objects.filter(sent_at=None), since="owed_at"),
+        # What was withdrawn before it could be told waits for nothing.
+        "alerts": _waiting(
+            Alert.objects.filter(sent_at=None, incident__status=Incident.Status.CONFIRMED), since="owed_at"
+        ),
     }
     figures = [
         ("benchdash_runs", "Runs in the history.", Run.objects.count()),

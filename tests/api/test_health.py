@@ -3,10 +3,13 @@
 import pytest
 from django.db import connection
 
+from benchdash.alerts.models import Alert
 from benchdash.api.heartbeat import note_worker, worker_seen_at
+from benchdash.regressions.models import Incident
 from benchdash.regressions.tasks import analyse_touched
 from benchdash.results.services import touch
 from ingest.models import Upload
+from tests.alerts.incidents import make_incident
 from tests.builders import make_project, make_series, make_upload, make_user
 from tests.waiting import wait_until
 
@@ -109,6 +112,20 @@ def test_the_figures_say_what_is_there_and_what_waits(client):
     assert "benchdash_alerts_unsent 0" in lines
     [age] = [line for line in lines if line.startswith('benchdash_oldest_waiting_seconds{queue="analysis"}')]
     assert 0 <= float(age.split()[1]) < 60
+
+
+def test_an_alert_waits_until_it_is_sent_or_its_incident_is_withdrawn(client):
+    def unsent():
+        lines = client.get("/metrics").content.decode().splitlines()
+        [line] = [line for line in lines if line.startswith("benchdash_alerts_unsent")]
+        return line
+
+    incident = make_incident(make_project())
+    Alert.objects.create(project=incident.project, incident=incident, address="alice@example.org")
+    assert unsent() == "benchdash_alerts_unsent 1"
+    incident.status = Incident.Status.WITHDRAWN
+    incident.save()
+    assert unsent() == "benchdash_alerts_unsent 0"
 
 
 def test_every_figure_is_described_once(client):
