@@ -53,7 +53,7 @@ def test_the_list_says_what_changed_where_and_how_much(client, project):
         project, metrics={"tps": (1000.0, 800.0), "latency_p95": (4.0, 5.0)}, worst=-0.2, median=-0.2
     )
     text = found(client)
-    assert "MariaDB main ▼ regression confirmed 10.11.18 → 10.11.19 ▼ −20.0 % ▼ −20.0 %" in text
+    assert "MariaDB main ▼ regression confirmed ▼ −20.0 % ▼ −20.0 % 10.11.18 → 10.11.19" in text
     assert "2 of 12 oltp_read_only" in text
 
 

@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import path, re_path
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
 from benchdash.accounts.access import NotVisible
 from benchdash.accounts.models import Scope
@@ -40,7 +40,7 @@ _PAGE: Final = 200
 # --- lists ------------------------------------------------------------------------------------------------
 
 
-@require_GET
+@require_safe
 @project_page
 def versions(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     chip, found = _chosen_versions(request, page)
@@ -55,7 +55,7 @@ def versions(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     return page.render(request, "dashboard/versions.html", context)
 
 
-@require_GET
+@require_safe
 @project_page
 def versions_csv(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     _, found = _chosen_versions(request, page)
@@ -98,7 +98,7 @@ def _chosen_versions(request: HttpRequest, page: ProjectPage) -> tuple[Filter, Q
     return chip, found
 
 
-@require_GET
+@require_safe
 @project_page
 def hardware(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     rows = [
@@ -108,7 +108,7 @@ def hardware(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     return page.render(request, "dashboard/hardware.html", context)
 
 
-@require_GET
+@require_safe
 @project_page
 def hardware_csv(_request: HttpRequest, page: ProjectPage) -> HttpResponse:
     listed = catalogue.hardware_rows(page.project)
@@ -119,7 +119,7 @@ def hardware_csv(_request: HttpRequest, page: ProjectPage) -> HttpResponse:
     return csv_file(f"{page.project.slug}-hardware", ("hardware", "runs", *facts), rows)
 
 
-@require_GET
+@require_safe
 @project_page
 def workloads(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     rows = [
@@ -129,7 +129,7 @@ def workloads(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     return page.render(request, "dashboard/workloads.html", context)
 
 
-@require_GET
+@require_safe
 @project_page
 def workloads_csv(_request: HttpRequest, page: ProjectPage) -> HttpResponse:
     rows = (
@@ -146,7 +146,7 @@ def workloads_csv(_request: HttpRequest, page: ProjectPage) -> HttpResponse:
     return csv_file(f"{page.project.slug}-workloads", columns, rows)
 
 
-@require_GET
+@require_safe
 @project_page
 def configurations(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     rows = catalogue.configuration_rows(page.project)
@@ -172,7 +172,7 @@ def _choices(rows: Sequence[ConfigurationRow]) -> list[tuple[str, str]]:
     return list(choices.items())
 
 
-@require_GET
+@require_safe
 @project_page
 def configurations_csv(_request: HttpRequest, page: ProjectPage) -> HttpResponse:
     """One line for each setting of each content."""

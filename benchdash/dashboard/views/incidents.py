@@ -11,7 +11,7 @@ from django.db.models.functions import TruncHour
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.urls import path
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from benchdash.accounts.access import NotVisible
 from benchdash.accounts.models import AuditEntry, Project, Scope
@@ -71,7 +71,7 @@ class Shown:
 # --- the list ---------------------------------------------------------------------------------------------
 
 
-@require_GET
+@require_safe
 @project_page
 def incidents(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     chips = _filters(page.project, request.GET)
@@ -132,7 +132,7 @@ def _chosen(found: QuerySet[Incident], chips: Sequence[Filter]) -> QuerySet[Inci
 # --- one incident -----------------------------------------------------------------------------------------
 
 
-@require_GET
+@require_safe
 @project_page
 def incident(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     return _show(request, page, _incident(page, pk))
@@ -173,7 +173,7 @@ def comment(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     return redirect(f"{page_url('incident', page.project, pk)}#comments")
 
 
-@require_GET
+@require_safe
 @project_page
 def evidence_csv(_request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     shown = _incident(page, pk)

@@ -12,7 +12,7 @@ from django.shortcuts import redirect, render
 from django.urls import path
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from benchdash.accounts.access import NotAllowed, NotVisible, viewer_of
 from benchdash.accounts.models import AuditEntry, Membership, Scope, Token
@@ -131,7 +131,7 @@ _ALERT_STATES: Final = {
 }
 
 
-@require_GET
+@require_safe
 @project_page
 def alerts(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     _require_member(page)
@@ -330,7 +330,7 @@ def _settings_page(
 # --- the audit log ----------------------------------------------------------------------------------------
 
 
-@require_GET
+@require_safe
 @project_page
 def audit(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     _require_member(page)
