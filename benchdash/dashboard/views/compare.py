@@ -172,7 +172,7 @@ def _sections(
 
 def _summary(path: str, choice: Choice, table: ComparisonTable, ids: Mapping[str, str]) -> Matrix | None:
     """The changes of all workloads by the first metric; a click leads to the charts of one."""
-    if len({row.workload for row in table.rows}) < 2:
+    if not table.columns or len({row.workload for row in table.rows}) < 2:
         return None
     return matrix(
         table,
