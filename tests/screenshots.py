@@ -129,7 +129,7 @@ def take(picture, chromium, benchdash, file):
         page.wait_for_load_state("networkidle")
         page.wait_for_function(_CHARTS_IN_WINDOW_ARE_DRAWN)
         # Beyond it lies the room for a scroll bar, which headless Chromium does not draw.
-        width = page.evaluate("() => document.documentElement.clientWidth")
+        width = page.evaluate("() => document.body.clientWidth")
         page.screenshot(path=file, clip={"x": 0, "y": 0, "width": width, "height": picture.height})
     finally:
         context.close()
