@@ -1,5 +1,6 @@
 """The shape of an API error is decided here: ``application/problem+json`` with ``errors``."""
 
+import logging
 from collections.abc import Iterator, Mapping
 from http import HTTPStatus
 from typing import Any
@@ -13,6 +14,7 @@ from django.core.exceptions import (
     TooManyFilesSent,
 )
 from django.core.exceptions import ValidationError as ModelValidationError
+from django.db import InterfaceError, OperationalError
 from django.http import Http404, UnreadablePostError
 from rest_framework import exceptions
 from rest_framework.response import Response
@@ -21,6 +23,8 @@ from rest_framework.views import set_rollback
 from benchdash.accounts.access import NotAllowed, NotVisible
 from benchdash.results.checks import RecordError
 from ingest.errors import FieldsError, FileRefusedError, FileTooLargeError, UploadBusyError
+
+logger = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -96,6 +100,10 @@ def _answer(exception: Exception) -> Response | None:
             return problem(400, [{"field": "", "message": message}])
         case SuspiciousOperation() | UnreadablePostError():
             return problem(400, [{"field": "", "message": str(exception) or "the request cannot be read"}])
+        case InterfaceError() | OperationalError():
+            logger.warning("the database does not answer: %s", exception)
+            message = "the database does not answer now; try again"
+            return problem(503, [{"message": message}], headers={"Retry-After": "5"})
         case UploadBusyError():
             return problem(409, [{"message": str(exception)}])
         case RecordError():
