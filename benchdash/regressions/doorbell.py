@@ -3,10 +3,12 @@
 import logging
 from functools import partial
 
-from celery import current_app
 from django.conf import settings
 from django.db import transaction
 from kombu.exceptions import OperationalError
+from redis.exceptions import RedisError
+
+from benchdash.celery import app as celery
 
 _log = logging.getLogger(__name__)
 
@@ -18,6 +20,6 @@ def ring_alerts() -> None:
 
 def _ring(task: str) -> None:
     try:
-        current_app.send_task(task)
-    except OperationalError as error:
+        celery.send_task(task)
+    except (OperationalError, RedisError) as error:
         _log.warning("%s was not rung, beat will do: %s", task, error)
