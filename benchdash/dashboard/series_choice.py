@@ -106,7 +106,7 @@ def choose_series(project: Project, query: QueryDict) -> SeriesChoice:
         asked_metrics = metrics = {one.metric for one in series}
         measured = _measured(find_series(project).filter(_condition(asked)))
     return SeriesChoice(
-        series=sorted(series, key=_order),
+        series=_in_order(series),
         filters=[*_filters(identities, asked), _metric_filter(measured, asked_metrics, metrics)],
         kept=[("series", "")] if by_id is not None else [],
         has_any=bool(identities),
@@ -289,5 +289,10 @@ def _panel(series: Series) -> tuple[Any, ...]:
     )
 
 
-def _order(series: Series) -> tuple[Any, ...]:
-    return *_panel(series), parse_version(series.line).sort_key, series.pk
+def _in_order(series: Sequence[Series]) -> list[Series]:
+    metrics = in_order({one.metric for one in series})
+    return sorted(series, key=lambda one: (metrics.index(one.metric), _panel(one), _line(one)))
+
+
+def _line(series: Series) -> tuple[str, int]:
+    return parse_version(series.line).sort_key, series.pk

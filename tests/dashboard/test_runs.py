@@ -277,7 +277,7 @@ def test_a_member_excludes_a_run_with_a_reason_and_takes_it_back(client):
     client.force_login(make_user(member_of=project))
     text = text_of(correct(client, run, "exclude", reason="the disk was full"))
     assert "The run is excluded. 1 series is looked at again." in text
-    assert "it counts neither in points nor in analysis. the disk was full" in text
+    assert "it counts neither in points nor in analysis. Reason: the disk was full" in text
     run.refresh_from_db()
     assert run.is_excluded
     text = text_of(correct(client, run, "restore"))

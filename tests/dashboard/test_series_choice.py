@@ -137,7 +137,7 @@ def test_without_a_metric_it_is_the_main_one_of_what_was_chosen():
 def test_several_metrics_can_be_chosen():
     project = make_project()
     make_run(project=project, readings={"tps": 10, "latency_p95": 5, "latency_avg": 4})
-    assert said(chosen(project, "metric=tps&metric=latency_p95"), "metric") == [("latency_p95",), ("tps",)]
+    assert said(chosen(project, "metric=latency_p95&metric=tps"), "metric") == [("tps",), ("latency_p95",)]
 
 
 def test_series_can_be_named_by_their_ids():

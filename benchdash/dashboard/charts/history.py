@@ -28,11 +28,16 @@ _LEVEL_GROUPS: Final = 2
 _LEVEL_PART: Final = 0.06
 # Labels of changes nearer to each other than this part of the axis stand above each other.
 _LABEL_PART: Final = 0.2
-# More names of switched settings than this would hide the lines.
+# More names of switched settings than this would hide the lines, and nearer ones each other.
 _SWITCHES_NAMED: Final = 12
+_SWITCH_PART: Final = 0.02
 _LABEL_ROWS: Final = 3
 _LABEL_HEIGHT: Final = 14
 _LARGEST_PER_CENT: Final = 300.0
+
+
+# A number on an axis of versions, a time as text on the other.
+Place = int | str
 
 
 @dataclass(frozen=True)
@@ -50,15 +55,16 @@ class Look:
     def relative(self) -> bool:
         return self.bases is not None
 
-    def x(self, line: Line, point: Point) -> str:
-        """As traces have it."""
-        if self.axis is None:
-            return _iso(point.time)
-        return self.axis.labels[self.axis.place(line.series, point)]
+    def place(self, line: Line, point: Point) -> Place:
+        """Where shapes and annotations of a point are."""
+        return _iso(point.time) if self.axis is None else self.axis.place(line.series, point)
 
-    def place(self, line: Line, point: Point) -> float | str:
-        """As shapes and annotations have it."""
-        return self.x(line, point) if self.axis is None else self.axis.place(line.series, point)
+    def at(self, place: Place) -> str:
+        """The same for traces."""
+        return self.axis.labels[place] if self.axis and isinstance(place, int) else str(place)
+
+    def x(self, line: Line, point: Point) -> str:
+        return self.at(self.place(line, point))
 
     def factor(self, line: Line) -> float:
         """What values are multiplied by."""
@@ -94,8 +100,9 @@ def history_figure(lines: Sequence[Line], names: Sequence[str], look: Look, addr
     data: list[dict[str, Any]] = []
     for line, name, colour in zip(lines, names, colours, strict=True):
         data += _traces(line, name, colour, look, addresses)
-    if switches := _switches(lines, look):
-        data.append(switches)
+    switched = _switched(lines, look)
+    if switched:
+        data.append(_switches(switched, look))
     changes = _changes(lines, look)
     rows = _label_rows(changes, lines, look)
     margin = {"l": 64, "r": 16, "t": 12 + _LABEL_HEIGHT * (max(rows.values(), default=-1) + 1), "b": 48}
@@ -109,7 +116,7 @@ def history_figure(lines: Sequence[Line], names: Sequence[str], look: Look, addr
         shapes=[*_change_lines(changes), *_levels(lines, colours, look)],
         annotations=[
             *(_label(place, row, changes[place], addresses) for place, row in rows.items()),
-            *_switch_names(lines, look),
+            *_switch_names(switched, lines, look),
         ],
     )
     return common.figure(data, layout)
@@ -201,10 +208,10 @@ def _band(line: Line, points: Sequence[Point], colour: str, look: Look) -> dict[
 
 
 def _stretches(points: Sequence[Point]) -> list[list[Point]]:
-    """Neighbours that have an interval."""
+    """Neighbours that have an interval, and not one that would flatten the chart."""
     stretches: list[list[Point]] = [[]]
     for point in points:
-        if point.low is not None and point.high is not None:
+        if point.low is not None and point.high is not None and point.high <= 2 * point.value:
             stretches[-1].append(point)
         elif stretches[-1]:
             stretches.append([])
@@ -232,56 +239,61 @@ def _hover_template(name: str, series: Series) -> str:
 # --- what else changed ------------------------------------------------------------------------------------
 
 
-def _switched(lines: Sequence[Line], look: Look) -> dict[Any, list[str]]:
+def _switched(lines: Sequence[Line], look: Look) -> dict[Place, list[str]]:
     """By its place on the axis: what changed there, each in words."""
-    texts: dict[Any, dict[str, None]] = defaultdict(dict)
+    texts: dict[Place, dict[str, None]] = defaultdict(dict)
     for line in lines:
         for index, found in line.switches.items():
             words = [str(one) for one in found] or ["configuration or environment changed"]
-            texts[look.x(line, line.points[index])].update(dict.fromkeys(words))
-    return {place: list(words) for place, words in texts.items()}
+            texts[look.place(line, line.points[index])].update(dict.fromkeys(words))
+    return {place: list(texts[place]) for place in _in_order(texts, lines, look)}
 
 
-def _switch_names(lines: Sequence[Line], look: Look) -> list[dict[str, Any]]:
-    """What was switched, written upwards from its triangle; many are left to their hovers and the table."""
-    switched = _switched(lines, look)
-    if len(switched) > _SWITCHES_NAMED:
-        return []
-    return [
-        {
-            "x": place,
-            "y": 0.03,
-            "yref": "paper",
-            "yanchor": "bottom",
-            "xanchor": "right",
-            "textangle": -90,
-            "showarrow": False,
-            "font": {"size": 11, "color": token("ink-2")},
-            "text": _plain(_shortened(words[0], 34)) + (f" +{len(words) - 1}" if len(words) > 1 else ""),
-        }
-        for place, words in switched.items()
-    ]
-
-
-def _switches(lines: Sequence[Line], look: Look) -> dict[str, Any]:
+def _switches(switched: Mapping[Place, Sequence[str]], look: Look) -> dict[str, Any]:
     """A triangle on the axis wherever configuration or environment changed; its hover says what."""
-    texts = _switched(lines, look)
-    if not texts:
-        return {}
     return {
         "type": "scatter",
         "mode": "markers",
         "name": "settings changed",
-        "x": list(texts),
+        "x": [look.at(place) for place in switched],
         # Above the line of the axis, which is drawn over it.
-        "y": [0.012] * len(texts),
+        "y": [0.012] * len(switched),
         "yaxis": "y2",
         "marker": {"symbol": "triangle-up", "size": 10, "color": token("ink-2")},
-        "text": [_switch_text(words) for words in texts.values()],
+        "text": [_switch_text(words) for words in switched.values()],
         "hovertemplate": "%{text}<extra></extra>",
         "cliponaxis": False,
         "showlegend": False,
     }
+
+
+def _switch_names(
+    switched: Mapping[Place, Sequence[str]], lines: Sequence[Line], look: Look
+) -> list[dict[str, Any]]:
+    """What was switched, written upwards from its triangle; where many are near, hovers and table say it."""
+    if len(switched) > _SWITCHES_NAMED:
+        return []
+    named = []
+    last = -1.0
+    for place, words in switched.items():
+        part = _part_of_axis(place, lines, look)
+        if part - last < _SWITCH_PART:
+            continue
+        last = part
+        named.append(
+            {
+                "x": place,
+                "y": 0.03,
+                "yref": "paper",
+                "yanchor": "bottom",
+                "xanchor": "right",
+                "textangle": -90,
+                "showarrow": False,
+                "font": {"size": 11, "color": token("ink-2")},
+                "text": _plain(_shortened(words[0], 34)) + (f" +{len(words) - 1}" if len(words) > 1 else ""),
+            }
+        )
+    return named
 
 
 def _switch_text(words: Sequence[str]) -> str:
@@ -292,16 +304,16 @@ def _switch_text(words: Sequence[str]) -> str:
 
 # --- changes ----------------------------------------------------------------------------------------------
 
-_Changes = Mapping[float | str, Sequence[ChangePoint]]
+_Changes = Mapping[Place, Sequence[ChangePoint]]
 
 
 def _changes(lines: Sequence[Line], look: Look) -> _Changes:
     """The change points by their place on the axis, in its order."""
-    changes: dict[Any, list[ChangePoint]] = defaultdict(list)
+    changes: dict[Place, list[ChangePoint]] = defaultdict(list)
     for line in lines:
         for index, shift in line.shifts.items():
             changes[look.place(line, line.points[index])].append(shift)
-    return dict(sorted(changes.items()))
+    return {place: changes[place] for place in _in_order(changes, lines, look)}
 
 
 def _change_lines(changes: _Changes) -> list[dict[str, Any]]:
@@ -343,7 +355,7 @@ def _levels(lines: Sequence[Line], colours: Sequence[str], look: Look) -> list[d
     return levels
 
 
-def _level(x0: float | str, x1: float | str, y: float, colour: str) -> dict[str, Any]:
+def _level(x0: Place, x1: Place, y: float, colour: str) -> dict[str, Any]:
     return {
         "type": "line",
         "x0": x0,
@@ -354,7 +366,7 @@ def _level(x0: float | str, x1: float | str, y: float, colour: str) -> dict[str,
     }
 
 
-def _label_rows(changes: _Changes, lines: Sequence[Line], look: Look) -> dict[float | str, int]:
+def _label_rows(changes: _Changes, lines: Sequence[Line], look: Look) -> dict[Place, int]:
     """The row above the plot of each change's label. Where there is no room, the weightier change has one."""
     taken: list[list[float]] = [[] for _ in range(_LABEL_ROWS)]
     rows = {}
@@ -368,7 +380,11 @@ def _label_rows(changes: _Changes, lines: Sequence[Line], look: Look) -> dict[fl
     return rows
 
 
-def _part_of_axis(place: float | str, lines: Sequence[Line], look: Look) -> float:
+def _in_order(places: Iterable[Place], lines: Sequence[Line], look: Look) -> list[Place]:
+    return sorted(places, key=lambda place: _part_of_axis(place, lines, look))
+
+
+def _part_of_axis(place: Place, lines: Sequence[Line], look: Look) -> float:
     if isinstance(place, str):
         times = [line.points[at].time for line in lines for at in (0, -1) if line.points]
         first, last = min(times), max(times)
@@ -377,9 +393,7 @@ def _part_of_axis(place: float | str, lines: Sequence[Line], look: Look) -> floa
     return place / max(len(look.axis or ()) - 1, 1)
 
 
-def _label(
-    place: float | str, row: int, shifts: Sequence[ChangePoint], addresses: Addresses
-) -> dict[str, Any]:
+def _label(place: Place, row: int, shifts: Sequence[ChangePoint], addresses: Addresses) -> dict[str, Any]:
     """The largest change at a place, which leads to its incident."""
     largest = _largest(shifts)
     text = numbers.change(largest.change)

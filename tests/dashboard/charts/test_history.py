@@ -253,6 +253,12 @@ def test_the_chart_names_what_was_switched_unless_it_was_very_often():
     assert drawn(make_line([100.0] * 14, switches=often))["layout"]["annotations"] == []
 
 
+def test_of_switches_too_near_to_read_the_first_is_named():
+    switches = {at: [Difference("fsync", "on", "off")] for at in (10, 11, 60)}
+    named = drawn(make_line([100.0] * 100, switches=switches))["layout"]["annotations"]
+    assert [one["x"] for one in named] == [10, 60]
+
+
 def test_a_switch_of_several_lines_is_said_once():
     switches = {1: [Difference("performance_schema", "OFF", "ON")]}
     other = make_series(2, workload="other")
