@@ -243,7 +243,7 @@ REST_FRAMEWORK = {
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
     # Who asks is told by the address, or by the one proxy in front; what a client writes counts for nothing.
     "NUM_PROXIES": 1 if BEHIND_PROXY else 0,
-    "DEFAULT_THROTTLE_RATES": {"anonymous": "600/min", "uploads": "6000/min", "refused_tokens": "60/min"},
+    "DEFAULT_THROTTLE_RATES": {"anonymous": "600/min", "uploads": "6000/min"},
 }
 # Opens /metrics and the details of /readyz to monitoring on another machine; empty: to nobody there.
 OPERATOR_TOKEN = env.str("OPERATOR_TOKEN", default="")
