@@ -1,5 +1,6 @@
 """Versions against each other: a table of workloads and thread counts by versions, relative to a base."""
 
+import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -434,19 +435,15 @@ def _cell(values: Sequence[_Value]) -> Cell:
     latest = max(values, key=lambda one: (one.started_at, one.run_id))
     counting = [one for one in values if one.surroundings == latest.surroundings]
     numbers = tuple(one.value for one in counting)
-    interval = median_interval(numbers) if len(numbers) > 1 else None
-    tool = None
-    if len(numbers) == 1 and latest.low is not None and latest.high is not None:
-        interval = latest.low, latest.high
-        tool = ToolInterval(latest.low, latest.high)
-    low, high = interval or (None, None)
+    # Several runs get their interval when the noise of the whole table is known.
+    low, high = (latest.low, latest.high) if len(numbers) == 1 else (None, None)
     return Cell(
-        value=float(np.median(numbers)),
+        value=statistics.median(numbers),
         n=len(numbers),
         low=low,
         high=high,
         values=numbers,
-        tool_interval=tool,
+        tool_interval=None if low is None or high is None else ToolInterval(low, high),
         series_id=latest.series_id,
         run_id=latest.run_id,
         unit=latest.unit,

@@ -16,6 +16,7 @@ from the best source there is, named in ``Comparison.basis``:
 No scatter is taken for smaller than 0.1 % or than half of the last printed digit.
 """
 
+import statistics
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -134,7 +135,7 @@ def compare_samples(
     left, right = np.asarray(base, dtype=float), np.asarray(other, dtype=float)
     if min(left.min(), right.min()) <= 0:
         return Comparison(ratio=None)
-    ratio = float(np.median(right) / np.median(left))
+    ratio = statistics.median(other) / statistics.median(base)
     sides = _runs(left, base_interval), _runs(right, other_interval)
     scatter = _from_history(*sides, history_sd, history_df) or _from_runs(*sides) or _from_tool(*sides)
     if scatter is None:
@@ -191,7 +192,7 @@ def median_interval(
     half = float(stdtrit(df, 1 - SIGNIFICANT / 2)) * float(np.sqrt(variance / len(x)))
     bounds = np.array([x.mean() - half, x.mean() + half])
     low, high = np.exp(bounds) if positive else bounds
-    median = float(np.median(numbers))
+    median = statistics.median(values)
     return min(float(low), median), max(float(high), median)
 
 
