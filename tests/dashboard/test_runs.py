@@ -213,13 +213,14 @@ def test_what_a_tool_printed_meanwhile_is_drawn(client):
     tables = (
         SampleTable("sysbench", ("time_s", "tps", "latency_p95"), ((1.0, 90.0, 5.0), (2.0, 110.0, None))),
         SampleTable("histogram", ("latency_ms", "count"), ((1.0, 30.0), (2.0, 70.0))),
+        SampleTable("pgbench", ("time_s", "tps"), ((1.0, 90.0), (2.0, 110.0))),
         SampleTable("vmstat", ("us", "sy"), ((50.0, 9.0),)),
     )
     answer = page_of(client, make_run(project=make_project(public=True), samples=tables))
     drawn = {chart.name: chart.figure for chart in answer.context["intervals"]}
-    assert list(drawn) == ["sysbench", "histogram", "vmstat"]
-    go.Figure(drawn["sysbench"])
-    go.Figure(drawn["histogram"])
+    assert list(drawn) == ["sysbench", "histogram", "pgbench", "vmstat"]
+    for source in ("sysbench", "histogram", "pgbench"):
+        go.Figure(drawn[source])
     assert drawn["vmstat"] is None
     assert 'id="sysbench-table"' in text_of(answer)
     assert 'id="histogram-table"' in text_of(answer)

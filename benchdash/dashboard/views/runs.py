@@ -196,7 +196,7 @@ def _environment(run: Run) -> dict[str, Any]:
 
 
 def _interval_charts(details: RunDetails) -> list[IntervalChart]:
-    """What can be drawn first."""
+    """Those of known sources first; others are drawn where they have a time and a metric."""
     known: dict[str, tuple[str, Callable[[IntervalSamples], Figure | None]]] = {
         "sysbench": ("while it ran", intervals.over_time),
         "iterations": ("its iterations", partial(_iterations, details)),
@@ -207,7 +207,7 @@ def _interval_charts(details: RunDetails) -> list[IntervalChart]:
     charts = []
     for source in [*known, *sorted(details.samples.keys() - known.keys())]:
         if samples := details.samples.get(source):
-            title, draw = known.get(source, (source, lambda _: None))
+            title, draw = known.get(source, (source, intervals.over_time))
             charts.append(
                 IntervalChart(
                     name=source,
