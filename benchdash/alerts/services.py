@@ -52,6 +52,9 @@ def subscribe(
             hardware=hardware,
             defaults={"user": user},
         )
+        if user and subscription.user_id is None:
+            subscription.user = user
+            subscription.save(update_fields=["user"])
         if created and by:
             audit(project, by, "subscribed", _subject(subscription))
     return subscription, created

@@ -54,6 +54,15 @@ def test_the_same_subscription_twice_is_one_and_in_the_audit_log_once(project):
     assert (entry.action, entry.subject) == ("subscribed", "alice@example.org (main)")
 
 
+def test_what_another_subscribed_one_to_becomes_one_s_own(project):
+    alice = make_user(member_of=project)
+    subscribe(project, alice.email)
+    subscription, is_new = subscribe(project, alice.email, user=alice)
+    assert (subscription.user, is_new) == (alice, False)
+    subscribe(project, alice.email)
+    assert Subscription.objects.get().user == alice
+
+
 def test_filters_make_another_subscription(project):
     subscribe(project, ALICE)
     subscribe(project, ALICE, branch="main")

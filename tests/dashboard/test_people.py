@@ -216,8 +216,9 @@ def test_a_mail_program_ends_it_with_one_click(stranger, subscription):
     assert not Subscription.objects.exists()
 
 
-def test_an_unknown_key_is_not_found(stranger):
-    assert stranger.get("/unsubscribe/nonsense/").status_code == 404
+@pytest.mark.parametrize("key", ["nonsense", "%00", "x" * 500])
+def test_an_unknown_key_is_not_found(stranger, key):
+    assert stranger.get(f"/unsubscribe/{key}/").status_code == 404
 
 
 # --- alerts -----------------------------------------------------------------------------------------------

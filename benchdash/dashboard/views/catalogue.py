@@ -1,5 +1,6 @@
 """What a project knows: versions, hardware, configurations and workloads, and their correction."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -36,6 +37,7 @@ from benchdash.results.models import (
 from benchdash.results.version_facts import correct_version
 
 _PAGE: Final = 200
+_DIGEST: Final = re.compile("[0-9a-f]{64}")
 
 # --- lists ------------------------------------------------------------------------------------------------
 
@@ -209,6 +211,8 @@ class Comparison:
 def _comparison(request: HttpRequest, page: ProjectPage) -> Comparison | None:
     """What the address asks to compare; None where it asks for nothing, or for what is not there."""
     digests = [request.GET.get(name, "") for name in ("from", "to")]
+    if not all(_DIGEST.fullmatch(digest) for digest in digests):
+        return None
     known = {
         content.digest: content
         for content in ConfigurationContent.objects.filter(project=page.project, digest__in=digests)

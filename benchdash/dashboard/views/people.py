@@ -386,4 +386,4 @@ urlpatterns = [
     path("audit/", audit, name="audit"),
 ]
 # These belong to no project's pages: who follows them need not be anybody.
-public_urlpatterns = [path("unsubscribe/<str:key>/", unsubscribe_by_mail, name="unsubscribe")]
+public_urlpatterns = [path("unsubscribe/<slug:key>/", unsubscribe_by_mail, name="unsubscribe")]
