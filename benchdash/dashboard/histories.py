@@ -16,7 +16,7 @@ from benchdash.regressions.queries import Difference, change_points, differences
 from benchdash.results.models import UNKNOWN_VERSION, ConfigurationContent, Environment, Run, Series
 from benchdash.results.queries import Point, histories, positions
 
-SHORT_COMMIT: Final = 10
+_SHORT_COMMIT: Final = 10
 # Of so many newest switches what was switched is read; of older ones it is only said that something was.
 _MOST_SWITCHES: Final = 200
 # A history counts for no more than so many runs when two groups are compared.
@@ -91,72 +91,15 @@ class Line:
         )
         if comparison.ratio is None:
             return None
-        return Change(base=base, change=comparison.ratio - 1, verdict=comparison.verdict)
+        return Change(change=comparison.ratio - 1, verdict=comparison.verdict)
 
 
 @dataclass(frozen=True)
 class Change:
     """How the newest group does against an earlier one."""
 
-    base: Point
     change: float
     verdict: str
-
-
-@dataclass(frozen=True)
-class Row:
-    """A group in a table. ``index`` is its place in its line, None for excluded runs; ``base`` is 100 %."""
-
-    line: Line
-    point: Point
-    index: int | None
-    base: float | None = None
-
-    @property
-    def is_excluded(self) -> bool:
-        return self.index is None
-
-    @property
-    def name(self) -> str:
-        return point_name(self.point, self.line.series.branch)
-
-    @property
-    def version(self) -> str:
-        return version_beside(self.point, self.line.series.branch)
-
-    @property
-    def of_base(self) -> float | None:
-        return self.point.value / self.base if self.base else None
-
-    @property
-    def change(self) -> float | None:
-        return None if self.index is None else self.line.change_at(self.index)
-
-    @property
-    def shift(self) -> ChangePoint | None:
-        return None if self.index is None else self.line.shifts.get(self.index)
-
-    @property
-    def is_switch(self) -> bool:
-        return self.index in self.line.switches
-
-    @property
-    def switches(self) -> Sequence[Difference]:
-        return () if self.index is None else self.line.switches.get(self.index, ())
-
-
-def rows_of(
-    lines: Sequence[Line], axis: "VersionsAxis | None", bases: Mapping[Series, float] | None = None
-) -> list[Row]:
-    """The groups of all lines, newest first: by their places on an axis, or without one by their times."""
-    rows = []
-    for line in lines:
-        base = (bases or {}).get(line.series)
-        rows += [Row(line, point, index, base) for index, point in enumerate(line.points)]
-        rows += [Row(line, point, None, base) for point in line.excluded]
-    if axis is None:
-        return sorted(rows, key=lambda row: row.point.time, reverse=True)
-    return sorted(rows, key=lambda row: axis.place(row.line.series, row.point), reverse=True)
 
 
 def read_lines(series: Sequence[Series]) -> list[Line]:
@@ -312,7 +255,7 @@ def _build(point: Point, branch: str) -> Hashable:
 def point_name(point: Point, branch: str) -> str:
     """``10.6.23 debug`` on releases; on a branch the commit, or the day where no commit is known."""
     if branch:
-        return (point.commit or "")[:SHORT_COMMIT] or f"{point.time.astimezone(UTC):%Y-%m-%d}"
+        return (point.commit or "")[:_SHORT_COMMIT] or f"{point.time.astimezone(UTC):%Y-%m-%d}"
     return " ".join(filter(None, [point.version.version, point.version.build]))
 
 
@@ -325,7 +268,7 @@ def version_beside(point: Point, branch: str) -> str:
     """What is known of the version of a point beside its name: on a branch the version, else the commit."""
     if branch:
         return "" if point.version.version == UNKNOWN_VERSION else point.version.version
-    return (point.commit or "")[:SHORT_COMMIT]
+    return (point.commit or "")[:_SHORT_COMMIT]
 
 
 def _label(point: Point, branch: str, *, nth: int) -> str:
@@ -341,3 +284,62 @@ def _told_apart(labels: Sequence[str]) -> list[str]:
         seen[label] += 1
         apart.append(label if seen[label] == 1 else f"{label} #{seen[label]}")
     return apart
+
+
+# --- rows of tables ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Row:
+    """A group in a table. ``index`` is its place in its line, None for excluded runs; ``base`` is 100 %."""
+
+    line: Line
+    point: Point
+    index: int | None
+    base: float | None = None
+
+    @property
+    def is_excluded(self) -> bool:
+        return self.index is None
+
+    @property
+    def name(self) -> str:
+        return point_name(self.point, self.line.series.branch)
+
+    @property
+    def version(self) -> str:
+        return version_beside(self.point, self.line.series.branch)
+
+    @property
+    def of_base(self) -> float | None:
+        return self.point.value / self.base if self.base else None
+
+    @property
+    def change(self) -> float | None:
+        return None if self.index is None else self.line.change_at(self.index)
+
+    @property
+    def shift(self) -> ChangePoint | None:
+        return None if self.index is None else self.line.shifts.get(self.index)
+
+    @property
+    def is_switch(self) -> bool:
+        return self.index in self.line.switches
+
+    @property
+    def switches(self) -> Sequence[Difference]:
+        return () if self.index is None else self.line.switches.get(self.index, ())
+
+
+def rows_of(
+    lines: Sequence[Line], axis: VersionsAxis | None, bases: Mapping[Series, float] | None = None
+) -> list[Row]:
+    """The groups of all lines, newest first: by their places on an axis, or without one by their times."""
+    rows = []
+    for line in lines:
+        base = (bases or {}).get(line.series)
+        rows += [Row(line, point, index, base) for index, point in enumerate(line.points)]
+        rows += [Row(line, point, None, base) for point in line.excluded]
+    if axis is None:
+        return sorted(rows, key=lambda row: row.point.time, reverse=True)
+    return sorted(rows, key=lambda row: axis.place(row.line.series, row.point), reverse=True)

@@ -22,6 +22,8 @@ from benchdash.results.versions import parse_version
 # Stands in addresses for what nobody said: no branch (a release), no build, no thread count.
 NONE: Final = "none"
 METRIC: Final = "metric"
+# Says that an address without any choice is meant so, and not to get what was measured last.
+_ANY_PLACE: Final = ("place", "any")
 # More series than this are not named one by one in an address.
 _MOST_IDS: Final = 200
 _LARGEST_ID: Final = 2**63 - 1
@@ -95,7 +97,9 @@ def choose_series(project: Project, query: QueryDict) -> SeriesChoice:
     identities = _identities(project)
     by_id = _by_id(project, query)
     if by_id is None:
-        asked = _asked(project, query) or _newest_place(project, identities)
+        asked = _asked(project, query)
+        if not asked and query.get(_ANY_PLACE[0]) != _ANY_PLACE[1]:
+            asked = _newest_place(project, identities)
         found = find_series(project).filter(_condition(asked))
         asked_metrics = set(filter(None, query.getlist(METRIC)))
         measured = _measured(found)
@@ -108,7 +112,7 @@ def choose_series(project: Project, query: QueryDict) -> SeriesChoice:
     return SeriesChoice(
         series=_in_order(series),
         filters=[*_filters(identities, asked), _metric_filter(measured, asked_metrics, metrics)],
-        kept=[("series", "")] if by_id is not None else [],
+        kept=_kept(by_id, asked),
         has_any=bool(identities),
         relaxations=[] if series else _relaxations(identities, asked, measured, asked_metrics),
     )
@@ -117,6 +121,13 @@ def choose_series(project: Project, query: QueryDict) -> SeriesChoice:
 def panels(series: Sequence[Series]) -> list[list[Series]]:
     """The series that belong in one small chart: release lines of one thing, measured in the same way."""
     return [list(panel) for _, panel in groupby(series, key=_panel)]
+
+
+def _kept(by_id: Sequence[Series] | None, asked: Asked) -> list[tuple[str, str]]:
+    """A changed chip takes ids out of the address; and who takes back the last choice means all places."""
+    if by_id is not None:
+        return [("series", "")]
+    return [_ANY_PLACE] if len(asked) <= 1 else []
 
 
 # --- what an address asks for -----------------------------------------------------------------------------

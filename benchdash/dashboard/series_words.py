@@ -59,11 +59,6 @@ def panel_names(panels: Sequence[Sequence[Series]]) -> list[str]:
     return [_said(one, telling) if telling else title([one]) for one in first]
 
 
-def full_name(series: Series) -> str:
-    """All that tells a series from every other one of its project."""
-    return _said(series, _unusual(series, _PARTS))
-
-
 def _telling(series: Sequence[Series]) -> list[_Part]:
     return [part for part in _PARTS if len({part.text(one) for one in series}) > 1]
 

@@ -121,7 +121,7 @@ def test_the_newest_group_is_compared_with_the_one_before_and_with_the_first():
     (line,) = read_lines([make_series([100.0, 100.1, 99.9, 100.0, 100.2, 99.8, 100.0, 50.0])])
     assert line.since_previous.change == pytest.approx(-0.5)
     assert line.since_previous.verdict == "worse"
-    assert line.since_first.base.value == 100
+    assert line.since_first.change == pytest.approx(-0.5)
     assert line.runs == 8
     assert line.level == 100
 

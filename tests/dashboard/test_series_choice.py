@@ -59,6 +59,16 @@ def test_what_leaves_no_choice_has_no_chip_and_stands_in_no_address():
     assert not any(one.chosen for one in choice.filters)
 
 
+def test_who_takes_back_the_last_choice_gets_all_places():
+    project = make_project()
+    make_series([1, 2, 3], project=project, hardware="a")
+    make_series([1, 2, 3], project=project, hardware="b")
+    kept = chosen(project).kept
+    assert kept == [("place", "any")]
+    assert said(chosen(project, "place=any"), "hardware") == [("a",), ("b",)]
+    assert chosen(project, "hardware=a&threads=4").kept == []
+
+
 def test_nights_of_one_version_are_a_history_too():
     project = make_project()
     for night in range(3):

@@ -1,6 +1,6 @@
 """What series share and what tells them apart, in words."""
 
-from benchdash.dashboard.series_words import full_name, names, panel_names, threads_words, title
+from benchdash.dashboard.series_words import names, panel_names, threads_words, title
 from benchdash.results.models import Configuration, Hardware, Product, Series, Workload
 
 
@@ -40,11 +40,6 @@ def test_a_series_alone_is_called_by_its_server():
 def test_panels_are_told_apart_without_their_release_lines():
     panels = [[make_series(line="10.6"), make_series(line="11.4")], [make_series(line="11.4", threads=8)]]
     assert panel_names(panels) == ["4 threads", "8 threads"]
-
-
-def test_a_full_name_leaves_out_only_what_is_usual():
-    series = make_series(branch="main", threads=None)
-    assert full_name(series) == "oltp_read_only, transactions per second, MariaDB main, box"
 
 
 def test_threads_are_counted():
