@@ -155,6 +155,13 @@ def test_workloads_threads_and_metrics_narrow_the_page(client, project):
     assert figure["data"][0]["x"] == [4, 16]
 
 
+def test_versions_without_the_main_metric_of_their_place_show_what_they_have(client, project):
+    measure(project, versions=["10.2.44", "10.6.23"])
+    measure(project, versions=["10.11.14", "10.11.15"], readings={"qps": 5.0})
+    answer = get(client, "&".join(f"v={i}" for i in ids(project)[2:]))
+    assert titles(answer) == ["ro, queries per second against threads, box"]
+
+
 def test_the_project_s_notice_stands_in_every_chart(client, project):
     measure(project)
     notices = re.findall(r'<p class="chart-notice">([^<]+)</p>', get(client).content.decode())

@@ -71,17 +71,20 @@ def _picker(request: HttpRequest, choice: Choice, available: Sequence[Column]) -
 def _comparison(request: HttpRequest, project: Project, choice: Choice, base: Column) -> dict[str, Any]:
     chosen = choice.columns.chosen
     measured = measured_of(project, chosen)
-    shown = [metric for metric in metrics.in_order(measured.metrics) if metric in choice.metrics]
-    shown = shown or metrics.shown_at_first(measured.metrics)
+    known = metrics.in_order(measured.metrics)
+    asked = [metric for metric in known if metric in choice.metrics]
+    tables = _tables(project, choice, base, measured, asked or metrics.shown_at_first(measured.metrics))
+    if not tables and not asked:
+        tables = _tables(project, choice, base, measured, known)[:1]
     called = names(chosen)
-    lines = charts.lines(called, base=chosen.index(base), in_order=are_versions_in_order(chosen))
+    at = chosen.index(base)
+    lines = charts.lines(called, base=at, in_order=are_versions_in_order(chosen))
+    shown = [table.metric for table in tables] or asked
     context = {
         "filters": controls.choice_filters(choice, measured, shown, called),
         "chips": controls.chips(request.path, choice, lines),
         "switches": controls.switches(request.path, choice),
     }
-    base_name = called[chosen.index(base)]
-    tables = _tables(project, choice, base, measured, shown)
     if not tables:
         return {**context, "whole_url": choice.address(request.path, workload="", threads="")}
     ids = {name: str(pk) for pk, name in measured.workloads.items()}
@@ -92,7 +95,7 @@ def _comparison(request: HttpRequest, project: Project, choice: Choice, base: Co
         **context,
         "doubts": doubts(tables, list(zip(chosen, called, strict=True)), base),
         "lines": lines,
-        "heads": [Head(name) for name in (base_name, *(line.name for line in lines if not line.is_base))],
+        "heads": [Head(called[at]), *(Head(line.name) for line in lines if not line.is_base)],
         "summary": _summary(request.path, choice, tables[0], ids),
         "summary_metric": tables[0],
         "sections": _sections(made, workloads, by_workload=len(tables) > 1),
