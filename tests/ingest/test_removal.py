@@ -78,4 +78,7 @@ def test_samples_are_removed_by_one_command_and_nothing_else(capsys):
     call_command("remove_samples")
     call_command("remove_samples")
     assert list(Project.objects.values_list("slug", flat=True)) == ["ours"]
-    assert capsys.readouterr().out.splitlines() == ["watch was deleted", "there is no sample project"]
+    assert capsys.readouterr().out.splitlines() == [
+        "removed sample project watch",
+        "there is no sample project",
+    ]
