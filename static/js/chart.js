@@ -32,6 +32,15 @@ function painted(part) {
 
 // --- names at the ends of lines, kept apart from each other ---
 
+// Names come as Plotly reads them, with entities in place of what it would take for tags.
+function textOf(markup) {
+  return new DOMParser().parseFromString(markup, "text/html").body.textContent;
+}
+
+function markupOf(text) {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+}
+
 function textWidth(text) {
   const context = document.createElement("canvas").getContext("2d");
   context.font = `12px ${getComputedStyle(document.body).fontFamily}`;
@@ -129,7 +138,7 @@ class Chart {
     // Labels that find no room would be turned and take the room of the plot.
     if (this.isNarrow && layout.xaxis?.nticks) layout.xaxis.nticks = Math.ceil(layout.xaxis.nticks / 4);
     if (this.hasEndLabels) {
-      const widest = Math.max(0, ...namedLines(this.figure.data).map((trace) => textWidth(`● ${trace.name}`)));
+      const widest = Math.max(0, ...namedLines(this.figure.data).map((trace) => textWidth(`● ${textOf(trace.name)}`)));
       layout.margin = { ...layout.margin, r: Math.min(widest + 16, layout.width / 3) };
       layout.showlegend = false;
     } else if (layout.showlegend || layout.meta?.end_labels) {
@@ -186,13 +195,13 @@ class Chart {
     const title = this.element.querySelector(".chart-title")?.textContent.trim() ?? "";
     const notice = this.element.querySelector(".chart-notice")?.textContent.trim() ?? "";
     const layout = structuredClone(this.plot.layout);
-    layout.title = { text: title, x: 0.01, xanchor: "left", font: { size: 15 } };
+    layout.title = { text: markupOf(title), x: 0.01, xanchor: "left", font: { size: 15 } };
     layout.margin = { ...layout.margin, t: 44, b: (layout.margin?.b ?? 48) + (notice ? 24 : 0) };
     if (notice) {
       layout.annotations = [
         ...(layout.annotations ?? []),
         {
-          text: notice,
+          text: markupOf(notice),
           xref: "paper",
           yref: "paper",
           x: 0,

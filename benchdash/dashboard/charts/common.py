@@ -6,6 +6,7 @@ leaves alone: ``layout.meta.end_labels`` asks for names at the ends of lines, an
 an address for every point.
 """
 
+import html
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -22,6 +23,7 @@ _TICK_FACTOR: Final = 1.3
 _DECADE: Final = 10
 # Whole numbers at every tick: Plotly abbreviates 20 to 2 otherwise.
 _LOG_TICKS: Final = ",~f"
+_LONGEST_NAME: Final = 34
 
 
 def token(name: str) -> str:
@@ -39,6 +41,19 @@ def ordered_colours(count: int) -> list[str]:
 def unordered_colour(index: int) -> str:
     """One of eight colours that stand for nothing but being different; beyond eight they come again."""
     return token(f"cat-{index % CATEGORIES + 1}")
+
+
+def plain(text: str) -> str:
+    """A text for a figure: Plotly reads tags in names, labels and hover texts."""
+    return html.escape(text, quote=False)
+
+
+def shortened(text: str, longest: int = _LONGEST_NAME) -> str:
+    """Both ends of a long name, so that names that begin alike stay apart."""
+    if len(text) <= longest:
+        return text
+    half = (longest - 1) // 2
+    return f"{text[:half].rstrip()}…{text[-half:].lstrip()}"
 
 
 def base_layout(*, lines: int = 1, hovermode: str | bool = "closest", **parts: Any) -> dict[str, Any]:
@@ -99,7 +114,7 @@ def threads_axis(counts: Sequence[int]) -> dict[str, Any]:
 
 
 def versions_axis(labels: Sequence[str]) -> dict[str, Any]:
-    """Versions in their order, as far apart as each other."""
+    """Versions in their order, as far apart as each other; ``labels`` are written as in the traces."""
     return axis(type="category", categoryorder="array", categoryarray=list(labels), showgrid=False)
 
 
@@ -109,12 +124,12 @@ def time_axis() -> dict[str, Any]:
 
 def metric_axis(metric: str, unit: str, direction: str, *, log: bool = False) -> dict[str, Any]:
     """A metric with its unit and its direction, from zero unless logarithmic."""
-    return axis(numbers.axis_title(metric, unit, direction), **_scale(log))
+    return axis(plain(numbers.axis_title(metric, unit, direction)), **_scale(log))
 
 
 def relative_axis(reference: str, direction: str) -> dict[str, Any]:
     """Percentages of a reference (= 100 %)."""
-    return axis(f"% of {reference}, {numbers.direction_words(direction)}", ticksuffix=" %")
+    return axis(f"% of {plain(reference)}, {numbers.direction_words(direction)}", ticksuffix=" %")
 
 
 def log_is_better(values: Sequence[float]) -> bool:
@@ -150,7 +165,7 @@ def error_bars(
 
 def hover_text(value: float, low: float | None, high: float | None, n: int, unit: str = "") -> str:
     """``15,344 ms ± 120, n = 5``."""
-    parts = [numbers.number(value), unit, numbers.plus_minus(value, low, high)]
+    parts = [numbers.number(value), plain(unit), numbers.plus_minus(value, low, high)]
     return f"{' '.join(part for part in parts if part)}, n = {n}"
 
 
@@ -174,7 +189,7 @@ def line(
     return {
         "type": "scatter",
         "mode": "lines+markers",
-        "name": name,
+        "name": plain(name),
         "x": list(x),
         "y": list(y),
         "line": {"color": shade, "width": 2, "dash": "dash" if is_base else "solid"},

@@ -12,7 +12,6 @@ from benchdash.regressions.detection import Comparison
 from benchdash.results.readings import LOWER
 
 _UNIFIED_UP_TO: Final = 8
-_LONGEST_NAME: Final = 34
 _BAR: Final = 26
 _AROUND_BARS: Final = 64
 
@@ -27,7 +26,7 @@ class Line:
 
     @property
     def short_name(self) -> str:
-        return _shortened(self.name)
+        return common.shortened(self.name)
 
 
 @dataclass(frozen=True)
@@ -126,7 +125,7 @@ def bars(row: Row, lines: Sequence[Line], metric: str, scale: Scale, link: Calla
         "y": list(range(len(shown))),
         **_bar_errors(shown, scale),
         "text": [_hover(value, row.unit) for value in shown],
-        "customdata": [value.line.name for value in shown],
+        "customdata": [common.plain(value.line.name) for value in shown],
         "hovertemplate": "%{customdata}<br>%{text}<extra></extra>",
         "meta": {"links": [link(value.cell.series_id) for value in shown if value.cell]},
     }
@@ -142,7 +141,7 @@ def bars(row: Row, lines: Sequence[Line], metric: str, scale: Scale, link: Calla
         yaxis=common.axis(
             tickmode="array",
             tickvals=list(range(len(shown))),
-            ticktext=[value.line.short_name for value in shown],
+            ticktext=[common.plain(value.line.short_name) for value in shown],
             range=[len(shown) - 0.5, -0.5],
             showgrid=False,
             ticks="",
@@ -218,7 +217,7 @@ def _value_axis(rows: Sequence[Row], metric: str, scale: Scale) -> dict[str, Any
     unit, direction = rows[0].unit, rows[0].direction
     if not scale.relative_to:
         return common.metric_axis(metric, unit, direction, log=log)
-    axis = common.relative_axis(_shortened(scale.relative_to), direction)
+    axis = common.relative_axis(common.shortened(scale.relative_to), direction)
     return {**axis, "type": "log", "dtick": "D2"} if log else axis
 
 
@@ -234,14 +233,6 @@ def _is_log(rows: Sequence[Row], scale: Scale) -> bool:
 
 def _all(rows: Sequence[Row]) -> list[float]:
     return [cell.value for row in rows for cell in (row.base, *row.cells) if cell and cell.unit == row.unit]
-
-
-def _shortened(name: str) -> str:
-    """Both ends of a long name, so that names that begin alike stay apart."""
-    if len(name) <= _LONGEST_NAME:
-        return name
-    half = (_LONGEST_NAME - 1) // 2
-    return f"{name[:half].rstrip()}…{name[-half:].lstrip()}"
 
 
 def _hundred_per_cent() -> dict[str, Any]:

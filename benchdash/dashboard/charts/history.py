@@ -1,6 +1,5 @@
 """Series against versions or against time, with what happened to them."""
 
-import html
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +8,7 @@ from typing import Any, Final
 
 from benchdash.dashboard import numbers
 from benchdash.dashboard.charts import common
-from benchdash.dashboard.charts.common import Figure, token
+from benchdash.dashboard.charts.common import Figure, plain, shortened, token
 from benchdash.dashboard.histories import Line, VersionsAxis, version_words
 from benchdash.regressions.models import ChangePoint
 from benchdash.results.models import Series
@@ -22,7 +21,6 @@ _ERROR_BARS_UP_TO: Final = 200
 _POINTS_IN_SMALL: Final = 150
 _MARKERS_IN_SMALL_UP_TO: Final = 20
 _MOST_TICKS: Final = 12
-_LONGEST_NAME: Final = 34
 # The levels around a change are drawn over so many groups, or this part of the axis.
 _LEVEL_GROUPS: Final = 2
 _LEVEL_PART: Final = 0.06
@@ -61,7 +59,7 @@ class Look:
 
     def at(self, place: Place) -> str:
         """The same for traces."""
-        return self.axis.labels[place] if self.axis and isinstance(place, int) else str(place)
+        return plain(self.axis.labels[place]) if self.axis and isinstance(place, int) else str(place)
 
     def x(self, line: Line, point: Point) -> str:
         return self.at(self.place(line, point))
@@ -151,7 +149,7 @@ def _trace(
         lows = [_scaled_low(point, factor, look) for point in points]
         parts["error_y"] = common.error_bars(values, lows, [_scaled(point.high, factor) for point in points])
     return common.line(
-        _plain(_shortened(name)),
+        shortened(name),
         [look.x(line, point) for point in points],
         values,
         colour=colour,
@@ -168,7 +166,7 @@ def _excluded(line: Line, name: str, colour: str, look: Look, addresses: Address
     factor = look.factor(line)
     points = line.excluded[-MOST_POINTS:]
     return common.line(
-        _plain(f"{_shortened(name)}, excluded"),
+        f"{shortened(name)}, excluded",
         [look.x(line, point) for point in points],
         [_drawn(point.value * factor) for point in points],
         colour=colour,
@@ -224,16 +222,14 @@ def _hover(line: Line, point: Point, look: Look) -> str:
     value = common.hover_text(point.value, point.low, point.high, point.n, unit)
     if look.relative:
         value = f"{numbers.number(point.value * look.factor(line))}{numbers.NO_BREAK}%: {value}"
-    version = _plain(version_words(point, series.branch))
+    version = plain(version_words(point, series.branch))
     return f"{version}<br>{value}<br>{numbers.exact_time(point.time.astimezone(UTC))}"
 
 
 def _hover_template(name: str, series: Series) -> str:
     """What is the same at every point of a line stands here once."""
     where = f"{series.hardware.name}, configuration {series.configuration.name}"
-    return (
-        f"<b>{_for_template(_plain(name))}</b><br>%{{text}}<br>{_for_template(_plain(where))}<extra></extra>"
-    )
+    return f"<b>{_for_template(plain(name))}</b><br>%{{text}}<br>{_for_template(plain(where))}<extra></extra>"
 
 
 # --- what else changed ------------------------------------------------------------------------------------
@@ -290,14 +286,14 @@ def _switch_names(
                 "textangle": -90,
                 "showarrow": False,
                 "font": {"size": 11, "color": token("ink-2")},
-                "text": _plain(_shortened(words[0], 34)) + (f" +{len(words) - 1}" if len(words) > 1 else ""),
+                "text": plain(shortened(words[0], 34)) + (f" +{len(words) - 1}" if len(words) > 1 else ""),
             }
         )
     return named
 
 
 def _switch_text(words: Sequence[str]) -> str:
-    shown = [_plain(_shortened(word, 80)) for word in words[:8]]
+    shown = [plain(shortened(word, 80)) for word in words[:8]]
     more = [f"and {len(words) - 8} more"] if len(words) > 8 else []
     return "<br>".join(["<b>Settings changed</b>", *shown, *more])
 
@@ -436,7 +432,7 @@ def _x_axis(lines: Sequence[Line], look: Look) -> dict[str, Any]:
     if look.axis is None:
         times = [point.time for line in lines for point in line.all_points]
         return {**common.time_axis(), "nticks": _MOST_TICKS, "range": _time_range(min(times), max(times))}
-    axis = common.versions_axis(look.axis.labels)
+    axis = common.versions_axis(list(map(plain, look.axis.labels)))
     return {**axis, "nticks": _MOST_TICKS, "range": [-0.5, len(look.axis) - 0.5]}
 
 
@@ -515,7 +511,7 @@ def _small_trace(line: Line, name: str, colour: str, look: Look) -> dict[str, An
     points = [line.points[index] for index in _kept(line, _POINTS_IN_SMALL)]
     factor = look.factor(line)
     return common.line(
-        _plain(name),
+        name,
         [look.place(line, point) for point in points],
         [_drawn(point.value * factor) for point in points],
         colour=colour,
@@ -530,7 +526,7 @@ def _small_trace(line: Line, name: str, colour: str, look: Look) -> dict[str, An
 def _small_hover(line: Line, point: Point, name: str) -> str:
     words = f"{name}, " if name else ""
     value = numbers.number(point.value)
-    return f"{_plain(words + version_words(point, line.series.branch))}<br>{value}"
+    return f"{plain(words + version_words(point, line.series.branch))}<br>{value}"
 
 
 def _small_x_axis(look: Look, shared: Shared) -> dict[str, Any]:
@@ -544,7 +540,7 @@ def _small_x_axis(look: Look, shared: Shared) -> dict[str, Any]:
         "title": None,
         "tickmode": "array",
         "tickvals": ticks,
-        "ticktext": [_plain(_shortened(labels[tick], 14)) for tick in ticks],
+        "ticktext": [plain(shortened(labels[tick], 14)) for tick in ticks],
         "range": [-0.5, len(labels) - 0.5],
     }
 
@@ -568,22 +564,9 @@ def _scaled_low(point: Point, factor: float, look: Look) -> float | None:
     return _drawn(point.low * factor)
 
 
-def _plain(text: str) -> str:
-    """Plotly reads tags in texts."""
-    return html.escape(text, quote=False)
-
-
 def _for_template(text: str) -> str:
     """Plotly fills in ``%{...}`` in templates."""
     return text.replace("%{", "%&#123;")
-
-
-def _shortened(text: str, longest: int = _LONGEST_NAME) -> str:
-    """Both ends of a long name, so that names that begin alike stay apart."""
-    if len(text) <= longest:
-        return text
-    half = (longest - 1) // 2
-    return f"{text[:half].rstrip()}…{text[-half:].lstrip()}"
 
 
 def _differ_only_in(series: Sequence[Series], field: str) -> bool:

@@ -63,14 +63,14 @@ def change_figure(
 def _place(point: Point, branch: str) -> Any:
     if branch:
         return f"{point.time:%Y-%m-%dT%H:%M:%S}"
-    return str(point.version)
+    return common.plain(str(point.version))
 
 
 def _hover(point: Point, unit: str) -> str:
     version = "" if point.version.version == UNKNOWN_VERSION else point.version.version
     where = [version, (point.commit or "")[:10], _day(point.time)]
     value = common.hover_text(point.value, point.low, point.high, point.n, unit)
-    return f"{', '.join(filter(None, where))}<br>{value}"
+    return f"{common.plain(', '.join(filter(None, where)))}<br>{value}"
 
 
 def _day(time: datetime) -> str:

@@ -115,7 +115,7 @@ def iterations(samples: IntervalSamples, *, unit: str, direction: str, score: fl
                 [f"{fork:g}.{row[at['iteration']]:g}" for row in own],
                 [row[at["score"]] for row in own],
                 colour=colour,
-                hover=[f"{numbers.number(row[at['score']])} {unit}" for row in own],
+                hover=[f"{numbers.number(row[at['score']])} {common.plain(unit)}" for row in own],
             )
         )
     labels = [label for trace in data for label in trace["x"]]

@@ -90,3 +90,12 @@ def test_a_point_without_an_interval_has_no_error_bar():
 def test_a_point_says_its_value_interval_and_number_of_runs():
     assert common.hover_text(15344.0, 15224.0, 15464.0, 5, "ms") == "15,344 ms ±\u00a0120, n = 5"
     assert common.hover_text(1.5, None, None, 1) == "1.500, n = 1"
+
+
+def test_tags_in_names_and_units_are_shown_and_not_obeyed():
+    tag = "<a href='https://elsewhere.example'>x</a> & y"
+    shown = "&lt;a href='https://elsewhere.example'&gt;x&lt;/a&gt; &amp; y"
+    assert common.line(tag, [1], [1.0], colour="")["name"] == shown
+    assert common.metric_axis(tag, tag, "higher")["title"]["text"] == (f"{shown} ({shown}), higher is better")
+    assert common.relative_axis(tag, "higher")["title"]["text"] == f"% of {shown}, higher is better"
+    assert common.hover_text(1.0, None, None, 1, tag) == f"1.000 {shown}, n = 1"

@@ -155,3 +155,12 @@ def test_long_names_keep_both_ends():
 
 def test_more_bars_are_higher():
     assert bars_height(1) == bars_height(2) < bars_height(3)
+
+
+def test_tags_in_names_are_shown_and_not_obeyed():
+    named = lines(["10.2.44", "<b>10.6</b>"], base=0, in_order=True)
+    key = ("ro", None)
+    [row] = rows({key: cell(100.0)}, {key: cell(90.0)})
+    figure = bars(row, named, "tps", PLAIN, link)
+    assert figure["data"][0]["customdata"] == ["10.2.44", "&lt;b&gt;10.6&lt;/b&gt;"]
+    assert figure["layout"]["yaxis"]["ticktext"] == ["10.2.44", "&lt;b&gt;10.6&lt;/b&gt;"]

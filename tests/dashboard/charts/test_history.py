@@ -110,6 +110,15 @@ def test_a_point_says_version_value_runs_time_hardware_and_configuration():
     )
 
 
+def test_tags_in_versions_are_shown_and_not_obeyed():
+    line = make_line([100])
+    line.points[0].version.version = "<b>10.6</b>"
+    figure = drawn(line)
+    shown = "&lt;b&gt;10.6&lt;/b&gt;"
+    assert figure["data"][0]["x"] == figure["layout"]["xaxis"]["categoryarray"] == [shown]
+    assert figure["data"][0]["text"][0].startswith(f"{shown}<br>")
+
+
 def test_a_name_is_never_taken_for_a_part_of_the_template():
     figure = drawn(make_line([100]), names=["at %{x}"])
     assert "at %&#123;x}" in figure["data"][0]["hovertemplate"]
