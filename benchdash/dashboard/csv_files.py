@@ -1,19 +1,16 @@
-"""Tables as CSV files."""
+"""Tables as CSV files, for spreadsheets."""
 
-import csv
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.http import HttpResponse
 
+from benchdash.results.csv_text import csv_text
+
 
 def csv_file(name: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> HttpResponse:
-    """``name`` is without its ``.csv``. None is an empty cell; numbers are written in full."""
-    answer = HttpResponse(content_type="text/csv; charset=utf-8")
-    answer["Content-Disposition"] = f'attachment; filename="{name}.csv"'
+    """``name`` is without its ``.csv``."""
     # Spreadsheets take a file without this mark for one of the system's old encoding.
-    answer.write("\N{BYTE ORDER MARK}")
-    writer = csv.writer(answer)
-    writer.writerow(columns)
-    writer.writerows(rows)
-    return answer
+    text = "\N{BYTE ORDER MARK}" + csv_text(columns, rows)
+    headers = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
+    return HttpResponse(text, content_type="text/csv; charset=utf-8", headers=headers)

@@ -114,6 +114,15 @@ def touch(series_ids: Iterable[int], *, quiet: bool) -> None:
     ring_analysis()
 
 
+def refresh_statistics() -> None:
+    """Tell PostgreSQL's planner of many new rows at once; by itself it looks a minute later.
+
+    With the old statistics it reads a table of versions row by row: seconds instead of milliseconds.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE results_run, results_series, results_measurement")
+
+
 def ring_analysis() -> None:
     """Ask for analysis once the transaction is committed."""
     transaction.on_commit(_ring)

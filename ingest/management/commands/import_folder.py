@@ -6,6 +6,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from benchdash.accounts.access import NOBODY
 from benchdash.accounts.models import Project
+from benchdash.results.services import refresh_statistics
 from ingest.errors import FieldsError, FileRefusedError, FileTooLargeError
 from ingest.folders import ANY_FILE, FolderFile, PathMap, PathPattern, PatternError, find_files
 from ingest.metadata import read_metadata
@@ -93,6 +94,7 @@ class Command(BaseCommand):
                 self.stderr.write(f"{file.path}: {error}")
             if number % _EVERY == 0:
                 self.stdout.write(f"{number} of {len(files)} files")
+        refresh_statistics()
         return counts
 
     def _import_file(self, project: Project, file: FolderFile) -> str:

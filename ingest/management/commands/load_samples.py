@@ -6,6 +6,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 
 from benchdash.accounts.models import Project
+from benchdash.results.services import refresh_statistics
 from ingest.sample_data import SAMPLES, Sample, load
 
 _EVERY = 50
@@ -31,6 +32,7 @@ class Command(BaseCommand):
                 self.stdout.flush()
 
         refused = load(sample, progress=progress)
+        refresh_statistics()
         if refused:
             self.stderr.write(f"sample project {sample.slug}: {refused} files were refused, see its uploads")
         _remember(sample.slug)
