@@ -147,4 +147,5 @@ def _field_errors(detail: Any, field: str = "") -> Iterator[dict[str, str]]:
             place = ".".join(filter(None, (field, str(position)))) if is_row else field
             yield from _field_errors(inner, place)
     else:
-        yield {"field": field, "message": str(detail)}
+        # A message may quote what was sent, and half of a character cannot be sent back.
+        yield {"field": field, "message": str(detail).encode(errors="replace").decode()}

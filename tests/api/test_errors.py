@@ -44,6 +44,7 @@ def answer_to(exception):
                 {"field": "", "message": "n"},
             ],
         ),
+        (exceptions.ValidationError("no \ud800"), 400, [{"field": "", "message": "no ?"}]),
         (ModelValidationError({"slug": ["taken"]}), 400, [{"field": "slug", "message": "taken"}]),
         (ModelValidationError("odd"), 400, [{"field": "", "message": "odd"}]),
         (RecordError("two units"), 400, [{"field": "", "message": "two units"}]),
