@@ -11,6 +11,7 @@ from benchdash.results.records import Fact, RunRecord, SampleTable
 from ingest.configuration import Content
 from ingest.errors import FieldError, FieldsError
 from ingest.fields import MAPPED
+from ingest.formats.names import split_product_version
 from ingest.formats.report import ParsedReport, ParsedRun
 from ingest.masking import mask_settings, mask_text
 from ingest.meta import Meta, read_meta

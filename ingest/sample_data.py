@@ -1,6 +1,6 @@
 """The sample projects: measured files, sent through the same door as any upload.
 
-``watch`` is servers whose settings were really switched, night by night. ``releases`` is servers and
+``watch`` is one server whose settings were really switched, night by night. ``releases`` is servers and
 connectors by version. The files were measured back to back; where they stand for nights, their times are
 set one day apart, and the notice of the project says so.
 """
@@ -145,7 +145,7 @@ SAMPLES = (
         slug="watch",
         name="Watch a server",
         notice=(
-            "Measured runs of a few servers whose settings were really switched; the charts name the"
+            "Measured runs of one MariaDB server whose settings were really switched; the charts name the"
             " switches. The runs followed each other on one day of November 2026 on a noisy shared machine;"
             " their dates are set one day apart to stand for nights."
         ),

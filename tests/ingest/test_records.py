@@ -46,6 +46,12 @@ def test_an_explicit_field_wins_over_meta_and_meta_over_the_file():
     assert (record.workload, record.counterpart) == ("file", "file")
 
 
+def test_a_server_of_a_column_and_one_of_meta_are_one_counterpart():
+    in_file = record_of(a_run(counterpart="MariaDB-10.11.19"), **SAID)
+    in_meta = record_of(a_run(), **SAID, meta={"server": {"product": "MariaDB", "version": "10.11.19"}})
+    assert in_file.counterpart == in_meta.counterpart == "MariaDB 10.11.19"
+
+
 def test_the_thread_count_that_the_tool_printed_wins_and_a_contradiction_is_a_warning():
     result = decided([a_run(threads=8)], **SAID, threads=4, meta={"threads": 2})
     assert result.records[0].threads == 8
