@@ -160,6 +160,9 @@ class _Decision:
         if (explicit := getattr(self.metadata, name)) is not None:
             return explicit
         own = _masked(getattr(run, name))
+        if name == "counterpart" and own:
+            # As meta says it: one server must not be two counterparts.
+            own = " ".join(filter(None, split_product_version(own)))
         return own if name in self.told_apart else self.meta.fields.get(name) or own
 
     def _is_without_version(self, run: ParsedRun) -> bool:
