@@ -24,7 +24,7 @@ from benchdash.accounts.models import Project, Scope
 from ingest import services, storage
 from ingest.companions import CompanionFile
 from ingest.errors import FieldError, FieldsError, FileRefusedError, FileTooLargeError
-from ingest.fields import FIELDS, unknown_field_warnings
+from ingest.fields import FIELDS, NOT_TEXT, unknown_field_warnings
 from ingest.metadata import form_values, read_form
 from ingest.models import Companion, RawFile, Upload
 from ingest.queries import may_see_raw, upload_for, uploads_for, with_run_counts
@@ -289,7 +289,7 @@ def _texts(values: Iterable[Any]) -> list[str]:
 
 def _reason(changes: dict[str, Any]) -> str:
     reason = changes.pop("reason", None) or ""
-    if not isinstance(reason, str) or len(reason) > 1000 or "\0" in reason:
+    if not isinstance(reason, str) or len(reason) > 1000 or NOT_TEXT.search(reason):
         raise FieldsError([FieldError("reason", "must be a text of at most 1000 characters")])
     return reason
 

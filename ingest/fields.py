@@ -13,6 +13,8 @@ from ingest.formats import FORMATS
 from ingest.masking import mask_text
 
 MOST_THREADS = 1_000_000
+# What no database stores.
+NOT_TEXT = re.compile(r"[\x00\ud800-\udfff]")
 # What one column or benchmark of a file may be said to be.
 MAPPED = ("product", "version", "build", "configuration", "workload")
 
@@ -28,7 +30,6 @@ _FIRST_YEAR, _LAST_YEAR = 1970, 2200
 # What no name holds: control characters, those that turn the direction of what follows, and what took the
 # place of bytes that are no UTF-8.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufffd\ud800-\udfff]")
-_NOT_TEXT = re.compile(r"[\x00\ud800-\udfff]")
 _COMMIT = re.compile(r"[0-9a-f]{7,40}")
 _WHOLE_NUMBER = re.compile(r"\s*[0-9]{1,12}\s*", re.ASCII)
 
@@ -108,7 +109,7 @@ def _name(longest: int) -> Callable[[Any], str]:
 def _notes(value: Any) -> str:
     if not isinstance(value, str):
         raise ValueError("must be a text")  # noqa: TRY004
-    if _NOT_TEXT.search(value):
+    if NOT_TEXT.search(value):
         raise ValueError("holds a character that is no text")
     if len(value) > _LONGEST_NOTES:
         raise ValueError(f"has {len(value)} characters, more than {_LONGEST_NOTES}")
@@ -171,7 +172,7 @@ def _count_values(value: Any, depth: int) -> int:
     """The number of values in some JSON. Raises ValueError for what no database stores, or too deep."""
     if depth == 0:
         raise ValueError(f"is nested more than {_DEEPEST} deep")
-    if isinstance(value, str) and _NOT_TEXT.search(value):
+    if isinstance(value, str) and NOT_TEXT.search(value):
         raise ValueError("holds a character that is no text")
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError("holds a number that is too large")

@@ -101,7 +101,7 @@ def choose_series(project: Project, query: QueryDict) -> SeriesChoice:
         if not asked and query.get(_ANY_PLACE[0]) != _ANY_PLACE[1]:
             asked = _newest_place(project, identities)
         found = find_series(project).filter(_condition(asked))
-        asked_metrics = set(filter(None, query.getlist(METRIC)))
+        asked_metrics = _said(query, METRIC)
         measured = _measured(found)
         metrics = asked_metrics or {main_metric(measured)} if measured else asked_metrics
         series = list(found.filter(metric__in=metrics))
@@ -144,10 +144,7 @@ def _by_id(project: Project, query: QueryDict) -> list[Series] | None:
 
 def _asked(project: Project, query: QueryDict) -> Asked:
     """The values by facet; a thing is found by its old name too."""
-    asked = {
-        facet.name: {text for text in query.getlist(facet.name) if text and "\0" not in text}
-        for facet in FACETS
-    }
+    asked = {facet.name: _said(query, facet.name) for facet in FACETS}
     old = {name: asked[name] for name in _WITH_OLD_NAMES if asked[name]}
     if old:
         aliases = Alias.objects.filter(project=project, name__in=set().union(*old.values()), version=None)
@@ -157,6 +154,11 @@ def _asked(project: Project, query: QueryDict) -> Asked:
                 if thing and alias.name in asked[kind]:
                     asked[kind] = asked[kind] - {alias.name} | {thing.name}
     return {name: values for name, values in asked.items() if values}
+
+
+def _said(query: QueryDict, name: str) -> set[str]:
+    """What a parameter says; no name holds a NUL, and no database takes one."""
+    return {text for text in query.getlist(name) if text and "\0" not in text}
 
 
 def _newest_place(project: Project, identities: Sequence[_Identity]) -> Asked:

@@ -16,6 +16,8 @@ from benchdash.accounts.models import Project, Scope
 
 P = ParamSpec("P")
 
+_LONGEST_REASON = 1000
+
 
 @dataclass(frozen=True)
 class ProjectPage:
@@ -77,3 +79,8 @@ def project_page(
             raise PermissionDenied(str(error)) from None
 
     return answer
+
+
+def sent_reason(request: HttpRequest) -> str:
+    """Why somebody does what the form does, for the audit log."""
+    return request.POST.get("reason", "").replace("\0", "").strip()[:_LONGEST_REASON]

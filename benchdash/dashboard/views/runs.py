@@ -21,7 +21,7 @@ from benchdash.dashboard.metrics import in_order
 from benchdash.dashboard.navigation import page_url
 from benchdash.dashboard.run_details import RunDetails, find_run, run_details
 from benchdash.dashboard.series_words import threads_words
-from benchdash.dashboard.shell import ProjectPage, project_page
+from benchdash.dashboard.shell import ProjectPage, project_page, sent_reason
 from benchdash.results import corrections
 from benchdash.results.models import (
     Configuration,
@@ -237,15 +237,13 @@ def _iterations(details: RunDetails, samples: IntervalSamples) -> Figure | None:
 @require_POST
 @project_page
 def exclude(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
-    reason = request.POST.get("reason", "")
-    return _correct(request, page, pk, corrections.exclude_run, reason, "The run is excluded.")
+    return _correct(request, page, pk, corrections.exclude_run, "The run is excluded.")
 
 
 @require_POST
 @project_page
 def restore(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
-    reason = request.POST.get("reason", "")
-    return _correct(request, page, pk, corrections.restore_run, reason, "The run counts again.")
+    return _correct(request, page, pk, corrections.restore_run, "The run counts again.")
 
 
 def _correct(
@@ -253,13 +251,12 @@ def _correct(
     page: ProjectPage,
     pk: int,
     correct: Callable[..., corrections.Effect],
-    reason: str,
     done: str,
 ) -> HttpResponse:
     page.require(Scope.TRIAGE)
     found = find_run(page.project, pk)
     try:
-        effect = correct(found, by=page.viewer, reason=reason)
+        effect = correct(found, by=page.viewer, reason=sent_reason(request))
     except corrections.CorrectionError as error:
         messages.error(request, f"Nothing was changed: {error}.")
     else:

@@ -18,7 +18,7 @@ from benchdash.dashboard import filters, received, uploading
 from benchdash.dashboard.commands import upload_command
 from benchdash.dashboard.filters import Filter
 from benchdash.dashboard.forms.uploads import ChangeForm, SaidForm, as_texts, changes_in, said_in
-from benchdash.dashboard.shell import ProjectPage, project_page
+from benchdash.dashboard.shell import ProjectPage, project_page, sent_reason
 from benchdash.dashboard.uploading import Outcome
 from ingest import services, storage
 from ingest.api import raw_response
@@ -30,7 +30,6 @@ from ingest.queries import may_see_raw, run_summaries, upload_for, uploads_for, 
 
 _PAGE: Final = 50
 _LONGEST_SEARCH: Final = 200
-_MOST_REASON: Final = 1000
 _EXAMPLE: Final = {
     "product": "MariaDB",
     "version": "10.11.7",
@@ -258,7 +257,7 @@ def upload_delete(request: HttpRequest, page: ProjectPage, pk: int) -> HttpRespo
     page.require(Scope.UPLOAD)
     try:
         if request.method == "POST":
-            services.delete_upload(shown, by=page.viewer, reason=_reason(request))
+            services.delete_upload(shown, by=page.viewer, reason=sent_reason(request))
             messages.success(request, f"Deleted {shown.name}. The file is kept and can be restored.")
             return redirect("dashboard:upload", page.project.slug, pk)
         found = _previewed(services.preview_delete(shown))
@@ -274,7 +273,7 @@ def upload_restore(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResp
     shown = _upload(page, pk)
     page.require(Scope.UPLOAD)
     try:
-        services.restore_upload(shown, by=page.viewer, reason=_reason(request))
+        services.restore_upload(shown, by=page.viewer, reason=sent_reason(request))
     except UploadBusyError as error:
         messages.error(request, f"Not restored: {error}.")
     else:
@@ -284,10 +283,6 @@ def upload_restore(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResp
 
 def _previewed(preview: services.Preview) -> dict[str, Any]:
     return {"preview": preview, "run_changes": received.run_changes(preview.before, preview.after)}
-
-
-def _reason(request: HttpRequest) -> str:
-    return request.POST.get("reason", "").replace("\0", "").strip()[:_MOST_REASON]
 
 
 urlpatterns = [
