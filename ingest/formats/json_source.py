@@ -62,6 +62,21 @@ def lines_of_items(source: Source, *path: str | int) -> list[int]:
 
 def _decode(text: str, *, first_line: int) -> object:
     try:
+        value = _strict_value(text, first_line)
+    except json.JSONDecodeError as error:
+        line = first_line + error.lineno - 1
+        if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
+            raise FormatError("the JSON breaks off in the middle; is the file complete?", line) from None
+        raise FormatError(f"not valid JSON: {error.msg}, column {error.colno}", line) from None
+    except RecursionError:
+        raise FormatError("the JSON is nested too deeply for a result file", first_line) from None
+    if _SUSPICIOUS_ESCAPE.search(text):
+        _explain(text, first_line)
+    return value
+
+
+def _strict_value(text: str, first_line: int) -> object:
+    try:
         value: object = json.loads(
             text,
             parse_int=_integer,
@@ -69,18 +84,11 @@ def _decode(text: str, *, first_line: int) -> object:
             parse_constant=_refuse,
             object_pairs_hook=_object,
         )
-    except json.JSONDecodeError as error:
-        line = first_line + error.lineno - 1
-        if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
-            raise FormatError("the JSON breaks off in the middle; is the file complete?", line) from None
-        raise FormatError(f"not valid JSON: {error.msg}, column {error.colno}", line) from None
     except _RefusedError:
+        # What is no JSON further on is told as such: only JSON can be explained.
+        json.loads(text, parse_int=float)
         _explain(text, first_line)
         raise
-    except RecursionError:
-        raise FormatError("the JSON is nested too deeply for a result file", first_line) from None
-    if _SUSPICIOUS_ESCAPE.search(text):
-        _explain(text, first_line)
     return value
 
 

@@ -35,6 +35,12 @@ def test_a_number_too_large_for_a_double_is_refused(number):
     assert message.endswith("is too large")
 
 
+@pytest.mark.parametrize("spoilt", ["NaN1", "1e9990.7", "1e999 1"])
+def test_what_is_refused_and_no_json_either_is_told_as_no_json(spoilt):
+    line, message = error_of(f"[1,\n{spoilt}]")
+    assert (line, message.partition(" Expecting")[0]) == (2, "not valid JSON:")
+
+
 def test_nesting_that_exhausts_the_decoder_is_refused():
     assert error_of("[" * 100_000) == (1, "the JSON is nested too deeply for a result file")
 
