@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from django.core.paginator import Page, Paginator
 from django.http import HttpRequest, HttpResponse
 from django.urls import path, reverse
+from django.views.decorators.http import require_safe
 
 from benchdash.accounts.models import Project
 from benchdash.dashboard import metrics, numbers
@@ -38,6 +39,7 @@ _CHARTS: Final = 36
 _LONGEST_SEARCH: Final = 200
 
 
+@require_safe
 @project_page
 def compare(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     available = columns_of(page.project, Selector())

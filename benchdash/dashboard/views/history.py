@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 from django.core.paginator import Page, Paginator
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import path
+from django.views.decorators.http import require_safe
 
 from benchdash.dashboard import series_words
 from benchdash.dashboard.charts.common import Figure
@@ -134,6 +135,7 @@ class SmallChart:
     url: str
 
 
+@require_safe
 @project_page
 def history(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     wishes = Wishes.of(request.GET)
@@ -364,6 +366,7 @@ def _nothing(request: HttpRequest, choice: SeriesChoice) -> dict[str, Any]:
 # --- all rows as a file -----------------------------------------------------------------------------------
 
 
+@require_safe
 @project_page
 def history_csv(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     """Every group of the chosen series, oldest first."""

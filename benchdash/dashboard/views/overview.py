@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
+from django.views.decorators.http import require_safe
 
 from benchdash.accounts.models import Project
 from benchdash.dashboard.commands import upload_command
@@ -19,6 +20,7 @@ from ingest.queries import uploads_for, with_run_counts
 _NEWEST: Final = 5
 
 
+@require_safe
 @project_page
 def overview(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     available = columns_of(page.project, Selector())

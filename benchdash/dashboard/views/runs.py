@@ -10,7 +10,7 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.urls import path
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from benchdash.accounts.models import Project, Scope
 from benchdash.dashboard.charts import intervals
@@ -64,6 +64,7 @@ class RunRow:
     reading: Measurement | None
 
 
+@require_safe
 @project_page
 def runs(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     asked = _asked(request.GET)
@@ -167,6 +168,7 @@ class IntervalChart:
 _ROWS_OF_SAMPLES: Final = 500
 
 
+@require_safe
 @project_page
 def run(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     details = run_details(find_run(page.project, pk))

@@ -2,6 +2,7 @@
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
+from django.views.decorators.http import require_safe
 
 from benchdash.dashboard.finding import find
 from benchdash.dashboard.shell import ProjectPage, project_page
@@ -9,6 +10,7 @@ from benchdash.dashboard.shell import ProjectPage, project_page
 _LONGEST = 200
 
 
+@require_safe
 @project_page
 def search(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     text = request.GET.get("q", "").replace("\x00", "").strip()[:_LONGEST]

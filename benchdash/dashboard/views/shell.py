@@ -13,6 +13,7 @@ from django.core.cache import cache
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import path
+from django.views.decorators.http import require_safe
 from redis.exceptions import RedisError
 
 from benchdash.accounts.access import viewer_of
@@ -24,6 +25,7 @@ _TRIES = 10
 _TRIES_WITHIN_S = 60
 
 
+@require_safe
 def home(request: HttpRequest) -> HttpResponse:
     # Exact where it is run by hand, and shown to superusers only.
     command = (
