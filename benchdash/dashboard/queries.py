@@ -36,7 +36,7 @@ def project_cards(viewer: Viewer) -> Sequence[ProjectCard]:
     listed = Incident.objects.filter(project__in=projects).exclude(status=Incident.Status.WITHDRAWN)
     newest = {
         incident.project_id: incident
-        for incident in listed.order_by("project_id", "-detected_at", "-id")
+        for incident in listed.order_by("project_id", "-started_at", "-id")
         .distinct("project_id")
         .select_related("product", "until")
     }

@@ -40,7 +40,7 @@ def change_points(series_ids: Iterable[int]) -> dict[int, list[ChangePoint]]:
 
 
 def incidents(project: Project) -> QuerySet[Incident]:
-    """The incidents of a project, newest first, with what a list of them shows. Withdrawn ones included.
+    """The incidents of a project, latest begun first, with what a list of them shows, withdrawn ones too.
 
     ``series_count`` and ``workloads`` (sorted names) are those of their live change points;
     ``last_good_at`` is the start of the latest run before them, for ``spans.span``.
@@ -62,7 +62,7 @@ def incidents(project: Project) -> QuerySet[Incident]:
                 filter=live & Q(change_points__last_good__started_at__lt=F("started_at")),
             ),
         )
-        .order_by("-detected_at", "-pk")
+        .order_by("-started_at", "-pk")
     )
 
 

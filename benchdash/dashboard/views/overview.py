@@ -37,7 +37,7 @@ def overview(request: HttpRequest, page: ProjectPage) -> HttpResponse:
 
 def _newest_incidents(project: Project) -> list[tuple[Incident, Span]]:
     listed = Incident.objects.filter(project=project).exclude(status=Incident.Status.WITHDRAWN)
-    newest = listed.order_by("-detected_at", "-pk").values("pk")[:_NEWEST]
+    newest = listed.order_by("-started_at", "-pk").values("pk")[:_NEWEST]
     return [
         (one, span(one, last_good_at=one.last_good_at))  # type: ignore[attr-defined]  # annotated there
         for one in queries.incidents(project).filter(pk__in=newest)
