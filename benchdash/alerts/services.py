@@ -33,16 +33,16 @@ def subscribe(
     product: Product | None = None,
     branch: str = "",
     hardware: Hardware | None = None,
-    user: User | None = None,
     by: Viewer | None = None,
 ) -> tuple[Subscription, bool]:
     """The subscription and whether it is new; the same one again stays one.
 
-    ``user`` is who reads mail at the address, where that is known: who may no longer see the project is no
-    longer told. Raises django.core.exceptions.ValidationError for what is not an e-mail address.
+    The address of a member is tied to their account, whoever subscribed it: who may no longer see the project
+    is no longer told. Raises django.core.exceptions.ValidationError for what is not an e-mail address.
     """
     address = address.strip().lower()
     validate_email(address)
+    user = _account(project, address)
     with transaction.atomic():
         subscription, created = Subscription.objects.get_or_create(
             project=project,
@@ -68,6 +68,12 @@ def unsubscribe(subscription: Subscription, *, by: Viewer) -> None:
         subscription.delete()
 
 
+def _account(project: Project, address: str) -> User | None:
+    """Of a member with that address, or of a superuser, who needs no membership."""
+    may_see = Q(memberships__project=project) | Q(is_superuser=True)
+    return User.objects.filter(may_see, email=address).first()
+
+
 def owe_alerts() -> None:
     """Note every confirmed regression that a subscriber has not been told about."""
     owed = {
@@ -82,6 +88,7 @@ def owe_alerts() -> None:
 
 def send_owed_alerts() -> int:
     """Send what is owed and due; the number of mails sent."""
+    _forget_who_left()
     sent = 0
     while (was_sent := _send_next()) is not None:
         sent += was_sent
@@ -97,6 +104,12 @@ def _subject(subscription: Subscription) -> str:
     filters = [subscription.product, subscription.branch, subscription.hardware]
     wanted = ", ".join(str(one) for one in filters if one)
     return f"{subscription.address}{f' ({wanted})' if wanted else ''}"
+
+
+def _forget_who_left() -> None:
+    """What was owed before somebody lost sight of the project, and waited for the mail server meanwhile."""
+    gone = Subscription.objects.exclude(_may_read_the_project)
+    Alert.objects.filter(subscription__in=gone, sent_at=None).delete()
 
 
 # --- owing ------------------------------------------------------------------------------------------------

@@ -99,7 +99,7 @@ def test_a_page_takes_as_many_statements_for_one_row_as_for_many(client, project
 
     def add(name):
         user = make_user(name, member_of=project)
-        subscribe(project, user.email, user=user, by=Viewer(user=user))
+        subscribe(project, user.email, by=Viewer(user=user))
         create_token(project, name, [Scope.UPLOAD], by=Viewer(user=user))
         incident = make_incident(project, branch=name)
         Alert.objects.create(project=project, incident=incident, address=user.email)

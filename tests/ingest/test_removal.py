@@ -31,7 +31,7 @@ def full_project():
     project = make_project()
     alice = make_user(f"alice-{project.slug}", member_of=project)
     make_token(project)
-    subscribe(project, "alice@example.org", user=alice, by=Viewer(user=alice))
+    subscribe(project, "alice@example.org", by=Viewer(user=alice))
     record_nights(
         project,
         [1.0] * 20 + [0.8] * 6,

@@ -88,7 +88,6 @@ class SubscriptionViews(MembersView):
                 product=_named(Product, project, sent.get("product")),
                 branch=sent["branch"],
                 hardware=_named(Hardware, project, sent.get("hardware")),
-                user=self.viewer.user if self._is_own(sent["address"]) else None,
                 by=self.viewer,
             )
         code = status.HTTP_201_CREATED if is_new else status.HTTP_200_OK

@@ -61,14 +61,12 @@ def subscriptions(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     form = SubscriptionForm(page, request.POST or None)
     if request.method == "POST" and form.is_valid():
         wanted = form.cleaned_data
-        user = page.viewer.user
         subscription, is_new = subscribe(
             page.project,
             wanted["address"],
             product=wanted["product"],
             branch=wanted["branch"],
             hardware=wanted["hardware"],
-            user=user if user and user.email == wanted["address"].lower() else None,
             by=page.viewer,
         )
         said = "is subscribed" if is_new else "was subscribed to this already"
