@@ -4,7 +4,7 @@ Too much is masked rather than too little: a masked setting costs a look into th
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 MASK = "***"
@@ -72,8 +72,28 @@ def mask_value(value: Any) -> Any:
     if isinstance(value, Mapping):
         return mask_settings(value)
     if isinstance(value, list | tuple):
-        return [mask_value(item) for item in value]
+        return _mask_list(value)
     return value
+
+
+def _mask_list(items: Sequence[Any]) -> list[Any]:
+    """As mask_value for each, and as mask_text for the parts of one command line."""
+    is_client = _CLIENT_COMMAND.search(" ".join(item for item in items if isinstance(item, str))) is not None
+    masked: list[Any] = []
+    for before, item in zip(("", *items), items, strict=False):
+        if isinstance(item, str) and _wants_a_secret(before) and not item.startswith("-"):
+            masked.append(MASK)
+        elif isinstance(item, str) and is_client and _SHORT_PASSWORD_OPTION.fullmatch(item):
+            masked.append(f"-p{MASK}")
+        else:
+            masked.append(mask_value(item))
+    return masked
+
+
+def _wants_a_secret(option: Any) -> bool:
+    """``--password`` without a value of its own."""
+    is_bare = isinstance(option, str) and option.startswith("-") and "=" not in option
+    return is_bare and names_a_secret(option)
 
 
 def _mask_setting(name: str, value: Any) -> Any:
@@ -112,6 +132,14 @@ _WHOLE_PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
             rf"(?:password\s*)?\(?\s*)(?:{_QUOTED})"
         ),
         rf"\1'{MASK}'",
+    ),
+    # The only short options that hold a password of programs that are not MySQL's.
+    (
+        re.compile(
+            r"\b((?:sshpass\s+-p|redis-(?:cli|benchmark)\b[^\n|;&]{0,200}?\s-a)\s*)"
+            rf"(?:(?:{_QUOTED})|[^\s\"']+)"
+        ),
+        rf"\1{MASK}",
     ),
     (re.compile(r"\bbd_[A-Za-z0-9_-]{16,}"), MASK),
 )

@@ -124,6 +124,8 @@ CASES = [
     ("SET PASSWORD = PASSWORD('sb')", "PASSWORD = ***"),
     ("curl -H 'Authorization: Bearer sb.sb-sb' https://h", "Authorization: *** https://h"),
     ("the header says Bearer sb.sb-sb", "Bearer ***"),
+    ("sshpass -p sb ssh bench-03 run", "sshpass -p *** ssh bench-03"),
+    ("redis-cli -h h -a 'sb' ping", "redis-cli -h h -a *** ping"),
     ("token bd_abcdefghijklmnopqrstuvwxyz012345", "token ***"),
     (
         "-----BEGIN RSA PRIVATE KEY-----\nsb\n-----END RSA PRIVATE KEY-----",
@@ -252,6 +254,18 @@ def test_settings_are_masked_by_their_name_and_by_what_they_say():
         "use_password": True,
         "no_password": None,
     }
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        (["sysbench", "--mysql-password", "sb", "run"], ["sysbench", "--mysql-password", MASK, "run"]),
+        (["mysql", "-uroot", "-psb", "test"], ["mysql", "-uroot", "-p***", "test"]),
+        (["tool", "--token", "--verbose", 4, "-psb"], ["tool", "--token", "--verbose", 4, "-psb"]),
+    ],
+)
+def test_a_command_line_in_parts_is_masked_like_a_whole_one(command, expected):
+    assert mask_settings({"argv": command}) == {"argv": expected}
 
 
 def test_a_secret_in_the_name_of_a_setting_is_masked():
