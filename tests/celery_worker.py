@@ -55,14 +55,24 @@ class CeleryWorker:
     def wait_until_idle(self, *, within=30.0):
         wait_until(lambda: self._queued() + self._unfinished() == 0, within=within)
 
-    def forget_everything(self):
-        """Drop what is queued and wait for what is being done, so that no task outlives its test."""
-        with app.connection_for_write() as broker:
-            broker.default_channel.client.delete("celery")
+    def wake(self):
+        """Work, from an empty queue; a worker that was killed starts anew."""
+        self._forget_queue()
         if self._process.poll() is None:
-            wait_until(lambda: self._unfinished() == 0)
+            os.killpg(self._process.pid, signal.SIGCONT)
         else:
             self.start()
+
+    def rest(self):
+        """Finish what is being done, and leave alone what tests without a worker will put into the queue."""
+        self._forget_queue()
+        if self._process.poll() is None:
+            wait_until(lambda: self._unfinished() == 0)
+            os.killpg(self._process.pid, signal.SIGSTOP)
+
+    def _forget_queue(self):
+        with app.connection_for_write() as broker:
+            broker.default_channel.client.delete("celery")
 
     def _is_ready(self):
         assert self._process.poll() is None, self.log

@@ -68,9 +68,9 @@ def _worker_process(django_db_setup, live_server, _smtp_server):
 def worker(transactional_db, live_server, _worker_process, settings):
     """A running Celery worker on the database of this test; see CeleryWorker."""
     settings.SITE_URL = live_server.url
-    _worker_process.forget_everything()
+    _worker_process.wake()
     yield _worker_process
-    _worker_process.forget_everything()
+    _worker_process.rest()
 
 
 # --- browser ------------------------------------------------------------------------------------------------
