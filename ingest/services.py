@@ -4,19 +4,16 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from django.conf import settings
 from django.db import DataError, OperationalError, transaction
 from django.utils import timezone
-from kombu.exceptions import OperationalError as BrokerError
-from redis.exceptions import RedisError
 
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project
 from benchdash.accounts.services import audit
-from benchdash.celery import app as celery
+from benchdash.celery import ring
 from benchdash.results.models import Measurement
 from benchdash.results.services import Recorded, RecordError, record_runs, remove_runs
 from ingest import formats, storage
@@ -112,7 +109,7 @@ def accept_upload(
         return received
     if data.size <= settings.UPLOAD_IMPORT_AT_ONCE_BYTES:
         return _import_or_leave_queued(received.upload, parsed)
-    _send_import(received.upload.pk)
+    ring(IMPORT_TASK, received.upload.pk)
     return received
 
 
@@ -421,7 +418,7 @@ def restore_upload(upload: Upload, *, by: Viewer, reason: str = "") -> None:
     if locked.raw.size <= settings.UPLOAD_IMPORT_AT_ONCE_BYTES:
         _import_or_leave_queued(locked, None)
     else:
-        _send_import(locked.pk)
+        ring(IMPORT_TASK, locked.pk)
 
 
 def _amend(upload: Upload, changes: Mapping[str, Any], *, at_once: bool = False) -> None:
@@ -437,7 +434,7 @@ def _amend(upload: Upload, changes: Mapping[str, Any], *, at_once: bool = False)
         _read_again(upload, metadata)
     else:
         _wait_for_job(upload)
-        _send_import(upload.pk)
+        ring(IMPORT_TASK, upload.pk)
 
 
 def _read_again(upload: Upload, metadata: Metadata) -> None:
@@ -589,16 +586,3 @@ def _nothing_stored() -> Iterator[None]:
     with transaction.atomic():
         yield
         transaction.set_rollback(True)
-
-
-def _send_import(upload_id: int) -> None:
-    """Have a job import this upload once the transaction is committed."""
-    transaction.on_commit(partial(_send, upload_id))
-
-
-def _send(upload_id: int) -> None:
-    try:
-        celery.send_task(IMPORT_TASK, [upload_id])
-    except (BrokerError, RedisError):
-        # PostgreSQL remembers what waits and beat looks there: only seconds are lost.
-        logger.warning("the import of upload %s could not be asked for at once: no broker", upload_id)

@@ -19,8 +19,8 @@ from django.utils import timezone
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project, User
 from benchdash.accounts.services import audit
+from benchdash.celery import ring
 from benchdash.regressions.detection import Shift, follow_joint_shifts
-from benchdash.regressions.doorbell import ring_alerts
 from benchdash.regressions.grouping import update_incidents
 from benchdash.regressions.models import ChangePoint, Comment, Incident
 from benchdash.regressions.places import History, Place, changed_surroundings, place_histories
@@ -141,7 +141,7 @@ def _analyse_product(product_id: int) -> int | None:
     for streams in {(place.branch, place.line) for place in touches}:
         update_incidents(product_id, branch=streams[0], line=streams[1])
     _forget(touched)
-    ring_alerts()
+    ring(settings.ALERTS_DOORBELL)
     return len(touched)
 
 

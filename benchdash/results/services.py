@@ -1,6 +1,5 @@
 """Everything that writes the history: runs, their measurements, and which series are due for analysis."""
 
-import logging
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,19 +8,15 @@ from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
-from kombu.exceptions import OperationalError
-from redis.exceptions import RedisError
 
 from benchdash.accounts.models import Project
-from benchdash.celery import app as celery
+from benchdash.celery import ring
 from benchdash.results.checks import RecordError, check_records
 from benchdash.results.dimensions import Place, differing_options, locate
 from benchdash.results.models import IntervalSamples, Measurement, Run, Series
 from benchdash.results.readings import HIGHER, LOWER, Reading
 from benchdash.results.records import RunRecord
 from benchdash.results.series import adopt_or_refuse_units, series_for
-
-logger = logging.getLogger(__name__)
 
 __all__ = [
     "RecordError",
@@ -125,15 +120,7 @@ def refresh_statistics() -> None:
 
 def ring_analysis() -> None:
     """Ask for analysis once the transaction is committed."""
-    transaction.on_commit(_ring)
-
-
-def _ring() -> None:
-    try:
-        celery.send_task(settings.ANALYSIS_DOORBELL)
-    except (OperationalError, RedisError):
-        # PostgreSQL remembers what is due and beat looks there: only seconds are lost.
-        logger.warning("analysis could not be asked for at once: no broker", exc_info=True)
+    ring(settings.ANALYSIS_DOORBELL)
 
 
 def hold_results(project: Project, *, alone: bool) -> None:
