@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from benchdash.accounts.access import NOBODY
 from benchdash.accounts.models import AuditEntry
+from benchdash.celery import app as celery
 from benchdash.results.models import Measurement, Run, TouchedSeries
 from ingest import formats, services, tasks
 from ingest.companions import CompanionFile
@@ -161,7 +162,7 @@ def test_a_broker_that_is_gone_loses_nothing(
     def unreachable(*_arguments, **_options):
         raise OperationalError("no broker")
 
-    monkeypatch.setattr(services.celery, "send_task", unreachable)
+    monkeypatch.setattr(celery, "send_task", unreachable)
     with django_capture_on_commit_callbacks(execute=True):
         upload = accept(make_project()).upload
     tasks.import_waiting()
