@@ -12,27 +12,39 @@ from rest_framework.views import APIView
 logger = logging.getLogger(__name__)
 
 
-class UploadThrottle(SimpleRateThrottle):
-    """So many uploads of one token or user within a minute of the clock; without Redis nobody is refused."""
-
-    scope = "uploads"
+class MinuteThrottle(SimpleRateThrottle):
+    """So many requests of one asker within a minute of the clock; without Redis nobody is refused."""
 
     def __init__(self) -> None:
         most, seconds = self.parse_rate(self.get_rate())
         self._most, self._seconds = most or 0, seconds or 60
 
+    def asker(self, request: Request) -> str | None:
+        """Whose requests are counted together; None for one who is not counted."""
+        raise NotImplementedError
+
     def allow_request(self, request: Request, view: APIView) -> bool:  # noqa: ARG002 - DRF calls it so
-        return self._count(request) <= self._most
+        asker = self.asker(request)
+        return asker is None or self._count(asker) <= self._most
 
     def wait(self) -> float:
         return self._seconds - time.time() % self._seconds
 
-    def _count(self, request: Request) -> int:
-        sender = f"token:{request.auth.pk}" if request.auth else f"user:{request.user.pk}"
-        key = f"throttle:{self.scope}:{sender}:{int(time.time() // self._seconds)}"
+    def _count(self, asker: str) -> int:
+        """How often it was asked in the current minute, this time included."""
+        key = f"throttle:{self.scope}:{asker}:{int(time.time() // self._seconds)}"
         try:
             cache.add(key, 0, timeout=2 * self._seconds)
             return cache.incr(key)
         except (RedisError, ValueError) as error:
-            logger.warning("uploads are not counted: %s", error)
+            logger.warning("requests (%s) are not counted: %s", self.scope, error)
             return 1
+
+
+class UploadThrottle(MinuteThrottle):
+    """Uploads of one token or user."""
+
+    scope = "uploads"
+
+    def asker(self, request: Request) -> str:
+        return f"token:{request.auth.pk}" if request.auth else f"user:{request.user.pk}"

@@ -16,12 +16,11 @@ from rest_framework.filters import BaseFilterBackend
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from benchdash.results.versions import parse_version
+from benchdash.results.versions import COMMIT, parse_version
 
 LARGEST_INTEGER = 2**31 - 1
 LARGEST_ID = 2**63 - 1
 _DIGITS = re.compile(r"[0-9]{1,19}", re.ASCII)
-COMMIT = re.compile(r"[0-9a-f]{7,40}")
 
 
 # --- one value --------------------------------------------------------------------------------------------

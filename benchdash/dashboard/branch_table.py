@@ -16,11 +16,11 @@ from benchdash.regressions.comparison import (
     ComparisonTable,
     RowKey,
     SelectorError,
+    cell_of,
     compare_columns,
     compared_rows,
     geometric_mean,
 )
-from benchdash.regressions.detection import ToolInterval
 from benchdash.regressions.places import History
 from benchdash.results.models import Run, Series
 from benchdash.results.queries import Point, histories, positions
@@ -132,7 +132,7 @@ def _by_position(
     first: dict[Hashable, Point] = {}
     for pk, of_series in points.items():
         for point in of_series:
-            cells[point.position][_row_key(series[pk])] = _cell(point, series[pk])
+            cells[point.position][_row_key(series[pk])] = cell_of(point, series[pk])
             if point.position not in first or point.time < first[point.position].time:
                 first[point.position] = point
     return cells, first
@@ -140,24 +140,6 @@ def _by_position(
 
 def _row_key(series: Series) -> RowKey:
     return series.workload.name, series.threads
-
-
-def _cell(point: Point, series: Series) -> Cell:
-    tool = None
-    if point.n == 1 and point.low is not None and point.high is not None:
-        tool = ToolInterval(point.low, point.high)
-    return Cell(
-        value=point.value,
-        n=point.n,
-        low=point.low,
-        high=point.high,
-        values=point.values,
-        tool_interval=tool,
-        series_id=series.pk,
-        run_id=point.run_id,
-        unit=series.unit,
-        direction=series.better,
-    )
 
 
 def _cells_of_release(project: Project, base: Column, metric: str) -> dict[RowKey, Cell]:

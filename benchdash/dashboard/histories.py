@@ -12,7 +12,7 @@ from typing import Final
 from benchdash.regressions.detection import compare_samples
 from benchdash.regressions.models import ChangePoint
 from benchdash.regressions.places import History
-from benchdash.regressions.queries import Difference, change_points, differences
+from benchdash.regressions.queries import Difference, change_points, differences, places
 from benchdash.results.models import UNKNOWN_VERSION, ConfigurationContent, Environment, Run, Series
 from benchdash.results.queries import Point, histories, positions
 
@@ -113,18 +113,11 @@ def read_lines(series: Sequence[Series]) -> list[Line]:
             series=one,
             points=included[one.pk],
             excluded=excluded[one.pk],
-            shifts=_places(found.get(one.pk, ()), included[one.pk]),
+            shifts=places(found.get(one.pk, ()), included[one.pk]),
             switches=switches[one.pk],
         )
         for one in series
     ]
-
-
-def _places(found: Iterable[ChangePoint], points: Sequence[Point]) -> dict[int, ChangePoint]:
-    """By the index of the group where the new level begins. A run that counts no more has no place."""
-    index_of = {run: index for index, point in enumerate(points) for run in point.run_ids}
-    placed = {index_of[one.run_id]: one for one in found if one.run_id in index_of}
-    return dict(sorted(placed.items()))
 
 
 # --- what else changed ------------------------------------------------------------------------------------

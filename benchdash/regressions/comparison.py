@@ -20,7 +20,8 @@ from benchdash.regressions.detection import (
     median_interval,
 )
 from benchdash.regressions.detection.compare import Verdict
-from benchdash.results.models import Measurement, Run, ServerVersion
+from benchdash.results.models import Measurement, Run, Series, ServerVersion
+from benchdash.results.queries import Point
 from benchdash.results.readings import HIGHER, Direction
 from benchdash.results.versions import parse_version
 
@@ -231,6 +232,25 @@ def compared_rows(
         )
         for key in keys
     ]
+
+
+def cell_of(point: Point, series: Series) -> Cell:
+    """A group of a history as a cell."""
+    tool = None
+    if point.n == 1 and point.low is not None and point.high is not None:
+        tool = ToolInterval(point.low, point.high)
+    return Cell(
+        value=point.value,
+        n=point.n,
+        low=point.low,
+        high=point.high,
+        values=point.values,
+        tool_interval=tool,
+        series_id=series.pk,
+        run_id=point.run_id,
+        unit=series.unit,
+        direction=series.better,
+    )
 
 
 def geometric_mean(rows: Iterable[Row], column: int) -> float | None:

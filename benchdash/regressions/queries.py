@@ -1,7 +1,7 @@
 """Reading opinions: change points of series, incidents, and what else changed with them."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.contrib.postgres.aggregates import ArrayAgg
@@ -11,6 +11,7 @@ from django.db.models import Count, F, Max, Q, QuerySet, TextField, Value
 from benchdash.accounts.models import Project
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.results.models import Run
+from benchdash.results.queries import Point
 
 _LIVE_STATES = [ChangePoint.State.SUSPECTED, ChangePoint.State.CONFIRMED]
 LIVE = Q(state__in=_LIVE_STATES)
@@ -37,6 +38,13 @@ def change_points(series_ids: Iterable[int]) -> dict[int, list[ChangePoint]]:
     for change_point in found.order_by("run__started_at", "pk"):
         of_series[change_point.series_id].append(change_point)
     return of_series
+
+
+def places(found: Iterable[ChangePoint], points: Sequence[Point]) -> dict[int, ChangePoint]:
+    """By the index of the group where the new level begins, in order. A run that counts no more has none."""
+    index_of = {run: index for index, point in enumerate(points) for run in point.run_ids}
+    placed = {index_of[one.run_id]: one for one in found if one.run_id in index_of}
+    return dict(sorted(placed.items()))
 
 
 def incidents(project: Project) -> QuerySet[Incident]:

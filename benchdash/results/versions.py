@@ -5,6 +5,9 @@ from dataclasses import dataclass
 
 from benchdash.results.models import UNKNOWN_VERSION
 
+# Of a commit, or of the beginning of one, in lower case.
+COMMIT = re.compile(r"[0-9a-f]{7,40}")
+
 
 @dataclass(frozen=True, slots=True)
 class ParsedVersion:

@@ -9,10 +9,10 @@ from rest_framework.response import Response
 
 from benchdash.api import parameters
 from benchdash.api.errors import problem
-from benchdash.api.gate import Gate, GateError, GateRow, decide
 from benchdash.api.serializers import GateSerializer
 from benchdash.api.views.base import PROJECT, View
 from benchdash.api.views.comparison import row_as_json
+from benchdash.regressions.gate import Gate, GateError, GateRow, decide
 
 
 class GateView(View):

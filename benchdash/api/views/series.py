@@ -22,7 +22,7 @@ from benchdash.api.serializers import PointsSerializer, SeriesSerializer
 from benchdash.api.tables import csv_answer
 from benchdash.api.views.base import FORMAT, RowsView
 from benchdash.regressions.models import ChangePoint
-from benchdash.regressions.queries import change_points
+from benchdash.regressions.queries import change_points, places
 from benchdash.results.models import Configuration, Hardware, Product, Series, Workload
 from benchdash.results.queries import Point, history
 from benchdash.results.thinning import thinned
@@ -78,7 +78,7 @@ class SeriesViews(RowsView):
         """One row a group, in order. With `If-None-Match` an answer that did not change is 304."""
         series = self.get_object()
         points = history(series)
-        found = _places(change_points([series.pk])[series.pk], points)
+        found = places(change_points([series.pk])[series.pk], points)
         shown = _shown(request, points, set(found))
         rows = [_row(points[at]) for at in shown]
         if parameters.wants_csv(request):
@@ -93,12 +93,6 @@ class SeriesViews(RowsView):
                 ],
             }
         )
-
-
-def _places(found: Sequence[ChangePoint], points: Sequence[Point]) -> dict[int, ChangePoint]:
-    """By the index of the group where the new level begins. A run that counts no more has no place."""
-    index_of_run = {run: index for index, point in enumerate(points) for run in point.run_ids}
-    return {index_of_run[one.run_id]: one for one in found if one.run_id in index_of_run}
 
 
 def _shown(request: Request, points: Sequence[Point], begins: set[int]) -> list[int]:

@@ -13,12 +13,12 @@ from typing import Literal
 from django.db.models import Exists, OuterRef, QuerySet
 
 from benchdash.accounts.models import Project
-from benchdash.api.parameters import COMMIT
-from benchdash.regressions.comparison import Cell, Row, RowKey, compared_rows
-from benchdash.regressions.detection import ToolInterval, find_shifts, level_scatter
+from benchdash.regressions.comparison import Row, RowKey, cell_of, compared_rows
+from benchdash.regressions.detection import find_shifts, level_scatter
 from benchdash.regressions.places import UNWATCHED_METRICS
 from benchdash.results.models import Measurement, Run, Series
 from benchdash.results.queries import Point, find_series, histories
+from benchdash.results.versions import COMMIT
 
 GateVerdict = Literal["pass", "fail", "unknown"]
 
@@ -164,30 +164,12 @@ def _rows(pairs: Iterable[_Pair]) -> list[GateRow]:
         tables[table][one.workload.name, one.threads] = pair
     rows: list[GateRow] = []
     for of_table in tables.values():
-        bases = {key: _cell(pair.series, pair.base) for key, pair in of_table.items() if pair.base}
-        groups = {key: _cell(pair.series, pair.group) for key, pair in of_table.items()}
+        bases = {key: cell_of(pair.base, pair.series) for key, pair in of_table.items() if pair.base}
+        groups = {key: cell_of(pair.group, pair.series) for key, pair in of_table.items()}
         noise = {key: scatter for key, pair in of_table.items() if (scatter := _scatter(pair.before))}
         compared = compared_rows(bases, [groups], noise=noise or None)
         rows += [GateRow(of_table[row.workload, row.threads].series, row) for row in compared]
     return rows
-
-
-def _cell(series: Series, point: Point) -> Cell:
-    tool = None
-    if point.n == 1 and point.low is not None and point.high is not None:
-        tool = ToolInterval(point.low, point.high)
-    return Cell(
-        value=point.value,
-        n=point.n,
-        low=point.low,
-        high=point.high,
-        values=point.values,
-        tool_interval=tool,
-        series_id=series.pk,
-        run_id=point.run_id,
-        unit=series.unit,
-        direction=series.better,
-    )
 
 
 def _scatter(before: Sequence[Point]) -> tuple[float, float] | None:
