@@ -1,6 +1,6 @@
-"""Mistakes are mended here: things renamed and merged, runs excluded and restored, each with a preview.
+"""Mistakes are mended here: things renamed and merged, runs excluded and restored.
 
-A preview is the correction itself, undone: it tells what would change, or why it cannot be done.
+Each tells what it changes. Who wants a preview makes the correction in a transaction, and rolls it back.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -79,11 +79,6 @@ def rename(thing: Thing, new_name: str, *, by: Viewer, reason: str = "") -> Effe
     return effect
 
 
-def preview_rename(thing: Thing, new_name: str) -> Effect:
-    with _undone(thing.project):
-        return _rename(thing, new_name)
-
-
 def merge(source: Thing, target: Thing, *, by: Viewer, reason: str = "") -> Effect:
     """Make all that is of ``source`` be of ``target``; the source is gone, and its names find the target.
 
@@ -94,11 +89,6 @@ def merge(source: Thing, target: Thing, *, by: Viewer, reason: str = "") -> Effe
         effect = _merge(source, target)
         _note("merged", target, f"{_name(source)} → {_name(target)}", by=by, reason=reason, effect=effect)
     return effect
-
-
-def preview_merge(source: Thing, target: Thing) -> Effect:
-    with _undone(target.project):
-        return _merge(source, target)
 
 
 def exclude_run(run: Run, *, by: Viewer, reason: str) -> Effect:
@@ -112,22 +102,12 @@ def exclude_run(run: Run, *, by: Viewer, reason: str) -> Effect:
     return effect
 
 
-def preview_exclude_run(run: Run) -> Effect:
-    with _undone(run.project):
-        return _set_exclusion(run, "a preview")
-
-
 def restore_run(run: Run, *, by: Viewer, reason: str = "") -> Effect:
     with _alone(run.project):
         effect = _set_exclusion(run, None)
         run.refresh_from_db(fields=["excluded_at", "excluded_reason"])
         _note("restored", run, f"run {run.pk}: {run}", by=by, reason=reason, effect=effect)
     return effect
-
-
-def preview_restore_run(run: Run) -> Effect:
-    with _undone(run.project):
-        return _set_exclusion(run, None)
 
 
 # --- the frame of every correction ------------------------------------------------------------------------
@@ -142,13 +122,6 @@ def _alone(project: Project) -> Iterator[None]:
             yield
         except RecordError as error:
             raise CorrectionError(f"this cannot be one series: {error}") from error
-
-
-@contextmanager
-def _undone(project: Project) -> Iterator[None]:
-    with _alone(project):
-        yield
-        transaction.set_rollback(True)
 
 
 def _note(action: str, thing: Thing | Run, subject: str, *, by: Viewer, reason: str, effect: Effect) -> None:

@@ -1,7 +1,7 @@
 """Everything that reads the history: series and their points, runs, and the order of both."""
 
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -102,22 +102,6 @@ def positions(histories: Iterable[Sequence[Point]], *, branch: str) -> dict[Hash
     return {position: at for at, position in enumerate(sorted(earliest, key=lambda p: earliest[p]))}
 
 
-def group_values(project: Project, series_ids: Collection[int]) -> dict[int, dict[int, tuple[float, ...]]]:
-    """By series and server version: the values of its included runs, for a table of versions.
-
-    Where a version was measured under several environments or contents, the newest counts.
-    """
-    series = Series.objects.filter(project=project).in_bulk(series_ids)
-    by_version: dict[tuple[int, int], list[_Sample]] = defaultdict(list)
-    for sample in _samples(series, excluded=False):
-        by_version[sample.series_id, sample.version_id].append(sample)
-    values: dict[int, dict[int, tuple[float, ...]]] = {pk: {} for pk in series}
-    for (series_id, version_id), samples in by_version.items():
-        newest = samples[-1].surroundings
-        values[series_id][version_id] = tuple(s.value for s in samples if s.surroundings == newest)
-    return values
-
-
 # --- groups -----------------------------------------------------------------------------------------------
 
 
@@ -135,10 +119,6 @@ class _Sample:
     commit: str | None
     content_id: int | None
     environment_id: int | None
-
-    @property
-    def surroundings(self) -> tuple[int | None, int | None]:
-        return self.content_id, self.environment_id
 
     def position(self, branch: str) -> Hashable:
         if not branch:

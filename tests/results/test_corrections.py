@@ -1,7 +1,7 @@
 from functools import partial
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from benchdash.accounts.access import Viewer
@@ -13,10 +13,6 @@ from benchdash.results.corrections import (
     Effect,
     exclude_run,
     merge,
-    preview_exclude_run,
-    preview_merge,
-    preview_rename,
-    preview_restore_run,
     rename,
     restore_run,
 )
@@ -382,17 +378,12 @@ def test_a_run_is_excluded_for_a_reason_and_once(project, alice):
 # --- previews ---------------------------------------------------------------------------------------------
 
 
-def test_a_preview_tells_what_would_change_and_changes_nothing(project):
+def test_a_correction_rolled_back_tells_what_it_would_change_and_changes_nothing(project, alice):
     make_series([100.0], project=project, hardware="box")
-    run = make_run(project=project, hardware="bxo", version="10.6.1")
+    make_run(project=project, hardware="bxo", version="10.6.1")
     box, bxo = Hardware.objects.order_by("name")
     before = everything()
-    assert preview_merge(bxo, box) == Effect(runs=1, uploads=1, series=1, merged=1)
-    assert preview_rename(bxo, "rack") == Effect(runs=1, uploads=1, series=1)
-    assert preview_exclude_run(run) == Effect(runs=1, uploads=1, series=1)
+    with transaction.atomic():
+        assert merge(bxo, box, by=alice) == Effect(runs=1, uploads=1, series=1, merged=1)
+        transaction.set_rollback(True)
     assert everything() == before
-    assert (bxo.name, bxo.pk, run.is_excluded) == ("bxo", run.hardware_id, False)
-    with pytest.raises(CorrectionError, match="merge the two instead"):
-        preview_rename(bxo, "box")
-    with pytest.raises(CorrectionError, match="the run is not excluded"):
-        preview_restore_run(run)

@@ -4,11 +4,10 @@ from datetime import date, timedelta
 import pytest
 from django.utils import timezone
 
-from benchdash.results.models import Alias, Run, ServerVersion
+from benchdash.results.models import Alias, Run
 from benchdash.results.queries import (
     find_runs,
     find_series,
-    group_values,
     histories,
     history,
     positions,
@@ -215,23 +214,6 @@ def test_any_number_of_series_takes_four_statements_at_most(project, django_asse
 def test_a_thousand_points_are_all_there():
     points = history(make_series([float(n) for n in range(1, 1001)]))
     assert [point.value for point in points] == [float(n) for n in range(1, 1001)]
-
-
-def test_the_values_of_a_version_are_those_of_its_newest_surroundings(project):
-    for tps, days, settings, environment in (
-        (1.0, 0, {"a": "1"}, {"kernel": "6.1"}),
-        (2.0, 1, {"a": "2"}, {"kernel": "6.1"}),
-        (3.0, 2, {"a": "2"}, {"kernel": "6.2"}),
-        (4.0, 3, {"a": "2"}, {"kernel": "6.2"}),
-    ):
-        make_run(
-            tps, project=project, settings=settings, environment=environment, started_at=START + days * DAY
-        )
-    make_run(5.0, project=project, version="10.6.24")
-    series = the_series(project)
-    first, second = ServerVersion.objects.order_by("sort_key")
-    assert group_values(project, [series.pk]) == {series.pk: {first.pk: (3.0, 4.0), second.pk: (5.0,)}}
-    assert group_values(make_project(), [series.pk]) == {}
 
 
 # --- finding ----------------------------------------------------------------------------------------------
