@@ -10,10 +10,12 @@ from django.test import Client
 from django.utils.html import escape
 
 from benchdash.accounts.access import Viewer
-from benchdash.accounts.models import AuditEntry, Membership, Role, Scope, Token, User
+from benchdash.accounts.models import AuditEntry, Membership, Project, Role, Scope, Token, User
 from benchdash.accounts.services import remove_member, revoke_token
 from benchdash.dashboard.columns import short_id
 from benchdash.regressions.comparison import Selector, columns_of
+from benchdash.regressions.services import comment, triage
+from benchdash.results.corrections import exclude_run
 from benchdash.results.models import ConfigurationContent
 from tests.addresses import addresses, make_world
 from tests.builders import make_project, make_token, make_user
@@ -123,6 +125,32 @@ def test_a_private_project_is_in_no_list(world, outsider):
     assert "/" in lists
     assert "/api/v1/runs/" in lists
     assert [one for one in lists if SECRET in body_of(outsider.get(one))] == []
+
+
+def test_what_is_for_members_is_nowhere_in_a_public_project(world):
+    word = "topaz"
+    project, run, incident = world.project, world.run, world.incident
+    project.visibility = Project.Visibility.PUBLIC
+    project.save()
+    world.admin.name = word
+    world.admin.save()
+    project.tokens.update(name=word)
+    exclude_run(run, by=Viewer(user=world.admin), reason=word)
+    triage(incident, by=Viewer(user=world.admin), state="fixed", assignee=world.admin, reason=word)
+    comment(incident, by=Viewer(user=world.admin), text=word)
+    project.uploads.filter(state="refused").update(name=word, errors=[{"line": 1, "message": word}])
+    project.uploads.exclude(state="refused").update(user=world.admin, token=world.token)
+    project.subscriptions.update(address=f"{word}@example.org")
+    project.alerts.update(error=word, address=f"{word}@example.org")
+    asked = [address.of(SECRET, **address.examples(world)) for address in addresses()]
+    somebody, alice = Client(), Client()
+    somebody.force_login(make_user("charlie"))
+    alice.force_login(world.admin)
+    words = (word, world.admin.email)
+    bodies = [(one, body_of(client.get(one))) for client in (Client(), somebody) for one in asked]
+    assert [one for one, body in bodies if any(said in body for said in words)] == []
+    # To a member it is told.
+    assert len([one for one in asked if word in body_of(alice.get(one))]) > 15
 
 
 def test_a_member_finds_what_others_do_not(world):
