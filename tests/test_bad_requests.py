@@ -1,9 +1,12 @@
 """Whatever is asked or sent, it is never a mistake of ours: no address answers with 500."""
 
+from pathlib import Path
+
 import pytest
 from django.test import Client
 
 from tests.addresses import addresses, make_world
+from tests.builders import PASSWORD, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -183,3 +186,15 @@ def test_no_body_is_too_strange(world, alice, kind, body):
         for method in (("POST", "PATCH", "DELETE") if address.startswith("/api/") else ("POST",))
     }
     assert {key: status for key, status in answers.items() if status >= 500} == {}
+
+
+def test_without_redis_everything_can_be_read_and_sent(world, settings):
+    settings.CACHES = {"default": {**settings.CACHES["default"], "LOCATION": "redis://127.0.0.1:1"}}
+    bob = Client(raise_request_exception=False)
+    make_user("bob", password=PASSWORD, member_of=world.project)
+    bob.post("/sign-in/", {"username": "bob@example.org", "password": PASSWORD})
+    assert [one for one in asked(world) if bob.get(one).status_code >= 500] == []
+    with (Path(__file__).parent / "ingest/fixtures/sysbench/oltp_read_only-histogram.txt").open("rb") as file:
+        said = {"product": "MariaDB", "version": "10.6.23", "hardware": "box", "workload": "ro"}
+        answer = bob.post("/api/v1/uploads/", {"project": "quartz", "file": file, **said})
+    assert answer.status_code == 201
