@@ -13,10 +13,14 @@ def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """None is an empty cell; numbers are written in full; a text that would be calculated gets a ``'``."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
+    writer.writerow(map(_cell, columns))
     writer.writerows([_cell(value) for value in row] for row in rows)
     return text.getvalue()
 
 
 def _cell(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+    if value is None or isinstance(value, int | float):
+        return value
+    # A row of the database is written as its name, which somebody uploaded.
+    text = str(value)
+    return f"'{text}" if text.startswith(_FORMULA) else text

@@ -170,8 +170,12 @@ document.addEventListener("submit", (event) => {
 
 // --- tables as CSV: the exact value of a cell is in data-value, else its text ---
 
+// What a spreadsheet would take for a formula; numbers and changes in per cent are none.
+const FORMULA = /^[=@]|^[+-](?!\d[\d.,]*(e[+-]?\d+)?(\s?%)?$)/;
+
 function csvCell(cell) {
-  const text = cell.dataset.value ?? cell.textContent.trim().replace(/\s+/g, " ");
+  const plain = cell.dataset.value ?? cell.textContent.trim().replace(/\s+/g, " ");
+  const text = FORMULA.test(plain) ? `'${plain}` : plain;
   return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

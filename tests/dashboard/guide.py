@@ -21,6 +21,7 @@ _TEMPLATE = """
     <table class="data" id="tps-table">
       <tr><th>Version</th><th>1 thread</th></tr>
       <tr><th>10.6, with a "fix"</th><td data-value="1234.5">1,234</td></tr>
+      <tr><th>=HYPERLINK(1)</th><td data-value="-1e-05">−0.00001</td></tr>
     </table>
   </div>
   <form method="post" data-confirm="Delete the upload result.txt?">
