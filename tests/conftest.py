@@ -28,7 +28,8 @@ def django_db_setup(django_db_setup, django_db_blocker):
 @pytest.fixture(autouse=True)
 def _empty_cache(request):
     """Throttles and queues of one test mean nothing to the next."""
-    if {"db", "transactional_db"}.intersection(request.fixturenames):
+    is_marked = request.node.get_closest_marker("django_db") is not None
+    if is_marked or {"db", "transactional_db"}.intersection(request.fixturenames):
         from django.core.cache import cache
 
         cache.clear()

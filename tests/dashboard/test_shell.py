@@ -223,6 +223,16 @@ def test_the_eleventh_try_in_a_minute_is_refused_even_with_the_right_password(cl
     assert sign_in(client, **elsewhere).status_code == 302
 
 
+def test_behind_a_proxy_one_place_does_not_use_up_the_tries_of_another(client, settings):
+    make_user(password=PASSWORD)
+    settings.REST_FRAMEWORK = {**settings.REST_FRAMEWORK, "NUM_PROXIES": 1}
+    # What a client writes itself stands before what the proxy adds.
+    here, elsewhere = ({"HTTP_X_FORWARDED_FOR": f"{n}, 192.0.2.{n}"} for n in (6, 7))
+    answers = [sign_in(client, password="wrong", **here).status_code for _ in range(11)]
+    assert answers[-2:] == [200, 429]
+    assert sign_in(client, **elsewhere).status_code == 302
+
+
 def test_signing_in_works_while_redis_is_down(client, settings):
     make_user(password=PASSWORD)
     gone = {**settings.CACHES["default"], "LOCATION": "unix:///nowhere/redis.sock"}

@@ -15,6 +15,8 @@ from django.shortcuts import render
 from django.urls import path
 from django.views.decorators.http import require_safe
 from redis.exceptions import RedisError
+from rest_framework.request import Request
+from rest_framework.throttling import BaseThrottle
 
 from benchdash.accounts.access import viewer_of
 from benchdash.dashboard.queries import project_cards
@@ -65,7 +67,9 @@ class SignIn(LoginView):
 
 def _tries(request: HttpRequest) -> int:
     """How often this address was tried from this place in the last minute, this time included."""
-    who = f"{request.POST.get('username', '').strip().lower()} {request.META.get('REMOTE_ADDR', '')}"
+    # As the API tells them apart: behind a proxy by what it says, else by the address alone.
+    place = BaseThrottle().get_ident(Request(request))
+    who = f"{request.POST.get('username', '').strip().lower()} {place}"
     key = f"sign-in:{hashlib.sha256(who.encode()).hexdigest()}"
     try:
         cache.add(key, 0, timeout=_TRIES_WITHIN_S)
