@@ -40,7 +40,7 @@ from ingest.serializers import (
     address,
 )
 from ingest.storage import RawData
-from ingest.throttling import UploadThrottle
+from ingest.throttling import AnonymousThrottle, UploadThrottle
 
 # Fields and companions of a request, beside the file itself.
 _SLACK_BYTES = 8 * 1024 * 1024
@@ -85,7 +85,7 @@ class _View(APIView):
         return viewer_of(self.request)
 
     def get_throttles(self) -> list[BaseThrottle]:
-        return [UploadThrottle()] if self.request.method == "POST" and not self.viewer.is_anonymous else []
+        return [AnonymousThrottle(), *([UploadThrottle()] if self.request.method == "POST" else [])]
 
 
 class UploadListView(_View):

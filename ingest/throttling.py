@@ -1,4 +1,4 @@
-"""How often one sender may upload."""
+"""How often one may ask, and upload."""
 
 import logging
 import time
@@ -41,10 +41,26 @@ class MinuteThrottle(SimpleRateThrottle):
             return 1
 
 
+class AnonymousThrottle(MinuteThrottle):
+    """Requests without a token or a session, from one place."""
+
+    scope = "anonymous"
+
+    def asker(self, request: Request) -> str | None:
+        return None if _known(request) else self.get_ident(request)
+
+
 class UploadThrottle(MinuteThrottle):
     """Uploads of one token or user."""
 
     scope = "uploads"
 
-    def asker(self, request: Request) -> str:
-        return f"token:{request.auth.pk}" if request.auth else f"user:{request.user.pk}"
+    def asker(self, request: Request) -> str | None:
+        return _known(request)
+
+
+def _known(request: Request) -> str | None:
+    """The token or the user who asks."""
+    if request.auth:
+        return f"token:{request.auth.pk}"
+    return f"user:{request.user.pk}" if request.user and request.user.is_authenticated else None

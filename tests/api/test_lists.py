@@ -7,10 +7,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from benchdash.accounts.access import NOBODY
-from benchdash.api.throttling import AnonymousThrottle
 from benchdash.results.corrections import exclude_run, rename
 from benchdash.results.models import Product, Run, Series
 from benchdash.results.queries import histories
+from ingest.throttling import AnonymousThrottle
 from tests.api.conftest import make_incident
 from tests.builders import START, make_project, make_record, make_run, make_runs, make_series
 
@@ -251,6 +251,8 @@ def test_who_asks_too_often_without_a_token_waits(three_a_day, make_world):
     answers = [clients["anonymous"].get("/api/v1/runs/") for _ in range(5)]
     assert [answer.status_code for answer in answers] == [200, 200, 200, 429, 429]
     assert 0 <= int(answers[-1].headers["Retry-After"]) <= 86400
+    # The door for files counts with the rest.
+    assert clients["anonymous"].get("/api/v1/uploads/").status_code == 429
     assert [clients[who].get("/api/v1/runs/").status_code for who in ("bob", "read token") * 4] == [200] * 8
 
 

@@ -28,8 +28,8 @@ from benchdash.accounts.models import Project, Scope
 from benchdash.api import parameters
 from benchdash.api.pagination import Pages
 from benchdash.api.parameters import Filter, Filters
-from benchdash.api.throttling import AnonymousThrottle
 from benchdash.results.corrections import CorrectionError, Effect
+from ingest.throttling import AnonymousThrottle
 
 PROJECT = OpenApiParameter(
     "project", OpenApiTypes.STR, description="the slug of a project; by default that of the token"
