@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project, Scope
@@ -73,17 +73,12 @@ def _links(entries: Sequence[_Entry], project: Project, viewer: Viewer, current:
         if entry.scope and not viewer.may(entry.scope, project):
             continue
         url = page_url(entry.name, project)
-        if not url:
-            continue
         links.append(Link(entry.label, url, is_current=current == entry.name or current in entry.covers))
     return links
 
 
 def page_url(name: str, project: Project, *args: int, **query: str) -> str:
     """The address of a page of the project, with a query of what is not empty."""
-    try:
-        url = reverse(f"dashboard:{name}", args=[project.slug, *args])
-    except NoReverseMatch:  # the page is not written yet
-        return ""
+    url = reverse(f"dashboard:{name}", args=[project.slug, *args])
     chosen = urlencode({key: value for key, value in query.items() if value})
     return f"{url}?{chosen}" if chosen else url
