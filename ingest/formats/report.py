@@ -70,3 +70,19 @@ class ParsedReport:
     intervals: tuple[Intervals, ...] = ()
     facts: Mapping[str, Fact] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CompanionReport:
+    """What a file beside a result says of the run that went on meanwhile, and of the machine.
+
+    ``samples`` belong to the run ``""``. ``means`` are readings over the run (``cpu_user``,
+    ``context_switches_per_s``), without what was measured before it. ``hardware`` facts stay as long as the
+    machine does (CPU model, CPUs), ``environment`` facts are those of the moment (kernel, governor).
+    """
+
+    samples: tuple[Intervals, ...] = ()
+    means: tuple[Reading, ...] = ()
+    hardware: Mapping[str, Fact] = field(default_factory=dict)
+    environment: Mapping[str, Fact] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
