@@ -47,10 +47,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """A place for every record, in their order, and the names that were new, as warnings."""
+    """A place for every record, in their order, and a warning by kind and name for each new name."""
 
     places: list[Place]
-    warnings: list[str]
+    new_names: Mapping[tuple[str, str], str]
 
 
 def locate(project: Project, records: Sequence[RunRecord]) -> Located:
@@ -84,12 +84,12 @@ def locate(project: Project, records: Sequence[RunRecord]) -> Located:
             records, versions, environments, contents, strict=True
         )
     ]
-    warnings = [
-        *_new_name_warnings(Product, project, new_products),
-        *_new_name_warnings(Hardware, project, new_hardware),
-        *_new_name_warnings(Workload, project, new_workloads),
-    ]
-    return Located(places, warnings)
+    new_names = {
+        **_new_name_warnings(Product, project, new_products),
+        **_new_name_warnings(Hardware, project, new_hardware),
+        **_new_name_warnings(Workload, project, new_workloads),
+    }
+    return Located(places, new_names)
 
 
 def version_name(version: str, build: str, commit: str | None) -> str:
@@ -141,12 +141,15 @@ def _find_or_make(
     return found, missing
 
 
-def _new_name_warnings(model: type[Model], project: Project, new: Sequence[str]) -> list[str]:
+def _new_name_warnings(
+    model: type[Model], project: Project, new: Sequence[str]
+) -> dict[tuple[str, str], str]:
     if not new:
-        return []
+        return {}
     names = model._default_manager.filter(project=project).exclude(name__in=new)
     known = list(names.values_list("name", flat=True)) if len(new) <= _LOOK_FOR_NEAREST else []
-    return [_new_name_warning(model.__name__.lower(), name, known) for name in new]
+    kind = model.__name__.lower()
+    return {(kind, name): _new_name_warning(kind, name, known) for name in new}
 
 
 def _new_name_warning(kind: str, name: str, known: Sequence[str]) -> str:

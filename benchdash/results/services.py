@@ -1,6 +1,6 @@
 """Everything that writes the history: runs, their measurements, and which series are due for analysis."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,7 @@ __all__ = [
     "hold_results",
     "reassign_series",
     "record_runs",
+    "record_uploads",
     "remove_runs",
     "ring_analysis",
     "touch",
@@ -38,40 +39,59 @@ class Recorded:
     warnings: list[str]
 
 
-@transaction.atomic
 def record_runs(
     project: Project, *, upload_id: int, records: Sequence[RunRecord], quiet: bool = False
 ) -> Recorded:
-    """Make the runs of an upload those of ``records``: one transaction, a constant number of statements.
+    """Make the runs of an upload those of ``records``, as record_uploads does for several."""
+    return record_uploads(project, {upload_id: records}, quiet=quiet)[upload_id]
+
+
+@transaction.atomic
+def record_uploads(
+    project: Project, records_by_upload: Mapping[int, Sequence[RunRecord]], *, quiet: bool = False
+) -> dict[int, Recorded]:
+    """Make the runs of each upload those of its records: one transaction, a constant number of statements.
 
     Recorded again, a run is updated in place, keeps its exclusion, and has its measurements replaced; runs
     whose key is gone are removed. ``quiet``: nobody is mailed for what analysis finds.
     Raises RecordError, with nothing stored, for records that the history cannot hold.
     """
-    check_records(records)
-    is_again = Run.objects.filter(upload_id=upload_id).exists()
-    hold_results(project, alone=is_again)
-    located = locate(project, records)
-    warnings = list(located.warnings)
-    keys = [record.key for record in records]
-    left = _delete_runs(upload_id, except_keys=keys) if is_again else set()
+    for records in records_by_upload.values():
+        check_records(records)
+    again = set(
+        Run.objects.filter(upload_id__in=records_by_upload).values_list("upload_id", flat=True).distinct()
+    )
+    hold_results(project, alone=bool(again))
+    every_record = [record for records in records_by_upload.values() for record in records]
+    located = locate(project, every_record)
+    left = _delete_other_runs({upload_id: records_by_upload[upload_id] for upload_id in again})
+    upload_ids = [upload_id for upload_id, records in records_by_upload.items() for _ in records]
     option_warnings = [
-        _option_warning(place, record) for place, record in zip(located.places, records, strict=True)
+        _option_warning(place, record) for place, record in zip(located.places, every_record, strict=True)
     ]
-    warnings += dict.fromkeys(filter(None, option_warnings))
-    runs = _write_runs(project, upload_id, located.places, records, option_warnings)
-    _write_samples(runs, records)
-    _measure(project, runs, [record.readings for record in records], left=left, quiet=quiet)
-    return Recorded(runs, warnings)
+    runs = _write_runs(project, upload_ids, located.places, every_record, option_warnings)
+    _write_samples(runs, every_record)
+    _measure(project, runs, [record.readings for record in every_record], left=left, quiet=quiet)
+    recorded: dict[int, Recorded] = {upload_id: Recorded([], []) for upload_id in records_by_upload}
+    for upload_id, run in zip(upload_ids, runs, strict=True):
+        recorded[upload_id].runs.append(run)
+    unsaid = dict(located.new_names)
+    for upload_id, records in records_by_upload.items():
+        names = {(kind, getattr(record, kind)) for record in records for kind, _ in located.new_names}
+        recorded[upload_id].warnings.extend(unsaid.pop(name) for name in list(unsaid) if name in names)
+    for upload_id, warning in dict.fromkeys(zip(upload_ids, option_warnings, strict=True)):
+        if warning:
+            recorded[upload_id].warnings.append(warning)
+    return recorded
 
 
 @transaction.atomic
 def remove_runs(project: Project, *, upload_id: int, quiet: bool = True) -> int:
     """Remove the runs of an upload with all that was measured in them; gives their number."""
     hold_results(project, alone=True)
-    number = Run.objects.filter(upload_id=upload_id).count()
-    _settle(left=_delete_runs(upload_id, except_keys=()), entered=set(), quiet=quiet)
-    return number
+    run_ids = list(Run.objects.filter(upload_id=upload_id).values_list("pk", flat=True))
+    _settle(left=_delete_runs(run_ids), entered=set(), quiet=quiet)
+    return len(run_ids)
 
 
 @transaction.atomic
@@ -164,7 +184,7 @@ _RUN_FACTS = [
 
 def _write_runs(
     project: Project,
-    upload_id: int,
+    upload_ids: Sequence[int],
     places: Sequence[Place],
     records: Sequence[RunRecord],
     option_warnings: Sequence[str],
@@ -192,10 +212,12 @@ def _write_runs(
             notes=record.notes,
             warnings=[*record.warnings, *filter(None, [option_warning])],
         )
-        for place, record, option_warning in zip(places, records, option_warnings, strict=True)
+        for upload_id, place, record, option_warning in zip(
+            upload_ids, places, records, option_warnings, strict=True
+        )
     ]
     Run.objects.bulk_create(
-        sorted(runs, key=lambda run: run.key),
+        sorted(runs, key=lambda run: (run.upload_id, run.key)),
         update_conflicts=True,
         unique_fields=_RUN_IDENTITY,
         update_fields=_RUN_FACTS,
@@ -212,9 +234,19 @@ def _option_warning(place: Place, record: RunRecord) -> str:
     )
 
 
-def _delete_runs(upload_id: int, *, except_keys: Collection[str]) -> set[int]:
-    """Delete the other runs of an upload; gives the series that they leave."""
-    runs = Run.objects.filter(upload_id=upload_id).exclude(key__in=except_keys)
+def _delete_other_runs(records_by_upload: Mapping[int, Sequence[RunRecord]]) -> set[int]:
+    """Delete the runs of these uploads whose key is in no record; gives the series that they leave."""
+    if not records_by_upload:
+        return set()
+    stay = {(upload_id, record.key) for upload_id, records in records_by_upload.items() for record in records}
+    stored = Run.objects.filter(upload_id__in=records_by_upload).values_list("pk", "upload_id", "key")
+    gone = [pk for pk, upload_id, key in stored if (upload_id, key) not in stay]
+    return _delete_runs(gone) if gone else set()
+
+
+def _delete_runs(run_ids: Collection[int]) -> set[int]:
+    """Gives the series that they leave."""
+    runs = Run.objects.filter(pk__in=run_ids)
     left = set(Measurement.objects.filter(run__in=runs).values_list("series_id", flat=True).distinct())
     runs.delete()
     return left

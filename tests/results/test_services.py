@@ -22,7 +22,7 @@ from benchdash.results.models import (
 )
 from benchdash.results.readings import Reading, reading
 from benchdash.results.records import SampleTable
-from benchdash.results.services import RecordError, record_runs, remove_runs, touch
+from benchdash.results.services import RecordError, record_runs, record_uploads, remove_runs, touch
 from tests.builders import START, make_project, make_record, make_run, make_runs, make_series, make_upload
 from tests.results.concurrency import at_once
 
@@ -457,3 +457,50 @@ def test_one_upload_recorded_by_two_workers_at_once_is_recorded_once():
 def test_whole_numbers_and_fractions_may_stand_in_one_upload():
     run = make_run(readings={"tps": 100, "latency_avg": 2.5})
     assert sorted(run.measurements.values_list("value", flat=True)) == [2.5, 100.0]
+
+
+# --- several uploads at once --------------------------------------------------------------------------------
+
+
+def test_several_uploads_are_recorded_as_if_one_came_after_another(project):
+    first, second = make_upload(project), make_upload(project)
+    recorded = record_uploads(
+        project,
+        {
+            first.pk: [make_record(100.0, key="1"), make_record(200.0, key="2")],
+            second.pk: [make_record(300.0, version="10.11.5")],
+        },
+    )
+    assert [run.key for run in recorded[first.pk].runs] == ["1", "2"]
+    assert [run.upload_id for run in recorded[second.pk].runs] == [second.pk]
+    assert measurements() == [("tps", "", 300.0), ("tps", "1", 100.0), ("tps", "2", 200.0)]
+
+
+def test_of_several_uploads_the_first_is_warned_of_a_new_name(project):
+    uploads = [make_upload(project), make_upload(project)]
+    recorded = record_uploads(project, {upload.pk: [make_record()] for upload in uploads})
+    first, second = (recorded[upload.pk].warnings for upload in uploads)
+    assert [warning.split("'")[0].strip() for warning in first] == [
+        "new product",
+        "new hardware",
+        "new workload",
+    ]
+    assert second == []
+
+
+def test_an_upload_recorded_again_beside_a_new_one_loses_only_its_own_runs_that_are_gone(project):
+    old, new = make_upload(project), make_upload(project)
+    record(project, make_record(100.0, key="1"), make_record(200.0, key="2"), upload=old)
+    record_uploads(project, {old.pk: [make_record(150.0, key="1")], new.pk: [make_record(250.0, key="2")]})
+    assert measurements() == [("tps", "1", 150.0), ("tps", "2", 250.0)]
+
+
+def test_the_number_of_statements_does_not_grow_with_the_number_of_uploads(project):
+    def statements(number):
+        uploads = [make_upload(project) for _ in range(number)]
+        with CaptureQueriesContext(connection) as queries:
+            record_uploads(project, {upload.pk: [make_record()] for upload in uploads})
+        return len(queries)
+
+    statements(1)
+    assert statements(30) == statements(2)
