@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django.conf import settings
-from django.db import DataError, OperationalError, transaction
+from django.db import OperationalError, transaction
 from django.utils import timezone
 
 from benchdash.accounts.access import Viewer
@@ -15,18 +15,18 @@ from benchdash.accounts.models import Project
 from benchdash.accounts.services import audit
 from benchdash.celery import ring
 from benchdash.results.models import Measurement
-from benchdash.results.services import Recorded, RecordError, record_runs, remove_runs
-from ingest import formats, storage
+from benchdash.results.services import Recorded, record_runs, remove_runs
+from ingest import storage
 from ingest.companions import CompanionFile, clean_file_name, content_received, content_stored
 from ingest.configuration import Content
 from ingest.errors import FieldError, FieldsError, FileRefusedError, UploadBusyError
 from ingest.fields import FIELDS, unknown_field_warnings
-from ingest.formats.report import FormatError, ParsedReport
-from ingest.formats.source import Source
+from ingest.formats.report import FormatError
 from ingest.masking import mask_text
 from ingest.metadata import Metadata, metadata_digest, metadata_from_json, read_metadata
 from ingest.models import Companion, RawFile, Upload
 from ingest.queries import RunSummary, run_summaries
+from ingest.reading import REFUSALS, Parsed, error_of, errors_of, parse, try_to_parse
 from ingest.records import decide
 from ingest.storage import RawData
 
@@ -91,8 +91,8 @@ def accept_upload(
     if data.size <= settings.UPLOAD_IMPORT_AT_ONCE_BYTES:
         if (same := _same_upload(project, data, metadata, companions)) and _needs_no_reading(same):
             return Received(same, duplicate=True)
-        parsed = _try_to_parse(data.read(), file_name, metadata)
-        if isinstance(parsed, _Parsed):
+        parsed = try_to_parse(data.read(), file_name, metadata)
+        if isinstance(parsed, Parsed):
             content, _ = content_received(companions)
             decide(parsed.report, metadata, received_at=timezone.now(), content=content)
     received = receive_upload(
@@ -175,10 +175,10 @@ def dry_run(
         upload.metadata_digest = metadata_digest(metadata)
         upload.save()
         try:
-            parsed = _parse(data.read(), upload.name, metadata)
+            parsed = parse(data.read(), upload.name, metadata)
             recorded = _record(upload, parsed, metadata, content)
-        except _REFUSALS as error:
-            raise FileRefusedError(_errors_of(error), upload_id=None, url=None) from None
+        except REFUSALS as error:
+            raise FileRefusedError(errors_of(error), upload_id=None, url=None) from None
         runs = run_summaries(upload)
     return DryRun(
         format=parsed.format,
@@ -228,7 +228,7 @@ def _claim(upload_id: int) -> bool:
             return False
         if upload.attempts >= _MOST_ATTEMPTS:
             _refuse(
-                upload, [_error(f"importing it failed {_MOST_ATTEMPTS} times; the file is kept as it is")]
+                upload, [error_of(f"importing it failed {_MOST_ATTEMPTS} times; the file is kept as it is")]
             )
             return False
         upload.state = Upload.State.IMPORTING
@@ -242,7 +242,7 @@ def _waiting() -> Any:
     return Upload.objects.filter(state__in=states).select_related("project", "raw")
 
 
-def _import_or_leave_queued(upload: Upload, parsed: "_Parsed | FormatError | None") -> Received:
+def _import_or_leave_queued(upload: Upload, parsed: Parsed | FormatError | None) -> Received:
     try:
         imported_here = _import(upload, parsed)
     except OperationalError:
@@ -252,7 +252,7 @@ def _import_or_leave_queued(upload: Upload, parsed: "_Parsed | FormatError | Non
     return Received(upload, duplicate=not imported_here and _needs_no_reading(upload))
 
 
-def _import(upload: Upload, parsed: "_Parsed | FormatError | None") -> bool:
+def _import(upload: Upload, parsed: Parsed | FormatError | None) -> bool:
     """Whether the import was done here, and not by another process meanwhile."""
     with transaction.atomic():
         locked = _locked(upload)
@@ -263,25 +263,25 @@ def _import(upload: Upload, parsed: "_Parsed | FormatError | None") -> bool:
     return waits
 
 
-def _finish(upload: Upload, parsed: "_Parsed | FormatError | None") -> None:
+def _finish(upload: Upload, parsed: Parsed | FormatError | None) -> None:
     """Bring a locked upload to its end, imported or refused."""
     metadata = metadata_from_json(upload.metadata)
     try:
         with transaction.atomic():
             if parsed is None:
-                parsed = _try_to_parse(storage.read(upload.raw), upload.name, metadata)
+                parsed = try_to_parse(storage.read(upload.raw), upload.name, metadata)
             if isinstance(parsed, FormatError):
                 raise parsed
             content, content_warnings = content_stored(upload)
             recorded = _record(upload, parsed, metadata, content)
-    except (*_REFUSALS, FieldsError) as error:
-        _refuse(upload, _errors_of(error))
+    except (*REFUSALS, FieldsError) as error:
+        _refuse(upload, errors_of(error))
         return
     _mark_imported(upload, parsed, content_warnings, recorded)
 
 
 def _mark_imported(
-    upload: Upload, parsed: "_Parsed", content_warnings: Sequence[str], recorded: Recorded
+    upload: Upload, parsed: Parsed, content_warnings: Sequence[str], recorded: Recorded
 ) -> None:
     upload.state = Upload.State.IMPORTED
     upload.format = parsed.format
@@ -301,61 +301,11 @@ def _refuse(upload: Upload, errors: list[dict[str, Any]]) -> None:
     upload.save(update_fields=["state", "errors", "done", "finished_at"])
 
 
-def _record(upload: Upload, parsed: "_Parsed", metadata: Metadata, content: Content | None) -> Recorded:
+def _record(upload: Upload, parsed: Parsed, metadata: Metadata, content: Content | None) -> Recorded:
     """Record the runs of a file; the warnings are those of the file, its metadata and the history."""
     decided = decide(parsed.report, metadata, received_at=upload.received_at, content=content)
     recorded = record_runs(upload.project, upload_id=upload.pk, records=decided.records, quiet=upload.quiet)
     return Recorded(recorded.runs, [*decided.warnings, *recorded.warnings])
-
-
-@dataclass(frozen=True, slots=True)
-class _Parsed:
-    format: str
-    report: ParsedReport
-
-
-# What is wrong with a file, and not with the one who sent it or with us.
-_REFUSALS = (FormatError, RecordError, DataError)
-
-
-def _parse(data: bytes, name: str, metadata: Metadata) -> _Parsed:
-    """Raises FormatError."""
-    chosen = metadata.format or _format_in_meta(metadata)
-    try:
-        return _Parsed(*formats.parse(Source(data, name), chosen))
-    except FormatError:
-        raise
-    except Exception:
-        # The file is no less safe for a fault of a format, and its sender is owed a sentence.
-        logger.exception("a format failed on %s", name)
-        raise FormatError("the file could not be read because of a fault in benchdash; it is kept") from None
-
-
-def _try_to_parse(data: bytes, name: str, metadata: Metadata) -> _Parsed | FormatError:
-    try:
-        return _parse(data, name, metadata)
-    except FormatError as error:
-        return error
-
-
-def _format_in_meta(metadata: Metadata) -> str | None:
-    named = metadata.meta.get("format")
-    return str(named) if named else None
-
-
-def _errors_of(error: Exception) -> list[dict[str, Any]]:
-    match error:
-        case FormatError():
-            return [_error(error.message, error.line)]
-        case FieldsError():
-            return [_error(f"{one.field} {one.message}") for one in error.errors]
-        case DataError():
-            return [_error("the file holds a value that the database cannot hold")]
-    return [_error(str(error))]
-
-
-def _error(message: str, line: int | None = None) -> dict[str, Any]:
-    return {"line": line, "message": mask_text(message)}
 
 
 # --- mending ------------------------------------------------------------------------------------------------
@@ -443,10 +393,10 @@ def _read_again(upload: Upload, metadata: Metadata) -> None:
     upload.save(update_fields=["quiet"])
     content, content_warnings = content_stored(upload)
     try:
-        parsed = _parse(storage.read(upload.raw), upload.name, metadata)
+        parsed = parse(storage.read(upload.raw), upload.name, metadata)
         recorded = _record(upload, parsed, metadata, content)
-    except _REFUSALS as error:
-        raise FileRefusedError(_errors_of(error), upload_id=upload.pk, url=None) from None
+    except REFUSALS as error:
+        raise FileRefusedError(errors_of(error), upload_id=upload.pk, url=None) from None
     _mark_imported(upload, parsed, content_warnings, recorded)
 
 
