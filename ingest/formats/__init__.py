@@ -21,6 +21,7 @@ def _find_formats() -> dict[str, Format]:
     modules = {
         found.name: importlib.import_module(f"{__name__}.{found.name}")
         for found in pkgutil.iter_modules(__path__)
+        if not found.ispkg
     }
     return {
         name: cast(Format, module) for name, module in sorted(modules.items()) if hasattr(module, "recognise")
