@@ -13,6 +13,7 @@ from ingest import formats, services, tasks
 from ingest.companions import CompanionFile
 from ingest.errors import FieldsError, UploadBusyError
 from ingest.formats.report import ParsedReport
+from ingest.formats.source import Source
 from ingest.metadata import read_metadata
 from ingest.models import Companion, RawFile, Upload
 from ingest.storage import RawData
@@ -107,7 +108,7 @@ def test_of_a_file_that_the_history_cannot_hold_nothing_is_stored(monkeypatch):
             return head.startswith(b"twice")
 
         def parse(self, source):
-            (run,) = formats.parse(services.Source(SYSBENCH))[1].runs
+            (run,) = formats.parse(Source(SYSBENCH))[1].runs
             return ParsedReport((run, run))
 
     monkeypatch.setitem(formats.FORMATS, "twice", Twice())
