@@ -1,15 +1,28 @@
-"""Many files at once: a folder, an archive."""
+"""Many files at once, a folder or an archive: a constant number of statements for a batch of them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+from django.conf import settings
+from django.db import DatabaseError, transaction
+from django.utils import timezone
 
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project
-from ingest.companions import CompanionFile
+from benchdash.results.records import RunRecord
+from benchdash.results.services import Recorded, RecordError, record_uploads
+from ingest import storage
+from ingest.companions import CompanionFile, clean_file_name, content_received
 from ingest.errors import FieldsError
 from ingest.metadata import Metadata
-from ingest.services import Received, accept_upload
+from ingest.models import RawFile, Upload
+from ingest.reading import Parsed, try_to_parse
+from ingest.records import decide
+from ingest.services import Received, accept_upload, add_companions, digest_of, joined
 from ingest.storage import RawData
+
+# What tells uploads apart: content, and metadata with companions.
+_Identity = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,17 +36,127 @@ class Arrival:
     warnings: Sequence[str] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Understood:
+    """A new file that is ready to be stored."""
+
+    arrival: Arrival
+    identity: _Identity
+    format: str
+    records: tuple[RunRecord, ...]
+    warnings: list[str]
+
+
 def accept_many(
     project: Project, *, by: Viewer, arrivals: Sequence[Arrival], quiet: bool = False
 ) -> list[Received | FieldsError]:
     """What became of each, in their order; a FieldsError where neither sender nor file says what is required.
 
-    One bad file does not stop the rest.
+    New files that are understood are stored together, in one transaction and a constant number of statements.
+    All others go the way of a single upload, and so do these where one of them cannot be stored: one bad
+    file does not stop the rest.
     """
-    return [_accept(project, by=by, arrival=arrival, quiet=quiet) for arrival in arrivals]
+    identities = [(one.data.sha256, digest_of(one.metadata, one.companions)) for one in arrivals]
+    known = _known(project, identities)
+    new: dict[_Identity, _Understood] = {}
+    errors: dict[_Identity, FieldsError] = {}
+    for identity, arrival in zip(identities, arrivals, strict=True):
+        if identity not in known and identity not in new:
+            try:
+                if understood := _understand(arrival, identity):
+                    new[identity] = understood
+            except FieldsError as error:
+                errors[identity] = error
+    stored = _store(project, by=by, files=list(new.values()), quiet=quiet)
+    return [
+        errors.get(identity) or stored.pop(identity, None) or _accept(project, by, arrival, quiet)
+        for identity, arrival in zip(identities, arrivals, strict=True)
+    ]
 
 
-def _accept(project: Project, *, by: Viewer, arrival: Arrival, quiet: bool) -> Received | FieldsError:
+def _known(project: Project, identities: Sequence[_Identity]) -> set[_Identity]:
+    rows = Upload.objects.filter(project=project, raw__sha256__in={sha256 for sha256, _ in identities})
+    return set(rows.values_list("raw__sha256", "metadata_digest"))
+
+
+def _understand(arrival: Arrival, identity: _Identity) -> _Understood | None:
+    """None for a file that is not to be stored with others: a large one, or one that is not understood.
+
+    Raises FieldsError.
+    """
+    if arrival.data.size > settings.UPLOAD_IMPORT_AT_ONCE_BYTES:
+        return None
+    parsed = try_to_parse(arrival.data.read(), arrival.file_name, arrival.metadata)
+    if not isinstance(parsed, Parsed):
+        return None
+    content, content_warnings = content_received(arrival.companions)
+    decided = decide(parsed.report, arrival.metadata, received_at=timezone.now(), content=content)
+    warnings = joined(arrival.warnings, content_warnings, decided.warnings)
+    return _Understood(arrival, identity, parsed.format, decided.records, warnings)
+
+
+def _store(
+    project: Project, *, by: Viewer, files: Sequence[_Understood], quiet: bool
+) -> dict[_Identity, Received]:
+    """Store all of these files with their runs, or none: then one of them is at fault, or was sent twice."""
+    if not files:
+        return {}
+    try:
+        with transaction.atomic():
+            uploads = _make_uploads(project, by=by, files=files, quiet=quiet)
+            records = {upload.pk: one.records for upload, one in zip(uploads, files, strict=True)}
+            _add_warnings(uploads, record_uploads(project, records, quiet=quiet))
+    except (RecordError, DatabaseError):
+        return {}
+    return {
+        one.identity: Received(upload, duplicate=False) for upload, one in zip(uploads, files, strict=True)
+    }
+
+
+def _make_uploads(project: Project, *, by: Viewer, files: Sequence[_Understood], quiet: bool) -> list[Upload]:
+    raw_files = storage.keep(
+        project,
+        [data for one in files for data in (one.arrival.data, *(c.data for c in one.arrival.companions))],
+    )
+    uploads = [_new_upload(project, by, one, raw_files, quiet=quiet) for one in files]
+    Upload.objects.bulk_create(uploads)
+    for upload, one in zip(uploads, files, strict=True):
+        if one.arrival.companions:
+            add_companions(upload, one.arrival.companions, raw_files)
+    return uploads
+
+
+def _new_upload(
+    project: Project, by: Viewer, file: _Understood, raw_files: Mapping[str, RawFile], *, quiet: bool
+) -> Upload:
+    now = timezone.now()
+    sha256, digest = file.identity
+    return Upload(
+        project=project,
+        raw=raw_files[sha256],
+        metadata_digest=digest,
+        name=clean_file_name(file.arrival.file_name),
+        metadata=file.arrival.metadata.as_json(),
+        state=Upload.State.IMPORTED,
+        format=file.format,
+        warnings=file.warnings,
+        done=1,
+        quiet=quiet,
+        user=by.user,
+        token=by.token,
+        received_at=now,
+        finished_at=now,
+    )
+
+
+def _add_warnings(uploads: Sequence[Upload], recorded: Mapping[int, Recorded]) -> None:
+    warned = [upload for upload in uploads if recorded[upload.pk].warnings]
+    for upload in warned:
+        upload.warnings = joined(upload.warnings, recorded[upload.pk].warnings)
+    Upload.objects.bulk_update(warned, ["warnings"])
+
+
+def _accept(project: Project, by: Viewer, arrival: Arrival, quiet: bool) -> Received | FieldsError:
     try:
         return accept_upload(
             project,

@@ -1,7 +1,7 @@
 """The way of a file: received, understood, imported; later mended, deleted, restored."""
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -128,13 +128,12 @@ def receive_upload(
 
     The same upload again is the same upload: a refused or deleted one is then queued to be read again.
     """
-    companions = _distinct(companions)
     with transaction.atomic():
-        raw_files = _keep(project, [data, *(one.data for one in companions)])
+        raw_files = storage.keep(project, [data, *(one.data for one in companions)])
         upload, is_new = Upload.objects.get_or_create(
             project=project,
             raw=raw_files[data.sha256],
-            metadata_digest=_digest(metadata, companions),
+            metadata_digest=digest_of(metadata, companions),
             defaults={
                 "name": clean_file_name(file_name),
                 "metadata": metadata.as_json(),
@@ -145,7 +144,7 @@ def receive_upload(
             },
         )
         if is_new:
-            _add_companions(upload, companions, raw_files)
+            add_companions(upload, companions, raw_files)
         elif upload.state in _READ_AGAIN:
             upload = _queue_again(upload, by=by, warnings=warnings)
     return Received(upload, duplicate=not is_new and _needs_no_reading(upload))
@@ -185,7 +184,7 @@ def dry_run(
         sha256=data.sha256,
         duplicate=bool(same and _needs_no_reading(same)),
         runs=[replace(run, id=None) for run in runs],
-        warnings=_joined(warnings, content_warnings, recorded.warnings),
+        warnings=joined(warnings, content_warnings, recorded.warnings),
     )
 
 
@@ -286,7 +285,7 @@ def _mark_imported(
     upload.state = Upload.State.IMPORTED
     upload.format = parsed.format
     upload.errors = []
-    upload.warnings = _joined(upload.warnings, content_warnings, recorded.warnings)
+    upload.warnings = joined(upload.warnings, content_warnings, recorded.warnings)
     upload.done = upload.total
     upload.finished_at = timezone.now()
     upload.save(update_fields=["state", "format", "errors", "warnings", "done", "finished_at"])
@@ -483,35 +482,23 @@ def _locked(upload: Upload, *, wait: bool = True) -> Upload:
     return locked
 
 
-def _keep(project: Project, files: Sequence[RawData]) -> dict[str, RawFile]:
-    """The rows of these files by their digest, in the order of which two uploads never deadlock."""
-    by_digest = {data.sha256: data for data in files}
-    return {sha256: storage.keep(project, by_digest[sha256]) for sha256 in sorted(by_digest)}
-
-
-def _add_companions(
-    upload: Upload, companions: Sequence[CompanionFile], raw_files: Mapping[str, RawFile]
+def add_companions(
+    upload: Upload, companions: Iterable[CompanionFile], raw_files: Mapping[str, RawFile]
 ) -> None:
-    Companion.objects.bulk_create(
-        Companion(
-            upload=upload, raw=raw_files[one.data.sha256], kind=one.kind, name=clean_file_name(one.name)
-        )
-        for one in companions
-    )
-
-
-def _distinct(companions: Sequence[CompanionFile]) -> list[CompanionFile]:
     distinct: dict[tuple[str, str], CompanionFile] = {}
     for one in companions:
         distinct.setdefault((one.kind, one.data.sha256), one)
-    return list(distinct.values())
+    Companion.objects.bulk_create(
+        Companion(upload=upload, raw=raw_files[sha256], kind=kind, name=clean_file_name(one.name))
+        for (kind, sha256), one in distinct.items()
+    )
 
 
 def _same_upload(
     project: Project, data: RawData, metadata: Metadata, companions: Sequence[CompanionFile]
 ) -> Upload | None:
     return Upload.objects.filter(
-        project=project, raw__sha256=data.sha256, metadata_digest=_digest(metadata, _distinct(companions))
+        project=project, raw__sha256=data.sha256, metadata_digest=digest_of(metadata, companions)
     ).first()
 
 
@@ -519,15 +506,16 @@ def _needs_no_reading(upload: Upload) -> bool:
     return upload.state in (Upload.State.IMPORTED, Upload.State.PARTIAL)
 
 
-def _digest(metadata: Metadata, companions: Sequence[CompanionFile]) -> str:
-    return metadata_digest(metadata, [(one.kind, one.data.sha256) for one in companions])
+def digest_of(metadata: Metadata, companions: Iterable[CompanionFile]) -> str:
+    """What tells apart two uploads of the same file."""
+    return metadata_digest(metadata, {(one.kind, one.data.sha256) for one in companions})
 
 
 def _stored_digest(upload: Upload, metadata: Metadata) -> str:
     return metadata_digest(metadata, upload.companions.values_list("kind", "raw__sha256"))
 
 
-def _joined(*warnings: Sequence[str]) -> list[str]:
+def joined(*warnings: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(warning for some in warnings for warning in some))
 
 

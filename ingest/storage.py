@@ -4,7 +4,7 @@ import hashlib
 import os
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -55,24 +55,33 @@ class RawData:
         return b"".join(self.chunks())
 
 
-def keep(project: Project, data: RawData) -> RawFile:
-    """The row of these bytes in the project: the one that there is, or a new one.
+def keep(project: Project, files: Iterable[RawData]) -> dict[str, RawFile]:
+    """The rows of these bytes in the project by their digest: those that there are, and new ones.
 
-    A large file is on the disk, synced with its folder, before its row is written. The file of a row that is
-    rolled back stays behind; the same content finds its place again.
+    At most three statements. A large file is on the disk, synced with its folder, before its row is written.
+    The file of a row that is rolled back stays behind; the same content finds its place again. Rows are made
+    in the order of which two uploads never deadlock.
     """
-    rows = RawFile.objects.filter(project=project, sha256=data.sha256).defer("content")
-    if found := rows.first():
-        return found
+    by_digest = {data.sha256: data for data in files}
+    rows = RawFile.objects.filter(project=project, sha256__in=by_digest).defer("content")
+    found = {row.sha256: row for row in rows}
+    if missing := sorted(by_digest.keys() - found.keys()):
+        # Another upload of the same bytes may be quicker: its row is then the one.
+        RawFile.objects.bulk_create(
+            [_new_row(project, by_digest[sha256]) for sha256 in missing], ignore_conflicts=True
+        )
+        found = {row.sha256: row for row in rows.all()}
+    return found
+
+
+def _new_row(project: Project, data: RawData) -> RawFile:
     raw = RawFile(project=project, sha256=data.sha256, size=data.size)
     if data.size <= settings.UPLOAD_INLINE_BYTES:
         raw.content = zlib.compress(data.read())
     else:
         raw.storage_name = f"raw/{project.pk}/{data.sha256[:2]}/{data.sha256}"
         _write(Path(default_storage.path(raw.storage_name)), data.chunks())
-    # Another upload of the same bytes may have been quicker: its row is then the one.
-    RawFile.objects.bulk_create([raw], ignore_conflicts=True)
-    return rows.get()
+    return raw
 
 
 def read(raw: RawFile) -> bytes:

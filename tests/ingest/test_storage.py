@@ -11,6 +11,11 @@ from ingest.models import RawFile
 from ingest.storage import RawData, keep
 from tests.builders import make_project
 
+
+def kept(project, data):
+    return keep(project, [data])[data.sha256]
+
+
 pytestmark = pytest.mark.django_db
 
 SMALL = b"transactions: 4812\n"
@@ -30,7 +35,7 @@ def files_under(folder):
 
 
 def test_a_small_file_lives_compressed_in_its_row():
-    raw = keep(make_project(), RawData(SMALL))
+    raw = kept(make_project(), RawData(SMALL))
     assert (raw.size, raw.storage_name) == (19, "")
     assert zlib.decompress(RawFile.objects.get().content) == SMALL
     assert storage.read(raw) == SMALL
@@ -39,7 +44,7 @@ def test_a_small_file_lives_compressed_in_its_row():
 
 def test_a_large_file_lies_in_the_storage_by_project_and_content(inline_up_to_32_bytes, tmp_path):
     project = make_project()
-    raw = keep(project, RawData(io.BytesIO(LARGE)))
+    raw = kept(project, RawData(io.BytesIO(LARGE)))
     assert raw.content is None
     assert raw.storage_name == f"raw/{project.pk}/{raw.sha256[:2]}/{raw.sha256}"
     assert files_under(tmp_path) == [tmp_path / raw.storage_name]
@@ -50,8 +55,8 @@ def test_a_large_file_lies_in_the_storage_by_project_and_content(inline_up_to_32
 
 def test_the_same_content_is_stored_once_in_a_project(inline_up_to_32_bytes, tmp_path):
     one, other = make_project(), make_project()
-    assert keep(one, RawData(LARGE)).pk == keep(one, RawData(LARGE)).pk
-    assert keep(other, RawData(LARGE)).pk != keep(one, RawData(LARGE)).pk
+    assert kept(one, RawData(LARGE)).pk == kept(one, RawData(LARGE)).pk
+    assert kept(other, RawData(LARGE)).pk != kept(one, RawData(LARGE)).pk
     assert len(files_under(tmp_path)) == 2
 
 
@@ -67,7 +72,7 @@ def test_a_large_file_and_its_folders_are_synced_before_its_row_is_written(
         sync(descriptor)
 
     monkeypatch.setattr(os, "fsync", note)
-    raw = keep(make_project(), RawData(LARGE))
+    raw = kept(make_project(), RawData(LARGE))
     place = tmp_path / raw.storage_name
     assert synced[0].parent == place.parent
     assert synced[1:] == [place.parent, place.parents[1], place.parents[2], tmp_path]
@@ -85,7 +90,7 @@ def test_a_write_that_fails_leaves_nothing_behind(inline_up_to_32_bytes, tmp_pat
     assert (data.size, len(data.sha256)) == (len(LARGE), 64)
     source.armed = True
     with pytest.raises(OSError, match="full"):
-        keep(make_project(), data)
+        kept(make_project(), data)
     assert files_under(tmp_path) == []
     assert not RawFile.objects.exists()
 
