@@ -254,7 +254,7 @@ def _import_or_leave_queued(upload: Upload, parsed: Parsed | FormatError | None)
 def _import(upload: Upload, parsed: Parsed | FormatError | None) -> bool:
     """Whether the import was done here, and not by another process meanwhile."""
     with transaction.atomic():
-        locked = _locked(upload)
+        locked = hold(upload)
         waits = locked.state not in Upload.FINISHED
         if waits:
             _finish(locked, parsed)
@@ -316,7 +316,7 @@ def amend_upload(upload: Upload, changes: Mapping[str, Any], *, by: Viewer, reas
     Raises FieldsError, FileRefusedError or UploadBusyError, with nothing changed.
     """
     with transaction.atomic():
-        locked = _locked(upload, wait=False)
+        locked = hold(upload, wait=False)
         before = locked.metadata
         _amend(locked, changes)
         audit(
@@ -345,7 +345,7 @@ def preview_amend(upload: Upload, changes: Mapping[str, Any]) -> Preview:
 def delete_upload(upload: Upload, *, by: Viewer, reason: str = "") -> None:
     """Remove the runs; the file is kept, and sending it again restores it. Raises UploadBusyError."""
     with transaction.atomic():
-        locked = _locked(upload, wait=False)
+        locked = hold(upload, wait=False)
         if locked.state == Upload.State.DELETED:
             return
         number = _delete(locked)
@@ -360,7 +360,7 @@ def preview_delete(upload: Upload) -> Preview:
 def restore_upload(upload: Upload, *, by: Viewer, reason: str = "") -> None:
     """Read a deleted upload again; nobody is mailed for what it brings back."""
     with transaction.atomic():
-        locked = _locked(upload, wait=False)
+        locked = hold(upload, wait=False)
         if locked.state != Upload.State.DELETED:
             return
         locked = _queue_again(locked, by=by, warnings=(), reason=reason)
@@ -380,14 +380,17 @@ def _amend(upload: Upload, changes: Mapping[str, Any], *, at_once: bool = False)
     upload.warnings = warnings
     upload.save(update_fields=["metadata", "metadata_digest", "warnings"])
     if at_once or upload.raw.size <= settings.UPLOAD_IMPORT_AT_ONCE_BYTES:
-        _read_again(upload, metadata)
+        read_again(upload, metadata)
     else:
         _wait_for_job(upload)
         ring(IMPORT_TASK, upload.pk)
 
 
-def _read_again(upload: Upload, metadata: Metadata) -> None:
-    """Unlike at the first time, what does not work is refused, and all stays as it was."""
+def read_again(upload: Upload, metadata: Metadata) -> None:
+    """Record the runs of a held upload again; they keep their identity, and nobody is mailed.
+
+    Raises FieldsError or FileRefusedError where that does not work; the caller then rolls back.
+    """
     upload.quiet = True
     upload.save(update_fields=["quiet"])
     content, content_warnings = content_stored(upload)
@@ -424,7 +427,7 @@ def _delete(upload: Upload) -> int:
 
 def _preview(upload: Upload, change: Callable[[Upload], Any]) -> Preview:
     with _nothing_stored():
-        locked = _locked(upload, wait=False)
+        locked = hold(upload, wait=False)
         before, left = run_summaries(locked), _series_of(locked)
         change(locked)
         after, entered = run_summaries(locked), _series_of(locked)
@@ -454,7 +457,7 @@ def _differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, An
 
 def _queue_again(upload: Upload, *, by: Viewer, warnings: Sequence[str], reason: str = "") -> Upload:
     """Have a refused or deleted upload read again; any other stays as it is."""
-    locked = _locked(upload)
+    locked = hold(upload)
     if locked.state not in _READ_AGAIN:
         return locked
     if locked.state == Upload.State.DELETED:
@@ -473,7 +476,7 @@ def _wait_for_job(upload: Upload) -> None:
     upload.save(update_fields=["state", "errors", "warnings", "quiet", "done", "attempts", "finished_at"])
 
 
-def _locked(upload: Upload, *, wait: bool = True) -> Upload:
+def hold(upload: Upload, *, wait: bool = True) -> Upload:
     """The upload as it is now, held until the transaction ends. Raises UploadBusyError instead of waiting."""
     rows = Upload.objects.select_for_update(of=("self",), skip_locked=not wait)
     locked = rows.select_related("project", "raw").filter(pk=upload.pk).first()

@@ -252,7 +252,7 @@ class Worker(threading.Thread):
 def test_a_crash_in_the_middle_of_an_import_leaves_the_upload_waiting(everything_is_large):
     upload = accept(make_project()).upload
     services._claim(upload.pk)
-    worker = Worker(lambda: services._finish(services._locked(upload), None))
+    worker = Worker(lambda: services._finish(services.hold(upload), None))
     assert (state_of(upload), Run.objects.count()) == ("importing", 0)
     tasks.import_waiting()  # somebody is at it
     assert (state_of(upload), Run.objects.count()) == ("importing", 0)
