@@ -164,6 +164,12 @@ UPLOAD_MAX_BYTES = env.int("UPLOAD_MAX_BYTES", default=200 * 1024 * 1024)
 UPLOAD_INLINE_BYTES = 1024 * 1024  # raw files up to here live compressed in PostgreSQL
 UPLOAD_IMPORT_AT_ONCE_BYTES = 5 * 1024 * 1024
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
+# What one result file may cost, alone or in an archive: reading it takes several times its size of memory.
+RESULT_FILE_MAX_BYTES = env.int("RESULT_FILE_MAX_BYTES", default=200 * 1024 * 1024)
+RESULT_LINE_MAX_BYTES = env.int("RESULT_LINE_MAX_BYTES", default=1024 * 1024)
+RESULT_JSON_MAX_BYTES = env.int("RESULT_JSON_MAX_BYTES", default=50 * 1024 * 1024)
+RESULT_JSON_MAX_VALUES = env.int("RESULT_JSON_MAX_VALUES", default=2_000_000)
+RESULT_MAX_RUNS = env.int("RESULT_MAX_RUNS", default=20_000)
 # A level that began longer ago than this when its file came in is listed, never mailed.
 HISTORICAL_AFTER = timedelta(days=env.int("HISTORICAL_AFTER_DAYS", default=14))
 # Settings whose values differ between two starts of the same server and mean nothing.

@@ -11,6 +11,7 @@ from ingest import formats
 from ingest.errors import FieldsError
 from ingest.formats.report import FormatError, ParsedReport
 from ingest.formats.source import Source
+from ingest.limits import result_limits
 from ingest.masking import mask_text
 from ingest.metadata import Metadata
 
@@ -31,7 +32,7 @@ def parse(data: bytes, name: str, metadata: Metadata) -> Parsed:
     """Raises FormatError."""
     chosen = metadata.format or _format_in_meta(metadata)
     try:
-        return Parsed(*formats.parse(Source(data, name), chosen))
+        return Parsed(*formats.parse(Source(data, name, result_limits()), chosen))
     except FormatError:
         raise
     except Exception:

@@ -6,6 +6,7 @@ A format is a module with ``recognise(head: bytes) -> bool`` and ``parse(source:
 
 import importlib
 import pkgutil
+from dataclasses import replace
 from typing import Protocol, cast
 
 from ingest.formats.report import FormatError, ParsedReport
@@ -36,7 +37,7 @@ def recognise(source: Source) -> str:
 
     Raises FormatError where none or more than one does.
     """
-    source.text  # noqa: B018 - refuses empty and binary files with a better sentence than "not recognised"
+    source.check()  # refuses empty and binary files with a better sentence than "not recognised"
     names = [name for name, format_ in FORMATS.items() if format_.recognise(source.head)]
     if len(names) == 1:
         return names[0]
@@ -44,7 +45,7 @@ def recognise(source: Source) -> str:
         raise FormatError(
             f"the file looks like {' and like '.join(names)}; name the format in the field 'format'"
         )
-    first = next((line.strip() for line in source.lines if line.strip()), "")
+    first = source.head.decode("utf-8", "replace").lstrip().partition("\n")[0].rstrip()
     raise FormatError(
         f"not a result file that benchdash knows ({', '.join(FORMATS)}); it begins with {first[:80]!r}",
         line=1,
@@ -62,4 +63,5 @@ def parse(source: Source, name: str | None = None) -> tuple[str, ParsedReport]:
     report = FORMATS[name].parse(source)
     if not report.runs:
         raise FormatError("the file holds no result")
-    return name, report
+    source.limits.check_runs(len(report.runs))
+    return name, replace(report, warnings=(*source.warnings, *report.warnings))

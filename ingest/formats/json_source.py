@@ -23,21 +23,25 @@ def load(source: Source) -> object:
     """The value of a JSON file: dict, list, str, int, float, bool or None.
 
     Raises FormatError, with the line, for what is no JSON, a key given twice, NaN and Infinity, numbers
-    too large for a double, strings that no database stores, and for nesting that is too deep.
+    too large for a double, strings that no database stores, for nesting that is too deep, and for a file
+    beyond the limits: its values take several times its size of memory.
     """
+    source.check()
+    # A value follows a bracket or a comma.
+    values = sum(source.data.count(sign) for sign in (b"[", b"{", b","))
+    source.limits.check_json(source.size, values)
     return _decode(source.text, first_line=1)
 
 
-def load_lines(source: Source) -> list[tuple[int, object]]:
+def load_lines(source: Source) -> Iterator[tuple[int, object]]:
     """Line number and value of each line of a JSON Lines file; blank lines are left out.
 
     Raises FormatError as ``load`` does.
     """
-    return [
-        (number, _decode(line, first_line=number))
-        for number, line in enumerate(source.lines, start=1)
-        if line.strip()
-    ]
+    source.limits.check_runs(len(source.lines))
+    for number, line in enumerate(source.lines, start=1):
+        if line.strip():
+            yield number, _decode(line, first_line=number)
 
 
 def line_of(source: Source, *path: str | int) -> int | None:
@@ -117,14 +121,18 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 def _explain(text: str, first_line: int) -> None:
     """Read token by token to find the first value that is to be refused; raise FormatError with its line."""
-    seen: set[Path] = set()
+    # The keys of each object that is open, by its depth.
+    seen: dict[int, set[str]] = {}
     for path, offset, lexeme in _values(text):
         reason = _reason_to_refuse(path, lexeme)
-        if path and isinstance(path[-1], str) and path in seen:
-            reason = f"the key {path[-1][:80]!r} is given twice in one object"
+        if path and isinstance(path[-1], str):
+            if path[-1] in seen[len(path)]:
+                reason = f"the key {path[-1][:80]!r} is given twice in one object"
+            seen[len(path)].add(path[-1])
         if reason:
             raise FormatError(reason, first_line - 1 + _line(text, offset))
-        seen.add(path)
+        if lexeme == "{":
+            seen[len(path) + 1] = set()
 
 
 def _reason_to_refuse(path: Path, lexeme: str) -> str | None:

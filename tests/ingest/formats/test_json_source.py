@@ -1,6 +1,7 @@
 import pytest
 
 from ingest.formats.json_source import line_of, load, load_lines
+from ingest.formats.limits import Limits
 from ingest.formats.report import FormatError
 from ingest.formats.source import Source
 
@@ -65,13 +66,22 @@ def test_what_is_no_json_is_refused_with_line_and_column():
 
 
 def test_json_lines_are_values_with_their_line_numbers():
-    assert load_lines(Source(b'{"a": 1}\n\n[2]\n')) == [(1, {"a": 1}), (3, [2])]
+    assert list(load_lines(Source(b'{"a": 1}\n\n[2]\n'))) == [(1, {"a": 1}), (3, [2])]
 
 
 def test_an_error_in_json_lines_names_the_line_of_the_file():
     with pytest.raises(FormatError) as caught:
-        load_lines(Source(b'{"a": 1}\n{"a": NaN}\n'))
+        list(load_lines(Source(b'{"a": 1}\n{"a": NaN}\n')))
     assert caught.value.line == 2
+
+
+def test_json_beyond_the_limits_is_refused_before_it_is_decoded():
+    with pytest.raises(FormatError, match=r"JSON of 9 bytes, more than 8 \(RESULT_JSON_MAX_BYTES\)"):
+        load(Source(b"[1, 2, 3]", limits=Limits(json_bytes=8)))
+    with pytest.raises(FormatError, match=r"JSON of up to 3 values, more than 2 \(RESULT_JSON_MAX_VALUES\)"):
+        load(Source(b"[1, 2, 3]", limits=Limits(json_values=2)))
+    with pytest.raises(FormatError, match=r"more than 2 runs \(RESULT_MAX_RUNS\)"):
+        list(load_lines(Source(b"1\n2\n3\n", limits=Limits(runs=2))))
 
 
 def test_the_line_of_a_value_is_found_by_its_path():

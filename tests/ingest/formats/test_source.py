@@ -1,41 +1,119 @@
 """Bytes become text once, or are refused with the line that is to blame."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from ingest.formats import lines as lines_module
+from ingest.formats.limits import Limits
 from ingest.formats.report import FormatError
 from ingest.formats.source import HEAD_BYTES, Source
 
 
-def refusal(data):
+def refusal(data, **limits):
     with pytest.raises(FormatError) as error:
-        Source(data).text  # noqa: B018 - reading it is what fails
+        len(Source(data, limits=Limits(**limits)).lines)
     return error.value.line, error.value.message
 
 
-@pytest.mark.parametrize("data", [b"", b" \t\r\n\n", b"\xef\xbb\xbf", b"\xef\xbb\xbf\n"])
+@pytest.fixture
+def small_blocks(monkeypatch):
+    """Blocks of 16 bytes, so that a short text has many of them."""
+    monkeypatch.setattr(lines_module, "BLOCK_BYTES", 16)
+
+
+# --- encodings ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b" \t\r\n\n", b"\xef\xbb\xbf", b"\xef\xbb\xbf\n", b"\xff\xfe", "\n ".encode("utf-16")]
+)
 def test_a_file_of_nothing_but_blanks_is_empty(data):
     assert refusal(data) == (None, "the file is empty")
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
-def test_utf_16_is_refused_by_name_or_for_its_nul_bytes(encoding):
-    line, message = refusal("tps: 1\n".encode(encoding))
-    assert line == 1
-    assert ("UTF-16" in message) == (encoding == "utf-16")
+def test_a_byte_order_mark_is_no_text():
+    source = Source(b"\xef\xbb\xbfone\n")
+    assert source.text == "one\n"
+    assert source.lines == ["one"]
+    assert source.head == b"one\n"
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_with_its_mark_is_read_as_it_stands(encoding):
+    source = Source("\ufefftps: 1 ±\r\nfünf 🐘\r\n".encode(encoding))
+    assert source.text == "tps: 1 ±\nfünf 🐘\n"
+    assert source.head == "tps: 1 ±\nfünf 🐘\n".encode()
+    assert source.lines == ["tps: 1 ±", "fünf 🐘"]
+    assert (source.ends_with_newline, source.warnings) == (True, ())
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_without_its_mark_is_refused_for_its_nul_bytes(encoding):
+    assert refusal("tps: 1\n".encode(encoding)) == (1, "a NUL byte: this is not a text file")
+
+
+@pytest.mark.parametrize("cut", [1, 2, 3])
+def test_utf_16_that_is_cut_within_a_character_says_so(cut):
+    source = Source("\ufeffone\ntwo 🐘".encode("utf-16-le")[:-cut])
+    assert source.lines == ["one", "two "]
+    assert source.warnings == ("line 2: the file ends within a character; it may be cut off",)
+
+
+def test_broken_utf_16_is_refused_with_its_line():
+    data = b"\xff\xfe" + "one\ntwo\n".encode("utf-16-le") + b"\x00\xdc" + "three\n".encode("utf-16-le")
+    assert refusal(data)[1] == "the UTF-16 breaks; save the file as UTF-8 and send it again"
+
+
+def test_what_is_not_utf_8_is_read_as_windows_1252_and_the_first_such_line_is_named():
+    source = Source("Score\n42 ± 3 €\n43 ± 4 €\n".encode("cp1252"))
+    assert source.lines == ["Score", "42 ± 3 €", "43 ± 4 €"]
+    assert source.head.decode() == source.text
+    assert source.warnings == ("line 2: not UTF-8; lines that are not were read as Windows-1252",)
+
+
+def test_a_line_that_is_not_utf_8_leaves_the_others_alone():
+    source = Source("42 ± 3\n".encode() + b"caf\xe9\n" + "≈ 10⁻⁶\n".encode())
+    assert source.lines == ["42 ± 3", "café", "≈ 10⁻⁶"]
+    assert source.warnings == ("line 2: not UTF-8; lines that are not were read as Windows-1252",)
+
+
+def test_a_byte_that_windows_1252_has_not_becomes_a_replacement_character():
+    assert Source(b"a\x81b\n").lines == ["a\N{REPLACEMENT CHARACTER}b"]
+
+
+@pytest.mark.parametrize("cut", [1, 2, 3])
+def test_utf_8_that_is_cut_within_a_character_is_cut_and_not_windows_1252(cut):
+    source = Source("± one\ntwo 🐘".encode()[:-cut])
+    assert source.lines == ["± one", "two "]
+    assert not source.ends_with_newline
+    assert source.warnings == ("line 2: the file ends within a character; it may be cut off",)
+
+
+# --- what is no text ----------------------------------------------------------------------------------------
 
 
 def test_a_nul_byte_is_refused_with_its_line():
     assert refusal(b"one\ntwo\nth\0ree\n") == (3, "a NUL byte: this is not a text file")
 
 
-def test_latin_1_is_refused_with_the_line_of_its_first_odd_byte():
-    assert refusal("eins\nzwei\nfünf\n".encode("latin-1"))[0] == 3
+def test_control_characters_are_refused_with_their_line():
+    assert refusal(b"one\r\ntwo\x01\r\n") == (2, "a control character (0x01): this is not a text file")
+    assert refusal(b"\x1f\x8b\x08 zipped")[1] == "a control character (0x1f): this is not a text file"
+
+
+def test_what_terminals_are_sent_is_text():
+    assert Source(b"\x1b[31mred\x1b[0m\a\b\f\v\t\n").lines == ["\x1b[31mred\x1b[0m\a\b\f\v\t"]
+
+
+# --- lines --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_lines_are_the_same_whatever_ends_them(end):
     source = Source(end.join(["eins", "", "fünf", ""]).encode())
     assert source.lines == ["eins", "", "fünf"]
+    assert source.head == "eins\n\nfünf\n".encode()
     assert source.ends_with_newline
 
 
@@ -45,16 +123,66 @@ def test_a_last_line_without_its_end_is_a_line():
     assert not source.ends_with_newline
 
 
-def test_a_byte_order_mark_is_no_text():
-    source = Source(b"\xef\xbb\xbfone\n")
-    assert source.text == "one\n"
-    assert source.head == b"one\n"
+def test_only_line_feeds_and_carriage_returns_end_lines():
+    assert Source("a\u2028b\x0bc\x85d\n".encode()).lines == ["a\u2028b\x0bc\x85d"]
 
 
 def test_the_head_is_the_first_64_kb():
     assert Source(b"x" * 100_000).head == b"x" * HEAD_BYTES
+    assert Source("x".encode("utf-16") * 1 + "x".encode("utf-16-le") * 100_000).head == b"x" * HEAD_BYTES
     assert HEAD_BYTES == 65_536
 
 
-def test_only_line_feeds_end_lines():
-    assert Source("a\u2028b\x0bc\x85d\n".encode()).lines == ["a\u2028b\x0bc\x85d"]
+@pytest.mark.usefixtures("small_blocks")
+@given(
+    st.text(alphabet="ab ±\r\n", max_size=200).filter(lambda text: text.strip()),
+    st.integers(-250, 250),
+    st.integers(-250, 250),
+)
+def test_lines_of_a_large_file_are_those_of_its_text(text, start, stop):
+    source = Source(text.encode())
+    expected = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    expected = expected[:-1] if expected[-1] == "" else expected
+    assert source.text == text.replace("\r\n", "\n").replace("\r", "\n")
+    assert list(source.lines) == expected
+    assert len(source.lines) == len(expected)
+    assert [source.lines[number] for number in range(len(expected))] == expected
+    assert list(reversed(source.lines)) == expected[::-1]
+    assert list(source.lines[start:stop]) == expected[start:stop]
+    assert list(source.lines[start:stop][1:-1]) == expected[start:stop][1:-1]
+    assert list(source.lines[start:stop:-2]) == expected[start:stop:-2]
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_a_message_about_a_large_file_counts_all_of_its_lines():
+    lines = [f"line {number}" for number in range(1, 101)]
+    assert refusal("\r\n".join([*lines, "\0"]).encode())[0] == 101
+    odd = Source("\r\n".join([*lines, "±"]).encode("latin-1"))
+    assert odd.warnings[0].startswith("line 101: not UTF-8")
+    assert odd.text.endswith("line 100\n±")
+    with pytest.raises(IndexError):
+        odd.lines[101]
+
+
+# --- limits -------------------------------------------------------------------------------------------------
+
+
+def test_a_file_beyond_the_limit_is_refused():
+    assert refusal(b"x\n" * 50, file_bytes=99) == (
+        None,
+        "the file has 100 bytes, more than 99 (RESULT_FILE_MAX_BYTES); send what is in it as several files",
+    )
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("json_bytes", [10, 1000])
+def test_a_line_beyond_the_limit_is_refused_with_its_number(json_bytes):
+    assert refusal(b"one\n" + b"x" * 30, line_bytes=20, json_bytes=json_bytes) == (
+        2,
+        "a line of 30 bytes, more than 20 (RESULT_LINE_MAX_BYTES): a tool does not print such lines",
+    )
+
+
+def test_json_may_be_one_long_line():
+    source = Source(b"[" + b"1, " * 30 + b"1]", limits=Limits(line_bytes=20))
+    assert source.text.startswith("[1, 1")

@@ -1,0 +1,114 @@
+"""The lines of a file, decoded a block at a time: a large file is never in memory twice."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import overload
+
+BLOCK_BYTES = 256 * 1024
+_LINE_END = re.compile(rb"\r\n|\r|\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Whole lines of a file: where they stand in its bytes, and how many lines come before them."""
+
+    start: int
+    stop: int
+    lines_before: int
+
+
+def pieces(data: bytes, start: int, stop: int) -> Iterator[tuple[int, int]]:
+    """Start and stop of each quarter megabyte, cut behind a line end; a longer line is a piece of its own."""
+    while start < stop:
+        end = _end_of_piece(data, start, stop)
+        yield start, end
+        start = end
+
+
+def count_lines(piece: bytes) -> int:
+    """The last one counts even if it has no end."""
+    ends = piece.count(b"\n")
+    if b"\r" in piece:
+        ends += piece.count(b"\r") - piece.count(b"\r\n")
+    return ends if piece.endswith((b"\n", b"\r")) else ends + 1
+
+
+def decoded(piece: bytes) -> str:
+    """Whole lines as text with ``\\n`` for line ends. A line that is not UTF-8 is read as Windows-1252."""
+    try:
+        text = piece.decode()
+    except UnicodeDecodeError:
+        text = "".join(map(_decoded_line, piece.splitlines(keepends=True)))
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def _decoded_line(line: bytes) -> str:
+    try:
+        return line.decode()
+    except UnicodeDecodeError:
+        return line.decode("cp1252", "replace")
+
+
+def _end_of_piece(data: bytes, start: int, stop: int) -> int:
+    wanted = start + BLOCK_BYTES
+    if wanted >= stop:
+        return stop
+    # A carriage return at the very end may be the first half of a line end.
+    last = max(data.rfind(b"\n", start, wanted), data.rfind(b"\r", start, wanted - 1))
+    if last >= 0:
+        return last + 1
+    found = _LINE_END.search(data, wanted - 1, stop)
+    return found.end() if found else stop
+
+
+class Lines(Sequence[str]):
+    """The lines from ``start`` to ``stop``, without their ends."""
+
+    def __init__(self, data: bytes, blocks: Sequence[Block], start: int, stop: int) -> None:
+        self._data = data
+        self._blocks = blocks
+        self._start = start
+        self._stop = stop
+        self._at_hand: tuple[Block, list[str]] | None = None
+
+    def __len__(self) -> int:
+        return self._stop - self._start
+
+    def __iter__(self) -> Iterator[str]:
+        if not self:
+            return
+        first = self._block_with(self._start)
+        last = self._block_with(self._stop - 1)
+        for block in islice(self._blocks, first, last + 1):
+            lines = self._lines_of(block)
+            yield from lines[max(self._start - block.lines_before, 0) : self._stop - block.lines_before]
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[str]: ...
+    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
+        if isinstance(index, slice):
+            chosen = range(self._start, self._stop)[index]
+            if chosen.step != 1:
+                return [self._line(number) for number in chosen]
+            return Lines(self._data, self._blocks, chosen.start, max(chosen.start, chosen.stop))
+        return self._line(range(self._start, self._stop)[index])
+
+    def _line(self, number: int) -> str:
+        block = self._blocks[self._block_with(number)]
+        if self._at_hand is None or self._at_hand[0] is not block:
+            self._at_hand = block, self._lines_of(block)
+        return self._at_hand[1][number - block.lines_before]
+
+    def _block_with(self, line: int) -> int:
+        return bisect_right(self._blocks, line, key=lambda block: block.lines_before) - 1
+
+    def _lines_of(self, block: Block) -> list[str]:
+        lines = decoded(self._data[block.start : block.stop]).split("\n")
+        if lines[-1] == "":
+            lines.pop()
+        return lines
