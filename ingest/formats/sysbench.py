@@ -111,7 +111,7 @@ def parse(source: Source) -> ParsedReport:
     return ParsedReport(tuple(runs), tuple(intervals), _facts(tests), _bounded(warnings + notes))
 
 
-def _whole_lines(source: Source) -> tuple[list[str], list[str]]:
+def _whole_lines(source: Source) -> tuple[Sequence[str], list[str]]:
     """The lines that have an end, and a warning where the last one has none: its number may be cut short."""
     lines = source.lines
     if source.ends_with_newline:
