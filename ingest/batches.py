@@ -12,7 +12,8 @@ from benchdash.accounts.models import Project
 from benchdash.results.records import RunRecord
 from benchdash.results.services import Recorded, RecordError, record_uploads
 from ingest import storage
-from ingest.companions import CompanionFile, clean_file_name, content_received
+from ingest.beside import beside_received
+from ingest.companions import CompanionFile, clean_file_name
 from ingest.errors import FieldsError
 from ingest.metadata import Metadata
 from ingest.models import RawFile, Upload
@@ -45,6 +46,7 @@ class _Understood:
     format: str
     records: tuple[RunRecord, ...]
     warnings: list[str]
+    companion_formats: Mapping[tuple[str, str], str]
 
 
 def accept_many(
@@ -89,10 +91,10 @@ def _understand(arrival: Arrival, identity: _Identity) -> _Understood | None:
     parsed = try_to_parse(arrival.data.read(), arrival.file_name, arrival.metadata)
     if not isinstance(parsed, Parsed):
         return None
-    content, content_warnings = content_received(arrival.companions)
-    decided = decide(parsed.report, arrival.metadata, received_at=timezone.now(), content=content)
-    warnings = joined(arrival.warnings, content_warnings, decided.warnings)
-    return _Understood(arrival, identity, parsed.format, decided.records, warnings)
+    beside = beside_received(arrival.companions)
+    decided = decide(parsed.report, arrival.metadata, received_at=timezone.now(), beside=beside)
+    warnings = joined(arrival.warnings, decided.warnings)
+    return _Understood(arrival, identity, parsed.format, decided.records, warnings, beside.formats)
 
 
 def _store(
@@ -122,7 +124,7 @@ def _make_uploads(project: Project, *, by: Viewer, files: Sequence[_Understood],
     Upload.objects.bulk_create(uploads)
     for upload, one in zip(uploads, files, strict=True):
         if one.arrival.companions:
-            add_companions(upload, one.arrival.companions, raw_files)
+            add_companions(upload, one.arrival.companions, raw_files, one.companion_formats)
     return uploads
 
 

@@ -20,6 +20,19 @@ _BESIDE = re.compile(r"([A-Za-z_][\w.-]{0,199})[ \t]+('(?:[^']|'')*'|[^\s#'\"]+)
 _QUOTED = re.compile(r"""'((?:[^'\\]|\\.|'')*)'|"((?:[^"\\]|\\.)*)\"""")
 _TABLE_RULE = re.compile(r"[-+|\s]+")
 _HEADS = frozenset({"variable_name", "name"})
+_TABLE_HEAD = re.compile(
+    r"\|?\s*(?:variable_name\s*[|\t]\s*value|name\s*\|\s*setting\b.*)\s*\|?", re.IGNORECASE
+)
+# Names that nothing but a database server has.
+_SERVER_SETTING = re.compile(
+    r"(?:innodb|aria|myisam|rocksdb|tokudb|performance_schema|wsrep|binlog|relay_log|replica|slave|autovacuum"
+    r"|bgwriter|wal|checkpoint|max_wal|min_wal|shared_buffers|effective|max_parallel|jit|huge_pages|log_auto\w*)_\w+"
+    r"|shared_buffers|work_mem|maintenance_work_mem|synchronous_commit|fsync|full_page_writes|jit|huge_pages"
+    r"|max_connections|sync_binlog|table_open_cache|thread_handling|thread_pool_size|query_cache_size"
+    r"|query_cache_type|key_buffer_size|performance_schema|max_prepared_stmt_count|sort_buffer_size"
+    r"|tmp_memory_table_size|tmp_table_size|max_heap_table_size|random_page_cost|track_io_timing|log_checkpoints"
+)
+_FEWEST_KNOWN = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +73,23 @@ def parse_settings(text: str) -> dict[str, str]:
                 prefix = "" if not section or _SERVER_SECTION.fullmatch(section) else f"{section}."
                 settings[prefix + _spelling(name)] = value
     return settings
+
+
+def is_configuration(text: str) -> bool:
+    """Whether a text is certainly settings of a database server, whatever its name.
+
+    It has a section of a server, is a table of variables, or assigns settings that servers have on each of
+    its lines.
+    """
+    lines = [line.strip() for line in text.splitlines()]
+    lines = [line for line in lines if line and line[0] not in "#;!"]
+    settings = parse_settings(text)
+    if any((found := _SECTION.fullmatch(line)) and _SERVER_SECTION.fullmatch(found[1]) for line in lines):
+        return bool(settings)
+    known = sum(_SERVER_SETTING.fullmatch(name) is not None for name in settings)
+    is_table = any(_TABLE_HEAD.fullmatch(line) for line in lines[:2])
+    is_list = bool(lines) and all(_ASSIGNED.fullmatch(line) for line in lines)
+    return known >= _FEWEST_KNOWN and (is_table or is_list)
 
 
 def switches_of(state: str) -> dict[str, str] | None:

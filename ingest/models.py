@@ -95,6 +95,8 @@ class Companion(models.Model):
     raw = models.ForeignKey(RawFile, on_delete=models.PROTECT, related_name="+")
     kind = models.CharField(max_length=15, choices=Kind)
     name = models.CharField(max_length=255)
+    # As what it was read; empty where it is only kept.
+    format = models.CharField(max_length=30, blank=True)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["upload", "raw", "kind"], name="companion_is_unique")]

@@ -1,13 +1,15 @@
 """Decides what each run of a file was: from what the sender said, what lay beside the file, and the file."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from typing import Any
 
 from benchdash.results.models import DEFAULT_CONFIGURATION, UNKNOWN_VERSION
+from benchdash.results.readings import Reading
 from benchdash.results.records import Fact, RunRecord, SampleTable
+from ingest.beside import NOTHING, Beside
 from ingest.configuration import Content
 from ingest.errors import FieldError, FieldsError
 from ingest.fields import MAPPED
@@ -16,6 +18,7 @@ from ingest.formats.report import ParsedReport, ParsedRun
 from ingest.masking import mask_settings, mask_text
 from ingest.meta import Meta, read_meta
 from ingest.metadata import Metadata
+from ingest.per_operation import cpus_in, per_operation
 
 _REQUIRED = ("product", "version", "hardware", "workload")
 # What the runs of one file may differ in.
@@ -34,13 +37,14 @@ class Decided:
 
 
 def decide(
-    report: ParsedReport, metadata: Metadata, *, received_at: datetime, content: Content | None = None
+    report: ParsedReport, metadata: Metadata, *, received_at: datetime, beside: Beside = NOTHING
 ) -> Decided:
-    """Join a parsed file with its metadata. ``content`` is that of a configuration file sent with it.
+    """Join a parsed file with its metadata, and with what the files beside it say.
 
     An explicit field wins over ``meta``, ``meta`` over the file, with two exceptions: the thread count that
     the tool printed wins, and ``meta`` does not make one of runs that the file tells apart. ``map`` wins for
-    the runs that it names. Raises FieldsError for what nobody says.
+    the runs that it names. ``meta`` wins over companions, a configuration file over ``meta``. What was
+    measured beside the file belongs to its run, if there is but one. Raises FieldsError for what nobody says.
     """
     meta = read_meta(metadata.meta)
     decision = _Decision(
@@ -49,7 +53,8 @@ def decide(
         patterns=metadata.map or meta.fields.get("map", {}),
         told_apart=_told_apart(report.runs),
         received_at=received_at,
-        content=content or meta.content or Content(),
+        content=beside.content or meta.content or beside.content_found or Content(),
+        beside=beside if len(report.runs) == 1 else replace(beside, samples=(), means=()),
     )
     if errors := list(decision.missing(report.runs)):
         raise FieldsError(errors)
@@ -58,6 +63,8 @@ def decide(
     warnings = [
         *map(mask_text, report.warnings),
         *meta.warnings,
+        *beside.warnings,
+        *_unattached(beside, report.runs),
         *decision.warnings(report.runs),
     ]
     return Decided(records, tuple(dict.fromkeys(warnings)))
@@ -73,6 +80,7 @@ class _Decision:
     told_apart: frozenset[str]
     received_at: datetime
     content: Content
+    beside: Beside
 
     def record(
         self, run: ParsedRun, facts: Mapping[str, Fact], samples: tuple[SampleTable, ...]
@@ -81,6 +89,8 @@ class _Decision:
         content = self.content.switched({**self.meta.switches, **run.settings})
         options = mask_settings({**run.options, **self.meta.options, **self.metadata.options})
         measured = {name: value for name, value in options.items() if _is_measured(name, value)}
+        hardware_facts = {**self.beside.hardware, **self.meta.hardware_facts}
+        readings = _with_means(run.readings, self.beside.means)
         return RunRecord(
             key=mask_text(run.key),
             product=self._value(run, "product"),
@@ -90,8 +100,8 @@ class _Decision:
             committed_at=self._said("committed_at"),
             branch=self._said("branch") or "",
             hardware=self._said("hardware") or self.meta.hardware_name,
-            hardware_facts=self.meta.hardware_facts,
-            environment=self.meta.environment,
+            hardware_facts=hardware_facts,
+            environment={**self.beside.hardware, **self.beside.environment, **self.meta.environment},
             configuration=self._value(run, "configuration") or DEFAULT_CONFIGURATION,
             configuration_text=content.text,
             settings=content.settings,
@@ -102,13 +112,13 @@ class _Decision:
             started_at=_aware(started_at or self.received_at),
             started_at_is_assumed=started_at is None,
             duration_s=run.duration_s,
-            readings=run.readings,
+            readings=(*readings, *per_operation(readings, cpus=cpus_in({**facts, **hardware_facts}))),
             options={name: value for name, value in options.items() if name not in measured},
             facts=mask_settings(facts) | self.meta.facts | measured,
             tags=self.metadata.tags or self.meta.fields.get("tags", ()),
             notes=self._said("notes") or "",
             warnings=tuple(self._run_warnings(run)),
-            samples=samples,
+            samples=(*samples, *self.beside.samples),
         )
 
     def missing(self, runs: Sequence[ParsedRun]) -> Iterable[FieldError]:
@@ -209,6 +219,20 @@ def _tables(report: ParsedReport) -> dict[str, tuple[SampleTable, ...]]:
         sample = SampleTable(table.source, table.columns, table.rows)
         tables[table.run] = (*tables.get(table.run, ()), sample)
     return tables
+
+
+def _with_means(readings: Sequence[Reading], means: Iterable[Reading]) -> tuple[Reading, ...]:
+    """What the file itself brings counts."""
+    own = {one.metric for one in readings}
+    return (*readings, *(mean for mean in means if mean.metric not in own))
+
+
+def _unattached(beside: Beside, runs: Sequence[ParsedRun]) -> Iterable[str]:
+    if len(runs) > 1 and (beside.samples or beside.means):
+        yield (
+            f"the file holds {len(runs)} runs, and nothing says during which of them the files beside it "
+            "were written: what they measured belongs to none of them"
+        )
 
 
 def _names(run: ParsedRun) -> set[str]:

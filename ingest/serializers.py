@@ -173,7 +173,7 @@ class CompanionSerializer(serializers.ModelSerializer[Companion]):
 
     class Meta:
         model = Companion
-        fields = ("id", "kind", "name", "sha256", "size", "raw")
+        fields = ("id", "kind", "name", "format", "sha256", "size", "raw")
 
     def get_raw(self, companion: Companion) -> str:
         return address("ingest:companion-raw", companion.upload_id, companion.pk)

@@ -17,8 +17,8 @@ from benchdash.celery import ring
 from benchdash.results.models import Measurement
 from benchdash.results.services import Recorded, record_runs, remove_runs
 from ingest import storage
-from ingest.companions import CompanionFile, clean_file_name, content_received, content_stored
-from ingest.configuration import Content
+from ingest.beside import Beside, beside_received, beside_stored
+from ingest.companions import CompanionFile, clean_file_name
 from ingest.errors import FieldError, FieldsError, FileRefusedError, UploadBusyError
 from ingest.fields import FIELDS, unknown_field_warnings
 from ingest.formats.report import FormatError
@@ -93,8 +93,7 @@ def accept_upload(
             return Received(same, duplicate=True)
         parsed = try_to_parse(data.read(), file_name, metadata)
         if isinstance(parsed, Parsed):
-            content, _ = content_received(companions)
-            decide(parsed.report, metadata, received_at=timezone.now(), content=content)
+            decide(parsed.report, metadata, received_at=timezone.now())
     received = receive_upload(
         project,
         by=by,
@@ -164,7 +163,7 @@ def dry_run(
     Raises FieldsError, or FileRefusedError for a file that cannot be understood.
     """
     same = _same_upload(project, data, metadata, companions)
-    content, content_warnings = content_received(companions)
+    beside = beside_received(companions)
     with _nothing_stored():
         # The rows are gone in a moment, and with them the need for the bytes.
         raw = RawFile.objects.create(
@@ -175,7 +174,7 @@ def dry_run(
         upload.save()
         try:
             parsed = parse(data.read(), upload.name, metadata)
-            recorded = _record(upload, parsed, metadata, content)
+            recorded = _record(upload, parsed, metadata, beside)
         except REFUSALS as error:
             raise FileRefusedError(errors_of(error), upload_id=None, url=None) from None
         runs = run_summaries(upload)
@@ -184,7 +183,7 @@ def dry_run(
         sha256=data.sha256,
         duplicate=bool(same and _needs_no_reading(same)),
         runs=[replace(run, id=None) for run in runs],
-        warnings=joined(warnings, content_warnings, recorded.warnings),
+        warnings=joined(warnings, recorded.warnings),
     )
 
 
@@ -271,21 +270,18 @@ def _finish(upload: Upload, parsed: Parsed | FormatError | None) -> None:
                 parsed = try_to_parse(storage.read(upload.raw), upload.name, metadata)
             if isinstance(parsed, FormatError):
                 raise parsed
-            content, content_warnings = content_stored(upload)
-            recorded = _record(upload, parsed, metadata, content)
+            recorded = _record(upload, parsed, metadata, beside_stored(upload))
     except (*REFUSALS, FieldsError) as error:
         _refuse(upload, errors_of(error))
         return
-    _mark_imported(upload, parsed, content_warnings, recorded)
+    _mark_imported(upload, parsed, recorded)
 
 
-def _mark_imported(
-    upload: Upload, parsed: Parsed, content_warnings: Sequence[str], recorded: Recorded
-) -> None:
+def _mark_imported(upload: Upload, parsed: Parsed, recorded: Recorded) -> None:
     upload.state = Upload.State.IMPORTED
     upload.format = parsed.format
     upload.errors = []
-    upload.warnings = joined(upload.warnings, content_warnings, recorded.warnings)
+    upload.warnings = joined(upload.warnings, recorded.warnings)
     upload.done = upload.total
     upload.finished_at = timezone.now()
     upload.save(update_fields=["state", "format", "errors", "warnings", "done", "finished_at"])
@@ -300,9 +296,9 @@ def _refuse(upload: Upload, errors: list[dict[str, Any]]) -> None:
     upload.save(update_fields=["state", "errors", "done", "finished_at"])
 
 
-def _record(upload: Upload, parsed: Parsed, metadata: Metadata, content: Content | None) -> Recorded:
+def _record(upload: Upload, parsed: Parsed, metadata: Metadata, beside: Beside) -> Recorded:
     """Record the runs of a file; the warnings are those of the file, its metadata and the history."""
-    decided = decide(parsed.report, metadata, received_at=upload.received_at, content=content)
+    decided = decide(parsed.report, metadata, received_at=upload.received_at, beside=beside)
     recorded = record_runs(upload.project, upload_id=upload.pk, records=decided.records, quiet=upload.quiet)
     return Recorded(recorded.runs, [*decided.warnings, *recorded.warnings])
 
@@ -393,13 +389,13 @@ def read_again(upload: Upload, metadata: Metadata) -> None:
     """
     upload.quiet = True
     upload.save(update_fields=["quiet"])
-    content, content_warnings = content_stored(upload)
+    beside = beside_stored(upload)
     try:
         parsed = parse(storage.read(upload.raw), upload.name, metadata)
-        recorded = _record(upload, parsed, metadata, content)
+        recorded = _record(upload, parsed, metadata, beside)
     except REFUSALS as error:
         raise FileRefusedError(errors_of(error), upload_id=upload.pk, url=None) from None
-    _mark_imported(upload, parsed, content_warnings, recorded)
+    _mark_imported(upload, parsed, recorded)
 
 
 def _amended(metadata: Metadata, changes: Mapping[str, Any]) -> tuple[Metadata, list[str]]:
@@ -486,13 +482,24 @@ def hold(upload: Upload, *, wait: bool = True) -> Upload:
 
 
 def add_companions(
-    upload: Upload, companions: Iterable[CompanionFile], raw_files: Mapping[str, RawFile]
+    upload: Upload,
+    companions: Iterable[CompanionFile],
+    raw_files: Mapping[str, RawFile],
+    read_as: Mapping[tuple[str, str], str] | None = None,
 ) -> None:
+    """``read_as`` are the formats of ``Beside``, where they are known already."""
+    known = read_as or {}
     distinct: dict[tuple[str, str], CompanionFile] = {}
     for one in companions:
         distinct.setdefault((one.kind, one.data.sha256), one)
     Companion.objects.bulk_create(
-        Companion(upload=upload, raw=raw_files[sha256], kind=kind, name=clean_file_name(one.name))
+        Companion(
+            upload=upload,
+            raw=raw_files[sha256],
+            kind=kind,
+            name=clean_file_name(one.name),
+            format=known.get((kind, sha256), ""),
+        )
         for (kind, sha256), one in distinct.items()
     )
 

@@ -3,6 +3,7 @@ from datetime import UTC, datetime
 import pytest
 
 from benchdash.results.readings import reading
+from ingest.beside import NOTHING, Beside
 from ingest.configuration import read_content
 from ingest.errors import FieldsError
 from ingest.formats.report import Intervals, ParsedReport, ParsedRun
@@ -18,9 +19,9 @@ def a_run(**fields):
     return ParsedRun(readings=(reading("tps", 100.0),), **fields)
 
 
-def decided(runs, *, content=None, facts=None, intervals=(), **metadata):
+def decided(runs, *, beside=NOTHING, facts=None, intervals=(), **metadata):
     report = ParsedReport(tuple(runs), tuple(intervals), facts or {})
-    return decide(report, read_metadata(metadata)[0], received_at=RECEIVED, content=content)
+    return decide(report, read_metadata(metadata)[0], received_at=RECEIVED, beside=beside)
 
 
 def record_of(run, **metadata):
@@ -247,14 +248,17 @@ def test_settings_are_those_of_the_file_beside_and_of_what_was_switched():
 def test_a_configuration_file_wins_over_the_text_in_meta():
     content = read_content("[mysqld]\nlong_query_time=5\n")
     record = record_of(
-        a_run(), **SAID, content=content, meta={"server_config": "[mysqld]\nlong_query_time=10\n"}
+        a_run(),
+        **SAID,
+        beside=Beside(content=content),
+        meta={"server_config": "[mysqld]\nlong_query_time=10\n"},
     )
     assert record.settings == {"long_query_time": "5"}
 
 
 def test_settings_that_a_file_switches_hold_for_their_run_alone():
     runs = [a_run(key="1"), a_run(key="2", settings={"ssl": "on"})]
-    result = decided(runs, **SAID, content=read_content("ssl = off\n"))
+    result = decided(runs, **SAID, beside=Beside(content=read_content("ssl = off\n")))
     assert [record.settings for record in result.records] == [{"ssl": "off"}, {"ssl": "on"}]
 
 

@@ -1,0 +1,209 @@
+"""dstat, dool and ``pcp dstat``: the CSV that ``--output`` writes.
+
+Title lines with the author, the host and the command, then two rows of heads, groups above names, and a row
+an interval. The first row of dstat and dool is the average since the machine started, that of ``pcp dstat``
+has no rates. A file that is there already is appended to, so that it may hold several recordings. What disks
+do is in bytes by dstat, in kB by ``pcp dstat``, and in bits by dool from 1.3 on unless told otherwise.
+"""
+
+import csv
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from ingest.formats.companions.devices import whole_devices
+from ingest.formats.companions.sampling import KB_PER_MB, TIME, Cells, Recording, number, whole_lines
+from ingest.formats.report import CompanionReport, FormatError
+from ingest.formats.source import Source
+
+_TITLE_TEXT = (
+    r'"?(?P<tool>[Dd]stat|dool|pcp-dstat) (?P<version>[0-9]{1,4}\.[0-9]{1,4})[\w.+-]{0,30}'
+    r' CSV [Oo]utput"?'
+)
+_TITLE = re.compile(_TITLE_TEXT)
+_TITLE_IN_HEAD = re.compile(rf"^{_TITLE_TEXT}".encode(), re.MULTILINE)
+_BYTES = {"pcp-dstat": 1024.0, "dool": 1 / 8}
+_DOOL_WROTE_BYTES_BEFORE = (1, 3)
+_DOOL_WRITES_BYTES = re.compile(r"--(?:bytes|dstat)\b")
+
+# By group and name. ``total usage`` is what pcp dstat calls the CPUs.
+_CPU = ("total cpu usage", "total usage")
+_NAMES = {
+    **{(group, "usr"): "cpu_user" for group in _CPU},
+    **{(group, "sys"): "cpu_system" for group in _CPU},
+    **{(group, "idl"): "cpu_idle" for group in _CPU},
+    **{(group, "wai"): "cpu_wait" for group in _CPU},
+    **{(group, "stl"): "cpu_steal" for group in _CPU},
+    ("system", "int"): "interrupts_per_s",
+    ("system", "csw"): "context_switches_per_s",
+    ("procs", "run"): "run_queue",
+    ("dsk/total", "read"): "read_mb_per_s",
+    ("dsk/total", "writ"): "write_mb_per_s",
+}
+# Others are left out, because their units differ from tool to tool.
+_MORE_GROUPS = ("memory usage", "procs", "load avg", "io/total")
+# Time spent on hardware and software interrupts is the system's, as in vmstat.
+_MORE_SYSTEM = ("hiq", "siq")
+_DISK = "dsk/"
+_RATES = {"read": "read_mb_per_s", "writ": "write_mb_per_s"}
+_CLOCKS = ("%d-%m %H:%M:%S", "%b-%d %H:%M:%S", "%Y-%m-%d %H:%M:%S", "%d-%m-%Y %H:%M:%S")
+_LONGEST_NAME = 90
+
+_COMMAND = "Cmdline:"
+_TITLES = ("Author:", "Host:", _COMMAND)
+
+_Column = tuple[str, str]
+
+
+def recognise(head: bytes) -> bool:
+    return _TITLE_IN_HEAD.search(head) is not None
+
+
+def parse(source: Source) -> CompanionReport:
+    """Raises FormatError where there are no heads."""
+    lines, warnings = whole_lines(source)
+    recordings = _recordings(lines)
+    if not recordings:
+        raise FormatError("no two rows of heads of dstat")
+    if len(recordings) > 1:
+        warnings.append(f"dstat was started {len(recordings)} times; the samples of the last time were read")
+    last = recordings[-1]
+    recording = Recording("dstat")
+    first = last.rows[0][1] if last.rows else []
+    started = _seconds(last.columns, first)
+    for number_, cells in last.rows[1:]:
+        recording.add(_cells(last, cells, started), number_)
+    if not recording.rows:
+        warnings.append("dstat printed the averages since the machine started, and no sample after them")
+    return recording.report(warnings=warnings)
+
+
+@dataclass
+class _Written:
+    """What one start of dstat wrote: rows with their line numbers, columns of group and name."""
+
+    bytes_of_a_unit: float
+    columns: list[_Column] = field(default_factory=list)
+    rows: list[tuple[int, list[str]]] = field(default_factory=list)
+
+
+def _recordings(lines: Sequence[str]) -> list[_Written]:
+    """A start writes its command again, but not the title where the file was there already."""
+    found: list[_Written] = []
+    groups: list[str] = []
+    title = None
+    for number_, line in enumerate(lines, 1):
+        cells = _split(line)
+        if new := _TITLE.match(line):
+            title = new
+        elif title and cells[:1] == [_COMMAND]:
+            found.append(_Written(_bytes_of_a_unit(title, line)))
+        elif found and found[-1].columns:
+            if cells and cells[0] not in _TITLES:
+                found[-1].rows.append((number_, cells))
+        elif found and _are_names(cells, groups):
+            found[-1].columns = _columns(groups, cells)
+        groups = cells
+    return [one for one in found if one.rows]
+
+
+def _bytes_of_a_unit(title: re.Match[str], command: str) -> float:
+    version = tuple(map(int, title["version"].split(".")))
+    if title["tool"] == "dool" and (version < _DOOL_WROTE_BYTES_BEFORE or _DOOL_WRITES_BYTES.search(command)):
+        return 1.0
+    return _BYTES.get(title["tool"], 1.0)
+
+
+def _split(line: str) -> list[str]:
+    try:
+        return next(csv.reader([line]), [])
+    except csv.Error:
+        return []
+
+
+def _are_names(names: Sequence[str], groups: Sequence[str]) -> bool:
+    """Whether this row names the columns below the groups of the row before."""
+    is_below_groups = len(groups) > 1 and groups[0] not in _TITLES and len(names) >= len(groups) - 1
+    return is_below_groups and all(map(str.strip, names))
+
+
+def _columns(groups: Sequence[str], names: Sequence[str]) -> list[_Column]:
+    """``dsk/vda:read`` below ``dsk/vda`` is its ``read``."""
+    columns, group = [], ""
+    for at, name in enumerate(names):
+        group = groups[at] if at < len(groups) and groups[at] else group
+        columns.append((group, name.removeprefix(f"{group}:")))
+    return columns
+
+
+def _cells(written: _Written, texts: Sequence[str], started: float | None) -> Cells | None:
+    """None for a row that does not fit its heads."""
+    if len(texts) != len(written.columns):
+        return None
+    values: dict[_Column, float] = {}
+    for column, text in zip(written.columns, texts, strict=True):
+        if text and not _is_clock(column):
+            value = number(text)
+            if value is None:
+                return None
+            values[column] = value
+    seconds = _seconds(written.columns, texts)
+    cells: dict[str, float] = {}
+    if seconds is not None and started is not None:
+        cells[TIME] = round(seconds - started, 3)
+    return cells | _named(values, written.bytes_of_a_unit)
+
+
+def _named(values: Mapping[_Column, float], bytes_of_a_unit: float) -> dict[str, float]:
+    megabytes = bytes_of_a_unit / KB_PER_MB**2
+    cells: dict[str, float] = {}
+    for (group, name), value in values.items():
+        ours = _NAMES.get((group, name))
+        if ours:
+            share = value * megabytes if ours in _RATES.values() else value
+            cells[ours] = cells.get(ours, 0) + share
+        elif group in _CPU and name in _MORE_SYSTEM:
+            cells["cpu_system"] = cells.get("cpu_system", 0) + value
+        elif group in _MORE_GROUPS:
+            cells[f"{group} {name}"[:_LONGEST_NAME]] = value
+    return cells | _of_single_disks(values, megabytes) if "read_mb_per_s" not in cells else cells
+
+
+def _of_single_disks(values: Mapping[_Column, float], megabytes: float) -> dict[str, float]:
+    """What the disks did together, where no column says it."""
+    disks = whole_devices(group.removeprefix(_DISK) for group, _ in values if group.startswith(_DISK))
+    if not disks:
+        return {}
+    return {
+        ours: sum(values.get((f"{_DISK}{disk}", name), 0) for disk in disks) * megabytes
+        for name, ours in _RATES.items()
+    }
+
+
+def _is_clock(column: _Column) -> bool:
+    return column[1] in ("time", "epoch")
+
+
+def _seconds(columns: Sequence[_Column], texts: Sequence[str]) -> float | None:
+    """The time of a row, from any moment on; None where no column says it."""
+    for column, text in zip(columns, texts, strict=False):
+        if column[1] == "epoch":
+            return number(text)
+        if column[1] == "time" and (time := _time(text)):
+            return time.timestamp()
+    return None
+
+
+def _time(text: str) -> datetime | None:
+    for clock in _CLOCKS:
+        try:
+            # A leap year, so that its days are known to all.
+            return datetime.strptime(text if "%Y" in clock else f"2024-{text}", _with_year(clock))  # noqa: DTZ007
+        except ValueError:
+            continue
+    return None
+
+
+def _with_year(clock: str) -> str:
+    return clock if "%Y" in clock else f"%Y-{clock}"

@@ -1,0 +1,72 @@
+"""free of procps: the memory of the machine. What is used just then says nothing of a run and is not read.
+
+The unit is not printed and follows from the number: memory comes in pages of 4 kB, so that a count of bytes
+is a multiple of 4096 and one of kB a multiple of 4.
+"""
+
+import re
+from collections.abc import Sequence
+
+from ingest.formats.companions.sampling import whole_lines
+from ingest.formats.report import CompanionReport, Fact, FormatError
+from ingest.formats.source import Source
+
+_HEADING_TEXT = r"[ \t]+total +used +free +shared\b"
+_HEADING_IN_HEAD = re.compile(rf"^{_HEADING_TEXT}[^\n]*\nMem:[ \t]".encode(), re.MULTILINE)
+_ROW = re.compile(r"(Mem|Swap):[ \t]+([0-9]{1,18}|[0-9]{1,6}(?:[.,][0-9]{1,3})?[KMGTP]i?B?|0B)[ \t].*")
+_PAGE_KB = 4
+_PAGE_BYTES = 4096
+_KB_PER_MB = 1024
+# The least and the most memory of a machine with a database: 256 MB and 256 TB.
+_LEAST_KB = 256 * 1024
+_LEAST_MB = 1024
+
+
+def recognise(head: bytes) -> bool:
+    return _HEADING_IN_HEAD.search(head) is not None
+
+
+def parse(source: Source) -> CompanionReport:
+    """Raises FormatError where there is no memory."""
+    lines, warnings = whole_lines(source)
+    printed = _totals(lines)
+    if "Mem" not in printed:
+        raise FormatError("no total of the memory")
+    kilobytes = _kilobytes(printed["Mem"])
+    if kilobytes is None:
+        return _rounded(printed["Mem"], warnings)
+    hardware: dict[str, Fact] = {"ram_kib": kilobytes}
+    swap = printed.get("Swap", "")
+    if swap.isdecimal():
+        # The unit of the memory, which is large enough to tell.
+        hardware["swap_kib"] = int(swap) * kilobytes // int(printed["Mem"])
+    return CompanionReport(hardware=hardware, warnings=tuple(warnings))
+
+
+def _totals(lines: Sequence[str]) -> dict[str, str]:
+    """The first total of memory and swap; ``free -s`` prints them again and again."""
+    found: dict[str, str] = {}
+    for line in lines:
+        if row := _ROW.fullmatch(line.strip() + " "):
+            found.setdefault(row[1], row[2])
+    return found
+
+
+def _kilobytes(text: str) -> int | None:
+    """None where the total is rounded to GB or its unit remains open."""
+    if not text.isdecimal() or (total := int(text)) < _LEAST_MB:
+        return None
+    if total < _LEAST_KB:
+        return total * _KB_PER_MB
+    if total % _PAGE_BYTES == 0:
+        return total // 1024
+    return total if total % _PAGE_KB == 0 else None
+
+
+def _rounded(text: str, warnings: Sequence[str]) -> CompanionReport:
+    """What ``-g`` and ``-h`` print; nothing of a count whose unit remains open, such as that of ``--si``."""
+    if not text.isdecimal():
+        return CompanionReport(hardware={"ram": text}, warnings=tuple(warnings))
+    if int(text) < _LEAST_MB:
+        return CompanionReport(hardware={"ram": f"{text}Gi"}, warnings=tuple(warnings))
+    return CompanionReport(warnings=(*warnings, f"the unit of {text}, the total of the memory, is not clear"))

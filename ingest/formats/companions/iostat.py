@@ -1,0 +1,181 @@
+"""iostat of sysstat: a report an interval, of which the first is the average since the machine started.
+
+A report has the CPUs, the devices, or both, and with ``-t`` a time. Of devices the columns differ by version
+and option. The decimal comma depends on the locale. Whether ``-y`` left the first report out cannot be seen,
+so that the first one is never read.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from ingest.formats.companions.devices import whole_devices
+from ingest.formats.companions.sampling import (
+    KB_PER_MB,
+    TIME,
+    Recording,
+    banner_facts,
+    numbers,
+    seconds_after,
+    time_of_day,
+    total,
+    whole_lines,
+)
+from ingest.formats.report import CompanionReport, FormatError
+from ingest.formats.source import Source
+
+_CPU_HEADING = re.compile(r"avg-cpu:[ \t]+%user[ \t]")
+_DEVICE_HEADING = re.compile(r"(?:Device:?)[ \t]+(?:tps|rrqm/s|r/s)[ \t]")
+_HEADING_IN_HEAD = re.compile(
+    rf"^(?:{_CPU_HEADING.pattern}|{_DEVICE_HEADING.pattern})".encode(), re.MULTILINE
+)
+_TIME = re.compile(
+    r"(?:Time:[ \t]*)?(?:[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}[ T])?"
+    r"[0-9]{1,2}:[0-9]{2}:[0-9]{2}(?:[^0-9]?[AaPp][Mm])?(?:[-+][0-9]{2}:?[0-9]{2}|Z)?"
+)
+
+_SECTOR_KB = 0.5
+# kB in one of the unit of a column.
+_READ = {
+    "rkB/s": 1,
+    "rMB/s": KB_PER_MB,
+    "rsec/s": _SECTOR_KB,
+    "kB_read/s": 1,
+    "MB_read/s": KB_PER_MB,
+    "Blk_read/s": _SECTOR_KB,
+}
+_WRITTEN = {
+    "wkB/s": 1,
+    "wMB/s": KB_PER_MB,
+    "wsec/s": _SECTOR_KB,
+    "kB_wrtn/s": 1,
+    "MB_wrtn/s": KB_PER_MB,
+    "Blk_wrtn/s": _SECTOR_KB,
+}
+# Kept of every device, under its name.
+_OF_A_DEVICE = (
+    "tps",
+    "r/s",
+    "w/s",
+    "await",
+    "r_await",
+    "w_await",
+    "f_await",
+    "svctm",
+    "avgqu-sz",
+    "aqu-sz",
+    "%util",
+)
+_MOST_DEVICES = 8
+_LONGEST_NAME = 60
+
+
+def recognise(head: bytes) -> bool:
+    return _HEADING_IN_HEAD.search(head) is not None
+
+
+def parse(source: Source) -> CompanionReport:
+    """Raises FormatError where there is no report."""
+    lines, warnings = whole_lines(source)
+    reports = list(_reports(lines))
+    if not reports:
+        raise FormatError("no report of iostat")
+    if len(reports) == 1:
+        warnings.append(
+            "iostat printed one report, which is taken for the averages since the machine started"
+        )
+    samples = _whole_reports(lines, reports, warnings)[1:]
+    devices = whole_devices(name for report in samples for name in report.devices)
+    if len(devices) > _MOST_DEVICES:
+        warnings.append(f"of {len(devices)} devices the single figures of {_MOST_DEVICES} are kept")
+    recording = Recording("iostat")
+    for report in samples:
+        recording.add(report.cells(reports[0].clock, devices), report.line)
+    recording.left_out += [line for report in reports for line in report.left_out]
+    hardware, environment = banner_facts(lines)
+    return recording.report(hardware=hardware, environment=environment, warnings=warnings)
+
+
+@dataclass
+class _Report:
+    """What iostat printed of one interval, beginning at a line. ``columns`` are those of its devices."""
+
+    line: int
+    clock: int | None = None
+    cpu: dict[str, float] = field(default_factory=dict)
+    columns: list[str] = field(default_factory=list)
+    devices: dict[str, dict[str, float]] = field(default_factory=dict)
+    left_out: list[int] = field(default_factory=list)
+
+    def take_cpu(self, columns: Sequence[str], words: Sequence[str], line: int) -> None:
+        values = numbers(words)
+        if values is not None and len(values) == len(columns) - 1:
+            self.cpu = dict(zip(columns[1:], values, strict=True))
+        else:
+            self.left_out.append(line)
+
+    def take_device(self, words: Sequence[str], line: int) -> None:
+        values = numbers(words[1:])
+        if values is not None and len(words) == len(self.columns):
+            self.devices[words[0]] = dict(zip(self.columns[1:], values, strict=True))
+        else:
+            self.left_out.append(line)
+
+    def cells(self, start: int | None, devices: Sequence[str]) -> dict[str, float]:
+        """The samples of the CPUs and of these devices, of which one that is not listed did nothing."""
+        cells: dict[str, float] = {}
+        if self.clock is not None and start is not None:
+            cells[TIME] = float(seconds_after(start, self.clock))
+        if self.cpu:
+            cells["cpu_user"] = total(self.cpu.get("%user", 0), self.cpu.get("%nice", 0))
+            cells["cpu_system"] = self.cpu.get("%system", 0)
+            cells["cpu_wait"] = self.cpu.get("%iowait", 0)
+            cells["cpu_idle"] = self.cpu.get("%idle", 0)
+            cells["cpu_steal"] = self.cpu.get("%steal", 0)
+        listed = [self.devices[name] for name in devices if name in self.devices]
+        for metric, units in (("read_mb_per_s", _READ), ("write_mb_per_s", _WRITTEN)):
+            if column := next((name for name in units if name in self.columns), None):
+                cells[metric] = total(*(one[column] for one in listed)) * units[column] / KB_PER_MB
+        for name in devices[:_MOST_DEVICES]:
+            printed = self.devices.get(name, {})
+            cells |= {
+                f"{name[:_LONGEST_NAME]} {column}": printed[column]
+                for column in _OF_A_DEVICE
+                if column in printed
+            }
+        return cells
+
+
+def _reports(lines: Iterable[str]) -> Iterator[_Report]:
+    report: _Report | None = None
+    cpu_columns: list[str] = []
+    clock: int | None = None
+    for number, line in enumerate(map(str.strip, lines), 1):
+        of_cpus = _CPU_HEADING.match(line) is not None
+        if _TIME.fullmatch(line):
+            clock = time_of_day(line)
+        elif of_cpus or _DEVICE_HEADING.match(line):
+            if report is None or of_cpus or report.columns:
+                if report is not None:
+                    yield report
+                report = _Report(number, clock)
+            cpu_columns = line.split() if of_cpus else []
+            report.columns = [] if of_cpus else line.split()
+        elif line and report is not None and cpu_columns:
+            report.take_cpu(cpu_columns, line.split(), number)
+        elif line and report is not None and report.columns:
+            report.take_device(line.split(), number)
+    if report is not None:
+        yield report
+
+
+def _whole_reports(lines: Sequence[str], reports: Sequence[_Report], warnings: list[str]) -> list[_Report]:
+    """Without a last report that lacks what the one before it has: the file may be cut in it."""
+    if len(reports) < 2 or not lines[-1].strip():
+        return list(reports)
+    last, before = reports[-1], reports[-2]
+    lacks_cpus = bool(before.cpu) and not last.cpu
+    if lacks_cpus or len(last.columns) < len(before.columns) or len(last.devices) < len(before.devices):
+        warnings.append(f"the last report, of line {last.line}, is not complete and was not read")
+        return list(reports[:-1])
+    return list(reports)

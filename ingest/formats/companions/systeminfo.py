@@ -1,0 +1,78 @@
+"""What machines say of themselves in ``Key: value`` lines: systeminfo of Windows, hostnamectl and
+``/etc/os-release`` of Linux, sw_vers and system_profiler of macOS.
+
+Only what is listed here is read: such texts also name hosts, people, networks and serial numbers.
+"""
+
+import re
+
+from ingest.formats.companions.facts import pairs, pairs_in, whole_number
+from ingest.formats.report import CompanionReport, Fact, FormatError
+from ingest.formats.source import Source
+
+# Two keys by which each of them is known.
+_KNOWN_BY = (
+    ("OS Name", "OS Version"),
+    ("Operating System", "Kernel"),
+    ("PRETTY_NAME", "VERSION_ID"),
+    ("NAME", "PRETTY_NAME"),
+    ("ProductName", "ProductVersion"),
+    ("Model Identifier", "Memory"),
+)
+_LINES_TO_KNOW = 60
+
+_HARDWARE = {
+    "System Model": "model",
+    "Hardware Model": "model",
+    "Model Identifier": "model",
+    "Chip": "cpu_model",
+    "Processor Name": "cpu_model",
+    "System Type": "arch",
+    "Architecture": "arch",
+    "Virtualization": "hypervisor",
+}
+_ENVIRONMENT = {"OS Version": "os_version", "BuildVersion": "os_build", "BIOS Version": "bios"}
+_OS = ("OS Name", "Operating System", "PRETTY_NAME")
+_CORES = ("Total Number of Cores",)
+_MEMORY = ("Total Physical Memory", "Memory")
+_SOCKETS = re.compile(r"([0-9]{1,3}) Processor\(s\) Installed\.?")
+_PROCESSOR = re.compile(r"[ \t]*\[0*1\]:[ \t]*(\S.{0,199})")
+_AMOUNT = re.compile(r"([0-9]{1,3}(?:[.,\s\u00a0\u202f][0-9]{3})*|[0-9]{1,9})[ \t]*([MGT])B")
+_KIB = {"M": 1024, "G": 1024**2, "T": 1024**3}
+_SEPARATOR = re.compile(r"[^0-9]")
+
+
+def recognise(head: bytes) -> bool:
+    lines = head.decode(errors="replace").splitlines()[:_LINES_TO_KNOW]
+    said = pairs_in(lines)
+    is_lscpu = "Architecture" in said and "CPU(s)" in said
+    return not is_lscpu and any(first in said and second in said for first, second in _KNOWN_BY)
+
+
+def parse(source: Source) -> CompanionReport:
+    """Raises FormatError where nothing of it is known."""
+    said, warnings = pairs(source)
+    hardware: dict[str, Fact] = {}
+    for name, ours in _HARDWARE.items():
+        if name in said:
+            hardware.setdefault(ours, said[name])
+    if found := _SOCKETS.fullmatch(said.get("Processor(s)", "")):
+        hardware["sockets"] = int(found[1])
+        if model := next(filter(None, map(_PROCESSOR.fullmatch, source.lines)), None):
+            hardware.setdefault("cpu_model", model[1].strip())
+    for name in _CORES:
+        if (cores := whole_number(said.get(name, "").split("(")[0])) is not None:
+            hardware["cores"] = cores
+    for name in _MEMORY:
+        if amount := _AMOUNT.fullmatch(said.get(name, "")):
+            hardware["ram_kib"] = int(_SEPARATOR.sub("", amount[1])) * _KIB[amount[2]]
+    environment: dict[str, Fact] = {ours: said[name] for name, ours in _ENVIRONMENT.items() if name in said}
+    if os := next((said[name] for name in _OS if name in said), None):
+        environment["os"] = os
+    elif "ProductName" in said:
+        environment["os"] = f"{said['ProductName']} {said.get('ProductVersion', '')}".strip()
+    if kernel := said.get("Kernel"):
+        environment["kernel"] = kernel.removeprefix("Linux ")
+    if not hardware and not environment:
+        raise FormatError("nothing that is known of machines")
+    return CompanionReport(hardware=hardware, environment=environment, warnings=tuple(warnings))

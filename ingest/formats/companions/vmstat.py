@@ -1,0 +1,119 @@
+"""vmstat of Linux: one line an interval, of which the first is the average since the machine started.
+
+The heading is printed again every few lines. ``-t`` adds a time, ``-w`` width, ``-a`` other columns of
+memory, newer versions a column ``gu``. ``-S`` changes the units of memory, but not those of ``bi`` and
+``bo``, which count blocks of 1 kB.
+"""
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+
+from ingest.formats.companions.sampling import (
+    KB_PER_MB,
+    TIME,
+    Cells,
+    Recording,
+    numbers,
+    whole_lines,
+)
+from ingest.formats.report import CompanionReport, FormatError
+from ingest.formats.source import Source
+
+_HEADING_TEXT = (
+    r"[ \t]*r +b +swpd +free +(?:buff|inact) +(?:cache|active) +si +so +bi +bo +in +cs +us +sy +id +wa\b"
+)
+_HEADING = re.compile(_HEADING_TEXT)
+_HEADING_IN_HEAD = re.compile(rf"^{_HEADING_TEXT}".encode(), re.MULTILINE)
+_NAMES = {
+    "r": "run_queue",
+    "b": "blocked",
+    "in": "interrupts_per_s",
+    "cs": "context_switches_per_s",
+    "us": "cpu_user",
+    "sy": "cpu_system",
+    "id": "cpu_idle",
+    "wa": "cpu_wait",
+    "st": "cpu_steal",
+    "gu": "cpu_guest",
+    "bi": "read_mb_per_s",
+    "bo": "write_mb_per_s",
+}
+_BLOCKS = ("bi", "bo")
+_TITLE = "procs"
+# No terminal is so low that vmstat repeats its heading after fewer lines.
+_FEWEST_LINES_BETWEEN_HEADINGS = 10
+
+
+def recognise(head: bytes) -> bool:
+    return _HEADING_IN_HEAD.search(head) is not None
+
+
+def parse(source: Source) -> CompanionReport:
+    """Raises FormatError where there is no heading."""
+    lines, warnings = whole_lines(source)
+    recordings = _recordings(lines)
+    if not recordings:
+        raise FormatError("no heading of vmstat")
+    if len(recordings) > 1:
+        warnings.append(f"vmstat was started {len(recordings)} times; the samples of the last time were read")
+    recording = recordings[-1]
+    if not recording.rows:
+        warnings.append("vmstat printed the averages since the machine started, and no sample after them")
+    return recording.report(warnings=warnings)
+
+
+def _recordings(lines: Sequence[str]) -> list[Recording]:
+    """What each start of vmstat printed, without the first line."""
+    found: list[Recording] = []
+    columns: list[str] = []
+    started: datetime | None = None
+    since_heading = since_start = 0
+    for number, line in enumerate(lines, 1):
+        if _HEADING.match(line):
+            columns = line.split()
+            if not found or 0 < since_heading < _FEWEST_LINES_BETWEEN_HEADINGS:
+                found.append(Recording("vmstat"))
+                since_start = 0
+            since_heading = 0
+        elif columns and line.strip() and _TITLE not in line:
+            since_heading += 1
+            since_start += 1
+            cells, time = _row(columns, line.split())
+            if since_start == 1:
+                started = time
+            else:
+                found[-1].add(_timed(cells, started, time), number)
+    return found
+
+
+def _row(columns: Sequence[str], words: Sequence[str]) -> tuple[dict[str, float] | None, datetime | None]:
+    """The samples of a line and its time. Its zone is a column of the heading where there is a time."""
+    numeric = next((at for at, name in enumerate(columns) if name not in _KNOWN), len(columns))
+    values = numbers(words[:numeric])
+    if values is None or len(values) < numeric:
+        return None, None
+    cells = {
+        _NAMES.get(name, name): value / KB_PER_MB if name in _BLOCKS else value
+        for name, value in zip(columns[:numeric], values, strict=True)
+    }
+    if len(words) == numeric:
+        return cells, None
+    time = _time(" ".join(words[numeric:]))
+    return (cells, time) if time else (None, None)
+
+
+_KNOWN = frozenset({*_NAMES, "swpd", "free", "buff", "cache", "inact", "active", "si", "so"})
+
+
+def _time(text: str) -> datetime | None:
+    try:
+        return datetime.strptime(text, "%Y-%m-%d %H:%M:%S")  # noqa: DTZ007 - only differences are taken
+    except ValueError:
+        return None
+
+
+def _timed(cells: dict[str, float] | None, started: datetime | None, time: datetime | None) -> Cells | None:
+    if cells is None or started is None or time is None:
+        return cells
+    return {TIME: (time - started).total_seconds(), **cells}
