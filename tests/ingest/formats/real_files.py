@@ -1,0 +1,101 @@
+"""The fixtures of all formats, of results and of companions alike, and what a report says."""
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ingest.formats import FORMATS, parse
+from ingest.formats.companions import COMPANION_FORMATS
+from ingest.formats.report import FormatError
+from ingest.formats.source import Source
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+EXPECTED = ".expected.json"
+ONE_RESULT_A_LINE = frozenset({"jmh_text", "qps_json", "qps_table", "run_lines"})
+# Real files that may be read but not all copied; a machine without them skips what needs them.
+SHARED = Path(__file__).parents[4] / "shared" / "data"
+
+
+@dataclass(frozen=True)
+class Read:
+    """What a format said of a file: all that it found, and its warnings.
+
+    ``parts`` are the same without what depends on other parts: the runs, the samples, the facts. Where each
+    line is a result of its own, the parts are the single readings.
+    """
+
+    found: tuple
+    parts: Counter
+    warnings: frozenset
+
+
+def fixtures():
+    """The files that are fixtures of a format, in its folder."""
+    return [
+        path
+        for path in sorted(FIXTURES.rglob("*"))
+        if path.is_file() and format_of(path) and not path.name.endswith(EXPECTED)
+    ]
+
+
+def format_of(path):
+    name = path.parent.name
+    return name if name in FORMATS or name in COMPANION_FORMATS else None
+
+
+def fixture_id(path):
+    return f"{path.parent.name}/{path.name}"
+
+
+def read(name, data):
+    """Raises FormatError, as any sender of this file as this format is told."""
+    source = Source(data)
+    if name in FORMATS:
+        _, report = parse(source, name)
+        found = (report.runs, report.intervals, dict(report.facts))
+        parts = _parts_of_results(report, split=name in ONE_RESULT_A_LINE)
+        return Read(found, parts, frozenset(report.warnings))
+    report = COMPANION_FORMATS[name].parse(source)
+    found = (report.samples, report.means, dict(report.hardware), dict(report.environment))
+    return Read(found, _parts_of_companion(report), frozenset((*source.warnings, *report.warnings)))
+
+
+def _parts_of_results(report, *, split):
+    tables = {}
+    for table in report.intervals:
+        tables.setdefault(table.run, []).append(repr(replace(table, run="")))
+    # A key, and the number of a repetition, depend on the runs beside this one.
+    runs = [(replace(run, key="", repetition=None), tables.get(run.key, ())) for run in report.runs]
+    if split:
+        runs = [
+            (replace(run, readings=(one,), options={}), tables)
+            for run, tables in runs
+            for one in run.readings
+        ]
+    return Counter((repr(run), *tables) for run, tables in runs)
+
+
+def _parts_of_companion(report):
+    rows = [(table.source, table.columns, row) for table in report.samples for row in table.rows]
+    return Counter([*rows, *report.hardware.items(), *report.environment.items()])
+
+
+def understood(name, data):
+    """As ``read``; None where the file is refused."""
+    try:
+        return read(name, data)
+    except FormatError:
+        return None
+
+
+def recognised_by(data):
+    """The names of all formats, of results and of companions, that take this for a file of theirs."""
+    head = Source(data).head
+    return [
+        name for formats in (FORMATS, COMPANION_FORMATS) for name in formats if formats[name].recognise(head)
+    ]
+
+
+def accepted():
+    """The fixtures that are understood."""
+    return [path for path in fixtures() if understood(format_of(path), path.read_bytes())]

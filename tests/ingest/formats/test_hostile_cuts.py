@@ -1,0 +1,41 @@
+"""A file that is cut anywhere is understood in full, refused, or imported with a warning."""
+
+import json
+
+import pytest
+
+from tests.ingest.formats.cuts import troubles
+from tests.ingest.formats.real_files import accepted, fixture_id, format_of, read, understood
+
+# Long files are cut at fewer places, so that all of them together take seconds.
+BYTES_PER_FILE = 3_000_000
+FEWEST_CUTS = 16
+# A fixture that ends within a line is a cut file already.
+ACCEPTED = [path for path in accepted() if path.read_bytes().endswith((b"\n", b"]", b"}"))]
+
+
+def most_cuts(data):
+    return max(BYTES_PER_FILE // len(data), FEWEST_CUTS)
+
+
+@pytest.mark.parametrize("path", ACCEPTED, ids=fixture_id)
+def test_a_file_that_is_cut_is_never_taken_for_a_whole_one(path):
+    data = path.read_bytes()
+    assert troubles(format_of(path), data, most=most_cuts(data)) == []
+
+
+@pytest.mark.parametrize("path", ACCEPTED, ids=fixture_id)
+def test_a_last_line_of_text_without_its_end_never_goes_without_a_warning(path):
+    data = path.read_bytes()
+    if is_one_json_value(data):
+        pytest.skip("JSON says itself where it ends")
+    cut = understood(format_of(path), data.rstrip(b"\r\n"))
+    assert cut is None or cut.warnings - read(format_of(path), data).warnings
+
+
+def is_one_json_value(data):
+    try:
+        json.loads(data)
+    except ValueError:
+        return False
+    return True
