@@ -49,6 +49,7 @@ _LATE = re.compile(r"number of transactions above the (\S{1,40}) ms latency limi
 _TPS = re.compile(r"(\S+) \(([a-z ]{1,60})\)")
 _SCRIPT = re.compile(r"SQL script ([0-9]{1,4}): ?(.*)")
 _SHARE = re.compile(r"([0-9]+) transactions \(\S+% of total(?:, tps = \S+)?\)")
+_ONLY_STATEMENTS = "script statistics:"
 _STATEMENTS = re.compile(
     r"statement latencies in milliseconds(?:, file ([0-9]{1,4}))?"
     r"(?P<columns>| and failures|, failures and retries):"
@@ -228,15 +229,15 @@ class _Sorter:
         return output
 
     def _tick(self, text: str, line_number: int) -> None:
-        output = self._output(line_number)
         tick = _TICK.fullmatch(text)
         row = _cells(tick) if tick else None
+        before = self.outputs[-1].ticks if self.outputs else []
         if row is None:
-            output.strange_ticks.append(line_number)
-            return
-        if output.ticks and _runs_backwards(output.ticks[-1], row):
-            output = self._begin(line_number)
-        output.ticks.append(row)
+            self._output(line_number).strange_ticks.append(line_number)
+        elif before and _runs_backwards(before[-1], row):
+            self._begin(line_number).ticks.append(row)
+        else:
+            self._output(line_number).ticks.append(row)
 
     def _is_of_report(self, line: str, text: str, line_number: int) -> bool:
         """Whether the line belongs to the report of the last output, where it is noted."""
@@ -263,6 +264,9 @@ class _Sorter:
         if found := _SCRIPT.fullmatch(text):
             self.script = self._script(report, int(found[1]), line_number)
             self.script.name = found[2]
+        elif text == _ONLY_STATEMENTS:
+            self.script = self._script(report, 1, line_number)
+            self.script.statements_end = line_number
         elif found := _STATEMENTS.fullmatch(text):
             if self.script is None or found[1]:
                 self.script = self._script(report, int(found[1] or 1), line_number)
