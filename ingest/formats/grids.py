@@ -15,6 +15,8 @@ THREAD_HEADS = frozenset({"clients", "threads", "connections", "users", "session
 
 _NAME = re.compile(r"(?!.*: )\w(?:.*[\w)+])?")
 _QUERY_HEADS = frozenset({"query", "queries"})
+# Ratios stay below it, and in a table of rates at least one does not.
+_LEAST_RATE = 10
 _EMPTY_TITLES = frozenset({"", "result", "results", "throughput", "performance", "benchmark"})
 
 
@@ -29,7 +31,8 @@ class Row:
 class Grid:
     """``head`` stands over the row labels; ``titles`` are the lines around the table, with their numbers.
 
-    Every row has as many cells as there are columns.
+    Every row has as many cells as there are columns. ``metric`` is what the layout itself says that the
+    numbers are; a title knows better.
     """
 
     line: int
@@ -37,6 +40,7 @@ class Grid:
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
     titles: tuple[tuple[int, str], ...]
+    metric: Metric | None = None
 
 
 def counts_threads(head: str) -> bool:
@@ -53,6 +57,17 @@ def product_and_version(label: str) -> tuple[str | None, str | None]:
     """Product and version of a column or row; a label that begins with a digit is a version alone."""
     label = label.strip()
     return (None, label) if label[:1].isdigit() else split_product_version(label)
+
+
+def named_builds(report: ParsedReport) -> ParsedReport:
+    """The report with columns that name no version taken for versions: ``x.my8044_rel.c8r32`` is a build.
+
+    Which product it is of, its sender says.
+    """
+    runs = tuple(
+        run if run.version else replace(run, product=None, version=run.column) for run in report.runs
+    )
+    return replace(report, runs=runs)
 
 
 def heads_grid(head: str, names: Sequence[str], *, looks_sure: bool) -> bool:
@@ -151,6 +166,8 @@ def _metric_and_workload(grid: Grid) -> tuple[Metric, str | None]:
     refuse_relative(grid.titles)
     found = [(line, text, mention) for line, text in grid.titles for mention in mentions(text)]
     if not found:
+        if grid.metric is not None:
+            return grid.metric, None
         if grid.head.casefold() in _QUERY_HEADS and not grid.titles:
             return Metric("qps"), None
         raise FormatError(
@@ -176,6 +193,17 @@ def refuse_relative(titles: Iterable[tuple[int, str]]) -> None:
                 "these are relative figures; upload the absolute ones, and benchdash computes the ratios",
                 line,
             )
+
+
+def refuse_ratios(rows: Iterable[Row], line: int) -> None:
+    """Raise FormatError where nothing says what the numbers are, and all are as small as ratios are."""
+    numbers = [float(cell) for row in rows for cell in row.cells if is_number(cell)]
+    if numbers and max(numbers) < _LEAST_RATE:
+        raise FormatError(
+            f"no number reaches {_LEAST_RATE}: are these relative figures? Upload the absolute ones, "
+            "or write 'queries per second' above the table",
+            line,
+        )
 
 
 def _title_without(mention: Mention, title: str) -> str | None:

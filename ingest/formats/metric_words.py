@@ -15,6 +15,8 @@ TITLE_WORDS = (
 
 _RATES = {
     "transaction": "tps",
+    "txn": "tps",
+    "trx": "tps",
     "quer": "qps",
     "event": "events_per_s",
     "operation": "ops_per_s",
@@ -29,6 +31,12 @@ _STATISTICS = {
     "min": "latency_min",
     "maximum": "latency_max",
     "max": "latency_max",
+}
+_OTHER_RATES = {
+    "cs/s": "context_switches_per_s",
+    "csw/s": "context_switches_per_s",
+    "context switches/s": "context_switches_per_s",
+    "context switches per second": "context_switches_per_s",
 }
 # Factors to milliseconds, as a pair of multiplier and divisor, so that decimal digits survive the division.
 _TIMES = {
@@ -49,18 +57,26 @@ _TIMES = {
 
 _PER_SECOND = r"(?:\s+per\s+sec(?:ond)?|/s(?:ec(?:ond)?)?)(?!\w)"
 _UNIT = "|".join(sorted(_TIMES, key=len, reverse=True))
-_STATISTIC = "|".join(_STATISTICS) + r"|p[0-9]{1,2}(?:\.[0-9]+)?|[0-9]{1,2}(?:\.[0-9]+)?th[ -]?percentile"
+_STATISTIC = (
+    "|".join(_STATISTICS) + r"|p[0-9]{1,2}(?:\.[0-9]+)?|[0-9]{1,2}(?:\.[0-9]+)?(?:%|th[ -]?percentile)"
+)
 _TIME = r"(?:response\s+times?|latenc(?:y|ies))"
 _PHRASE = re.compile(
     rf"""
     (?<![\w.-])(?:
-        (?P<rate>transaction|quer|event|operation|op)(?:ies|y|s)?{_PER_SECOND}
+        (?P<rate>transaction|txn|trx|quer|event|operation|op)(?:ies|y|s)?{_PER_SECOND}
       | (?:(?P<before>{_STATISTIC})[\s,-]+{_TIME} | {_TIME}[\s,(]+(?P<after>{_STATISTIC})(?!\w))
         (?:[\s,]*[(\[]?(?P<unit>{_UNIT})(?!\w)[)\]]?)?
       | (?P<name>[a-z]+(?:_[a-z0-9]+)*)(?![\w.-])
     )
     """,
     re.IGNORECASE | re.VERBOSE,
+)
+
+
+# What stands over a column beside others that say that it is a time: p95 (ms), avg_ms, lat_p95_ms.
+_TIME_HEAD = re.compile(
+    rf"(?:lat(?:ency)?[ _])?(?P<statistic>{_STATISTIC})[ _]?[(\[]?(?P<unit>{_UNIT})[)\]]?", re.IGNORECASE
 )
 
 
@@ -129,7 +145,7 @@ def mentions(text: str) -> Iterator[Mention]:
 
 
 def metric_named(head: str) -> Metric | None:
-    """The metric that a head or a unit names, or None: ``tps``, ``latency_p95 (us)``, ``queries/second``.
+    """The metric that a head or a unit names, or None: ``tps``, ``p95 (us)``, ``queries/second``.
 
     The whole head must name it. A latency without a unit is in milliseconds when it bears our own name.
     """
@@ -138,6 +154,10 @@ def metric_named(head: str) -> Metric | None:
         return Metric(name.strip())
     if name.strip().startswith("latency_") and known_metric(name.strip()) and unit.rstrip(")") in _TIMES:
         return Metric(name.strip()).in_unit(unit.rstrip(")"), line=1)
+    if rate := _OTHER_RATES.get(" ".join(head.casefold().split())):
+        return Metric(rate)
+    if time := _TIME_HEAD.fullmatch(head.strip()):
+        return Metric(_statistic(time["statistic"])).in_unit(time["unit"], line=1)
     for mention in mentions(head.strip()):
         if mention.start == 0 and mention.end == len(head.strip()) and not mention.lacks_unit:
             return mention.metric

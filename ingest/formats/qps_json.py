@@ -1,7 +1,7 @@
 """Results as JSON objects with the fields of the tables in CSV: ``{"query", "client", "qps", ...}``.
 
 They stand in ``{"unit": "queries/second", "server": {...}, "measurements": [...]}``, in a bare list, or one
-on each line (JSON Lines).
+on each line (JSON Lines). Tables with a field for each version are read as well.
 """
 
 import json
@@ -14,6 +14,7 @@ from ingest.formats.metric_words import metric_named
 from ingest.formats.records import Cell, Record, meaning_of, read_records, understand
 from ingest.formats.report import Fact, FormatError, ParsedReport
 from ingest.formats.source import Source
+from ingest.formats.wide_json import begins_wide_list, begins_wide_object, object_at, read_wide
 
 _MEASUREMENTS = re.compile(r'"measurements"\s*:\s*\[\s*(?=\{)')
 _LIST = re.compile(r"\s*\[\s*(?=\{)")
@@ -27,15 +28,33 @@ def recognise(head: bytes) -> bool:
     if text.startswith("{"):
         measurements = _MEASUREMENTS.search(text)
         if measurements:
-            return understand([*_object_at(text, measurements.end()), "unit"]).tell_runs
-        return understand(_object_on_line(text.partition("\n")[0])).tell_runs
-    first = _LIST.match(text)
-    return first is not None and understand(_object_at(text, first.end())).tell_runs
+            return understand([*object_at(text, measurements.end()), "unit"]).tell_runs
+        return understand(_object_on_line(text.partition("\n")[0])).tell_runs or begins_wide_object(text)
+    if not (first := _LIST.match(text)):
+        return False
+    item = object_at(text, first.end())
+    return understand(item).tell_runs or begins_wide_list(item)
 
 
 def parse(source: Source) -> ParsedReport:
     """A run for each measurement. Raises FormatError with the line that cannot be understood."""
-    records, facts = _records_and_facts(source)
+    first = next(line for line in source.lines if line.strip())
+    if (
+        (on_line := _object_on_line(first))
+        and "measurements" not in on_line
+        and not begins_wide_object(first)
+    ):
+        report = _report([_record(line, value) for line, value in load_lines(source)], {})
+        if source.ends_with_newline:
+            return report
+        cut = "the last line has no line end; if the file was cut off, lines are missing"
+        return replace(report, warnings=(*report.warnings, cut))
+    document = load(source)
+    wide = read_wide(source, document)
+    return wide or _report(*_records_and_facts(source, document))
+
+
+def _report(records: Sequence[Record], facts: Mapping[str, Fact]) -> ParsedReport:
     if not records:
         raise FormatError("there is no list of measurements, or it is empty", line=1)
     names = dict.fromkeys(name for record in records for name in record.fields)
@@ -43,12 +62,7 @@ def parse(source: Source) -> ParsedReport:
     return replace(report, facts=facts)
 
 
-def _records_and_facts(source: Source) -> tuple[Sequence[Record], Mapping[str, Fact]]:
-    first_line = next(line for line in source.lines if line.strip())
-    first = _object_on_line(first_line)
-    if first and "measurements" not in first:
-        return [_record(line, value) for line, value in load_lines(source)], {}
-    document = load(source)
+def _records_and_facts(source: Source, document: object) -> tuple[Sequence[Record], Mapping[str, Fact]]:
     if isinstance(document, list):
         return list(map(_record, lines_of_items(source), document)), {}
     if not isinstance(document, dict) or not isinstance(document.get("measurements"), list):
@@ -96,15 +110,6 @@ def _is_scalar(value: object) -> bool:
 def _kind(value: object) -> str:
     kinds = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
     return kinds.get(type(value), "a number")
-
-
-def _object_at(text: str, start: int) -> dict[str, object]:
-    """The object that begins there; an empty one where it does not end or is none."""
-    try:
-        value, _ = json.JSONDecoder().raw_decode(text, start)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 def _object_on_line(line: str) -> dict[str, object]:

@@ -8,33 +8,35 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ingest.formats.aligned_records import AlignedRecords, find_aligned_records
 from ingest.formats.aligned_tables import AlignedTable, find_aligned_table
-from ingest.formats.grids import refuse_relative
+from ingest.formats.column_blocks import ColumnBlockTable, find_column_block
+from ingest.formats.grids import refuse_ratios, refuse_relative
 from ingest.formats.report import FormatError, ParsedReport
-from ingest.formats.separated_tables import SeparatedTable, find_separated_table
+from ingest.formats.separated_tables import SeparatedTable, find_separated_table, rows_without_names
 from ingest.formats.source import Source
 
 _LINES_ABOVE_TABLE = 10
-_COLUMNS_IN_BLOCK = re.compile(r"\s*(?:relative to\b|col-[0-9]+ ?:)", re.IGNORECASE)
+_RELATIVE = re.compile(r"\s*relative to\b", re.IGNORECASE)
 
 
 def recognise(head: bytes) -> bool:
     lines = head.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    return _COLUMNS_IN_BLOCK.match(lines[0]) is not None or _find_table(lines) is not None
+    is_table = _RELATIVE.match(lines[0]) is not None or _find_table(lines) is not None
+    return is_table or bool(rows_without_names(lines[:-1]))
 
 
 def parse(source: Source) -> ParsedReport:
     """A run for each result of the table. Raises FormatError with the line that cannot be understood."""
     lines = source.lines
-    if _COLUMNS_IN_BLOCK.match(lines[0]):
-        refuse_relative([(1, lines[0])])
-        raise FormatError(
-            "the columns are named in a block above the table; write their names over them, "
-            "and what the numbers are into a title",
-            line=1,
-        )
+    refuse_relative([(1, lines[0])])
     table = _find_table(lines)
     if table is None:
+        if rows := rows_without_names(lines):
+            refuse_ratios(rows, line=1)
+            raise FormatError(
+                "no line names the columns; write 'query' and their versions above them", line=1
+            )
         raise FormatError("no line names the columns of a table, or nothing says what they are", line=1)
     report = table.read()
     if source.ends_with_newline:
@@ -43,5 +45,12 @@ def parse(source: Source) -> ParsedReport:
     return replace(report, warnings=(*report.warnings, cut))
 
 
-def _find_table(lines: Sequence[str]) -> SeparatedTable | AlignedTable | None:
-    return find_separated_table(lines, _LINES_ABOVE_TABLE) or find_aligned_table(lines, _LINES_ABOVE_TABLE)
+def _find_table(
+    lines: Sequence[str],
+) -> ColumnBlockTable | SeparatedTable | AlignedRecords | AlignedTable | None:
+    return (
+        find_column_block(lines, _LINES_ABOVE_TABLE)
+        or find_separated_table(lines, _LINES_ABOVE_TABLE)
+        or find_aligned_records(lines, _LINES_ABOVE_TABLE)
+        or find_aligned_table(lines, _LINES_ABOVE_TABLE)
+    )

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from benchdash.results.readings import Reading
 from ingest.formats.cells import decimals, is_missing, is_number, number, whole_number
 from ingest.formats.entries import Entry, distinct_runs, join_metrics, refuse_copies, shortened
+from ingest.formats.machine_columns import counters, cpu_columns
 from ingest.formats.metric_words import Metric, metric_named
 from ingest.formats.names import split_product_version
 from ingest.formats.report import Fact, FormatError, ParsedReport, ParsedRun
@@ -30,6 +31,16 @@ _MEANINGS = {
     "threads": "threads",
     "clients": "threads",
     "concurrency": "threads",
+    "connections": "threads",
+    "users": "threads",
+    "sessions": "threads",
+    "user_threads": "threads",
+    "client_threads": "threads",
+    "number_of_threads": "threads",
+    "concurrent_threads": "threads",
+    "concurrent_clients": "threads",
+    "concurrent_connections": "threads",
+    "concurrent_users": "threads",
     "repetition": "repetition",
     "started_at": "time",
     "time": "time",
@@ -103,6 +114,7 @@ def read_records(columns: Columns, records: Sequence[Record], line: int) -> Pars
     """
     _check_columns(columns, line)
     refuse_copies((record.line, tuple(sorted(record.fields.items()))) for record in records)
+    columns = _with_cpu_times(columns, records)
     numeric = tuple(name for name in columns.other if _is_numeric(name, records))
     warnings: list[str] = []
     entries: list[Entry] = []
@@ -145,6 +157,19 @@ def _check_columns(columns: Columns, line: int) -> None:
         raise FormatError(
             f"the numbers stand both under {other!r} and under {columns.known['value']!r}", line
         )
+
+
+def _with_cpu_times(columns: Columns, records: Sequence[Record]) -> Columns:
+    """The columns, with those that hold CPU times for metrics."""
+    numbers = {
+        name: [number(record.fields[name] or 0, record.line) for record in records]
+        for name in columns.other
+        if all(not _is_empty(record.fields.get(name)) for record in records) and _is_numeric(name, records)
+    }
+    named = {metric.name for metric in columns.metrics.values()}
+    times = {name: Metric(metric) for name, metric in cpu_columns(numbers).items() if metric not in named}
+    other = tuple(name for name in columns.other if name not in times)
+    return replace(columns, metrics={**columns.metrics, **times}, other=other)
 
 
 def _is_numeric(name: str, records: Iterable[Record]) -> bool:
@@ -279,7 +304,10 @@ class _Row:
     def _options(self) -> dict[str, Fact]:
         names = [self.columns.known.get(meaning, "") for meaning in ("count", "seconds")]
         cells = {name: self._cell(name) for name in (*names, *self.numeric)}
-        return {name: _plain(cell, self.line) for name, cell in cells.items() if cell is not None}
+        plain = {name: _plain(cell, self.line) for name, cell in cells.items() if cell is not None}
+        # What was counted is no option of the workload; options are whole numbers and texts.
+        counted = counters(plain)
+        return {name: float(value) if name in counted else value for name, value in plain.items()}
 
 
 def _plain(cell: str | float, line: int) -> int | float:

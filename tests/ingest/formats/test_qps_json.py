@@ -76,6 +76,96 @@ def test_a_single_line_may_be_a_whole_file():
         assert values(parse(Source(data))) == {"DO 1/A-1": 5}
 
 
+# --- a field for each version -------------------------------------------------------------------------------
+
+ROW = {"A-1": 50, "B-2": None}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"unit": "queries/second", "DO 1": ROW},
+        {"metric": "qps", "unit": "1/s", "host": {"cpus": 2}, "results": {"DO 1": ROW}},
+        [{"query": "DO 1", **ROW}],
+        [{"query": "DO 1", "A-1": 50, "B-2": "n/a"}],
+    ],
+)
+@pytest.mark.parametrize("indent", [None, 1])
+def test_each_version_may_have_a_field(value, indent):
+    data = json.dumps(value, indent=indent).encode()
+    assert recognise(data)
+    report = parse(Source(data))
+    assert values(report) == {"DO 1/A-1": 50}
+    assert len(report.warnings) == 1
+
+
+def test_rows_may_lack_a_version_and_the_file_may_say_the_thread_count():
+    report = read({"unit": "queries/second", "threads": 4, "DO 1": {"A-1": 50}, "DO 2": {"B-2": 60}})
+    assert values(report) == {"DO 1/A-1": 50, "DO 2/B-2": 60}
+    assert [run.threads for run in report.runs] == [4, 4]
+    assert report.facts == {"unit": "queries/second", "threads": 4}
+
+
+def test_times_are_read_in_their_unit():
+    report = read({"metric": "latency_p95", "unit": "us", "DO 1": {"A-1": 2500}})
+    assert values(report) == {"DO 1/A-1": 2.5}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"DO 1": ROW},
+        {"unit": "queries/second", "DO 1": {"a": 5}},
+        {"metric": "tps", "latency": {"avg": 5, "p95": 6}},
+        {"unit": "queries/second", "server": {"product": "MariaDB", "version-2": "10.6"}},
+        {"unit": "furlongs", "DO 1": ROW},
+        [{"name": "DO 1", **ROW}],
+        [{"query": "DO 1", "A-1": {"qps": 5}}],
+        [{"query": "DO 1", "a": 5}],
+    ],
+)
+def test_where_it_is_not_sure_what_fields_are_a_file_is_not_recognised(value):
+    assert not recognise(json.dumps(value).encode())
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ('{"unit": "qps",\n"a": {"A-1": 5},\n"b": {"A-1": true}}', 3, "'A-1' holds no number"),
+        (
+            '[{"query": "a", "A-1": 5},\n{"query": "b", "A-1": "5"}]',
+            2,
+            "'A-1' holds a text, where a number is meant",
+        ),
+        ('[{"query": "a", "A-1": 5},\n{"A-1": 6}]', 2, "a row must be an object with a text as 'query'"),
+        (
+            '[{"query": "a", "A-1": 5},\n{"query": "b", "A-1": -6}]',
+            2,
+            "-6 is negative, which no rate and no time can be",
+        ),
+        (
+            '{"unit": "qps",\n"threads": 0,\n"a": {"A-1": 5}}',
+            2,
+            "threads is 0, not a whole number from 1 to 1000000000",
+        ),
+        ('{"unit": "qps",\n"threads": [],\n"a": {"A-1": 5}}', 2, "'threads' must be a number"),
+        ('{"metric": "tps",\n"unit": "ms",\n"a": {"A-1": 5}}', 2, "'ms' is not a unit of tps"),
+        (
+            '{"unit": "qps",\n"a": {"A-1": 5},\n"a": {"A-1": 6}}',
+            3,
+            "the key 'a' is given twice in one object",
+        ),
+        ('{"unit": "qps",\n"a": {"A-1": null}}', 2, "no cell of the table holds a value"),
+        ('{"unit": "qps",\n"a": {"A-1": 5}', 2, "the JSON breaks off in the middle; is the file complete?"),
+    ],
+)
+def test_a_field_of_a_version_that_cannot_be_understood_is_refused_with_its_line(text, line, message):
+    assert error_of(text) == (line, message)
+
+
+# --- what cannot be understood ------------------------------------------------------------------------------
+
+
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [

@@ -1,4 +1,5 @@
 import random
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -209,6 +210,279 @@ def test_windows_line_ends_and_a_byte_order_mark_change_nothing():
     assert values(parse(Source(data))) == {"DO 1/A-1": 5}
 
 
+# --- names of columns in a block above the table ------------------------------------------------------------
+
+BLOCK = "col-1 : x.my8043_rel.c8r32\ncol-2 : MySQL 8.0.44\n\ncol-1\tcol-2\n"
+
+
+def test_a_block_names_the_columns_and_rows_are_named_behind_their_numbers():
+    report = read(BLOCK + "2870\t3013\thot-points_range=100\n\t8721\trandom points\n")
+    found = [(run.workload, run.product, run.version, run.readings[0].value) for run in report.runs]
+    assert found == [
+        ("hot-points_range=100", None, "x.my8043_rel.c8r32", 2870),
+        ("hot-points_range=100", "MySQL", "8.0.44", 3013),
+        ("random points", "MySQL", "8.0.44", 8721),
+    ]
+    assert report.warnings == ("line 6: no value for random points and x.my8043_rel.c8r32; left out",)
+
+
+def test_a_block_may_stand_above_a_table_of_blanks():
+    report = read("col-1 : A-1\ncol-2 : B-2\n\ncol-1   col-2\n  28      30   random points\n")
+    assert values(report) == {"random points/A-1": 28, "random points/B-2": 30}
+
+
+def test_a_title_above_a_block_knows_better_what_the_numbers_are():
+    report = read("Scans, average response time (ms)\n" + BLOCK + "2.5\t3.5\tscan_range=100\n")
+    assert list(values(report, "latency_avg").values()) == [2.5, 3.5]
+    assert report.warnings == ()
+
+
+def test_scans_under_a_block_are_no_queries():
+    report = read(BLOCK + "6553\t5605\tscan_range=100\n2870\t3013\tpoint-query_range=100\n")
+    assert list(values(report)) == [
+        "point-query_range=100/x.my8043_rel.c8r32",
+        "point-query_range=100/MySQL 8.0.44",
+    ]
+    assert list(values(report, "scan_rate").values()) == [6553, 5605]
+    assert report.warnings == (
+        "line 5: scan_range=100 counts rows, in thousands or millions; kept as scan_rate",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        (
+            "Relative to: A-1\n" + BLOCK + "0.87\t0.63\ta\n",
+            1,
+            "these are relative figures; upload the absolute",
+        ),
+        (BLOCK + "0.87\t0.63\ta\n1.44\t1.27\tb\n", 4, "no number reaches 10: are these relative figures?"),
+        (BLOCK + "2870\thot-points\n", 5, "2 cells; 2 numbers and the name of the row behind them are meant"),
+        (BLOCK + "2870\t3013\t\n", 5, "the row has no name"),
+        (BLOCK + "hot-points\t2870\t3013\n", 5, "'hot-points' is not a number"),
+        (BLOCK + "col-1\tcol-2\n", 5, "a second table begins; send each table as a file of its own"),
+        (BLOCK, 4, "the table has no rows"),
+        ("col-1 : A-1\n\ncol-1\tcol-2\n28\t30\ta\n", 3, "the block above the table does not name col-2"),
+        ("col-1 : A-1\ncol-2 : B-2\n\ncol-1\n28\ta\n", 2, "col-2 is named, but there is no such column"),
+        ("col-1 : A-1\ncol-1 : B-2\n\ncol-1\n28\ta\n", 2, "col-1 is named on line 1 already"),
+        (
+            "col-1 : A-1\ncol-2 : B-2\n",
+            1,
+            "the block names columns, but no line 'col-1 ...' stands over a table",
+        ),
+    ],
+)
+def test_a_block_that_cannot_be_understood_is_refused_with_its_line(text, line, message):
+    found = error_of(text)
+    assert found[0] == line
+    assert found[1].startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "a,4533,3927\nb,24515,21618\n",
+            "no line names the columns; write 'query' and their versions above them",
+        ),
+        ("a\t0.87\t0.63\nb\t1.44\t1.27\n", "no number reaches 10: are these relative figures? Upload the"),
+    ],
+)
+def test_rows_without_names_of_columns_are_refused_with_what_is_missing(text, message):
+    assert recognise(text.encode())
+    assert error_of(text)[1].startswith(message)
+
+
+def published(name):
+    path = DATA / "third_party" / "small_datum" / "mysql_2025_11" / name
+    if not path.exists():
+        pytest.skip(f"{name} of ../shared/data/third_party is not here")
+    return path
+
+
+def test_a_published_table_is_what_sysbench_printed():
+    path = published("qps.abs.all.tsv")
+    report = parse(Source(path.read_bytes()))
+    assert len(report.runs) == 33 * 8
+    compared = 0
+    for run in report.runs:
+        workload, _, size = run.workload.partition("_range=")
+        output = path.parent / run.column / f"sb.o.{workload}.range{size}.pk1.dop1"
+        (reading,) = run.readings
+        if workload.startswith("scan"):
+            assert reading.metric == "scan_rate"
+        else:
+            printed = re.search(r"queries: +[0-9]+ +\(([0-9.]+) per sec", output.read_text())
+            assert (reading.metric, reading.value) == ("qps", pytest.approx(float(printed[1]), abs=1))
+            compared += 1
+    assert compared == 31 * 8
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("qps.rel.all.tsv", "these are relative figures; upload the absolute ones"),
+        ("qps.rel.all.csv", "no number reaches 10: are these relative figures?"),
+        ("qps.abs.all.csv", "no line names the columns"),
+    ],
+)
+def test_a_published_table_that_is_relative_or_without_names_is_refused(name, message):
+    with pytest.raises(FormatError, match=re.escape(message)):
+        parse(Source(published(name).read_bytes()))
+
+
+# --- tables that clients draw -------------------------------------------------------------------------------
+
+EDGE = "+-------+-----+-----+\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{EDGE}| query | A-1 | B-2 |\n{EDGE}| DO 1  |  50 |NULL |\n{EDGE}",
+        f"{EDGE}| query | A-1 | B-2 |\n{EDGE}| DO 1  |  50 |NULL |\n{EDGE}1 row in set (0.00 sec)\n",
+        " query | A-1 | B-2 \n-------+-----+-----\n DO 1  |  50 |    \n(1 row)\n\n",
+        "| query | A-1 | B-2 |\n|:------|----:|----:|\n| DO 1 | 50 | |\n",
+        "query;A-1;B-2\nDO 1;50;\n",
+        "query,A-1,B-2,,\nDO 1,50,,,\n",
+    ],
+)
+def test_drawn_tables_and_spreadsheets_are_tables_too(text):
+    assert recognise(text.encode())
+    report = read(text)
+    assert values(report) == {"DO 1/A-1": 50}
+    assert len(report.warnings) == 1
+
+
+def test_a_drawn_table_may_have_a_row_for_each_result_and_text_around_it():
+    report = read(
+        "MariaDB [b]> select * from r;\n+---------+-----+\n| threads | tps |\n+---------+-----+\n"
+        "|       1 |  50 |\n|      16 | 400 |\n+---------+-----+\n2 rows in set (0.00 sec)\n\nBye\n"
+    )
+    assert values(report, "tps") == {"threads=1": 50, "threads=16": 400}
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("| query | A-1 |\n|---|---|\n| DO 1 | 5 |\n| DO 2\n", 4, "1 cell, where the first line has 2"),
+        (" query | A-1 \n-------+-----\n DO 1  |   5\n(2 rows)\n", 4, "'(2 rows)' stands under 1 row"),
+        ("query;A-1\nDO 1;1,5\n", 2, "the number '1,5' has a comma; write digits and a decimal point"),
+    ],
+)
+def test_a_drawn_table_that_cannot_be_understood_is_refused_with_its_line(text, line, message):
+    assert error_of(text) == (line, message)
+
+
+@pytest.mark.parametrize("name", ["drawn-by-mysql.txt", "drawn-by-psql.txt"])
+def test_a_drawn_table_cut_after_a_row_says_that_its_end_is_missing(name):
+    lines = (FIXTURES / name).read_text().splitlines(keepends=True)
+    report = read("".join(lines[:4]))
+    assert report.warnings[-1] == "what ends such a table is not there; if it was cut off, rows are missing"
+
+
+# --- rows of thread counts, columns of metrics --------------------------------------------------------------
+
+SCALING = "1 523 6 1 93 12 3 900\n2 1010 12 2 86 40 9 1800\n"
+
+
+@pytest.mark.parametrize("separator", [" ", "   ", ",", "\t", ";", "|"])
+def test_columns_beside_a_rate_are_metrics_where_their_unit_is_sure_and_facts_where_not(separator):
+    names = ("User Threads", "Txns/sec", "User", "System", "Idle", "smtx", "icsw", "sycl")
+    text = separator.join(names) + "\n" + SCALING.replace(" ", separator)
+    assert recognise(text.encode())
+    report = read(text)
+    found = [
+        (run.threads, {reading.metric: reading.value for reading in run.readings}, dict(run.options))
+        for run in report.runs
+    ]
+    assert found == [
+        (
+            1,
+            {"tps": 523, "cpu_user": 6, "cpu_system": 1, "cpu_idle": 93},
+            {"smtx": 12, "icsw": 3, "sycl": 900},
+        ),
+        (
+            2,
+            {"tps": 1010, "cpu_user": 12, "cpu_system": 2, "cpu_idle": 86},
+            {"smtx": 40, "icsw": 9, "sycl": 1800},
+        ),
+    ]
+    assert report.warnings[:3] == tuple(
+        f"the column {name!r} is kept as a fact, not as a metric" for name in ("smtx", "icsw", "sycl")
+    )
+
+
+def test_what_was_counted_is_no_option_of_the_workload():
+    (run, _) = read("threads tps smtx rows\n1 5 7 1000\n2 6 8 1000\n").runs
+    assert [type(value) for value in run.options.values()] == [float, int]
+
+
+@pytest.mark.parametrize(
+    ("names", "row"),
+    [
+        ("threads,tps,user,idle", "1,5,0.06,0.9"),
+        ("threads,tps,user,system", "1,5,523,1010"),
+        ("threads,tps,user", "1,5,6"),
+        ("threads,tps,user,usr,idle", "1,5,6,6,80"),
+        ("threads,tps,user,idle", "1,5,6,n/a"),
+    ],
+)
+def test_columns_that_may_be_no_per_cents_of_cpu_time_are_facts(names, row):
+    (run,) = read(f"{names}\n{row}\n").runs
+    assert [reading.metric for reading in run.readings] == ["tps"]
+
+
+@pytest.mark.parametrize(
+    ("head", "metric", "value"),
+    [
+        ("p95 (ms)", "latency_p95", 7),
+        ("95th percentile (us)", "latency_p95", 0.007),
+        ("99.9% latency (ms)", "latency_p99_9", 7),
+        ("avg_ms", "latency_avg", 7),
+        ("lat_max_ms", "latency_max", 7),
+        ("cs/s", "context_switches_per_s", 7),
+        ("%usr", None, None),
+        ("response time (ms)", None, None),
+    ],
+)
+def test_response_times_may_stand_beside_a_rate(head, metric, value):
+    (run,) = read(f"threads\ttps\t{head}\n1\t5\t7\n").runs
+    assert [(reading.metric, reading.value) for reading in run.readings[1:]] == (
+        [(metric, value)] if metric else []
+    )
+
+
+@pytest.mark.parametrize("head", ["Threads", "clients", "Concurrent connections", "users", "user threads"])
+def test_thread_counts_have_many_names(head):
+    assert values(read(f"{head},tps\n1,5\n2,6\n"), "tps") == {"threads=1": 5, "threads=2": 6}
+
+
+def test_results_in_columns_of_blanks_may_have_texts_with_blanks():
+    report = read("query         client  qps\nDO 1          A-1     5\nSELECT NOW()  A-1     6\n")
+    assert values(report) == {"DO 1/A-1": 5, "SELECT NOW()/A-1": 6}
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("threads tps\n1 5\n2\n", 3, "1 cell under 2 columns"),
+        ("threads tps\n1 5\n2 x\n", 3, "'x' is not a number"),
+        (
+            "threads tps\n1 5\n\nand of B\nthreads tps\n1 6\n",
+            5,
+            "a second table begins; send each table as a file",
+        ),
+        ("relative to A-1\nthreads tps\n1 5\n", 1, "these are relative figures; upload the absolute ones"),
+    ],
+)
+def test_a_scaling_table_that_cannot_be_understood_is_refused_with_its_line(text, line, message):
+    found = error_of(text)
+    assert found[0] == line
+    assert found[1].startswith(message)
+
+
 # --- a row for each result ----------------------------------------------------------------------------------
 
 
@@ -387,7 +661,24 @@ def check_that_only_format_errors_escape(data):
     assert set(keys.values()) == {1}
 
 
-names = ("query", "client", "version", "qps", "tps", "metric", "value", "unit", "threads", "time", "A-1", "B")
+names = (
+    "query",
+    "col-1",
+    "col-1 : A-1",
+    "user",
+    "idle",
+    "client",
+    "version",
+    "qps",
+    "tps",
+    "metric",
+    "value",
+    "unit",
+    "threads",
+    "time",
+    "A-1",
+    "B",
+)
 others = (
     "DO 1",
     "x y",
@@ -408,7 +699,7 @@ tables = st.lists(st.lists(cells, min_size=1, max_size=5), min_size=1, max_size=
 
 
 @settings(max_examples=300, deadline=None)
-@given(tables, st.sampled_from([",", "\t", "  ", " "]))
+@given(tables, st.sampled_from([",", "\t", "  ", " ", ";", "|"]))
 @example([["query", "client", "qps"], ["DO 1", "A-1", "5"]], ",")
 def test_any_table_gives_runs_with_unique_keys_or_a_format_error(table, separator):
     check_that_only_format_errors_escape("\n".join(separator.join(row) for row in table).encode())
@@ -433,7 +724,10 @@ def test_any_text_gives_runs_with_unique_keys_or_a_format_error(text):
         "time,threads,tps,qps\n1,4,100,2000\n2,4,110,2200\n",
         "[mysqld]\nport=3306\n",
         "name,value\na,5\n",
-        "hot-points_range=100,4533,3927\npoint-query_range=100,24515,21618\n",
+        "hot-points_range=100,4533\npoint-query_range=100,24515\n",
+        "2026-11-20 15:37:30,4533,3927\n2026-11-20 15:37:31,24515,21618\n",
+        "DO 1,4533,3927\n",
+        "| a | b |\n| 1 | 2 |\n",
         "",
     ],
 )
@@ -454,7 +748,9 @@ def test_of_the_real_files_only_the_tables_are_recognised():
         for path in map(str, (p.relative_to(DATA) for p in (DATA / folder).iterdir()))
         if path.endswith((".csv", ".txt"))
     }
-    with_header_block = {
-        f"third_party/small_datum/mysql_2025_11/qps.{kind}.all.tsv" for kind in ("abs", "rel")
+    published = {
+        f"third_party/small_datum/mysql_2025_11/qps.{kind}.all.{suffix}"
+        for kind in ("abs", "rel")
+        for suffix in ("tsv", "csv")
     }
-    assert taken - with_header_block == tables
+    assert taken - published == tables
