@@ -98,6 +98,120 @@ def _metric_axis(metric: str) -> dict[str, Any]:
     return {**axis, "nticks": 5}
 
 
+# --- the machine meanwhile --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Panel:
+    """One of the stacked parts of a chart: metrics of one unit, whose axis says what they share."""
+
+    title: str
+    metrics: Sequence[str]
+
+
+_PANELS: Final = (
+    _Panel("CPU (%)", ("cpu_user", "cpu_system", "cpu_wait", "cpu_steal")),
+    _Panel("context switches/s", ("context_switches_per_s",)),
+    _Panel("disk (MB/s)", ("read_mb_per_s", "write_mb_per_s")),
+)
+_SAMPLE: Final = "sample"
+_ALONG: Final = {_TIME: ("seconds since sampling began", "%{x} s"), _SAMPLE: ("sample", "sample %{x}")}
+_GAP: Final = 0.06
+
+
+def machine_panels(samples: IntervalSamples) -> int:
+    """How many parts ``of_the_machine`` stacks."""
+    return len(_panels_in(samples))
+
+
+def of_the_machine(samples: IntervalSamples) -> Figure | None:
+    """CPU above context switches above disks, as far as they were sampled; None where none of them was.
+
+    Along the seconds since sampling began or, where no time was printed, the numbers of the samples.
+    """
+    panels = _panels_in(samples)
+    if not panels:
+        return None
+    along = _TIME if _TIME in samples.columns else _SAMPLE
+    kept = thinned([value or 0 for value in _column(samples, panels[0].metrics[0])], _MOST_POINTS)
+    columns = {name: at for at, name in enumerate(samples.columns)}
+    rows = [samples.rows[index] for index in kept]
+    x = [row[columns[along]] for row in rows]
+    data: list[dict[str, Any]] = []
+    for number, panel in enumerate(panels):
+        for metric in panel.metrics:
+            values = [row[columns[metric]] for row in rows]
+            data.append(_machine_line(metric, x, values, colour=len(data), panel=number))
+    title, hover_title = _ALONG[along]
+    x_axis = common.axis(
+        title,
+        anchor=_axis_name("y", len(panels) - 1),
+        showgrid=False,
+        unifiedhovertitle={"text": hover_title},
+    )
+    return common.figure(
+        data,
+        common.base_layout(
+            hovermode="x unified",
+            showlegend=True,
+            legend={"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "font": {"size": 12}},
+            margin={"l": 64, "r": 16, "t": 40, "b": 48},
+            xaxis=x_axis,
+            **_panel_axes(panels),
+        ),
+    )
+
+
+def _panel_axes(panels: Sequence[_Panel]) -> dict[str, Any]:
+    """Equally high, from top to bottom."""
+    height = (1 - _GAP * (len(panels) - 1)) / len(panels)
+    tops = [1 - number * (height + _GAP) for number in range(len(panels))]
+    return {
+        _axis_name("yaxis", number): common.axis(
+            panel.title, domain=[max(0, top - height), top], rangemode="tozero", nticks=4
+        )
+        for number, (panel, top) in enumerate(zip(panels, tops, strict=True))
+    }
+
+
+def _panels_in(samples: IntervalSamples) -> list[_Panel]:
+    """Those with the metrics that were sampled. A share that stays 0, as steal mostly does, is no line."""
+    if _TIME not in samples.columns and _SAMPLE not in samples.columns:
+        return []
+    found = []
+    for panel in _PANELS:
+        sampled = [metric for metric in panel.metrics if metric in samples.columns]
+        if metrics := [
+            metric for metric in sampled if metric != "cpu_steal" or any(_column(samples, metric))
+        ]:
+            found.append(_Panel(panel.title, metrics))
+    return found
+
+
+def _machine_line(metric: str, x: Cells, values: Cells, *, colour: int, panel: int) -> dict[str, Any]:
+    shade = common.unordered_colour(colour)
+    unit = numbers.unit_words(metric, reading(metric, 0).unit)
+    return common.line(
+        numbers.metric_name(metric),
+        x,
+        values,
+        colour=shade,
+        hover=[" ".join(filter(None, [numbers.number(value), unit])) for value in values],
+        mode="lines+markers"
+        if 1 < len(values) <= _MARKERS_UP_TO
+        else "markers"
+        if len(values) == 1
+        else "lines",
+        line={"color": shade, "width": 1.5},
+        marker={"color": shade, "size": 4},
+        yaxis=_axis_name("y", panel),
+    )
+
+
+def _axis_name(axis: str, number: int) -> str:
+    return f"{axis}{number + 1}" if number else axis
+
+
 # --- iterations -------------------------------------------------------------------------------------------
 
 

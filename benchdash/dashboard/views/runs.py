@@ -166,6 +166,8 @@ class IntervalChart:
 
 
 _ROWS_OF_SAMPLES: Final = 500
+# By how many parts are stacked.
+_HEIGHTS: Final = {1: 320, 2: 400, 3: 480}
 
 
 @require_safe
@@ -209,20 +211,29 @@ def _interval_charts(details: RunDetails) -> list[IntervalChart]:
     charts = []
     for source in [*known, *sorted(details.samples.keys() - known.keys())]:
         if samples := details.samples.get(source):
-            title, draw = known.get(source, (source, intervals.over_time))
+            title, draw = known.get(source, (source, _of_the_machine_or_tool))
             charts.append(
                 IntervalChart(
-                    name=source,
+                    name=source.replace(" ", "-"),
                     title=f"{what}, {title}",
                     figure=draw(samples),
                     columns=samples.columns,
                     rows=samples.rows[:_ROWS_OF_SAMPLES],
                     total=len(samples.rows),
-                    height=400 if source == "sysbench" else 320,
+                    height=_height(source, samples),
                     percentiles=intervals.percentiles(samples) if source == "histogram" else (),
                 )
             )
     return charts
+
+
+def _of_the_machine_or_tool(samples: IntervalSamples) -> Figure | None:
+    return intervals.of_the_machine(samples) or intervals.over_time(samples)
+
+
+def _height(source: str, samples: IntervalSamples) -> int:
+    panels = intervals.machine_panels(samples) or (2 if source == "sysbench" else 1)
+    return _HEIGHTS.get(panels, _HEIGHTS[1])
 
 
 def _iterations(details: RunDetails, samples: IntervalSamples) -> Figure | None:

@@ -104,3 +104,64 @@ def test_percentiles_finer_than_the_number_of_operations_are_not_said():
 def test_the_axis_of_a_narrow_distribution_has_ticks_too():
     figure = intervals.distribution(samples(["latency_ms", "count"], [[2.1, 1.0], [2.5, 1.0], [3.2, 1.0]]))
     assert figure["layout"]["xaxis"]["tickvals"] == pytest.approx([math.log10(2), math.log10(3)])
+
+
+MACHINE = samples(
+    [
+        "sample",
+        "run_queue",
+        "read_mb_per_s",
+        "write_mb_per_s",
+        "context_switches_per_s",
+        "cpu_user",
+        "cpu_system",
+        "cpu_wait",
+        "cpu_idle",
+        "cpu_steal",
+    ],
+    [
+        [1.0, 3.0, 1.0, 40.0, 4200.0, 61.0, 17.0, 1.0, 20.0, 0.0],
+        [2.0, 2.0, 0.0, 56.0, 4100.0, 62.0, 14.0, 2.0, 22.0, 0.0],
+    ],
+)
+
+
+def test_cpu_stands_above_context_switches_above_disks():
+    figure = intervals.of_the_machine(MACHINE)
+    go.Figure(figure)
+    named = [(line["name"], line["yaxis"]) for line in figure["data"]]
+    assert named == [
+        ("CPU, user", "y"),
+        ("CPU, system", "y"),
+        ("CPU, waiting for I/O", "y"),
+        ("context switches per second", "y2"),
+        ("MB read per second", "y3"),
+        ("MB written per second", "y3"),
+    ]
+    layout = figure["layout"]
+    assert layout["yaxis"]["domain"][0] > layout["yaxis2"]["domain"][1]
+    assert layout["yaxis2"]["domain"][0] > layout["yaxis3"]["domain"][1]
+    assert (layout["xaxis"]["anchor"], layout["xaxis"]["title"]["text"]) == ("y3", "sample")
+    assert intervals.machine_panels(MACHINE) == 3
+
+
+def test_only_what_was_sampled_has_a_part_and_stolen_time_is_a_line_where_some_was_stolen():
+    columns = ["time_s", "cpu_user", "cpu_steal", "vda %util"]
+    figure = intervals.of_the_machine(samples(columns, [[1.0, 50.0, 0.0, 3.0], [2.0, 60.0, 7.0, 4.0]]))
+    go.Figure(figure)
+    assert [line["name"] for line in figure["data"]] == ["CPU, user", "CPU, stolen"]
+    assert "yaxis2" not in figure["layout"]
+    assert figure["layout"]["xaxis"]["title"]["text"] == "seconds since sampling began"
+
+
+def test_samples_of_a_tool_are_not_taken_for_those_of_the_machine():
+    assert intervals.of_the_machine(SECONDS) is None
+    assert intervals.machine_panels(SECONDS) == 0
+
+
+def test_an_hour_of_samples_is_thinned_for_every_line():
+    columns = ["sample", "cpu_user", "context_switches_per_s"]
+    figure = intervals.of_the_machine(
+        samples(columns, [[float(s), float(s % 50), 4000.0] for s in range(3600)])
+    )
+    assert all(len(line["x"]) == len(line["y"]) <= 2000 for line in figure["data"])
