@@ -12,7 +12,6 @@ from ingest.formats.entries import shortened
 from ingest.formats.pgbench_output import (
     FILLED,
     PROCESSED,
-    TICK_COLUMNS,
     TYPE,
     Output,
     Report,
@@ -278,17 +277,10 @@ def _missing_end(report: Report) -> str | None:
 
 def _intervals(output: Output, key: str) -> Iterator[Intervals]:
     """The progress lines, with the columns that this pgbench prints."""
-    ticks = output.ticks
-    if not ticks:
-        return
-    used = [at for at, _ in enumerate(TICK_COLUMNS) if any(row[at] is not None for row in ticks)]
-    start = _start(ticks)
-    rows = tuple((_since(start, row[0]), *(row[at] for at in used[1:])) for row in ticks)
-    yield Intervals(key, "pgbench", tuple(TICK_COLUMNS[at] for at in used), rows)
-
-
-def _since(start: float, time: float | None) -> float | None:
-    return time if time is None or not start else round(time - start, 3)
+    if output.ticks:
+        start = _start(output.ticks)
+        rows = ((round((row[0] or 0.0) - start, 3), *row[1:]) if start else row for row in output.ticks)
+        yield Intervals(key, "pgbench", output.columns, tuple(rows))
 
 
 def _start(ticks: Sequence[tuple[float | None, ...]]) -> float:

@@ -60,14 +60,16 @@ _STATEMENT = (
     re.compile(r"[ \t]+([0-9.]+|-?nan)[ \t]+([0-9]+)[ \t]+(\S.*)"),
     re.compile(r"[ \t]+([0-9.]+|-?nan)[ \t]+([0-9]+)[ \t]+([0-9]+)[ \t]+(\S.*)"),
 )
+_NUMBER = r"[0-9]{1,13}+(?:\.[0-9]{1,9}+)?+"
+_MEASURED = rf"{_NUMBER}|-?nan"
 _TICK = re.compile(
-    r"progress: (?P<time_s>\S+) s, (?P<tps>\S+) tps, lat (?P<latency_avg>\S+) ms"
-    r"(?: stddev (?P<latency_stddev>[^\s,]+))?(?:, (?P<failed>\S+) failed)?"
-    r"(?:, lag (?P<schedule_lag_avg>\S+) ms)?(?:, (?P<skipped>\S+) skipped)?"
-    r"(?:, (?P<retried>\S+) retried, (?P<retries>\S+) retries)?"
+    rf"progress: (?P<time_s>{_NUMBER}) s, (?P<tps>{_NUMBER}) tps, lat (?P<latency_avg>{_MEASURED}) ms"
+    rf"(?: stddev (?P<latency_stddev>{_MEASURED}))?(?:, (?P<failed>{_NUMBER}) failed)?"
+    rf"(?:, lag (?P<schedule_lag_avg>{_MEASURED}) ms)?(?:, (?P<skipped>{_NUMBER}) skipped)?"
+    rf"(?:, (?P<retried>{_NUMBER}) retried, (?P<retries>{_NUMBER}) retries)?"
 )
 _LIKE_A_TICK = re.compile(r"progress: \S+ s, ")
-TICK_COLUMNS = tuple(_TICK.groupindex)
+_COLUMNS = tuple(_TICK.groupindex)
 _LATENCIES = frozenset({"latency_avg", "latency_stddev", "schedule_lag_avg"})
 _FAILED = re.compile(
     r"pgbench: (?:error|fatal): .+|(?:pgbench: ?)?[Cc]lient [0-9]+ (?:script [0-9]+ )?aborted in .+"
@@ -165,12 +167,16 @@ class Report:
 
 @dataclass(slots=True)
 class Output:
-    """What one pgbench printed. ``failures`` come with their lines; ``last_line`` is the last of its own."""
+    """What one pgbench printed. ``failures`` come with their lines; ``last_line`` is the last of its own.
+
+    ``ticks`` are its progress lines: a cell for each of ``columns``, seconds first.
+    """
 
     last_line: int
     command: str = ""
     tool_version: str = ""
     server_version: str = ""
+    columns: tuple[str, ...] = ()
     ticks: list[tuple[float | None, ...]] = field(default_factory=list)
     strange_ticks: list[int] = field(default_factory=list)
     failures: list[tuple[str, int]] = field(default_factory=list)
@@ -230,14 +236,18 @@ class _Sorter:
 
     def _tick(self, text: str, line_number: int) -> None:
         tick = _TICK.fullmatch(text)
-        row = _cells(tick) if tick else None
-        before = self.outputs[-1].ticks if self.outputs else []
-        if row is None:
+        if tick is None:
             self._output(line_number).strange_ticks.append(line_number)
-        elif before and _runs_backwards(before[-1], row):
-            self._begin(line_number).ticks.append(row)
+            return
+        columns, row = _cells(tick)
+        before = self.outputs[-1].ticks if self.outputs else []
+        runs_backwards = before and (row[0] or 0.0) < (before[-1][0] or 0.0)
+        output = self._begin(line_number) if runs_backwards else self._output(line_number)
+        output.columns = output.columns or columns
+        if columns == output.columns:
+            output.ticks.append(row)
         else:
-            self._output(line_number).ticks.append(row)
+            output.strange_ticks.append(line_number)
 
     def _is_of_report(self, line: str, text: str, line_number: int) -> bool:
         """Whether the line belongs to the report of the last output, where it is noted."""
@@ -330,23 +340,14 @@ def _count(text: str, line_number: int) -> int:
     return 0 if not text.strip("0") else whole_number(text, "the count", line_number)
 
 
-def _cells(tick: re.Match[str]) -> tuple[float | None, ...] | None:
-    """The numbers of a progress line; None for a line with anything else in it.
-
-    Where no transaction ended in the interval, the response times are no measurements.
-    """
-    try:
-        cells = [None if text is None or text.endswith("nan") else number(text, 0) for text in tick.groups()]
-    except FormatError:
-        return None
-    row = dict(zip(TICK_COLUMNS, cells, strict=True))
-    if row["time_s"] is None or row["tps"] is None:
-        return None
-    return tuple(None if row["tps"] == 0 and name in _LATENCIES else value for name, value in row.items())
-
-
-def _runs_backwards(before: tuple[float | None, ...], after: tuple[float | None, ...]) -> bool:
-    return (after[0] or 0.0) < (before[0] or 0.0)
+def _cells(tick: re.Match[str]) -> tuple[tuple[str, ...], tuple[float | None, ...]]:
+    """The columns and numbers of a progress line; no response times where no transaction ended."""
+    texts = {name: text for name, text in zip(_COLUMNS, tick.groups(), strict=True) if text is not None}
+    idle = not float(texts["tps"])
+    return tuple(texts), tuple(
+        None if text.endswith("nan") or (idle and name in _LATENCIES) else float(text) or 0.0
+        for name, text in texts.items()
+    )
 
 
 def _is_call(text: str) -> bool:
