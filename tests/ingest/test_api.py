@@ -87,14 +87,14 @@ def test_an_upload_is_answered_with_what_was_understood(api, project, settings):
                 "version": "10.11.19",
                 "workload": "oltp_read_only",
                 "threads": 8,
-                "readings": 15,
+                "readings": 17,
             }
         ],
         "warnings": ["new product 'MariaDB'", "new hardware 'box'", "new workload 'oltp_read_only'"],
     }
     assert upload.project == run.project == project
     assert upload.token.name == "nightly"
-    assert TouchedSeries.objects.count() == 15
+    assert TouchedSeries.objects.count() == 17
 
 
 def test_the_same_upload_again_is_the_same_upload(api):
@@ -280,7 +280,7 @@ def test_a_dry_run_tells_all_and_stores_nothing(api, django_capture_on_commit_ca
             "version": "10.11.19",
             "workload": "oltp_read_only",
             "threads": 8,
-            "readings": 15,
+            "readings": 17,
         }
     ]
     assert body["warnings"] == [
@@ -724,7 +724,7 @@ def test_a_wrong_version_is_mended_and_the_runs_move(api):
     assert (run["id"], run["version"]) == (created["runs"][0]["id"], "10.6.23")
     assert response.json()["metadata"]["version"] == "10.6.23"
     touched = TouchedSeries.objects.values_list("series__line", "quiet")
-    assert sorted(touched) == [("10.11", True)] * 15 + [("10.6", True)] * 15
+    assert sorted(touched) == [("10.11", True)] * 17 + [("10.6", True)] * 17
     audit = AuditEntry.objects.get(action="upload changed")
     assert (audit.reason, audit.token.name) == ("typo", "nightly")
     assert audit.detail == {"before": {"version": "10.11.19"}, "after": {"version": "10.6.23"}}
@@ -743,7 +743,7 @@ def test_a_preview_of_a_change_changes_nothing(api):
     response = api.patch(f"{URL}{created['id']}/", {"hardware": "bax", "preview": True}, format="json")
     assert response.status_code == 200
     body = response.json()
-    assert (body["series_left"], body["series_entered"]) == (15, 15)
+    assert (body["series_left"], body["series_entered"]) == (17, 17)
     assert [run["version"] for run in body["before"]] == [run["version"] for run in body["after"]]
     assert body["warnings"] == ["new hardware 'bax'; the nearest known one is 'box'"]
     assert rows() == before
@@ -812,13 +812,13 @@ def test_a_deleted_upload_has_no_runs_and_is_restored_when_it_is_sent_again(api)
     created = send(api, **SAID).json()
     TouchedSeries.objects.all().delete()
     preview = api.delete(f"{URL}{created['id']}/?preview=true").json()
-    assert (len(preview["before"]), preview["after"], preview["series_left"]) == (1, [], 15)
+    assert (len(preview["before"]), preview["after"], preview["series_left"]) == (1, [], 17)
     assert Run.objects.count() == 2
     response = api.delete(f"{URL}{created['id']}/?reason=wrong+machine")
     assert response.status_code == 204
     assert Run.objects.count() == 1
     assert Upload.objects.get(pk=created["id"]).state == "deleted"
-    assert TouchedSeries.objects.count() == 15
+    assert TouchedSeries.objects.count() == 17
     assert AuditEntry.objects.get().reason == "wrong machine"
     assert api.delete(f"{URL}{created['id']}/").status_code == 204
     assert AuditEntry.objects.count() == 1
@@ -917,4 +917,4 @@ def test_two_identical_uploads_at_the_same_time_are_one(project):
     assert sorted(answer.status_code for answer in answers) == [200, 200, 200, 201]
     assert len({answer.json()["id"] for answer in answers}) == 1
     assert (Upload.objects.count(), RawFile.objects.count(), Run.objects.count()) == (1, 1, 1)
-    assert Measurement.objects.count() == 15
+    assert Measurement.objects.count() == 17
