@@ -22,6 +22,8 @@ _NAMES: Final = {
     "other_per_s": "other queries per second",
     "fsyncs_per_s": "fsyncs per second",
     "ops_per_s": "operations per second",
+    "nopm": "new orders per minute",
+    "tpm": "transactions per minute",
     "errors_per_s": "errors per second",
     "reconnects_per_s": "reconnects per second",
     "transferred_mib_per_s": "MiB transferred per second",
@@ -36,6 +38,7 @@ _NAMES: Final = {
     "latency_max": "response time, maximum",
     "latency_sum": "response time, sum",
     "latency_stddev": "response time, standard deviation",
+    "latency_pct": "response time, percentile of --percentile",
     "score": "score",
     "cpu_user": "CPU, user",
     "cpu_system": "CPU, system",
@@ -132,7 +135,7 @@ def ratio_level(ratio: float | None, direction: str, verdict: str = "") -> str:
 
 def metric_name(metric: str) -> str:
     """``response time, 95th percentile`` for ``latency_p95``; an unknown metric keeps its own name."""
-    if metric.startswith(_PERCENTILE):
+    if metric.startswith(_PERCENTILE) and metric not in _NAMES:
         return f"response time, {_ordinal(metric.removeprefix(_PERCENTILE).replace('_', '.'))} percentile"
     return _NAMES.get(metric, metric)
 
@@ -146,7 +149,7 @@ def short_metric_name(metric: str) -> str:
 
 def unit_words(metric: str, unit: str) -> str:
     """The unit, unless the metric's name says it (``transactions per second``)."""
-    return "" if unit == "1/s" and metric in _NAMES else unit
+    return "" if unit in {"1/s", "1/min"} and metric in _NAMES else unit
 
 
 def direction_words(direction: str) -> str:

@@ -21,6 +21,8 @@ _RATES = (
 )
 _KNOWN: dict[str, tuple[str, Direction]] = {
     **dict.fromkeys(_RATES, ("1/s", HIGHER)),
+    "nopm": ("1/min", HIGHER),
+    "tpm": ("1/min", HIGHER),
     "errors_per_s": ("1/s", LOWER),
     "reconnects_per_s": ("1/s", LOWER),
     "transferred_mib_per_s": ("MiB/s", HIGHER),

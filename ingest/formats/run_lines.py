@@ -35,6 +35,7 @@ def recognise(head: bytes) -> bool:
         and not fields.keys().isdisjoint(_TIMES)
         and bool({"tps", "qps"} & fields.keys())
         and "query" not in fields
+        and not isinstance(fields.get("qps"), dict)
     )
 
 

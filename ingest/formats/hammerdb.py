@@ -1,0 +1,489 @@
+"""HammerDB's TPROC-C: the output of its command line, its log, and what ``jobs ... result`` lists.
+
+    Vuser 1:64 Active Virtual Users configured
+    Vuser 1:TEST RESULT : System achieved 124500 NOPM from 287600 PostgreSQL TPM
+
+A file holds one result, or several where a script went through numbers of virtual users.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from benchdash.results.readings import LOWER, Reading, percentile_metric, reading
+from ingest.formats.report import Fact, FormatError, Intervals, ParsedReport, ParsedRun
+from ingest.formats.source import Source
+from ingest.masking import mask_text
+
+_RECOGNISED = re.compile(
+    rb'^[ \t]*"?(?:(?:hammerdb>)?Vuser [0-9]{1,7}:|TEST RESULT : System achieved |HammerDB (?:CLI )?v[0-9]'
+    rb"|Hammerdb (?:Log|Time Profile Report) @ |>>>>> (?:SUMMARY OF [0-9]{1,7} ACTIVE|PROC: [A-Z]))"
+    rb'|"TEST RESULT : System achieved [0-9]',
+    re.MULTILINE,
+)
+
+_TEXT_OF_LIST = re.compile(r'"((?:[^"\\]|\\.){0,400})"')
+_USER = re.compile(r"Vuser ([0-9]{1,7}):(.*)")
+_RESULT = re.compile(
+    r"TEST RESULT : System achieved (?:"
+    r"(?P<nopm>\S{1,40}) NOPM from (?P<tpm>\S{1,40}) (?P<database>[A-Za-z][\w. -]{0,40}) TPM"
+    r"|(?P<old_tpm>\S{1,40}) (?P<old_database>[A-Za-z][\w. -]{0,40}) TPM at (?P<old_nopm>\S{1,40}) NOPM)"
+)
+_ACTIVE_USERS = re.compile(r"([0-9]{1,7}) Active Virtual Users configured")
+_RAMP_UP = re.compile(r"Beginning rampup time of ([0-9]{1,6}) minutes")
+_DURATION = re.compile(r"Timing test period of ([0-9]{1,6}) in minutes")
+_WAREHOUSES = re.compile(r".{0,200}?\bWarehouses = ([0-9]{1,9})\b.*")
+_DATABASE_VERSION = re.compile(r"DBVersion:\s?([0-9][\w.+~-]{0,60})")
+_COUNTER = re.compile(r"(\S{1,40}) ([A-Za-z][\w. -]{0,40}) tpm")
+_TOOL_VERSION = re.compile(r"HammerDB (?:CLI |Web Service )?v([0-9][\w.]{0,20})")
+_BENCHMARK = re.compile(r"Benchmark set to (TP(?:RO)?C-[CH])\b.*")
+_JOB_TIME = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2})")
+_QUERIES = re.compile(r"(?:Completed [0-9]+ query set\(s\) in |Geometric mean of query times ).*")
+
+_CHANGED = re.compile(r"Changed tpcc:([a-z0-9_]{1,60}) from \S{1,60} to (\S{1,60}) for .*")
+_SETTING = re.compile(r"([a-z0-9_]{1,60}) {1,60}= (\S{1,60})")
+# What tells one workload from another. Users, passwords, hosts and ports are left where they are.
+_WAREHOUSE_COUNT = "count_ware"
+_OPTIONS = frozenset(
+    {
+        *(_WAREHOUSE_COUNT, "rampup", "duration", "allwarehouse", "keyandthink", "storedprocs", "partition"),
+        *("timeprofile", "async_scale", "async_client", "connect_pool", "total_iterations"),
+    }
+)
+
+_SUMMARY = re.compile(r">>>>> SUMMARY OF ([0-9]{1,7}) ACTIVE VIRTUAL USERS\b.*")
+_PROFILE_BEGINS = re.compile(r"Hammerdb Time Profile Report @ .*|>>>>> VIRTUAL USER [0-9]{1,7} .*|\{")
+_CREATED = re.compile(r"Vuser [0-9]{1,7} created\b.*")
+_PROCEDURE = re.compile(r">>>>> PROC: ([A-Za-z]\w{0,40})")
+_TIMES = re.compile(r"\b(CALLS|MIN|AVG|MAX|TOTAL|P[0-9]{1,2}|SD|RATIO): ?([^\s:]{1,40}?)(?:ms|%)?(?=\s|$)")
+_RULE = re.compile(r"[+-]{10,}")
+_TIMING = re.compile(
+    r'"([A-Z]\w{0,40})": \{|"(calls|min_ms|avg_ms|max_ms|p[0-9]{1,2}_ms)": "?([^",}\s]{1,40})|\}'
+)
+_ALWAYS_TIMED = ("CALLS", "MIN", "AVG", "MAX", "P99", "P95", "P50")
+
+# Who answers to another driver than its own: MariaDB and Percona to MySQL's, many to PostgreSQL's.
+_PRODUCTS = {"Oracle": "Oracle", "SQL Server": "SQL Server", "MariaDB": "MariaDB", "Db2": "Db2", "DB2": "Db2"}
+
+_NUMBER = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,9})?")
+_LARGEST = 1e13
+_MOST_USERS = 1_000_000
+_MOST_WARNINGS = 20
+_SAID_ALL = "ALL VIRTUAL USERS COMPLETE"
+_FAILED = "FINISHED FAILED"
+
+
+def recognise(head: bytes) -> bool:
+    return _RECOGNISED.search(head) is not None
+
+
+def parse(source: Source) -> ParsedReport:
+    """Read every result of the file; where there are several, their keys are ``1``, ``2``, ...
+
+    Raises FormatError where no run has a result. Of several runs one without is left out with a warning.
+    """
+    lines, warnings = _whole_lines(source)
+    reader = _Reader()
+    reader.read(lines)
+    outputs = reader.outputs()
+    if not outputs:
+        raise FormatError(_why_nothing(reader), reader.queries or len(source.lines))
+    alone = len(outputs) == 1
+    runs: list[ParsedRun] = []
+    intervals: list[Intervals] = []
+    for position, output in enumerate(outputs, start=1):
+        key = "" if alone else str(position)
+        try:
+            run, notes = _run(output, key)
+        except FormatError as error:
+            if position == len(outputs) and not runs:
+                raise
+            notes = [f"left out: {error.message} (line {error.line})"]
+        else:
+            runs.append(run)
+            intervals += _table(output, key)
+        warnings += notes if alone else [f"run {position}: {note}" for note in notes]
+    facts: dict[str, Fact] = {"tool": "HammerDB"}
+    if reader.tool_version:
+        facts["tool_version"] = reader.tool_version
+    return ParsedReport(tuple(runs), tuple(intervals), facts, _bounded(warnings))
+
+
+def _why_nothing(reader: "_Reader") -> str:
+    if reader.queries:
+        return "TPROC-H is not read, only TPROC-C is"
+    return "no 'TEST RESULT': no test was run, only a schema was built or a script loaded"
+
+
+def _whole_lines(source: Source) -> tuple[Sequence[str], list[str]]:
+    """The lines that have an end, and a warning where the last one has none: its number may be cut short."""
+    lines = source.lines
+    if source.ends_with_newline:
+        return lines, []
+    return lines[:-1], [
+        f"line {len(lines)}, the last one, has no line end and was not read: the file may be cut off"
+    ]
+
+
+def _bounded(warnings: Sequence[str]) -> tuple[str, ...]:
+    unread = len(warnings) - _MOST_WARNINGS
+    more = (f"{unread} more warnings like these",) if unread > 0 else ()
+    return tuple(warnings[:_MOST_WARNINGS]) + more
+
+
+def _number(text: str, line: int) -> float:
+    """Raises FormatError for anything but a plain decimal number that could have been measured."""
+    if _NUMBER.fullmatch(text) is None:
+        raise FormatError(f"{mask_text(text[:80])!r} is not a number that HammerDB measures", line)
+    value = float(text)
+    if value > _LARGEST:
+        raise FormatError(f"{text} is too large to have been measured", line)
+    return value
+
+
+# --- lines ------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Profile:
+    """Times of each procedure, summed up over the virtual users: its names and texts as printed.
+
+    ``users`` is None where the profile does not say how many it sums up. ``ends`` says whether it was closed.
+    """
+
+    line: int
+    users: int | None = None
+    procedures: dict[str, dict[str, tuple[str, int]]] = field(default_factory=dict)
+    ends: bool = False
+
+
+@dataclass(slots=True)
+class _Output:
+    """What HammerDB printed of one run of its virtual users."""
+
+    line: int
+    last_line: int
+    users: tuple[str, int] | None = None
+    result: tuple[re.Match[str], int] | None = None
+    duration_min: int | None = None
+    benchmark: str = ""
+    version: str = ""
+    job_time: str = ""
+    options: dict[str, Fact] = field(default_factory=dict)
+    counters: list[tuple[str, int]] = field(default_factory=list)
+    profile: _Profile | None = None
+    failed: list[tuple[str, int]] = field(default_factory=list)
+    failed_later: int = 0
+    created: bool = False
+    running: set[str] = field(default_factory=set)
+    said_all: bool = False
+
+
+class _Reader:
+    """Sorts the lines of a file into the runs of virtual users."""
+
+    def __init__(self) -> None:
+        self.tool_version = ""
+        self.queries = 0
+        self._all: list[_Output] = []
+        self._benchmark = ""
+        self._options: dict[str, Fact] = {}
+        self._profile: _Profile | None = None
+        self._procedure: dict[str, tuple[str, int]] | None = None
+        self._sums_up = False
+
+    def read(self, lines: Iterable[str]) -> None:
+        for number, line in enumerate(lines, start=1):
+            text = line.strip().removeprefix("hammerdb>")
+            if _PROFILE_BEGINS.fullmatch(text):
+                self._begin_profile(number)
+            elif text.startswith((">>>>>", "+-", "CALLS:", "P99:", "P95:")):
+                self._read_profile(text, number)
+            elif '"' in text:
+                self._read_timing(text, number)
+                for found in _TEXT_OF_LIST.findall(text):
+                    self._sort(found, number)
+            else:
+                self._read_timing(text, number)
+                self._sort(text, number)
+
+    def outputs(self) -> list[_Output]:
+        """The runs that were begun, and profiles that stand alone."""
+        return [
+            output
+            for output in self._all
+            if output.result
+            or output.created
+            or output.running
+            or output.users
+            or (output.profile and output.profile.procedures)
+        ]
+
+    @property
+    def _last(self) -> _Output | None:
+        return self._all[-1] if self._all else None
+
+    def _output(self, line: int) -> _Output:
+        """The run at hand; a new one after a result."""
+        if not self._all or self._all[-1].result:
+            self._begin(line)
+        self._all[-1].last_line = line
+        return self._all[-1]
+
+    def _begin(self, line: int) -> None:
+        self._all.append(_Output(line, line, benchmark=self._benchmark, options=dict(self._options)))
+
+    def _sort(self, text: str, line: int) -> None:
+        user = _USER.fullmatch(text)
+        said = user[2].strip() if user else text
+        if result := _RESULT.fullmatch(said):
+            self._output(line).result = (result, line)
+        elif said == _FAILED or text.startswith("Error in Virtual User "):
+            self._fail(user[1] if user else "", line)
+        elif text == _SAID_ALL:
+            if self._last:
+                self._last.said_all = True
+        elif _CREATED.fullmatch(text):
+            if self._last and self._last.result:
+                self._output(line).created = True
+        elif user and said == "RUNNING":
+            self._run_user(user[1], line)
+        elif match := _TOOL_VERSION.fullmatch(text):
+            self.tool_version = self.tool_version or match[1]
+        elif match := _BENCHMARK.fullmatch(said):
+            self._benchmark = match[1]
+        elif match := _CHANGED.fullmatch(text) or _SETTING.fullmatch(text):
+            self._set_option(match[1], match[2])
+        elif _QUERIES.fullmatch(said):
+            self.queries = self.queries or line
+        else:
+            self._sort_of_run(user[1] if user else "", said, line)
+
+    def _sort_of_run(self, user: str, said: str, line: int) -> None:
+        if match := _ACTIVE_USERS.fullmatch(said):
+            self._output(line).users = (match[1], line)
+        elif match := _RAMP_UP.fullmatch(said):
+            self._output(line).options["rampup"] = int(match[1])
+        elif match := _DURATION.fullmatch(said):
+            output = self._output(line)
+            output.options["duration"] = output.duration_min = int(match[1])
+        elif user and (match := _WAREHOUSES.fullmatch(said)):
+            self._output(line).options["warehouses"] = int(match[1])
+        elif match := _DATABASE_VERSION.fullmatch(said):
+            self._output(line).version = match[1]
+        elif match := _JOB_TIME.fullmatch(said):
+            self._output(line).job_time = match[1]
+        elif (match := _COUNTER.fullmatch(said)) and not (self._last and self._last.result):
+            self._output(line).counters.append((match[1], line))
+
+    def _run_user(self, user: str, line: int) -> None:
+        """A virtual user that runs again belongs to another run, even if the first had no result."""
+        if self._last and user in self._last.running:
+            self._begin(line)
+        self._output(line).running.add(user)
+
+    def _fail(self, user: str, line: int) -> None:
+        """A virtual user that failed: before the result it makes the result one of fewer users."""
+        output = self._last
+        if output and output.result:
+            output.failed_later = output.failed_later or line
+        elif user:
+            self._output(line).failed.append((user, line))
+
+    def _set_option(self, name: str, value: str) -> None:
+        """``pg_count_ware`` and ``count_ware``, which Oracle's is called, are the same option."""
+        known = next((option for option in (name, name.partition("_")[2]) if option in _OPTIONS), None)
+        if known:
+            option = "warehouses" if known == _WAREHOUSE_COUNT else known
+            self._options[option] = _option(value)
+            if self._last and not self._last.result:
+                self._last.options[option] = _option(value)
+
+    def _begin_profile(self, line: int) -> None:
+        """Before the summary stand the times of each virtual user, and before those of JSON a bracket."""
+        if self._profile is None:
+            self._profile = self._add_profile(_Profile(line))
+        self._procedure, self._sums_up = None, False
+
+    def _read_profile(self, text: str, line: int) -> None:
+        if match := _SUMMARY.fullmatch(text):
+            self._begin_profile(line)
+            if self._profile:
+                self._profile.users = int(match[1])
+            self._sums_up = True
+        elif match := _PROCEDURE.fullmatch(text):
+            if self._profile and self._sums_up:
+                self._procedure = self._profile.procedures.setdefault(match[1], {})
+        elif _RULE.match(text):
+            if self._sums_up:
+                self._end_profile()
+        elif self._procedure is not None:
+            for name, value in _TIMES.findall(text):
+                self._procedure.setdefault(name, (value, line))
+
+    def _read_timing(self, text: str, line: int) -> None:
+        """The same times as ``jobs ... timing`` prints them in JSON."""
+        for match in _TIMING.finditer(text):
+            procedure, name, value = match.groups()
+            if procedure and self._profile:
+                self._procedure = self._profile.procedures.setdefault(procedure, {})
+            elif name and self._procedure is not None:
+                self._procedure.setdefault(name.removesuffix("_ms").upper(), (value, line))
+            elif match[0] == "}" and self._procedure is not None:
+                self._procedure = None
+            elif match[0] == "}":
+                self._end_profile()
+
+    def _add_profile(self, profile: _Profile) -> _Profile:
+        """Beside the run whose result stands before it; on its own where there is none."""
+        if self._last is None or (self._last.profile and self._last.profile.procedures):
+            self._all.append(_Output(profile.line, profile.line))
+        self._all[-1].profile = profile
+        return profile
+
+    def _end_profile(self) -> None:
+        if self._profile:
+            self._profile.ends = True
+        self._profile = self._procedure = None
+        self._sums_up = False
+
+
+def _option(text: str) -> Fact:
+    if text in ("true", "false"):
+        return text == "true"
+    return int(text) if re.fullmatch(r"[0-9]{1,15}", text) else mask_text(text)
+
+
+# --- runs -------------------------------------------------------------------------------------------------
+
+
+def _run(output: _Output, key: str) -> tuple[ParsedRun, list[str]]:
+    """Raises FormatError where there is no result, where users failed, and for impossible figures."""
+    notes: list[str] = []
+    _refuse_failures(output)
+    readings: list[Reading] = []
+    database = ""
+    if output.result:
+        rates, database, notes = _result(*output.result)
+        readings += rates
+    if output.profile:
+        readings += _times(output.profile)
+    version, is_mariadb = _version(output.version)
+    run = ParsedRun(
+        readings=tuple(readings),
+        key=key,
+        product="MariaDB" if is_mariadb else _PRODUCTS.get(database),
+        version=version,
+        workload=output.benchmark or "TPROC-C",
+        threads=_threads(output),
+        started_at=_time(output.job_time),
+        duration_s=None if output.duration_min is None else 60.0 * output.duration_min,
+        options=output.options | ({"database": database} if database else {}),
+    )
+    return run, [*notes, *_notes(output)]
+
+
+def _refuse_failures(output: _Output) -> None:
+    if output.benchmark.endswith("-H"):
+        raise FormatError("TPROC-H is not read, only TPROC-C is", output.line)
+    if output.failed:
+        users = len({user for user, _ in output.failed})
+        raise FormatError(
+            f"{users} virtual users failed: a result is not one of all that were configured",
+            output.failed[0][1],
+        )
+    stands_alone = output.profile and not (output.created or output.running or output.users)
+    if not output.result and not stands_alone:
+        raise FormatError(
+            "no 'TEST RESULT': HammerDB was stopped, or the file is cut off after this line", output.last_line
+        )
+
+
+def _result(match: re.Match[str], line: int) -> tuple[list[Reading], str, list[str]]:
+    """The two rates, the database whose driver was used, and what is to be known."""
+    nopm = _number(match["nopm"] or match["old_nopm"], line)
+    tpm = _number(match["tpm"] or match["old_tpm"], line)
+    if not nopm:
+        raise FormatError("0 NOPM: not one order was placed", line)
+    database = match["database"] or match["old_database"]
+    if not tpm:
+        return [reading("nopm", nopm)], database, [f"0 TPM was not measured and is left out (line {line})"]
+    return [reading("nopm", nopm), reading("tpm", tpm)], database, []
+
+
+def _times(profile: _Profile) -> Iterator[Reading]:
+    for procedure, times in profile.procedures.items():
+        if "CALLS" in times and not _number(*times["CALLS"]):
+            continue
+        figures = {name: _number(*figure) for name, figure in times.items() if _statistic(name)}
+        ordered = [figures[name] for name in ("MIN", "AVG", "MAX") if name in figures]
+        if ordered != sorted(ordered):
+            raise FormatError(
+                f"the least, average and highest time of {procedure} are not in this order",
+                times["AVG"][1] if "AVG" in times else profile.line,
+            )
+        for name, value in figures.items():
+            yield Reading(f"{procedure.lower()}.{_statistic(name)}", value, "ms", LOWER)
+
+
+def _statistic(name: str) -> str:
+    """``latency_p95`` for ``P95``; empty for what is no time of one call."""
+    if name in {"MIN", "AVG", "MAX"}:
+        return f"latency_{name.lower()}"
+    return percentile_metric(int(name[1:])) if name[:1] == "P" and name[1:].isdecimal() else ""
+
+
+def _version(text: str) -> tuple[str | None, bool]:
+    """The version without what follows it, and whether it is one of MariaDB: ``10.11.6-MariaDB-log``."""
+    number, separator, _ = text.partition("-MariaDB")
+    return number or None, bool(separator)
+
+
+def _threads(output: _Output) -> int | None:
+    if output.users is None:
+        return output.profile.users if output.profile and not output.result else None
+    text, line = output.users
+    if not 1 <= int(text) <= _MOST_USERS:
+        raise FormatError(f"{text} is not a number of virtual users", line)
+    return int(text)
+
+
+def _time(text: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text) if text else None
+    except ValueError:
+        return None
+
+
+def _notes(output: _Output) -> Iterator[str]:
+    """What the reader of a run must know before trusting its figures."""
+    if output.result and output.users is None:
+        yield f"how many virtual users were active is missing before the result in line {output.result[1]}"
+    if output.result and output.running and not output.said_all:
+        yield (
+            f"'{_SAID_ALL}' is missing after the result in line {output.result[1]}: did a virtual user hang, "
+            "or is the file cut off?"
+        )
+    if output.failed_later:
+        yield f"a virtual user failed after the result (line {output.failed_later})"
+    if output.profile:
+        yield from _notes_on_profile(output.profile)
+
+
+def _notes_on_profile(profile: _Profile) -> Iterator[str]:
+    for procedure, times in profile.procedures.items():
+        if lacking := [name for name in _ALWAYS_TIMED if name not in times]:
+            yield f"the times of {procedure} are not complete: no {', '.join(lacking)}"
+    if not profile.ends:
+        yield f"the time profile that begins in line {profile.line} does not end: is the file cut off?"
+
+
+def _table(output: _Output, key: str) -> list[Intervals]:
+    """The transaction counter, which does not say at what times it counted."""
+    rows = tuple(
+        (float(position), _number(text, line))
+        for position, (text, line) in enumerate(output.counters, start=1)
+        if _NUMBER.fullmatch(text)
+    )
+    return [Intervals(key, "transaction counter", ("reading", "tpm"), rows)] if rows else []

@@ -1,0 +1,687 @@
+"""YCSB: what its client prints, or writes to ``exportfile``, as text or as JSON.
+
+    [OVERALL], Throughput(ops/sec), 1652.892561983471
+    [READ], 95thPercentileLatency(us), 1120
+
+A report is a list of sections, one for each operation. Before it stand the command line and, with ``-s``, a
+status line every few seconds. A file holds one run, or several that were appended one after another.
+"""
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from decimal import Decimal
+from itertools import pairwise
+from pathlib import PurePosixPath
+
+from benchdash.results.readings import LOWER, Reading, percentile_metric, reading
+from ingest.formats.report import Fact, FormatError, Intervals, ParsedReport, ParsedRun
+from ingest.formats.source import Source
+from ingest.masking import mask_text, names_a_secret
+
+_LINE = re.compile(r"\[([A-Za-z][\w.%-]{0,37})\], ?(\S.{0,120}?), ?(\S{1,60})")
+_JSON_FIELD = re.compile(r'"(metric|measurement|value)"\s{0,9}:\s{0,9}(?:"([^"]{0,200})"|([^\s",}\]]{1,60}))')
+_STATUS = re.compile(
+    r"(?P<clock>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}:[0-9]{3}) (?P<seconds>[0-9]{1,9}) sec: "
+    r"[0-9]{1,18} operations; (?:(?P<rate>\S{1,40}) current ops/sec; )?"
+)
+_STATUS_LABEL_LENGTH = 200
+_STATUS_OF_OPERATION = re.compile(r"\[([A-Za-z][\w.-]{0,37}): (Count=[^\]]{1,300})\]")
+_STATUS_AVERAGE = re.compile(
+    r"\[([A-Za-z][\w.-]{0,37}) AverageLatency\((us|ms)\)=([0-9]{1,18}(?:[.,][0-9]{1,9})?)\]"
+)
+_STATUS_FIGURE = re.compile(r"(Max|Min|Avg|[0-9]{1,2}(?:\.[0-9]{1,4})?)=([0-9]{1,18}(?:[.,][0-9]{1,9})?)")
+
+_RECOGNISED = re.compile(
+    rb"^(?:\[OVERALL\], ?(?:RunTime|Throughput)\("
+    rb"|\[[A-Z][A-Z-]{1,60}\], ?(?:Total )?(?:Operations|AverageLatency\([um]s\)),"
+    rb"|YCSB Client [0-9]"
+    rb"|.{0,200}?[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}:[0-9]{3} [0-9]{1,9} sec: [0-9]{1,18}"
+    rb" operations;"
+    rb"|[A-Z][A-Z-]{1,60} latency raw data: op, timestamp\(ms\), latency\(us\)"
+    rb'|[\[\s]{0,9}\{\s{0,9}"metric"\s{0,9}:\s{0,9}"[A-Z][\w.%-]{0,80}",\s{0,9}"measurement"\s{0,9}:)',
+    re.MULTILINE,
+)
+
+_COMMAND = re.compile(r"Command line: (.*)")
+_CLIENT = re.compile(r"\S*java\b.{0,20000}?\s(?:site|com\.yahoo)\.ycsb\.Client (.*)")
+_VERSION = re.compile(r"YCSB Client ([0-9][\w.-]{0,40})\s*")
+_LONGEST_COMMAND = 50_000
+
+_RUN_TIME = "RunTime(ms)"
+_THROUGHPUT = "Throughput(ops/sec)"
+_LATENCY = re.compile(r"(Average|Min|Max)Latency\((us|ms)\)")
+_VARIANCE = re.compile(r"LatencyVariance\((us|ms)\)")
+_PERCENTILE = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,4})?)(?:st|nd|rd|th)?PercentileLatency\((us|ms)\)")
+_RAW_SUMMARY = re.compile(r"(Average|Min|Max)|p([0-9]{1,2}(?:\.[0-9]{1,4})?)")
+_RETURN = re.compile(r"Return=(\S+)")
+_COUNTS = ("Operations", "Total Operations")
+_HEADLINE_OF_RAW = "Below is a summary of latency in microseconds:"
+_BUCKET = re.compile(r">?[0-9]{1,12}")
+_STATISTICS = {"Average": "avg", "Min": "min", "Max": "max", "Avg": "avg"}
+_THOUSANDTHS_OF_MS = {"us": -3, "ms": 0}
+
+_OPERATIONS = frozenset({"READ", "SCAN", "UPDATE", "INSERT", "DELETE"})
+# Measured like operations, but none: what closes a connection, and the client's own memory and threads.
+_NOT_OPERATIONS = frozenset({"CLEANUP", "THREAD_COUNT", "SYS_LOAD_AVG", "GCS", "GCS_TIME", "USED_MEM_MB"})
+_FAILED = "-FAILED"
+_INTENDED = "Intended-"
+_TWO_OPERATIONS = "READ-MODIFY-WRITE"
+_CHECK_OF_READ = "VERIFY"
+_GOOD_RETURNS = frozenset({"OK", "BATCHED_OK", "0"})
+
+_NUMBER = re.compile(r"[0-9]{1,18}(?:\.([0-9]{1,20}))?(?:E(-?[0-9]{1,3}))?")
+_WHOLE = re.compile(r"[0-9]{1,15}")
+_LARGEST = 1e15
+_MOST_THREADS = 1_000_000
+_MOST_WARNINGS = 20
+_NOT_OF_THE_WORKLOAD = frozenset({"exportfile", "exporter", "status.interval", "threadcount", "label"})
+
+
+def recognise(head: bytes) -> bool:
+    return _RECOGNISED.search(head) is not None
+
+
+def parse(source: Source) -> ParsedReport:
+    """Read every run of the file; where there are several, their keys are ``1``, ``2``, ...
+
+    Raises FormatError where no run is complete. Of several runs an incomplete one is left out with a warning.
+    """
+    lines, warnings = _whole_lines(source)
+    outputs = _outputs(lines)
+    if not outputs:
+        raise FormatError("no final report: the file ends before YCSB began", line=len(source.lines))
+    runs, intervals, notes = _runs(outputs)
+    facts: dict[str, Fact] = {"tool": "YCSB"}
+    if version := next((output.version for output in outputs if output.version), ""):
+        facts["tool_version"] = version
+    return ParsedReport(tuple(runs), tuple(intervals), facts, _bounded(warnings + notes))
+
+
+def _whole_lines(source: Source) -> tuple[Sequence[str], list[str]]:
+    """The lines that have an end, and a warning where the last one has none: its number may be cut short.
+
+    The JSON exporters write no line end behind their last bracket; only a list that is closed is complete.
+    """
+    lines = source.lines
+    last = lines[-1].strip()
+    if source.ends_with_newline or last.strip("} ") == "]":
+        return lines, []
+    if last == "}":
+        return lines, [f"line {len(lines)}, the last one, has no line end: the file may be cut off"]
+    return lines[:-1], [
+        f"line {len(lines)}, the last one, has no line end and was not read: the file may be cut off"
+    ]
+
+
+def _bounded(warnings: Sequence[str]) -> tuple[str, ...]:
+    unread = len(warnings) - _MOST_WARNINGS
+    more = (f"{unread} more warnings like these",) if unread > 0 else ()
+    return tuple(warnings[:_MOST_WARNINGS]) + more
+
+
+@dataclass(frozen=True, slots=True)
+class _Figure:
+    """A printed number. ``rounding`` is half of its last digit."""
+
+    value: float
+    rounding: float
+    line: int
+    text: str
+
+
+def _figure(text: str, line: int) -> _Figure:
+    """Raises FormatError for anything but a plain decimal number that could have been measured."""
+    match = _NUMBER.fullmatch(text)
+    if match is None:
+        raise FormatError(f"{_quoted(text)} is not a number that YCSB measures", line)
+    value = float(text)
+    if value > _LARGEST:
+        raise FormatError(f"{text} is too large to have been measured", line)
+    return _Figure(value, 0.5 * 10.0 ** (int(match[2] or 0) - len(match[1] or "")), line, text)
+
+
+def _quoted(text: str) -> str:
+    """Text of the file for a message: short, and without secrets."""
+    return repr(mask_text(text[:160]))
+
+
+@dataclass(slots=True)
+class _Section:
+    """The lines of one section, ``[READ]``: figures by name, and the buckets or times under it."""
+
+    line: int
+    end: int
+    figures: dict[str, tuple[str, int]] = field(default_factory=dict)
+    buckets: list[tuple[str, str, int]] = field(default_factory=list)
+
+    def add(self, section: str, name: str, value: str, line: int) -> None:
+        self.end = line
+        if _BUCKET.fullmatch(name):
+            self.buckets.append((name, value, line))
+            return
+        if name in self.figures:
+            raise FormatError(
+                f"'[{section}], {name[:80]}' is there twice: did two processes write into one file?", line
+            )
+        self.figures[name] = (value, line)
+
+    def figure(self, name: str) -> _Figure:
+        return _figure(*self.figures[name])
+
+    @property
+    def count(self) -> _Figure | None:
+        name = next((name for name in _COUNTS if name in self.figures), None)
+        return self.figure(name) if name else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Status:
+    seconds: float
+    clock: str
+    figures: dict[str, float | None]
+
+
+@dataclass(slots=True)
+class _Output:
+    """What one client printed, sorted but not yet understood."""
+
+    line: int
+    last_line: int
+    command: str = ""
+    version: str = ""
+    sections: dict[str, _Section] = field(default_factory=dict)
+    statuses: list[_Status] = field(default_factory=list)
+    error: FormatError | None = None
+    open_objects: int = 0
+    list_opened: bool = False
+    list_closed: bool = False
+
+    @property
+    def has_begun(self) -> bool:
+        return bool(self.version or self.sections or self.statuses)
+
+
+class _Sorter:
+    """Sorts the lines of a file into what each client printed."""
+
+    def __init__(self) -> None:
+        self.outputs: list[_Output] = []
+        self.json: dict[str, str] = {}
+
+    def sort(self, text: str, line: int) -> None:
+        if text.startswith("["):
+            if match := _LINE.fullmatch(text):
+                self._measured(match[1], match[2], match[3], line)
+                return
+            if text[1:].strip() in {"", "{"}:
+                self._at(line).list_opened = True
+        if '"' in text and (fields := _JSON_FIELD.findall(text)):
+            self._json(fields, line)
+        elif text and not text.strip("[]{}, "):
+            self._at(line).open_objects += text.count("{") - text.count("}")
+        if text.endswith("]") and self.outputs and text.strip(" }") == "]":
+            self.outputs[-1].list_closed = True
+        elif " sec: " in text:
+            self._status(text, line)
+        elif len(text) <= _LONGEST_COMMAND and (match := _COMMAND.fullmatch(text) or _CLIENT.match(text)):
+            self._at(line, begins=True).command = match[1]
+        elif match := _VERSION.fullmatch(text):
+            self._at(line, begins=True).version = match[1]
+        if self.outputs:
+            self.outputs[-1].last_line = line
+
+    def _at(self, line: int, *, begins: bool = False) -> _Output:
+        """The output at hand, or a new one where this line begins one."""
+        if not self.outputs or (begins and self.outputs[-1].has_begun):
+            self.outputs.append(_Output(line=line, last_line=line))
+            self.json = {}
+        return self.outputs[-1]
+
+    def _measured(self, section: str, name: str, value: str, line: int) -> None:
+        output = self._at(line)
+        if section == "OVERALL" and name == _RUN_TIME and section in output.sections:
+            output = self._at(line, begins=True)
+        output.last_line = line
+        try:
+            output.sections.setdefault(section, _Section(line, line)).add(section, name, value, line)
+        except FormatError as error:
+            output.error = output.error or error
+
+    def _json(self, fields: Sequence[tuple[str, str, str]], line: int) -> None:
+        self._at(line)
+        for name, text, bare in fields:
+            self.json[name] = text or bare
+            if name == "value" and len(self.json) == 3:
+                self._measured(self.json["metric"], self.json["measurement"], self.json["value"], line)
+                self.json = {}
+
+    def _status(self, text: str, line: int) -> None:
+        match = _STATUS.search(text, 0, _STATUS_LABEL_LENGTH + 200)
+        if match is None:
+            return
+        figures: dict[str, float | None] = {"ops_per_s": _status_number(match["rate"] or "")}
+        for name, values in _STATUS_OF_OPERATION.findall(text, match.end()):
+            if name not in _NOT_OPERATIONS:
+                for label, value in _STATUS_FIGURE.findall(values):
+                    figures[f"{_prefix(name)}.{_status_metric(label)}"] = _status_number(value, "us")
+        for name, unit, value in _STATUS_AVERAGE.findall(text, match.end()):
+            if name not in _NOT_OPERATIONS:
+                figures[f"{_prefix(name)}.latency_avg"] = _status_number(value, unit)
+        status = _Status(float(match["seconds"]), match["clock"], figures)
+        # With measurementtype=timeseries each line is printed twice, to both outputs.
+        if status not in self._at(line).statuses[-1:]:
+            self._at(line).statuses.append(status)
+
+
+def _outputs(lines: Sequence[str]) -> list[_Output]:
+    sorter = _Sorter()
+    for number, line in enumerate(lines, start=1):
+        sorter.sort(line.strip(), number)
+    return sorter.outputs
+
+
+def _status_metric(label: str) -> str:
+    if label in _STATISTICS or label.isalpha():
+        return f"latency_{_STATISTICS[label]}"
+    return percentile_metric(float(label))
+
+
+def _status_number(text: str, unit: str = "ms") -> float | None:
+    """A number of a status line, which has the decimal comma of its client; ∞ in the first line is None."""
+    text = text.replace(",", ".")
+    return _milliseconds(text, unit) if _NUMBER.fullmatch(text) and float(text) <= _LARGEST else None
+
+
+def _milliseconds(text: str, unit: str) -> float:
+    """With every digit of the file: 0.286 us are 0.000286 ms."""
+    return float(Decimal(text).scaleb(_THOUSANDTHS_OF_MS[unit]))
+
+
+def _prefix(section: str) -> str:
+    """``read_modify_write`` for ``READ-MODIFY-WRITE``."""
+    return section.lower().replace("-", "_")
+
+
+def _runs(outputs: Sequence[_Output]) -> tuple[list[ParsedRun], list[Intervals], list[str]]:
+    alone = len(outputs) == 1
+    runs: list[ParsedRun] = []
+    intervals: list[Intervals] = []
+    warnings: list[str] = []
+    for position, output in enumerate(outputs, start=1):
+        try:
+            run, tables, notes = _run(output, key="" if alone else str(position))
+        except FormatError as error:
+            if position == len(outputs) and not runs:
+                raise
+            notes = [f"left out: {error.message} (line {error.line})"]
+        else:
+            runs.append(run)
+            intervals += tables
+        warnings += notes if alone else [f"run {position}: {note}" for note in notes]
+    return runs, intervals, warnings
+
+
+def _run(output: _Output, key: str) -> tuple[ParsedRun, list[Intervals], list[str]]:
+    """The run of one client, its tables, and what is to be known about it.
+
+    Raises FormatError where the report is missing, not complete or impossible.
+    """
+    if output.error:
+        raise output.error
+    overall = _overall(output)
+    operations = _measured_operations(output)
+    readings = (
+        *_totals(overall, operations),
+        *_errors(overall, output),
+        *(one for name, section in operations.items() for one in _latencies(name, section)),
+        *_garbage(output),
+    )
+    arguments = _Arguments(output.command.split())
+    run = ParsedRun(
+        readings=readings,
+        key=key,
+        workload=arguments.workload,
+        threads=_threads(output, arguments),
+        started_at=_started_at(output),
+        duration_s=overall.seconds,
+        options=arguments.options,
+    )
+    tables = list(_tables(output, operations, key))
+    return run, tables, [*_notes(output, overall, operations, arguments)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Overall:
+    """Time and rate of a whole run. ``count`` is the number of its operations, where the two determine it."""
+
+    seconds: float
+    throughput: _Figure
+
+    @property
+    def count(self) -> int | None:
+        operations = self.throughput.value * self.seconds
+        error = self.throughput.rounding * self.seconds + 1e-12 * operations
+        whole = round(operations)
+        return whole if error < 0.5 and abs(operations - whole) <= max(error, 1e-6) else None
+
+    @property
+    def rate(self) -> float:
+        """As printed, unless somebody cut its digits off."""
+        has_all_digits = self.throughput.rounding < 1e-9 * self.throughput.value
+        return self.throughput.value if has_all_digits or self.count is None else self.count / self.seconds
+
+
+def _overall(output: _Output) -> _Overall:
+    section = output.sections.get("OVERALL")
+    if section is None:
+        raise FormatError(
+            "no final report: YCSB was stopped, the file is cut off after this line, or the report is in the "
+            "file of the property 'exportfile'",
+            output.last_line,
+        )
+    for name in (_RUN_TIME, _THROUGHPUT):
+        if name not in section.figures:
+            raise FormatError(
+                f"the report is not complete: no '[OVERALL], {name}' up to this line", output.last_line
+            )
+    run_time = section.figure(_RUN_TIME)
+    if not run_time.value:
+        raise FormatError("the run took no time: nothing was measured", run_time.line)
+    throughput = section.figure(_THROUGHPUT)
+    if not throughput.value:
+        raise FormatError("not one operation was completed", throughput.line)
+    return _Overall(run_time.value / 1000, throughput)
+
+
+def _measured_operations(output: _Output) -> dict[str, _Section]:
+    return {
+        name: section
+        for name, section in output.sections.items()
+        if name.removeprefix(_INTENDED) not in _NOT_OPERATIONS and section.count is not None
+    }
+
+
+def _totals(overall: _Overall, operations: dict[str, _Section]) -> Iterator[Reading]:
+    yield reading("ops_per_s", overall.rate)
+    yield reading("total_time", overall.seconds)
+    count = overall.count if overall.count is not None else _counted(operations)
+    if count:
+        yield reading("total_events", float(count))
+
+
+def _counted(operations: dict[str, _Section]) -> int:
+    """The operations of the sections; a read-modify-write is also a read and an update."""
+    return sum(
+        -_count(section) if name == _TWO_OPERATIONS else _count(section)
+        for name, section in operations.items()
+        if name != _CHECK_OF_READ and not name.startswith(_INTENDED)
+    )
+
+
+def _count(section: _Section) -> int:
+    return int(section.count.value) if section.count else 0
+
+
+def _errors(overall: _Overall, output: _Output) -> Iterator[Reading]:
+    """Operations per second that returned anything but OK: all, and of each kind."""
+    by_name = {
+        name: sum(count for code, count in returns.items() if code not in _GOOD_RETURNS)
+        for name, section in output.sections.items()
+        if (returns := _returns(section))
+    }
+    if by_name:
+        yield reading("errors_per_s", sum(by_name.values()) / overall.seconds)
+    for name, errors in by_name.items():
+        yield Reading(f"{_prefix(name)}.errors_per_s", errors / overall.seconds, "1/s", LOWER)
+
+
+def _returns(section: _Section) -> dict[str, float]:
+    """How often each code was returned."""
+    return {
+        match[1]: _figure(value, line).value
+        for name, (value, line) in section.figures.items()
+        if (match := _RETURN.fullmatch(name))
+    }
+
+
+def _latencies(operation: str, section: _Section) -> Iterator[Reading]:
+    """The response times of one operation in ms; none where it was never completed: NaN is printed then."""
+    if not _count(section):
+        return
+    found: dict[str, tuple[_Figure, str]] = {}
+    for name, (value, line) in section.figures.items():
+        if metric := _latency_metric(name):
+            found[metric[0]] = (_figure(value, line), metric[1])
+    statistics = [found[f"latency_{name}"][0] for name in ("min", "avg", "max") if f"latency_{name}" in found]
+    if any(lower.value > higher.value for lower, higher in pairwise(statistics)):
+        raise FormatError(
+            f"the least, average and highest latency of {operation} are not in this order", statistics[0].line
+        )
+    for metric_name, (figure, unit) in found.items():
+        is_variance = metric_name == "latency_stddev"
+        yield Reading(
+            f"{_prefix(operation)}.{metric_name}",
+            _milliseconds(repr(math.sqrt(figure.value)) if is_variance else figure.text, unit),
+            "ms",
+            LOWER,
+            printed_unit="" if unit == "ms" else unit,
+        )
+
+
+def _latency_metric(name: str) -> tuple[str, str] | None:
+    """``latency_p95`` and the unit of the file for ``95thPercentileLatency(us)``; None for what is none."""
+    if match := _LATENCY.fullmatch(name):
+        return f"latency_{_STATISTICS[match[1]]}", match[2]
+    if match := _VARIANCE.fullmatch(name):
+        return "latency_stddev", match[1]
+    if (match := _PERCENTILE.fullmatch(name)) and float(match[1]) <= 100:
+        return percentile_metric(float(match[1])), match[2]
+    if match := _RAW_SUMMARY.fullmatch(name):
+        return (f"latency_{_STATISTICS[match[1]]}" if match[1] else percentile_metric(float(match[2]))), "us"
+    return None
+
+
+def _garbage(output: _Output) -> Iterator[Reading]:
+    """How often and how long the client's Java collected garbage."""
+    for section, name, metric, unit in (
+        ("TOTAL_GCs", "Count", "gc.count", "counts"),
+        ("TOTAL_GC_TIME", "Time(ms)", "gc.time", "ms"),
+    ):
+        if section in output.sections and name in output.sections[section].figures:
+            yield Reading(metric, output.sections[section].figure(name).value, unit, LOWER)
+
+
+class _Arguments:
+    """The words of a command line."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self.words = words
+
+    def _values(self, option: str) -> list[str]:
+        return [value for word, value in pairwise(self.words) if word == option]
+
+    @property
+    def threads(self) -> int | None:
+        properties = dict(self._properties())
+        for text in (*reversed(self._values("-threads")), properties.get("threadcount", "")):
+            if _WHOLE.fullmatch(text) and 1 <= int(text) <= _MOST_THREADS:
+                return int(text)
+        return None
+
+    @property
+    def workload(self) -> str | None:
+        """``workloada`` of ``-P workloads/workloada -t``, and ``workloada load`` with ``-load``."""
+        files = [PurePosixPath(value.replace("\\", "/")).name for value in self._values("-P")]
+        named = [name for name in files if name.startswith("workload")] or files
+        if len(named) != 1:
+            return None
+        return f"{named[0]} load" if "-load" in self.words else named[0]
+
+    @property
+    def options(self) -> dict[str, Fact]:
+        """What the client was told, without what is secret and without where the report goes."""
+        options: dict[str, Fact] = {
+            name: _option(value)
+            for name, value in self._properties()
+            if name not in _NOT_OF_THE_WORKLOAD and not names_a_secret(name)
+        }
+        for name in ("-db", "-target"):
+            for value in self._values(name):
+                options[name[1:]] = _option(value)
+        return options
+
+    def _properties(self) -> Iterator[tuple[str, str]]:
+        for pair in self._values("-p"):
+            name, separator, value = pair.partition("=")
+            if name and separator:
+                yield name[:100], value
+
+
+def _option(text: str) -> Fact:
+    if text in ("true", "false"):
+        return text == "true"
+    return int(text) if _WHOLE.fullmatch(text) else mask_text(text[:500])
+
+
+def _threads(output: _Output, arguments: _Arguments) -> int | None:
+    """What the command line says, or else how many connections were closed: each thread has one."""
+    if arguments.threads is not None:
+        return arguments.threads
+    closed = _connections_closed(output)
+    return closed if closed and closed <= _MOST_THREADS else None
+
+
+def _connections_closed(output: _Output) -> int | None:
+    section = output.sections.get("CLEANUP")
+    return _count(section) if section and section.count else None
+
+
+def _started_at(output: _Output) -> datetime | None:
+    """The client's own clock, without an offset, at second 0."""
+    if not output.statuses:
+        return None
+    first = output.statuses[0]
+    try:
+        clock = datetime.strptime(f"{first.clock}000", "%Y-%m-%d %H:%M:%S:%f")  # noqa: DTZ007 - it says none
+        return clock - timedelta(seconds=first.seconds)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _tables(output: _Output, operations: dict[str, _Section], key: str) -> Iterator[Intervals]:
+    if output.statuses:
+        names = dict.fromkeys(name for status in output.statuses for name in status.figures)
+        rows = tuple(
+            (status.seconds, *(status.figures.get(name) for name in names)) for status in output.statuses
+        )
+        yield Intervals(key, "ycsb", ("time_s", *names), rows)
+    for name, section in operations.items():
+        if not section.buckets:
+            continue
+        if _is_time_series(section):
+            unit = next((found[1] for figure in section.figures if (found := _latency_metric(figure))), "us")
+            times = tuple(
+                (_figure(label, line).value / 1000, _milliseconds(_figure(value, line).text, unit))
+                for label, value, line in section.buckets
+            )
+            yield Intervals(key, f"{_prefix(name)} over time", ("time_s", "latency_avg"), times)
+        else:
+            counts = tuple(
+                (_figure(label.removeprefix(">"), line).value, _figure(value, line).value)
+                for label, value, line in section.buckets
+                if value != "0"
+            )
+            yield Intervals(key, f"{_prefix(name)} histogram", ("latency_ms", "count"), counts)
+
+
+def _is_time_series(section: _Section) -> bool:
+    """Whether times and average latencies are listed, which have a point, and not buckets and counts."""
+    return any("." in value for _, value, _ in section.buckets)
+
+
+def _notes(
+    output: _Output, overall: _Overall, operations: dict[str, _Section], arguments: _Arguments
+) -> Iterator[str]:
+    """What the reader of a run must know before trusting its figures."""
+    if output.open_objects > 0:
+        yield f"the JSON breaks off within an object after line {output.last_line}"
+    if output.list_opened and not output.list_closed:
+        yield f"the JSON breaks off after line {output.last_line}: its list is not closed"
+    yield from _notes_on_sections(operations)
+    yield from _notes_on_missing_sections(output, overall, operations, arguments)
+    yield from _notes_on_tables(overall, operations)
+    closed = _connections_closed(output)
+    if arguments.threads and closed is not None and closed < arguments.threads:
+        yield f"only {closed} of {arguments.threads} threads closed their connection"
+    strange = [
+        line
+        for section in operations.values()
+        for name, (_, line) in section.figures.items()
+        if not _is_known(name)
+    ]
+    if strange:
+        yield f"{len(strange)} lines were not understood, the first in line {strange[0]}"
+
+
+def _is_known(name: str) -> bool:
+    return (
+        name in (*_COUNTS, _HEADLINE_OF_RAW)
+        or _RETURN.fullmatch(name) is not None
+        or _latency_metric(name) is not None
+    )
+
+
+def _notes_on_sections(operations: dict[str, _Section]) -> Iterator[str]:
+    """Where a section lacks what the others have: each operation is measured in the same way."""
+    measured = {name: section for name, section in operations.items() if _count(section)}
+    wanted = dict.fromkeys(
+        name for section in measured.values() for name in section.figures if _latency_metric(name)
+    )
+    for operation, section in measured.items():
+        lacking = [f"'{name}'" for name in wanted if name not in section.figures]
+        if operation in _OPERATIONS and not _returns(section):
+            lacking.append("'Return='")
+        if lacking or not wanted:
+            lacks = ", ".join(lacking) or "latency"
+            yield f"'[{operation}]' is not complete after line {section.end}: no {lacks}"
+
+
+def _notes_on_missing_sections(
+    output: _Output, overall: _Overall, operations: dict[str, _Section], arguments: _Arguments
+) -> Iterator[str]:
+    of_database = {name: section for name, section in operations.items() if not name.endswith(_FAILED)}
+    counted = max(_counted(operations), _counted(of_database))
+    if overall.count is not None and counted < overall.count:
+        yield (
+            f"the sections up to line {output.last_line} tell of {counted} operations, but "
+            f"{overall.count} were run: is the file cut off?"
+        )
+    if "CLEANUP" not in output.sections:
+        yield "the section '[CLEANUP]' is missing: is the file cut off?"
+    both = arguments.options.get("measurement.interval") == "both"
+    intended = {name.removeprefix(_INTENDED) for name in operations if name.startswith(_INTENDED)}
+    if intended or both:
+        for name in operations:
+            if name in _OPERATIONS and name not in intended:
+                yield f"the section '[{_INTENDED}{name}]' is missing: is the file cut off?"
+
+
+def _notes_on_tables(overall: _Overall, operations: dict[str, _Section]) -> Iterator[str]:
+    have_tables = any(section.buckets for section in operations.values())
+    for name, section in operations.items():
+        if not section.buckets:
+            if have_tables and name in _OPERATIONS and _count(section):
+                yield f"the table of '[{name}]' is missing after line {section.end}"
+        elif _is_time_series(section):
+            times = [float(label.removeprefix(">")) for label, _, _ in section.buckets]
+            step = times[1] - times[0] if len(times) > 1 else 1000.0
+            if times[-1] + step < 1000 * overall.seconds:
+                yield f"the times of '[{name}]' break off in line {section.end}"
+        elif sum(_figure(value, line).value for _, value, line in section.buckets) != _count(section):
+            yield (
+                f"the histogram of '[{name}]' does not add up to its operations; "
+                f"it ends in line {section.end}"
+            )
