@@ -111,12 +111,14 @@ class _Panel:
 
 _PANELS: Final = (
     _Panel("CPU (%)", ("cpu_user", "cpu_system", "cpu_wait", "cpu_steal")),
-    _Panel("context switches/s", ("context_switches_per_s",)),
+    _Panel("switches/s", ("context_switches_per_s",)),
     _Panel("disk (MB/s)", ("read_mb_per_s", "write_mb_per_s")),
 )
 _SAMPLE: Final = "sample"
 _ALONG: Final = {_TIME: ("seconds since sampling began", "%{x} s"), _SAMPLE: ("sample", "sample %{x}")}
 _GAP: Final = 0.06
+_EVERY_TICK_UP_TO: Final = 10
+_MOST_POINTS_OF_A_LINE: Final = 800
 
 
 def machine_panels(samples: IntervalSamples) -> int:
@@ -133,21 +135,18 @@ def of_the_machine(samples: IntervalSamples) -> Figure | None:
     if not panels:
         return None
     along = _TIME if _TIME in samples.columns else _SAMPLE
-    kept = thinned([value or 0 for value in _column(samples, panels[0].metrics[0])], _MOST_POINTS)
-    columns = {name: at for at, name in enumerate(samples.columns)}
-    rows = [samples.rows[index] for index in kept]
-    x = [row[columns[along]] for row in rows]
-    data: list[dict[str, Any]] = []
-    for number, panel in enumerate(panels):
-        for metric in panel.metrics:
-            values = [row[columns[metric]] for row in rows]
-            data.append(_machine_line(metric, x, values, colour=len(data), panel=number))
+    drawn = [(number, metric) for number, panel in enumerate(panels) for metric in panel.metrics]
+    data = [
+        _machine_line(samples, along, metric, colour=colour, panel=number)
+        for colour, (number, metric) in enumerate(drawn)
+    ]
     title, hover_title = _ALONG[along]
     x_axis = common.axis(
         title,
         anchor=_axis_name("y", len(panels) - 1),
         showgrid=False,
         unifiedhovertitle={"text": hover_title},
+        **({"dtick": 1} if len(samples.rows) <= _EVERY_TICK_UP_TO else {}),
     )
     return common.figure(
         data,
@@ -188,20 +187,23 @@ def _panels_in(samples: IntervalSamples) -> list[_Panel]:
     return found
 
 
-def _machine_line(metric: str, x: Cells, values: Cells, *, colour: int, panel: int) -> dict[str, Any]:
+def _machine_line(
+    samples: IntervalSamples, along: str, metric: str, *, colour: int, panel: int
+) -> dict[str, Any]:
+    """Of very many samples those at which this line goes up and down the most."""
+    all_x, all_values = _column(samples, along), _column(samples, metric)
+    kept = thinned([value or 0 for value in all_values], _MOST_POINTS_OF_A_LINE)
+    values = [all_values[index] for index in kept]
     shade = common.unordered_colour(colour)
     unit = numbers.unit_words(metric, reading(metric, 0).unit)
+    has_markers = len(samples.rows) <= _MARKERS_UP_TO
     return common.line(
         numbers.metric_name(metric),
-        x,
+        [all_x[index] for index in kept],
         values,
         colour=shade,
         hover=[" ".join(filter(None, [numbers.number(value), unit])) for value in values],
-        mode="lines+markers"
-        if 1 < len(values) <= _MARKERS_UP_TO
-        else "markers"
-        if len(values) == 1
-        else "lines",
+        mode="lines+markers" if has_markers else "lines",
         line={"color": shade, "width": 1.5},
         marker={"color": shade, "size": 4},
         yaxis=_axis_name("y", panel),

@@ -166,6 +166,8 @@ class IntervalChart:
 
 
 _ROWS_OF_SAMPLES: Final = 500
+# A page with more cells takes a second to write; all of them are a link away.
+_CELLS_OF_SAMPLES: Final = 4000
 # By how many parts are stacked.
 _HEIGHTS: Final = {1: 320, 2: 400, 3: 480}
 
@@ -218,13 +220,17 @@ def _interval_charts(details: RunDetails) -> list[IntervalChart]:
                     title=f"{what}, {title}",
                     figure=draw(samples),
                     columns=samples.columns,
-                    rows=samples.rows[:_ROWS_OF_SAMPLES],
+                    rows=samples.rows[: _shown_rows(samples)],
                     total=len(samples.rows),
                     height=_height(source, samples),
                     percentiles=intervals.percentiles(samples) if source == "histogram" else (),
                 )
             )
     return charts
+
+
+def _shown_rows(samples: IntervalSamples) -> int:
+    return min(_ROWS_OF_SAMPLES, max(1, _CELLS_OF_SAMPLES // max(1, len(samples.columns))))
 
 
 def _of_the_machine_or_tool(samples: IntervalSamples) -> Figure | None:

@@ -159,9 +159,9 @@ def test_samples_of_a_tool_are_not_taken_for_those_of_the_machine():
     assert intervals.machine_panels(SECONDS) == 0
 
 
-def test_an_hour_of_samples_is_thinned_for_every_line():
+def test_an_hour_of_samples_is_thinned_and_every_line_keeps_its_peaks():
     columns = ["sample", "cpu_user", "context_switches_per_s"]
-    figure = intervals.of_the_machine(
-        samples(columns, [[float(s), float(s % 50), 4000.0] for s in range(3600)])
-    )
-    assert all(len(line["x"]) == len(line["y"]) <= 2000 for line in figure["data"])
+    rows = [[float(s), float(s % 50), 90000.0 if s == 1234 else 4000.0] for s in range(3600)]
+    figure = intervals.of_the_machine(samples(columns, rows))
+    assert 90000.0 in figure["data"][1]["y"]
+    assert all(len(line["x"]) == len(line["y"]) <= 800 for line in figure["data"])
