@@ -164,6 +164,10 @@ UPLOAD_MAX_BYTES = env.int("UPLOAD_MAX_BYTES", default=200 * 1024 * 1024)
 UPLOAD_INLINE_BYTES = 1024 * 1024  # raw files up to here live compressed in PostgreSQL
 UPLOAD_IMPORT_AT_ONCE_BYTES = 5 * 1024 * 1024
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
+ARCHIVE_MAX_FILES = env.int("ARCHIVE_MAX_FILES", default=20_000)
+ARCHIVE_MAX_UNPACKED_BYTES = env.int("ARCHIVE_MAX_UNPACKED_BYTES", default=2 * 1024 * 1024 * 1024)
+ARCHIVE_MAX_RATIO = env.int("ARCHIVE_MAX_RATIO", default=200)  # of the unpacked to the packed bytes
+ARCHIVE_DRY_RUN_SECONDS = env.int("ARCHIVE_DRY_RUN_SECONDS", default=30)
 # What one result file may cost, alone or in an archive: reading it takes several times its size of memory.
 RESULT_FILE_MAX_BYTES = env.int("RESULT_FILE_MAX_BYTES", default=200 * 1024 * 1024)
 RESULT_LINE_MAX_BYTES = env.int("RESULT_LINE_MAX_BYTES", default=1024 * 1024)

@@ -35,6 +35,7 @@ class Arrival:
     metadata: Metadata
     companions: Sequence[CompanionFile] = ()
     warnings: Sequence[str] = ()
+    came_alone: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +145,7 @@ def _new_upload(
         warnings=file.warnings,
         done=1,
         quiet=quiet,
+        came_alone=file.arrival.came_alone,
         user=by.user,
         token=by.token,
         received_at=now,
@@ -169,6 +171,7 @@ def _accept(project: Project, by: Viewer, arrival: Arrival, quiet: bool) -> Rece
             companions=arrival.companions,
             warnings=arrival.warnings,
             quiet=quiet,
+            came_alone=arrival.came_alone,
         )
     except FieldsError as error:
         return error

@@ -13,6 +13,7 @@ from ingest.formats import FORMATS
 from ingest.masking import mask_text
 
 MOST_THREADS = 1_000_000
+LONGEST_PATTERN = 500
 # What no database stores.
 NOT_TEXT = re.compile(r"[\x00\ud800-\udfff]")
 # What one column or benchmark of a file may be said to be.
@@ -23,6 +24,7 @@ _LONGEST_NOTES = 20_000
 _MOST_TAGS = 50
 _LONGEST_TAG = 100
 _MOST_ENTRIES = 2_000
+_MOST_PATTERNS = 20
 _DEEPEST = 20
 _MOST_WARNINGS = 10
 _FIRST_YEAR, _LAST_YEAR = 1970, 2200
@@ -204,6 +206,28 @@ def _map(value: Any) -> dict[str, dict[str, str]]:
     return mapped
 
 
+def _text(longest: int) -> Callable[[Any], str]:
+    """Reads one line as it is, blanks within it too."""
+
+    def read(value: Any) -> str:
+        if not isinstance(value, str) or not value.strip() or _CONTROL.search(value):
+            raise ValueError("must be a line of text")
+        if len(value) > longest:
+            raise ValueError(f"has {len(value)} characters, more than {longest}")
+        return value.strip()
+
+    return read
+
+
+def _patterns(value: Any) -> tuple[str, ...]:
+    values = [value] if isinstance(value, str) else value
+    if not isinstance(values, list | tuple):
+        raise ValueError("must be a list of texts")  # noqa: TRY004
+    if len(values) > _MOST_PATTERNS:
+        raise ValueError(f"are {len(values)}, more than {_MOST_PATTERNS}")
+    return tuple(_text(LONGEST_PATTERN)(one) for one in values)
+
+
 def _format(value: Any) -> str:
     if not isinstance(value, str) or value not in FORMATS:
         raise ValueError(f"must be one of {', '.join(FORMATS)}")
@@ -219,7 +243,9 @@ def _shown(text: Any) -> str:
     return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", str(text))[:50]
 
 
-JSON_FIELDS = frozenset({"options", "map", "meta"})
+JSON_FIELDS = frozenset({"options", "map", "meta", "path_map"})
+# They may be given several times.
+LIST_FIELDS = frozenset({"tags", "companion_pattern"})
 _TIMES = ("committed_at", "started_at")
 _READERS: dict[str, Callable[[Any], Any]] = {
     "product": _name(_longest(Product)),
@@ -239,5 +265,12 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "map": _map,
     "meta": _object,
     "format": _format,
+    "pattern": _text(LONGEST_PATTERN),
+    "path_map": _object,
+    "companion_pattern": _patterns,
 }
-FIELDS = (*_READERS, *_TIMES)
+# How the names of files in an archive are read.
+ARCHIVE_FIELDS = ("pattern", "path_map", "companion_pattern")
+# What is said of a single file, or of every file in an archive.
+FIELDS = (*(name for name in _READERS if name not in ARCHIVE_FIELDS), *_TIMES)
+ALL_FIELDS = (*FIELDS, *ARCHIVE_FIELDS)

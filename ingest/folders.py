@@ -1,4 +1,4 @@
-"""Folders of result files: a path pattern turns names into metadata.
+"""Path patterns: they turn the names of files and folders into metadata.
 
     x.{version}_{build}.{config}.pk1/sb.o.{workload}.range{range}.pk1.dop{threads}
 
@@ -10,22 +10,25 @@ A mapping says what parts of names mean, and what holds for all files:
 
     {"version": {"ma101114": {"product": "MariaDB", "version": "10.11.14"}, "my8044": "8.0.44"},
      "fields": {"hardware": "bench-03"}}
+
+A companion pattern, ``x.{version}_{build}.{config}.pk1/sb.vm.{workload}.*``, finds the files that go with
+those results of which the same names are the same.
 """
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from itertools import pairwise
 from typing import Any
 
-from ingest.fields import FIELDS
+from ingest.fields import FIELDS, LONGEST_PATTERN
 
 ANY_FILE = "**/*"
-META_SUFFIX = ".meta.json"
 
 _ALIASES = {"config": "configuration"}
 _ALL_FILES = "fields"
+_MOST_ANY_FOLDERS = 2
 _TOKEN = re.compile(r"\{(?P<name>[a-z_][a-z0-9_]*)\}|(?P<folders>\*\*/)|(?P<star>\*+)", re.ASCII)
 
 
@@ -42,26 +45,77 @@ class PathPattern:
 
     @classmethod
     def parse(cls, text: str) -> "PathPattern":
-        """Raises PatternError for stray braces and names given twice."""
-        parts: list[str] = []
-        names: list[str] = []
-        position = 0
-        for token in _TOKEN.finditer(text):
-            parts.append(_literal(text[position : token.start()]))
-            position = token.end()
-            if name := token["name"]:
-                if name in names:
-                    raise PatternError(f"'{{{name}}}' stands twice in the pattern")
-                names.append(name)
-                parts.append(f"(?P<{name}>[^/]+?)")
-            else:
-                parts.append("(?:.*/)?" if token["folders"] else "[^/]*")
-        parts.append(_literal(text[position:]))
-        return cls(re.compile("".join(parts)), tuple(names))
+        """Raises PatternError for stray braces, names given twice, and what could be meant in many ways."""
+        if len(text) > LONGEST_PATTERN:
+            raise PatternError(f"the pattern has {len(text)} characters, more than {LONGEST_PATTERN}")
+        tokens = list(_tokens(text))
+        _check(tokens)
+        names = tuple(name for kind, name in tokens if kind == "name")
+        return cls(re.compile("".join(_expression(tokens))), names)
 
     def match(self, path: str) -> dict[str, str] | None:
         found = self.expression.fullmatch(path)
         return found.groupdict() if found else None
+
+
+_Token = tuple[str, str]
+
+
+def _tokens(text: str) -> Iterator[_Token]:
+    """The parts of a pattern, each with its kind: ``name``, ``star``, ``folders`` or ``text``."""
+    position = 0
+    for token in _TOKEN.finditer(text):
+        if token.start() > position:
+            yield "text", _literal(text[position : token.start()])
+        position = token.end()
+        yield str(token.lastgroup), token[str(token.lastgroup)]
+    if position < len(text):
+        yield "text", _literal(text[position:])
+
+
+def _check(tokens: Sequence[_Token]) -> None:
+    names = [text for kind, text in tokens if kind == "name"]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise PatternError(f"'{{{twice[0]}}}' stands twice in the pattern")
+    if sum(kind == "folders" for kind, _ in tokens) > _MOST_ANY_FOLDERS:
+        raise PatternError(f"'**/' may stand {_MOST_ANY_FOLDERS} times in the pattern")
+    for (kind, text), (kind_behind, text_behind) in pairwise([("text", "/"), *tokens]):
+        if kind_behind == "folders" and not (kind == "text" and text.endswith("/")):
+            raise PatternError("'**/' stands for whole folders: at the beginning or behind a '/'")
+        if {kind, kind_behind} <= {"name", "star"}:
+            both = f"{_written(kind, text)} and {_written(kind_behind, text_behind)}"
+            raise PatternError(f"{both} stand side by side, and nothing tells where one ends")
+
+
+def _expression(tokens: Sequence[_Token]) -> Iterator[str]:
+    """The parts of a regular expression that takes no longer than the path is long.
+
+    A name ends where the text behind it first follows. To look for a later place would find nothing more,
+    except for the last name of all.
+    """
+    variable = [index for index, (kind, _) in enumerate(tokens) if kind in ("name", "star")]
+    for index, (kind, text) in enumerate(tokens):
+        behind = "(?>" if index in variable[:-1] else ""
+        before = ")" if kind == "text" and index - 1 in variable[:-1] else ""
+        match kind:
+            case "name":
+                yield f"{behind}(?P<{text}>[^/]+?)"
+            case "star":
+                yield f"{behind}[^/]*?"
+            case "folders":
+                yield "(?:.*/)?"
+            case _:
+                yield re.escape(text) + before
+
+
+def _written(kind: str, text: str) -> str:
+    return f"'{{{text}}}'" if kind == "name" else f"'{text}'"
+
+
+def _literal(text: str) -> str:
+    if "{" in text or "}" in text:
+        raise PatternError(f"a stray brace in {text!r}; names in braces are like {{version}}")
+    return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +129,14 @@ class PathMap:
     def parse(cls, text: str) -> "PathMap":
         """Raises PatternError for what is no such mapping."""
         try:
-            given = json.loads(text)
+            return cls.of(json.loads(text))
         except (ValueError, RecursionError) as error:
             raise PatternError(f"the mapping is not valid JSON: {error}") from None
-        if not isinstance(given, dict) or not all(isinstance(value, dict) for value in given.values()):
+
+    @classmethod
+    def of(cls, given: Any) -> "PathMap":
+        """Raises PatternError for what is no such mapping."""
+        if not isinstance(given, Mapping) or not all(isinstance(value, Mapping) for value in given.values()):
             raise PatternError("the mapping must be a JSON object of objects")
         parts = {
             name: {text: _meaning(name, value) for text, value in values.items()}
@@ -107,38 +165,26 @@ class PathMap:
 
 
 @dataclass(frozen=True, slots=True)
-class FolderFile:
-    """A file of the folder and what its path says. ``path`` is relative to the folder."""
+class PathRules:
+    """How the paths of a folder are read."""
 
-    path: str
-    file: Path
-    fields: Mapping[str, Any]
+    pattern: PathPattern
+    path_map: PathMap = field(default_factory=PathMap)
+    companions: tuple[PathPattern, ...] = ()
 
-
-def find_files(folder: Path, pattern: PathPattern, path_map: PathMap) -> Iterator[FolderFile]:
-    """The regular files whose path fits, sorted; what lies in a ``X.meta.json`` beside is their ``meta``."""
-    for file in sorted(folder.rglob("*")):
-        path = file.relative_to(folder).as_posix()
-        if path.endswith(META_SUFFIX) or not file.is_file() or file.is_symlink():
-            continue
-        names = pattern.match(path)
-        if names is not None:
-            meta = _meta_beside(file)
-            yield FolderFile(path, file, {**path_map.read(names), **({"meta": meta} if meta else {})})
-
-
-def _meta_beside(file: Path) -> Any:
-    """Raises PatternError for a meta that is no JSON object."""
-    beside = file.with_name(f"{file.stem}{META_SUFFIX}")
-    if not beside.is_file():
-        return None
-    try:
-        meta = json.loads(beside.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise PatternError(f"{beside.name} is not valid JSON: {error}") from None
-    if not isinstance(meta, dict):
-        raise PatternError(f"{beside.name} must hold a JSON object")
-    return meta
+    @classmethod
+    def parse(
+        cls, pattern: str | None = None, path_map: PathMap | None = None, companions: Iterable[str] = ()
+    ) -> "PathRules":
+        """Raises PatternError."""
+        main = PathPattern.parse(pattern or ANY_FILE)
+        beside = tuple(PathPattern.parse(text) for text in companions)
+        for one in beside:
+            if unknown := [name for name in one.names if name not in main.names]:
+                raise PatternError(
+                    f"'{{{unknown[0]}}}' of a companion pattern is not in the pattern of the results"
+                )
+        return cls(main, path_map or PathMap(), beside)
 
 
 def _meaning(name: str, value: Any) -> Mapping[str, Any]:
@@ -148,9 +194,3 @@ def _meaning(name: str, value: Any) -> Mapping[str, Any]:
     if isinstance(value, str):
         return {_ALIASES.get(name, name): value}
     raise PatternError(f"the mapping of {name!r} must hold texts or objects of fields")
-
-
-def _literal(text: str) -> str:
-    if "{" in text or "}" in text:
-        raise PatternError(f"a stray brace in {text!r}; names in braces are like {{version}}")
-    return re.escape(text)

@@ -6,10 +6,18 @@ from typing import Any
 
 from ingest.configuration import Content, read_content, switches_of
 from ingest.errors import FieldError, FieldsError
-from ingest.fields import FIELDS, flatten, read_field
+from ingest.fields import ARCHIVE_FIELDS, FIELDS, flatten, read_field
 
 # They belong to the request and not to the file.
-_OF_THE_REQUEST = ("project", "file", "companion", "configuration_file", "dry_run", "meta")
+_OF_THE_REQUEST = (
+    "project",
+    "file",
+    "companion",
+    "configuration_file",
+    "dry_run",
+    "meta",
+    *ARCHIVE_FIELDS,
+)
 # Names of files that lay beside the result.
 _NEIGHBOURS = ("output", "outputs", "vmstat", "iostat", "lscpu")
 _ENVIRONMENT = ("pinning", "jdk", "runtime")

@@ -8,7 +8,16 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ingest.errors import FieldError, FieldsError
-from ingest.fields import FIELDS, JSON_FIELDS, read_field, read_json, unknown_field_warnings
+from ingest.fields import (
+    ALL_FIELDS,
+    FIELDS,
+    JSON_FIELDS,
+    LIST_FIELDS,
+    read_field,
+    read_json,
+    unknown_field_warnings,
+)
+from ingest.folders import PathMap, PathRules, PatternError
 from ingest.masking import mask_settings, mask_text
 from ingest.meta import read_meta
 
@@ -17,7 +26,8 @@ from ingest.meta import read_meta
 class Metadata:
     """The fields of an upload as its sender gave them, masked; None and empty is what was not given.
 
-    ``meta`` stays as it was sent: what it means is read by ingest.meta when the file is imported.
+    ``meta`` stays as it was sent: what it means is read by ingest.meta when the file is imported. The last
+    three are for archives, of which everything else holds for all files.
     """
 
     product: str | None = None
@@ -39,10 +49,13 @@ class Metadata:
     map: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     meta: Mapping[str, Any] = field(default_factory=dict)
     format: str | None = None
+    pattern: str | None = None
+    path_map: Mapping[str, Any] = field(default_factory=dict)
+    companion_pattern: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Only what was given, times in UTC, tags sorted: equal for equal metadata."""
-        given = {name: getattr(self, name) for name in FIELDS}
+        given = {name: getattr(self, name) for name in ALL_FIELDS}
         return {name: _plain(value) for name, value in given.items() if value not in (None, (), {})}
 
 
@@ -72,7 +85,7 @@ def form_values(form: Mapping[str, Sequence[str]]) -> tuple[dict[str, Any], list
     errors: list[FieldError] = []
     for name, given in form.items():
         texts = [text for text in dict.fromkeys(given) if text.strip()]
-        if name == "tags":
+        if name in LIST_FIELDS:
             values[name] = texts
         elif len(texts) > 1:
             errors.append(FieldError(name[:50], "is given more than once, and differently"))
@@ -98,9 +111,9 @@ def read_metadata(values: Mapping[str, Any]) -> tuple[Metadata, list[str]]:
 
 def _read(values: Mapping[str, Any], errors: list[FieldError]) -> tuple[Metadata, list[str]]:
     read: dict[str, Any] = {}
-    warnings = unknown_field_warnings((name for name in values if name not in FIELDS), FIELDS)
+    warnings = unknown_field_warnings((name for name in values if name not in ALL_FIELDS), ALL_FIELDS)
     for name, value in values.items():
-        if name not in FIELDS or value is None or value == "":
+        if name not in ALL_FIELDS or value is None or value == "":
             continue
         try:
             read[name], warning = read_field(name, value)
@@ -112,14 +125,43 @@ def _read(values: Mapping[str, Any], errors: list[FieldError]) -> tuple[Metadata
         read_meta(read.get("meta", {}))
     except FieldsError as error:
         errors += error.errors
+    if not errors:
+        errors += _pattern_errors(read)
     if errors:
         raise FieldsError(errors)
     return _masked(Metadata(**read)), warnings
 
 
+def path_rules(metadata: Metadata) -> PathRules:
+    """How the paths in an archive are read; what is said of all files is said of each path first."""
+    path_map = PathMap.of(metadata.path_map)
+    said = {name: value for name in FIELDS if (value := getattr(metadata, name)) not in (None, (), {})}
+    fields = {**path_map.fields, **said}
+    return PathRules.parse(
+        metadata.pattern, PathMap(path_map.parts, fields), companions=metadata.companion_pattern
+    )
+
+
+def _pattern_errors(read: Mapping[str, Any]) -> list[FieldError]:
+    """The first thing that is wrong with the patterns."""
+    try:
+        PathMap.of(read.get("path_map", {}))
+    except PatternError as error:
+        return [FieldError("path_map", str(error))]
+    try:
+        PathRules.parse(read.get("pattern"))
+    except PatternError as error:
+        return [FieldError("pattern", str(error))]
+    try:
+        PathRules.parse(read.get("pattern"), companions=read.get("companion_pattern", ()))
+    except PatternError as error:
+        return [FieldError("companion_pattern", str(error))]
+    return []
+
+
 def _masked(metadata: Metadata) -> Metadata:
     texts: dict[str, Any] = {
-        name: mask_text(text) for name in FIELDS if isinstance(text := getattr(metadata, name), str)
+        name: mask_text(text) for name in ALL_FIELDS if isinstance(text := getattr(metadata, name), str)
     }
     return replace(
         metadata,
@@ -128,6 +170,7 @@ def _masked(metadata: Metadata) -> Metadata:
         options=mask_settings(metadata.options),
         map=mask_settings(metadata.map),
         meta=mask_settings(metadata.meta),
+        path_map=mask_settings(metadata.path_map),
     )
 
 

@@ -62,6 +62,8 @@ class Upload(models.Model):
     total = models.PositiveIntegerField(default=1)
     attempts = models.PositiveSmallIntegerField(default=0)  # of jobs that began to import it
     quiet = models.BooleanField(default=False)  # nobody is mailed for what this upload brings
+    is_archive = models.BooleanField(default=False)  # its runs are those of its files
+    came_alone = models.BooleanField(default=True)  # at least once, and not only in archives
     user = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
     token = models.ForeignKey(Token, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
     received_at = models.DateTimeField(default=timezone.now)
@@ -78,6 +80,36 @@ class Upload(models.Model):
                 name="upload_waiting",
                 condition=models.Q(state__in=["queued", "importing"]),
             ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the file was understood, and so can be shown as it is."""
+        return bool(self.format) and not self.is_archive
+
+
+class ArchiveFile(models.Model):
+    """A file of an archive. One that can be read is an upload of its own, which other archives may share."""
+
+    class State(models.TextChoices):
+        QUEUED = "queued", "queued"
+        IMPORTED = "imported", "imported"
+        REFUSED = "refused", "refused"
+        IGNORED = "ignored", "ignored"
+
+    archive = models.ForeignKey(Upload, on_delete=models.CASCADE, related_name="files")
+    number = models.PositiveIntegerField()  # its place in the archive
+    name = models.CharField(max_length=500)  # with its path
+    upload = models.ForeignKey(Upload, on_delete=models.CASCADE, null=True, related_name="places")
+    state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
+    errors = models.JSONField(default=list)  # as those of an upload
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["archive", "number"], name="archive_file_is_unique"),
         ]
 
     def __str__(self) -> str:

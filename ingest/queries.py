@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
 from benchdash.accounts.access import NotVisible, Viewer
 from benchdash.accounts.models import Project
 from benchdash.results.models import Run
-from ingest.models import Upload
+from ingest.models import ArchiveFile, Upload
 
 # Reasons, and files that are gone, are for members.
 _FOR_MEMBERS = (Upload.State.REFUSED, Upload.State.DELETED)
@@ -29,9 +29,9 @@ class RunSummary:
 
 
 def run_summaries(upload: Upload) -> list[RunSummary]:
-    """The runs of an upload by workload, version and thread count."""
+    """The runs of an upload, of an archive those of its files, by workload, version and thread count."""
     runs = (
-        Run.objects.filter(upload_id=upload.pk)
+        runs_of(upload)
         .select_related("version__product", "hardware", "workload")
         .annotate(readings=Count("measurements"))
         .order_by("workload__name", "version__product__name", "version__sort_key", "threads", "pk")
@@ -51,6 +51,25 @@ def run_summaries(upload: Upload) -> list[RunSummary]:
     ]
 
 
+def runs_of(upload: Upload) -> QuerySet[Run]:
+    if not upload.is_archive:
+        return Run.objects.filter(upload_id=upload.pk)
+    return Run.objects.filter(upload_id__in=upload.files.exclude(upload=None).values("upload"))
+
+
+def files_of_its_own(archive: Upload) -> QuerySet[Upload]:
+    """The files of an archive that came with nothing else that is still there."""
+    elsewhere = ArchiveFile.objects.filter(upload=OuterRef("pk")).exclude(
+        Q(archive=archive) | Q(archive__state=Upload.State.DELETED)
+    )
+    return files_in(archive.pk).filter(~Exists(elsewhere), came_alone=False)
+
+
+def files_in(archive_id: int) -> QuerySet[Upload]:
+    """The uploads that are files of this archive."""
+    return Upload.objects.filter(pk__in=ArchiveFile.objects.filter(archive=archive_id).values("upload"))
+
+
 def uploads_for(viewer: Viewer, project: Project | None = None) -> QuerySet[Upload]:
     """The uploads that exist for this viewer, newest first; refused and deleted ones only for members."""
     projects = viewer.projects() if project is None else viewer.projects().filter(pk=project.pk)
@@ -62,10 +81,16 @@ def uploads_for(viewer: Viewer, project: Project | None = None) -> QuerySet[Uplo
 
 
 def with_run_counts(uploads: QuerySet[Upload]) -> QuerySet[Upload]:
-    """Each with the number of its runs as ``run_count``."""
-    runs = Run.objects.filter(upload_id=OuterRef("pk")).order_by().values("upload_id")
-    counts = runs.annotate(number=Count("pk")).values("number")
-    return uploads.annotate(run_count=Coalesce(Subquery(counts), 0))
+    """Each with the number of its runs, of an archive those of its files, as ``run_count``."""
+    of_files = ArchiveFile.objects.filter(archive=OuterRef(OuterRef("pk")), upload__isnull=False)
+    own = Run.objects.filter(upload_id=OuterRef("pk"))
+    in_files = Run.objects.filter(upload_id__in=of_files.values("upload"))
+    return uploads.annotate(run_count=_number_of(own) + _number_of(in_files))
+
+
+def _number_of(runs: QuerySet[Run]) -> Coalesce:
+    everything = runs.order_by().annotate(everything=Value(1)).values("everything")
+    return Coalesce(Subquery(everything.annotate(number=Count("pk")).values("number")), 0)
 
 
 def upload_for(viewer: Viewer, upload_id: int) -> Upload:

@@ -15,17 +15,18 @@ from benchdash.accounts.models import Project
 from benchdash.accounts.services import audit
 from benchdash.celery import ring
 from benchdash.results.models import Measurement
-from benchdash.results.services import Recorded, record_runs, remove_runs
-from ingest import storage
+from benchdash.results.services import Recorded, record_runs, remove_runs, remove_runs_of
+from ingest import containers, storage
+from ingest.archive_lock import is_free
 from ingest.beside import Beside, beside_received, beside_stored
 from ingest.companions import CompanionFile, clean_file_name
 from ingest.errors import FieldError, FieldsError, FileRefusedError, UploadBusyError
-from ingest.fields import FIELDS, unknown_field_warnings
+from ingest.fields import ALL_FIELDS, ARCHIVE_FIELDS, FIELDS, unknown_field_warnings
 from ingest.formats.report import FormatError
 from ingest.masking import mask_text
 from ingest.metadata import Metadata, metadata_digest, metadata_from_json, read_metadata
-from ingest.models import Companion, RawFile, Upload
-from ingest.queries import RunSummary, run_summaries
+from ingest.models import ArchiveFile, Companion, RawFile, Upload
+from ingest.queries import RunSummary, files_of_its_own, run_summaries, runs_of
 from ingest.reading import REFUSALS, Parsed, error_of, errors_of, parse, try_to_parse
 from ingest.records import decide
 from ingest.storage import RawData
@@ -36,7 +37,7 @@ logger = logging.getLogger(__name__)
 _READ_AGAIN = frozenset({Upload.State.REFUSED, Upload.State.DELETED})
 IMPORT_TASK = "ingest.tasks.import_upload"
 # A file that made so many workers die is not tried again.
-_MOST_ATTEMPTS = 5
+MOST_ATTEMPTS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +83,19 @@ def accept_upload(
     companions: Sequence[CompanionFile] = (),
     warnings: Sequence[str] = (),
     quiet: bool = False,
+    came_alone: bool = True,
 ) -> Received:
     """Receive a file and import it: at once if it is small, else by a job. The state of the upload tells.
 
+    An archive is imported by a job. ``came_alone`` is not true of a file out of an archive.
     Raises FieldsError, with nothing stored, where neither sender nor file says what is required.
     """
+    at_once = data.size <= settings.UPLOAD_IMPORT_AT_ONCE_BYTES and not is_archive(data)
+    metadata, warnings = _fit_for(data, metadata, warnings)
     parsed = None
-    if data.size <= settings.UPLOAD_IMPORT_AT_ONCE_BYTES:
+    if at_once:
         if (same := _same_upload(project, data, metadata, companions)) and _needs_no_reading(same):
+            _note_that_it_came(same, came_alone)
             return Received(same, duplicate=True)
         parsed = try_to_parse(data.read(), file_name, metadata)
         if isinstance(parsed, Parsed):
@@ -103,10 +109,11 @@ def accept_upload(
         companions=companions,
         warnings=warnings,
         quiet=quiet,
+        came_alone=came_alone,
     )
     if received.upload.state in Upload.FINISHED:
         return received
-    if data.size <= settings.UPLOAD_IMPORT_AT_ONCE_BYTES:
+    if at_once:
         return _import_or_leave_queued(received.upload, parsed)
     ring(IMPORT_TASK, received.upload.pk)
     return received
@@ -122,6 +129,7 @@ def receive_upload(
     companions: Sequence[CompanionFile] = (),
     warnings: Sequence[str] = (),
     quiet: bool = False,
+    came_alone: bool = True,
 ) -> Received:
     """Store bytes and metadata in one transaction. ``warnings`` are those of reading the metadata.
 
@@ -138,6 +146,8 @@ def receive_upload(
                 "metadata": metadata.as_json(),
                 "warnings": list(warnings),
                 "quiet": quiet,
+                "is_archive": is_archive(data),
+                "came_alone": came_alone,
                 "user": by.user,
                 "token": by.token,
             },
@@ -146,7 +156,28 @@ def receive_upload(
             add_companions(upload, companions, raw_files)
         elif upload.state in _READ_AGAIN:
             upload = _queue_again(upload, by=by, warnings=warnings)
+        _note_that_it_came(upload, came_alone)
     return Received(upload, duplicate=not is_new and _needs_no_reading(upload))
+
+
+def is_archive(data: RawData) -> bool:
+    return bool(containers.recognise(next(data.chunks(), b"")[: containers.HEAD_BYTES]))
+
+
+def _fit_for(data: RawData, metadata: Metadata, warnings: Sequence[str]) -> tuple[Metadata, Sequence[str]]:
+    """Without what is said of the names in an archive where the file is none."""
+    said = [name for name in ARCHIVE_FIELDS if getattr(metadata, name)]
+    if not said or is_archive(data):
+        return metadata, warnings
+    ignored = [f"'{name}' is for archives and was ignored" for name in said]
+    return replace(metadata, pattern=None, path_map={}, companion_pattern=()), [*warnings, *ignored]
+
+
+def _note_that_it_came(upload: Upload, came_alone: bool) -> None:
+    """A file out of an archive that is sent by itself stands by itself from then on."""
+    if came_alone and not upload.came_alone:
+        upload.came_alone = True
+        upload.save(update_fields=["came_alone"])
 
 
 def dry_run(
@@ -162,9 +193,10 @@ def dry_run(
 
     Raises FieldsError, or FileRefusedError for a file that cannot be understood.
     """
+    metadata, warnings = _fit_for(data, metadata, warnings)
     same = _same_upload(project, data, metadata, companions)
     beside = beside_received(companions)
-    with _nothing_stored():
+    with nothing_stored():
         # The rows are gone in a moment, and with them the need for the bytes.
         raw = RawFile.objects.create(
             project=project, sha256=f"dry run of {data.sha256}"[:64], size=0, content=b""
@@ -206,7 +238,7 @@ def import_by_job(upload_id: int) -> None:
     if not _claim(upload_id):
         return
     with transaction.atomic():
-        locked = _waiting().select_for_update(of=("self",), skip_locked=True).filter(pk=upload_id).first()
+        locked = waiting().select_for_update(of=("self",), skip_locked=True).filter(pk=upload_id).first()
         if locked:
             _finish(locked, None)
 
@@ -214,19 +246,20 @@ def import_by_job(upload_id: int) -> None:
 def waiting_upload_ids() -> list[int]:
     """The uploads that wait for a job and that nobody is importing just now."""
     with transaction.atomic():
-        rows = _waiting().select_for_update(of=("self",), skip_locked=True).order_by("received_at")
+        rows = waiting().select_for_update(of=("self",), skip_locked=True).order_by("received_at")
         return list(rows.values_list("pk", flat=True))
 
 
 def _claim(upload_id: int) -> bool:
     """Show that the import has begun; give up on a file that made too many workers die."""
     with transaction.atomic():
-        upload = _waiting().select_for_update(of=("self",), skip_locked=True).filter(pk=upload_id).first()
+        rows = waiting().filter(pk=upload_id, is_archive=False)
+        upload = rows.select_for_update(of=("self",), skip_locked=True).first()
         if upload is None:
             return False
-        if upload.attempts >= _MOST_ATTEMPTS:
+        if upload.attempts >= MOST_ATTEMPTS:
             _refuse(
-                upload, [error_of(f"importing it failed {_MOST_ATTEMPTS} times; the file is kept as it is")]
+                upload, [error_of(f"importing it failed {MOST_ATTEMPTS} times; the file is kept as it is")]
             )
             return False
         upload.state = Upload.State.IMPORTING
@@ -235,7 +268,7 @@ def _claim(upload_id: int) -> bool:
     return True
 
 
-def _waiting() -> Any:
+def waiting() -> Any:
     states = (Upload.State.QUEUED, Upload.State.IMPORTING)
     return Upload.objects.filter(state__in=states).select_related("project", "raw")
 
@@ -335,7 +368,7 @@ def preview_amend(upload: Upload, changes: Mapping[str, Any]) -> Preview:
     def amend(locked: Upload) -> None:
         _amend(locked, changes, at_once=True)
 
-    return _preview(upload, amend)
+    return preview_change(upload, amend)
 
 
 def delete_upload(upload: Upload, *, by: Viewer, reason: str = "") -> None:
@@ -350,7 +383,7 @@ def delete_upload(upload: Upload, *, by: Viewer, reason: str = "") -> None:
 
 
 def preview_delete(upload: Upload) -> Preview:
-    return _preview(upload, _delete)
+    return preview_change(upload, _delete)
 
 
 def restore_upload(upload: Upload, *, by: Viewer, reason: str = "") -> None:
@@ -360,26 +393,37 @@ def restore_upload(upload: Upload, *, by: Viewer, reason: str = "") -> None:
         if locked.state != Upload.State.DELETED:
             return
         locked = _queue_again(locked, by=by, warnings=(), reason=reason)
-    if locked.raw.size <= settings.UPLOAD_IMPORT_AT_ONCE_BYTES:
+    if _is_read_at_once(locked):
         _import_or_leave_queued(locked, None)
     else:
         ring(IMPORT_TASK, locked.pk)
 
 
 def _amend(upload: Upload, changes: Mapping[str, Any], *, at_once: bool = False) -> None:
+    metadata = change_metadata(upload, changes)
+    if at_once or _is_read_at_once(upload):
+        read_again(upload, metadata)
+    else:
+        upload.quiet = upload.quiet or upload.is_archive
+        wait_for_job(upload)
+        ring(IMPORT_TASK, upload.pk)
+
+
+def _is_read_at_once(upload: Upload) -> bool:
+    return upload.raw.size <= settings.UPLOAD_IMPORT_AT_ONCE_BYTES and not upload.is_archive
+
+
+def change_metadata(upload: Upload, changes: Mapping[str, Any]) -> Metadata:
+    """Change what is said of a held upload, which is to be read again. Raises FieldsError."""
     if upload.state == Upload.State.DELETED:
         raise FieldsError([FieldError("", "the upload is deleted; send the file again to restore it")])
-    metadata, warnings = _amended(metadata_from_json(upload.metadata), changes)
+    metadata, warnings = _amended(upload, changes)
     upload.metadata = metadata.as_json()
     upload.metadata_digest = _stored_digest(upload, metadata)
     _refuse_a_twin(upload)
     upload.warnings = warnings
     upload.save(update_fields=["metadata", "metadata_digest", "warnings"])
-    if at_once or upload.raw.size <= settings.UPLOAD_IMPORT_AT_ONCE_BYTES:
-        read_again(upload, metadata)
-    else:
-        _wait_for_job(upload)
-        ring(IMPORT_TASK, upload.pk)
+    return metadata
 
 
 def read_again(upload: Upload, metadata: Metadata) -> None:
@@ -398,11 +442,14 @@ def read_again(upload: Upload, metadata: Metadata) -> None:
     _mark_imported(upload, parsed, recorded)
 
 
-def _amended(metadata: Metadata, changes: Mapping[str, Any]) -> tuple[Metadata, list[str]]:
-    known = {name: value for name, value in changes.items() if name in FIELDS}
-    changed, warnings = read_metadata(known)
-    warnings = [*unknown_field_warnings((name for name in changes if name not in FIELDS), FIELDS), *warnings]
-    return replace(metadata, **{name: getattr(changed, name) for name in known}), warnings
+def _amended(upload: Upload, changes: Mapping[str, Any]) -> tuple[Metadata, list[str]]:
+    fields = ALL_FIELDS if upload.is_archive else FIELDS
+    known = {name: value for name, value in changes.items() if name in fields}
+    metadata, warnings = read_metadata({**upload.metadata, **known})
+    return metadata, [
+        *unknown_field_warnings((name for name in changes if name not in fields), fields),
+        *warnings,
+    ]
 
 
 def _refuse_a_twin(upload: Upload) -> None:
@@ -414,15 +461,16 @@ def _refuse_a_twin(upload: Upload) -> None:
 
 
 def _delete(upload: Upload) -> int:
-    number = remove_runs(upload.project, upload_id=upload.pk)
-    upload.state = Upload.State.DELETED
-    upload.finished_at = timezone.now()
-    upload.save(update_fields=["state", "finished_at"])
+    """With an archive go those of its files that came with nothing else."""
+    deleted = [upload.pk, *files_of_its_own(upload).values_list("pk", flat=True)]
+    number = remove_runs_of(upload.project, deleted)
+    Upload.objects.filter(pk__in=deleted).update(state=Upload.State.DELETED, finished_at=timezone.now())
+    upload.refresh_from_db(fields=["state", "finished_at"])
     return number
 
 
-def _preview(upload: Upload, change: Callable[[Upload], Any]) -> Preview:
-    with _nothing_stored():
+def preview_change(upload: Upload, change: Callable[[Upload], Any]) -> Preview:
+    with nothing_stored():
         locked = hold(upload, wait=False)
         before, left = run_summaries(locked), _series_of(locked)
         change(locked)
@@ -437,7 +485,7 @@ def _preview(upload: Upload, change: Callable[[Upload], Any]) -> Preview:
 
 
 def _series_of(upload: Upload) -> set[int]:
-    return set(Measurement.objects.filter(run__upload_id=upload.pk).values_list("series_id", flat=True))
+    return set(Measurement.objects.filter(run__in=runs_of(upload)).values_list("series_id", flat=True))
 
 
 def _subject(upload: Upload) -> str:
@@ -460,23 +508,25 @@ def _queue_again(upload: Upload, *, by: Viewer, warnings: Sequence[str], reason:
         audit(locked.project, by, "upload restored", _subject(locked), reason=mask_text(reason))
         locked.quiet = True
     locked.warnings = list(warnings)
-    _wait_for_job(locked)
+    wait_for_job(locked)
     return locked
 
 
-def _wait_for_job(upload: Upload) -> None:
+def wait_for_job(upload: Upload) -> None:
     upload.state = Upload.State.QUEUED
     upload.errors = []
     upload.done = upload.attempts = 0
     upload.finished_at = None
     upload.save(update_fields=["state", "errors", "warnings", "quiet", "done", "attempts", "finished_at"])
+    if upload.is_archive:
+        upload.files.update(state=ArchiveFile.State.QUEUED)
 
 
 def hold(upload: Upload, *, wait: bool = True) -> Upload:
     """The upload as it is now, held until the transaction ends. Raises UploadBusyError instead of waiting."""
     rows = Upload.objects.select_for_update(of=("self",), skip_locked=not wait)
     locked = rows.select_related("project", "raw").filter(pk=upload.pk).first()
-    if locked is None:
+    if locked is None or (not wait and locked.is_archive and not is_free(locked.pk)):
         raise UploadBusyError(f"upload {upload.pk} is being imported; try again when it is done")
     return locked
 
@@ -530,7 +580,7 @@ def joined(*warnings: Sequence[str]) -> list[str]:
 
 
 @contextmanager
-def _nothing_stored() -> Iterator[None]:
+def nothing_stored() -> Iterator[None]:
     with transaction.atomic():
         yield
         transaction.set_rollback(True)

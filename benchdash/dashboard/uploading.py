@@ -15,9 +15,9 @@ from benchdash.dashboard.received import Trouble, troubles
 from ingest import services
 from ingest.companions import CompanionFile, clean_file_name
 from ingest.errors import FieldError, FieldsError, FileRefusedError, FileTooLargeError
-from ingest.folders import META_SUFFIX
 from ingest.metadata import read_form
 from ingest.models import Companion, Upload
+from ingest.planning import META_SUFFIX
 from ingest.queries import RunSummary, run_summaries
 from ingest.storage import RawData
 

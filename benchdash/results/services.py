@@ -88,8 +88,14 @@ def record_uploads(
 @transaction.atomic
 def remove_runs(project: Project, *, upload_id: int, quiet: bool = True) -> int:
     """Remove the runs of an upload with all that was measured in them; gives their number."""
+    return remove_runs_of(project, [upload_id], quiet=quiet)
+
+
+@transaction.atomic
+def remove_runs_of(project: Project, upload_ids: Collection[int], *, quiet: bool = True) -> int:
+    """As remove_runs, for many uploads at once."""
     hold_results(project, alone=True)
-    run_ids = list(Run.objects.filter(upload_id=upload_id).values_list("pk", flat=True))
+    run_ids = list(Run.objects.filter(upload_id__in=upload_ids).values_list("pk", flat=True))
     _settle(left=_delete_runs(run_ids), entered=set(), quiet=quiet)
     return len(run_ids)
 

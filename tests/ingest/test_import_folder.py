@@ -10,7 +10,6 @@ from django.core.management import CommandError, call_command
 
 from benchdash.regressions.comparison import Selector, compare
 from benchdash.results.models import Run
-from ingest.folders import PathMap, PathPattern, PatternError
 from ingest.models import Upload
 from tests.builders import make_project
 
@@ -21,48 +20,6 @@ PATTERN = "x.{version}_{build}.{config}.pk1/sb.o.{workload}.range{range}.pk1.dop
 
 def a_report():
     return (SAMPLES / "watch/nightly/mariadb-10.11.19/000/oltp_read_only.txt").read_bytes()
-
-
-def test_parts_of_a_path_are_as_short_as_can_be():
-    found = PathPattern.parse(PATTERN).match(
-        "x.my8044_rel_o2nofp.z12a_c8r32.pk1/sb.o.point-query.pre.range100.pk1.dop40"
-    )
-    assert found == {
-        "version": "my8044",
-        "build": "rel_o2nofp",
-        "config": "z12a_c8r32",
-        "workload": "point-query.pre",
-        "range": "100",
-        "threads": "40",
-    }
-
-
-def test_a_mapping_says_what_a_part_means_and_other_parts_belong_to_the_workload():
-    path_map = PathMap.parse(
-        '{"version": {"ma101114": {"product": "MariaDB", "version": "10.11.14"}},'
-        ' "fields": {"hardware": "m1"}}'
-    )
-    fields = path_map.read({"version": "ma101114", "config": "z12a", "workload": "points", "range": "100"})
-    assert fields == {
-        "product": "MariaDB",
-        "version": "10.11.14",
-        "configuration": "z12a",
-        "workload": "points range=100",
-        "hardware": "m1",
-    }
-
-
-def test_stars_stand_for_any_part_of_a_name_and_any_folders():
-    pattern = PathPattern.parse("**/t{threads}.t*t")
-    assert pattern.match("a/b/t08.text") is not None
-    assert pattern.match("t08.txt") == {"threads": "08"}
-    assert pattern.match("a/x.txt") is None
-
-
-@pytest.mark.parametrize("text", ["{version", "a}b", "{a}{a}", "{Version}"])
-def test_a_pattern_that_cannot_be_meant_is_refused(text):
-    with pytest.raises(PatternError):
-        PathPattern.parse(text)
 
 
 @pytest.mark.django_db

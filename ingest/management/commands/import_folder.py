@@ -1,4 +1,6 @@
 from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -7,29 +9,35 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from benchdash.accounts.access import NOBODY
 from benchdash.accounts.models import Project
 from benchdash.results.services import refresh_statistics
-from ingest.errors import FieldsError, FileRefusedError, FileTooLargeError
-from ingest.folders import ANY_FILE, FolderFile, PathMap, PathPattern, PatternError, find_files
-from ingest.metadata import read_metadata
+from ingest.archives import archive_limits
+from ingest.collected import IGNORED, KNOWN_ALREADY, REFUSED, Collected, Taken, Tried, batches, take, try_out
+from ingest.containers import Container, ContainerError, of_folder, unpacked
+from ingest.folders import ANY_FILE, PathMap, PathRules, PatternError
 from ingest.models import Upload
 from ingest.queries import RunSummary
-from ingest.services import accept_upload, dry_run
-from ingest.storage import RawData
 
 _SHOWN_RUNS = 5
-_EVERY = 50
 
 
 class Command(BaseCommand):
-    help = "Import the result files of a folder; names of files and folders say what was measured."
+    help = "Import the result files of a folder or an archive; their names say what was measured."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("folder", type=Path)
+        parser.add_argument("folder", type=Path, help="a folder, or a tar or zip archive")
         parser.add_argument("--project", required=True, metavar="SLUG")
         parser.add_argument(
             "--pattern",
             default=ANY_FILE,
             metavar="P",
             help="which files, and what their paths mean: x.{version}_{build}/sb.o.{workload}.dop{threads}",
+        )
+        parser.add_argument(
+            "--companion",
+            action="append",
+            default=[],
+            metavar="P",
+            help="files that go with those of the same names: x.{version}_{build}/sb.vm.{workload}.*; "
+            "may be repeated",
         )
         parser.add_argument("--map", type=Path, metavar="FILE", help="JSON: what parts of names mean")
         parser.add_argument(
@@ -47,70 +55,81 @@ class Command(BaseCommand):
         project = Project.objects.filter(slug=options["project"]).first()
         if project is None:
             raise CommandError(f"no project is called {options['project']!r}")
-        if not options["folder"].is_dir():
-            raise CommandError(f"{options['folder']} is not a folder")
         try:
-            files = list(
-                find_files(options["folder"], PathPattern.parse(options["pattern"]), _path_map(options))
-            )
-        except (PatternError, OSError) as error:
+            rules = PathRules.parse(options["pattern"], _path_map(options), options["companion"])
+            with _container(options["folder"]) as container:
+                collected = Collected(container, rules)
+                self._check(collected, options)
+                counts = (
+                    self._try(project, collected) if options["dry_run"] else self._import(project, collected)
+                )
+                self._tell_of_the_rest(collected, counts)
+        except (PatternError, ContainerError, OSError) as error:
             raise CommandError(str(error)) from None
-        if not files:
-            raise CommandError(f"no file of {options['folder']} fits the pattern {options['pattern']!r}")
-        counts = self._try(project, files) if options["dry_run"] else self._import(project, files)
-        self.stdout.write(", ".join(f"{number} {what}" for what, number in counts.items()))
-        if set(counts) == {"refused"}:
+        self.stdout.write(", ".join(f"{number} {what}" for what, number in counts.items() if number))
+        if counts[REFUSED] and not set(counts) - {REFUSED, IGNORED}:
             raise CommandError("every file was refused")
 
-    def _try(self, project: Project, files: list[FolderFile]) -> Counter[str]:
+    def _check(self, collected: Collected, options: dict[str, Any]) -> None:
+        if not collected.plan.files and not collected.container.refused:
+            raise CommandError(f"no file of {options['folder']} fits the pattern {options['pattern']!r}")
+        for warning in collected.container.warnings:
+            self.stderr.write(warning)
+
+    def _try(self, project: Project, collected: Collected) -> Counter[str]:
         counts: Counter[str] = Counter()
-        for file in files:
-            try:
-                metadata, warnings = read_metadata(file.fields)
-                tried = dry_run(
-                    project,
-                    file_name=file.file.name,
-                    data=RawData(file.file.read_bytes()),
-                    metadata=metadata,
-                    warnings=warnings,
-                )
-            except (FieldsError, FileRefusedError, FileTooLargeError) as error:
-                counts["refused"] += 1
-                self.stderr.write(f"{file.path}: {error}")
-                continue
-            counts["known already" if tried.duplicate else "would be imported"] += 1
-            self.stdout.write(f"{file.path}: {tried.format}, {_runs_in_words(tried.runs)}")
-            for warning in tried.warnings:
-                self.stdout.write(f"  {warning}")
+        for tried in try_out(project, collected):
+            counts[tried.state] += 1
+            self._tell(tried)
         return counts
 
-    def _import(self, project: Project, files: list[FolderFile]) -> Counter[str]:
+    def _tell(self, tried: Tried) -> None:
+        for error in tried.errors:
+            self.stderr.write(f"{tried.path}: {_in_words(error)}")
+        if not tried.errors:
+            self.stdout.write(f"{tried.path}: {tried.format}, {_runs_in_words(tried.runs)}")
+        if tried.companions:
+            self.stdout.write(f"  with {', '.join(tried.companions)}")
+        for warning in tried.warnings:
+            self.stdout.write(f"  {warning}")
+
+    def _import(self, project: Project, collected: Collected) -> Counter[str]:
         counts: Counter[str] = Counter()
-        for number, file in enumerate(files, start=1):
-            try:
-                counts[self._import_file(project, file)] += 1
-            except (FieldsError, FileRefusedError, FileTooLargeError) as error:
-                counts["refused"] += 1
-                self.stderr.write(f"{file.path}: {error}")
-            if number % _EVERY == 0:
-                self.stdout.write(f"{number} of {len(files)} files")
+        done, total = 0, len(collected.plan.files)
+        for batch in batches(collected, collected.plan.files):
+            for taken in take(project, batch, by=NOBODY):
+                counts[_outcome(taken)] += 1
+                for error in taken.errors:
+                    self.stderr.write(f"{taken.path}: {_in_words(error)}")
+            done += len(batch)
+            self.stdout.write(f"{done} of {total} files, {100 * done // total} %")
+            self.stdout.flush()
         refresh_statistics()
         return counts
 
-    def _import_file(self, project: Project, file: FolderFile) -> str:
-        """What became of it, in a word. Raises FileRefusedError."""
-        metadata, warnings = read_metadata(file.fields)
-        received = accept_upload(
-            project,
-            by=NOBODY,
-            file_name=file.file.name,
-            data=RawData(file.file.read_bytes()),
-            metadata=metadata,
-            warnings=warnings,
-        )
-        if received.upload.state == Upload.State.REFUSED:
-            raise FileRefusedError(received.upload.errors, upload_id=received.upload.pk, url=None)
-        return "known already" if received.duplicate else str(received.upload.state)
+    def _tell_of_the_rest(self, collected: Collected, counts: Counter[str]) -> None:
+        for refused in collected.container.refused:
+            counts[REFUSED] += 1
+            self.stderr.write(f"{refused.path}: {refused.reason}")
+        counts[IGNORED] += len(collected.plan.ignored)
+
+
+@contextmanager
+def _container(path: Path) -> Iterator[Container]:
+    if path.is_dir():
+        yield of_folder(path)
+        return
+    if not path.is_file():
+        raise CommandError(f"{path} is no folder and no archive")
+    with path.open("rb") as file, unpacked(file, archive_limits(), name=path.name) as container:
+        yield container
+
+
+def _outcome(taken: Taken) -> str:
+    """In a word."""
+    if taken.upload is None or taken.upload.state == Upload.State.REFUSED:
+        return REFUSED
+    return KNOWN_ALREADY if taken.duplicate else str(taken.upload.state)
 
 
 def _path_map(options: dict[str, Any]) -> PathMap:
@@ -124,7 +143,11 @@ def _path_map(options: dict[str, Any]) -> PathMap:
     return PathMap(path_map.parts, fields)
 
 
-def _runs_in_words(runs: list[RunSummary]) -> str:
+def _in_words(error: dict[str, Any]) -> str:
+    return f"line {error['line']}: {error['message']}" if error["line"] else str(error["message"])
+
+
+def _runs_in_words(runs: Sequence[RunSummary]) -> str:
     shown = [
         f"{run.product} {run.version}, {run.workload}"
         + ("" if run.threads is None else f", {run.threads} threads")
