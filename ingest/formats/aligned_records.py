@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from ingest.formats.cells import is_cell
 from ingest.formats.grids import counted, counts_threads, refuse_relative, title_fact
-from ingest.formats.records import Record, meaning_of, read_records, understand
+from ingest.formats.records import MOST_COLUMNS, Record, meaning_of, read_records, understand
 from ingest.formats.report import FormatError, ParsedReport
 
 Split = Callable[[str], list[str]]
@@ -58,7 +58,7 @@ def find_aligned_records(lines: Sequence[str], most: int) -> AlignedRecords | No
     for index, line in enumerate(lines[:most]):
         first_row = next((row for row in lines[index + 1 :] if row.strip()), "")
         for names, split in ((_wide(line), _wide), (_wide(line), str.split), (_words(line), str.split)):
-            fits = len(names) > 1 and len(split(first_row)) == len(names)
+            fits = 1 < len(names) <= MOST_COLUMNS and len(split(first_row)) == len(names)
             if fits and understand(names).tell_runs and _numbers_under_metrics(names, split(first_row)):
                 return AlignedRecords(lines, index, tuple(names), split)
     return None

@@ -18,6 +18,7 @@ from ingest.formats.grids import (
     says_metric,
 )
 from ingest.formats.metric_words import mentions
+from ingest.formats.records import MOST_COLUMNS
 from ingest.formats.report import FormatError, ParsedReport
 
 
@@ -126,7 +127,7 @@ def find_aligned_table(lines: Sequence[str], most: int) -> AlignedTable | None:
     """The table whose names stand on one of the first ``most`` lines, or None."""
     for index, line in enumerate(lines[:most]):
         split = _split_thread_counts(line) or _split_names(line)
-        if split and _heads_grid(*split, lines, index):
+        if split and len(split[1]) <= MOST_COLUMNS and _heads_grid(*split, lines, index):
             head, columns = split
             return AlignedTable(lines, index, head, columns)
     return None

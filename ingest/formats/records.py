@@ -14,6 +14,9 @@ from ingest.formats.report import Fact, FormatError, ParsedReport, ParsedRun
 
 Cell = str | int | float | None
 
+# More names than this on a line are those of no table that somebody measured.
+MOST_COLUMNS = 1_000
+
 _MEANINGS = {
     "query": "workload",
     "workload": "workload",

@@ -17,7 +17,7 @@ from ingest.formats.grids import (
     title_fact,
 )
 from ingest.formats.metric_words import mentions
-from ingest.formats.records import Record, read_records, understand
+from ingest.formats.records import MOST_COLUMNS, Record, read_records, understand
 from ingest.formats.report import FormatError, ParsedReport
 
 _DRAWN = "|"
@@ -143,7 +143,7 @@ def find_separated_table(lines: Sequence[str], most: int) -> SeparatedTable | No
     for index, line in enumerate(lines[:most]):
         for separator in _SEPARATORS:
             names = _cells(line, separator)
-            if len(names) > 1 and (
+            if 1 < len(names) <= MOST_COLUMNS and (
                 understand(names).tell_runs or _heads_grid(names, lines, index, separator)
             ):
                 return SeparatedTable(lines, index, separator, names)

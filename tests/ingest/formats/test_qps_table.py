@@ -81,6 +81,39 @@ def test_the_thread_pool_gives_what_its_article_concludes():
     assert latency["OLTP Readonly/MySQL/threads=4096"] == 25215.29
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "jdbc-drivers-qps/unprepared.txt",
+        "windows-threadpool/readonly-p95-ms.txt",
+        "windows-threadpool/update-non-index-p95-ms.txt",
+    ],
+)
+def test_every_figure_of_an_article_is_read_in_its_order(name):
+    report = article(name)
+    text = (DATA / "articles" / name).read_text()
+    rows = [line.split() for line in text.splitlines()[3:]]
+    width = len(report.runs) // len(rows)
+    assert [run.readings[0].value for run in report.runs] == [
+        float(cell) for row in rows for cell in row[-width:]
+    ]
+
+
+@pytest.mark.skipif(not (DATA / "qps").is_dir(), reason="qps of ../shared/data is not here")
+def test_the_four_forms_of_a_measured_table_agree():
+    files = sorted((DATA / "qps").glob("*.long.csv"))
+    assert len(files) == 7
+    for path in files:
+        name = path.name.removesuffix(".long.csv")
+        wide, text = ((DATA / "qps" / f"{name}{suffix}").read_bytes() for suffix in (".csv", ".txt"))
+        exact = {
+            (run.workload, run.column): run.readings[0].value for run in parse(Source(path.read_bytes())).runs
+        }
+        for data, half in ((wide, 0.0051), (text, 0.51)):
+            found = {(run.workload, run.column): run.readings[0].value for run in parse(Source(data)).runs}
+            assert found == pytest.approx(exact, abs=half)
+
+
 # --- names over columns and beside rows ---------------------------------------------------------------------
 
 
