@@ -45,6 +45,14 @@ def decoded(piece: bytes) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
+def lines_of(data: bytes, block: Block) -> list[str]:
+    """The lines of a block without their ends."""
+    lines = decoded(data[block.start : block.stop]).split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    return lines
+
+
 def _decoded_line(line: bytes) -> str:
     try:
         return line.decode()
@@ -83,7 +91,7 @@ class Lines(Sequence[str]):
         first = self._block_with(self._start)
         last = self._block_with(self._stop - 1)
         for block in islice(self._blocks, first, last + 1):
-            lines = self._lines_of(block)
+            lines = lines_of(self._data, block)
             yield from lines[max(self._start - block.lines_before, 0) : self._stop - block.lines_before]
 
     @overload
@@ -101,14 +109,8 @@ class Lines(Sequence[str]):
     def _line(self, number: int) -> str:
         block = self._blocks[self._block_with(number)]
         if self._at_hand is None or self._at_hand[0] is not block:
-            self._at_hand = block, self._lines_of(block)
+            self._at_hand = block, lines_of(self._data, block)
         return self._at_hand[1][number - block.lines_before]
 
     def _block_with(self, line: int) -> int:
         return bisect_right(self._blocks, line, key=lambda block: block.lines_before) - 1
-
-    def _lines_of(self, block: Block) -> list[str]:
-        lines = decoded(self._data[block.start : block.stop]).split("\n")
-        if lines[-1] == "":
-            lines.pop()
-        return lines
