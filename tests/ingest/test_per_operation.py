@@ -1,4 +1,5 @@
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -100,7 +101,7 @@ def published_beside(path):
     """The figures of an ``sb.met`` file by the heads above them."""
     lines = path.with_name(path.name.replace("sb.vm.", "sb.met.")).read_text().splitlines()
     figures = {}
-    for heads, values in zip(lines, lines[1:], strict=False):
+    for heads, values in pairwise(lines):
         if heads.startswith("samp") and re.match(r"[0-9]", values):
             figures |= dict(zip(heads.split(), map(float, values.split()), strict=True))
     return figures

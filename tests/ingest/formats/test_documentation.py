@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ingest import formats
+from ingest.formats.companions import COMPANION_FORMATS
 from ingest.formats.source import Source
 from tests.ingest.formats.test_fixtures import check_runs
 
@@ -33,6 +34,11 @@ def block(language):
 @pytest.mark.parametrize("name", formats.FORMATS)
 def test_every_format_has_a_heading(name):
     assert f"\n## {name}\n" in PAGE
+
+
+@pytest.mark.parametrize("name", [*COMPANION_FORMATS, "configuration"])
+def test_every_companion_format_has_a_heading(name):
+    assert f"\n### {name}\n" in PAGE.partition("\n## Companions\n")[2]
 
 
 def test_every_example_stands_in_a_fixture():
