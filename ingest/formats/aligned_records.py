@@ -7,6 +7,7 @@ User Threads  Txns/sec  User  System  Idle
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from ingest.formats.cells import is_cell
 from ingest.formats.grids import counted, counts_threads, refuse_relative, title_fact
@@ -56,7 +57,9 @@ class AlignedRecords:
 def find_aligned_records(lines: Sequence[str], most: int) -> AlignedRecords | None:
     """The table whose names stand on one of the first ``most`` lines, or None."""
     for index, line in enumerate(lines[:most]):
-        first_row = next((row for row in lines[index + 1 :] if row.strip()), "")
+        if len(line.split(maxsplit=1)) < 2:
+            continue
+        first_row = next((row for row in islice(lines, index + 1, None) if row.strip()), "")
         for names, split in ((_wide(line), _wide), (_wide(line), str.split), (_words(line), str.split)):
             fits = 1 < len(names) <= MOST_COLUMNS and len(split(first_row)) == len(names)
             if fits and understand(names).tell_runs and _numbers_under_metrics(names, split(first_row)):

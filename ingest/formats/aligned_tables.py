@@ -21,6 +21,8 @@ from ingest.formats.metric_words import mentions
 from ingest.formats.records import MOST_COLUMNS
 from ingest.formats.report import FormatError, ParsedReport
 
+_HEADS = WORKLOAD_HEADS | THREAD_HEADS
+
 
 @dataclass(frozen=True, slots=True)
 class Word:
@@ -135,6 +137,8 @@ def find_aligned_table(lines: Sequence[str], most: int) -> AlignedTable | None:
 
 def _split_thread_counts(line: str) -> tuple[str, tuple[Word, ...]] | None:
     """``Concurrent clients 4 8 16`` is a head and three columns."""
+    if not any(map(is_count, line.split())):
+        return None
     words = _words(line)
     first = next((index for index, word in enumerate(words) if is_count(word.text)), len(words))
     head, columns = " ".join(word.text for word in words[:first]), words[first:]
@@ -143,11 +147,14 @@ def _split_thread_counts(line: str) -> tuple[str, tuple[Word, ...]] | None:
 
 def _split_names(line: str) -> tuple[str, tuple[Word, ...]] | None:
     """Names over columns stand to the right of a blank place or of a word that says what the rows are."""
-    words = _words(line)
     if line[:1].isspace():
+        words = _words(line)
         return ("", words) if words else None
-    is_head = bool(words) and words[0].text.casefold() in WORKLOAD_HEADS | THREAD_HEADS
-    return (words[0].text, words[1:]) if is_head and len(words) > 1 else None
+    first = line.partition(" ")[0].partition("\t")[0]
+    if first.casefold() in _HEADS:
+        words = _words(line)
+        return (words[0].text, words[1:]) if len(words) > 1 else None
+    return None
 
 
 def _heads_grid(head: str, columns: Sequence[Word], lines: Sequence[str], index: int) -> bool:

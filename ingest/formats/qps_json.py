@@ -38,7 +38,7 @@ def recognise(head: bytes) -> bool:
 
 def parse(source: Source) -> ParsedReport:
     """A run for each measurement. Raises FormatError with the line that cannot be understood."""
-    first = next(line for line in source.lines if line.strip())
+    first = next((line for line in source.lines if line.strip()), "")
     if (
         (on_line := _object_on_line(first))
         and "measurements" not in on_line

@@ -152,9 +152,11 @@ def find_separated_table(lines: Sequence[str], most: int) -> SeparatedTable | No
 
 def rows_without_names(lines: Sequence[str]) -> tuple[Row, ...]:
     """The rows, each a name and numbers, of a file where every line is one and none names the columns."""
-    filled = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
-    separator = "\t" if filled and "\t" in filled[0][1] else ","
-    rows = [(number, _cells(line, separator)) for number, line in filled]
+    first = next((line for line in lines if line.strip()), "")
+    separator = "\t" if "\t" in first else ","
+    if not _is_row(_cells(first, separator)):
+        return ()
+    rows = [(number, _cells(line, separator)) for number, line in enumerate(lines, start=1) if line.strip()]
     widths = {len(cells) if _is_row(cells) else 0 for _, cells in rows}
     if len(rows) < 2 or len(widths) > 1 or 0 in widths:
         return ()
