@@ -314,7 +314,7 @@ class _Reader:
             self._sums_up = True
         elif match := _PROCEDURE.fullmatch(text):
             if self._profile and self._sums_up:
-                self._procedure = self._profile.procedures.setdefault(match[1], {})
+                self._procedure = self._profile.procedures.setdefault(match[1].upper(), {})
         elif _RULE.match(text):
             if self._sums_up:
                 self._end_profile()
@@ -369,6 +369,8 @@ def _run(output: _Output, key: str) -> tuple[ParsedRun, list[str]]:
         readings += rates
     if output.profile:
         readings += _times(output.profile)
+    if not readings:
+        raise FormatError("the time profile holds no times", output.line)
     version, is_mariadb = _version(output.version)
     run = ParsedRun(
         readings=tuple(readings),
@@ -416,15 +418,15 @@ def _times(profile: _Profile) -> Iterator[Reading]:
     for procedure, times in profile.procedures.items():
         if "CALLS" in times and not _number(*times["CALLS"]):
             continue
-        figures = {name: _number(*figure) for name, figure in times.items() if _statistic(name)}
-        ordered = [figures[name] for name in ("MIN", "AVG", "MAX") if name in figures]
+        figures = {metric: _number(*figure) for name, figure in times.items() if (metric := _statistic(name))}
+        ordered = [figures[name] for name in ("latency_min", "latency_avg", "latency_max") if name in figures]
         if ordered != sorted(ordered):
             raise FormatError(
                 f"the least, average and highest time of {procedure} are not in this order",
                 times["AVG"][1] if "AVG" in times else profile.line,
             )
-        for name, value in figures.items():
-            yield Reading(f"{procedure.lower()}.{_statistic(name)}", value, "ms", LOWER)
+        for metric, value in figures.items():
+            yield Reading(f"{procedure.lower()}.{metric}", value, "ms", LOWER)
 
 
 def _statistic(name: str) -> str:

@@ -331,6 +331,7 @@ def _run(output: _Output, key: str) -> tuple[ParsedRun, list[Intervals], list[st
     """
     if output.error:
         raise output.error
+    _refuse_names_alike(output)
     overall = _overall(output)
     operations = _measured_operations(output)
     readings = (
@@ -351,6 +352,16 @@ def _run(output: _Output, key: str) -> tuple[ParsedRun, list[Intervals], list[st
     )
     tables = list(_tables(output, operations, key))
     return run, tables, [*_notes(output, overall, operations, arguments)]
+
+
+def _refuse_names_alike(output: _Output) -> None:
+    lines: dict[str, int] = {}
+    for name, section in output.sections.items():
+        if _prefix(name) in lines:
+            raise FormatError(
+                f"the section '[{name}]' is called as the one in line {lines[_prefix(name)]}", section.line
+            )
+        lines[_prefix(name)] = section.line
 
 
 @dataclass(frozen=True, slots=True)
