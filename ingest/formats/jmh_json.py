@@ -11,18 +11,21 @@ from ingest.formats.jmh_results import (
     Result,
     Row,
     Scale,
+    interval_around,
     is_plausible,
+    jvm_arguments,
     metric_name,
     phase_options,
     report_of,
-    scale_of,
     score_percentile,
+    score_scale,
     workload_name,
 )
 from ingest.formats.json_source import line_of, load
 from ingest.formats.report import Fact, FormatError, ParsedReport
 from ingest.formats.source import Source
 
+_ROUNDING = 1e-9
 _NO_NUMBER = ("NaN", "+INF", "-INF")
 _ENVIRONMENT = {
     "jmhVersion": "tool_version",
@@ -167,7 +170,7 @@ def _benchmark(entry: _Node) -> _Benchmark:
     if score and score.score < 0:
         primary.get("score").refuse("is negative")
     unit = primary.get("scoreUnit")
-    scale = scale_of(unit.text())
+    scale = score_scale(unit.text())
     if not scale:
         unit.refuse("is neither a time per operation nor operations per time")
     return _Benchmark(
@@ -187,7 +190,21 @@ def _measured(metric: _Node) -> Measured | None:
     half = error.number() if error else None
     if error and half is not None and half < 0:
         error.refuse("is negative")
-    return None if score is None else Measured(score, metric.get("scoreUnit").text(), half)
+    if score is None:
+        return None
+    interval = None if half is None else _confidence(metric, score) or interval_around(score, half)
+    return Measured(score, metric.get("scoreUnit").text(), interval)
+
+
+def _confidence(metric: _Node, score: float) -> tuple[float, float] | None:
+    """The interval that the file gives; None where JMH has none."""
+    found = metric.find("scoreConfidence")
+    match [bound.number() for bound in found.items()] if found else []:
+        case [float(low), float(high)]:
+            if found and not low - _ROUNDING * abs(low) <= score <= high + _ROUNDING * abs(high):
+                found.refuse("does not hold the score")
+            return low, high
+    return None
 
 
 def _result(benchmark: _Benchmark, score: Measured) -> Result:
@@ -225,7 +242,8 @@ def _secondary(benchmark: _Benchmark) -> dict[str, Measured]:
     """What profilers and auxiliary counters measured; those that print no number have NaN for a score."""
     metrics = benchmark.entry.find("secondaryMetrics")
     found = {label: _measured(metric) for label, metric in metrics.members().items()} if metrics else {}
-    return {metric_name(label, benchmark.name): measured for label, measured in found.items() if measured}
+    method = benchmark.name.rpartition(".")[2]
+    return {metric_name(label, method): measured for label, measured in found.items() if measured}
 
 
 def _options(entry: _Node) -> dict[str, Fact]:
@@ -250,7 +268,7 @@ def _environment(entry: _Node) -> dict[str, Fact]:
     environment: dict[str, Fact] = {name: node.text() for name, node in found.items() if node}
     arguments = entry.find("jvmArgs")
     if arguments and (joined := " ".join(argument.text() for argument in arguments.items())):
-        environment["jvm_args"] = joined
+        environment["jvm_args"] = jvm_arguments(joined)
     return environment
 
 

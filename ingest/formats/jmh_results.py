@@ -1,16 +1,20 @@
-"""What JMH's JSON and text share: the result of a benchmark, and the run that is made of it.
+"""What JMH's JSON, text and CSV share: the result of a benchmark, and the run that is made of it.
 
-Both formats only find ``Result`` values; names, keys, units and directions are decided here, so that the
-two files of one execution give the same runs.
+The formats only find ``Result`` values; names, keys, units and directions are decided here, so that the
+files of one execution give the same runs.
 """
 
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from types import MappingProxyType
+from typing import NamedTuple
 
 from benchdash.results.readings import HIGHER, LOWER, Direction, Reading, percentile_metric
 from ingest.formats.report import Fact, Intervals, ParsedReport, ParsedRun
+from ingest.masking import mask_text
 
 MODES = ("thrpt", "avgt", "sample", "ss")
 PERCENTILES = (0.0, 50.0, 90.0, 95.0, 99.0, 99.9, 99.99, 100.0)
@@ -33,7 +37,12 @@ _NANOSECONDS = {
     **dict.fromkeys(("day",), 86400e9),
 }
 _HIGHER_IS_BETTER_UNITS = ("insns/clk",)
-_PERCENTILE_LABEL = re.compile(r"p([01]\.\d{1,9})")
+# Old JMH puts a sign before what a profiler measured and before percentiles: @, later a middle dot. The dot
+# becomes a question mark where standard output cannot hold it, and other signs where encodings are mixed up.
+_MARK = r"(?:Â·|┬[╖À]|[·@?ú\ufffd])"
+_PROFILER_MARKS = re.compile(f"{_MARK}+")
+_PERCENTILE_LABEL = re.compile(rf"(?:(?P<method>.*?)(?::|{_MARK}))?p(?P<rank>[01]\.[0-9]{{1,9}})")
+_LONGEST_ARGUMENTS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,21 +54,19 @@ class Scale:
     factor: float
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """A score in the unit that JMH prints. ``error`` is half of its 99.9 % interval.
+class Measured(NamedTuple):
+    """A score and its 99.9 % interval in the unit that JMH prints.
 
     ``approximate``: JMH printed only the power of ten.
     """
 
     score: float
     unit: str
-    error: float | None = None
+    interval: tuple[float, float] | None = None
     approximate: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """One benchmark with its parameters in one mode.
 
     ``secondary`` goes by metric names (see ``metric_name``). ``environment`` are facts of JMH and JVM, which
@@ -69,12 +76,12 @@ class Result:
 
     benchmark: str
     score: Measured
-    params: Mapping[str, str] = field(default_factory=dict)
+    params: Mapping[str, str] = MappingProxyType({})
     mode: str | None = None
     threads: int | None = None
-    secondary: Mapping[str, Measured] = field(default_factory=dict)
-    options: Mapping[str, Fact] = field(default_factory=dict)
-    environment: Mapping[str, Fact] = field(default_factory=dict)
+    secondary: Mapping[str, Measured] = MappingProxyType({})
+    options: Mapping[str, Fact] = MappingProxyType({})
+    environment: Mapping[str, Fact] = MappingProxyType({})
     iterations: tuple[Row, ...] = ()
     histogram: tuple[Row, ...] = ()
 
@@ -88,6 +95,7 @@ def is_plausible(number: float) -> bool:
     return abs(number) <= _LARGEST
 
 
+@lru_cache(maxsize=256)
 def scale_of(unit: str) -> Scale | None:
     """The scale of ``us/op`` or ``ops/ms``; None for what is neither time per operation nor throughput."""
     left, _, right = unit.partition("/")
@@ -98,24 +106,43 @@ def scale_of(unit: str) -> Scale | None:
     return None
 
 
+@lru_cache(maxsize=256)
+def score_scale(unit: str) -> Scale | None:
+    """The scale of a score. Old JMH prints the time of a single shot as ``us``, without ``/op``."""
+    return scale_of(unit) or scale_of(f"{unit}/op")
+
+
+def interval_around(score: float, error: float | None) -> tuple[float, float] | None:
+    return None if error is None else (score - error, score + error)
+
+
 def workload_name(benchmark: str, params: Mapping[str, str], mode: str | None) -> str:
     """``bench.BatchInsert.blackhole batchSize=10 avgt``, on one line whatever the parameters hold."""
-    named = [f"{name}={value}" for name, value in params.items() if value != NOT_APPLICABLE]
+    if not params and " " not in benchmark and mode in MODES:
+        return f"{benchmark} {mode}"
+    named = [f"{name}={_without_secrets(value)}" for name, value in params.items() if value != NOT_APPLICABLE]
     return " ".join(" ".join([benchmark, *named, mode or ""]).split())
 
 
-def metric_name(label: str, benchmark: str) -> str:
-    """The metric of a secondary result: ``p0.50`` is ``score_p50``, ``·gc.count`` of old JMH is ``gc.count``.
+def _without_secrets(value: str) -> str:
+    return value if value.isalnum() else mask_text(value)
 
-    Old JMH also puts the method before it (``do1·p0.50``); in a group the method tells the metrics apart.
+
+@lru_cache(maxsize=1024)
+def metric_name(label: str, method: str) -> str:
+    """The metric of a secondary result: ``·gc.count`` of old JMH is ``gc.count``, ``p0.50`` is ``score_p50``.
+
+    ``method`` is the last part of the benchmark's name; old JMH puts it before a percentile (``do1·p0.50``).
+    The methods of a group have percentiles of their own: ``get:p0.50`` is ``get_p50``.
     """
-    method, dot, name = label.rpartition("·")
-    if dot and method not in ("", benchmark.rpartition(".")[2]):
-        return label
-    # Where standard output could not hold a middle dot, Java prints a question mark.
-    name = name.lstrip("?")
+    marks = _PROFILER_MARKS.match(label)
+    name = label[marks.end() :] if marks else label
     found = _PERCENTILE_LABEL.fullmatch(name)
-    return score_percentile(100 * float(found[1])) if found else name
+    if not found:
+        return name
+    percentile = score_percentile(100 * float(found["rank"]))
+    is_own = found["method"] in (None, "", method)
+    return percentile if is_own else percentile.replace("score", found["method"], 1)
 
 
 def score_percentile(percentile: float) -> str:
@@ -137,10 +164,16 @@ def phase_options(
     return options
 
 
+def jvm_arguments(text: str) -> str:
+    """The arguments of the virtual machine, without the passwords among them."""
+    return mask_text(text[:_LONGEST_ARGUMENTS])
+
+
 def report_of(results: Sequence[Result], warnings: Sequence[str]) -> ParsedReport:
     """The runs of a file, one for each result. What all of them share of their environment is a fact."""
     shared = _shared(results)
-    keys = _keys(results)
+    workloads = [result.workload for result in results]
+    keys = _keys(workloads)
     intervals = [
         Intervals(key, source, columns, rows)
         for key, result in zip(keys, results, strict=True)
@@ -151,40 +184,54 @@ def report_of(results: Sequence[Result], warnings: Sequence[str]) -> ParsedRepor
         if rows
     ]
     return ParsedReport(
-        runs=tuple(_run(result, key, shared) for key, result in zip(keys, results, strict=True)),
+        runs=tuple(
+            _run(result, key, workload, shared)
+            for result, key, workload in zip(results, keys, workloads, strict=True)
+        ),
         intervals=tuple(intervals),
         facts={"tool": "JMH", **shared},
-        warnings=(*warnings, *_warnings_of(results)),
+        warnings=(*warnings, *_warnings_of(results, workloads)),
     )
 
 
-def _run(result: Result, key: str, shared: Mapping[str, Fact]) -> ParsedRun:
-    own = {name: value for name, value in result.environment.items() if name not in shared}
-    metrics = {"score": result.score}
+def _run(result: Result, key: str, workload: str, shared: Mapping[str, Fact]) -> ParsedRun:
+    readings = [_reading("score", result.score, result.score)]
     # The score goes before an auxiliary counter that somebody called "score" too.
-    metrics |= {name: measured for name, measured in result.secondary.items() if name not in metrics}
+    readings += [
+        _reading(metric, measured, result.score)
+        for metric, measured in result.secondary.items()
+        if metric != "score"
+    ]
+    own = {}
+    if len(result.environment) > len(shared):
+        own = {name: value for name, value in result.environment.items() if name not in shared}
     return ParsedRun(
-        readings=tuple(_reading(metric, measured) for metric, measured in metrics.items()),
+        readings=tuple(readings),
         key=key,
         column=result.benchmark,
-        workload=result.workload,
+        workload=workload,
         threads=result.threads,
         options={**result.options, **own},
     )
 
 
-def _reading(metric: str, measured: Measured) -> Reading:
-    scale = scale_of(measured.unit) or Scale(measured.unit, _direction_of_unit(measured.unit), 1.0)
-    error = measured.error
+def _reading(metric: str, measured: Measured, score: Measured) -> Reading:
+    scale = _scale(metric, measured.unit, score.unit)
+    low = high = None
+    if measured.interval:
+        low, high = (bound * scale.factor for bound in measured.interval)
+    printed_unit = "" if measured.unit == scale.unit else measured.unit
     return Reading(
-        metric=metric,
-        value=measured.score * scale.factor,
-        unit=scale.unit,
-        direction=LOWER if metric.startswith("gc.") else scale.direction,
-        low=None if error is None else (measured.score - error) * scale.factor,
-        high=None if error is None else (measured.score + error) * scale.factor,
-        printed_unit="" if measured.unit == scale.unit else measured.unit,
+        metric, measured.score * scale.factor, scale.unit, scale.direction, low, high, printed_unit
     )
+
+
+@lru_cache(maxsize=256)
+def _scale(metric: str, unit: str, score_unit: str) -> Scale:
+    """The methods of a group are measured as their score is; names of profilers' metrics have dots."""
+    is_score = metric == "score" or (unit == score_unit and "." not in metric)
+    scale = (score_scale if is_score else scale_of)(unit) or Scale(unit, _direction_of_unit(unit), 1.0)
+    return replace(scale, direction=LOWER) if metric.startswith("gc.") else scale
 
 
 def _direction_of_unit(unit: str) -> Direction:
@@ -193,7 +240,8 @@ def _direction_of_unit(unit: str) -> Direction:
 
 
 def _shared(results: Sequence[Result]) -> dict[str, Fact]:
-    first, *others = (result.environment for result in results)
+    # Most formats read an environment once for all benchmarks that have it.
+    first, *others = {id(result.environment): result.environment for result in results}.values()
     return {
         name: value
         for name, value in first.items()
@@ -201,12 +249,12 @@ def _shared(results: Sequence[Result]) -> dict[str, Fact]:
     }
 
 
-def _keys(results: Sequence[Result]) -> list[str]:
+def _keys(workloads: Sequence[str]) -> list[str]:
     """The workloads, numbered where one stands more than once (``X avgt``, ``X avgt #2``)."""
     seen: Counter[str] = Counter()
     keys: dict[str, None] = {}
-    for result in results:
-        key = workload = result.workload
+    for workload in workloads:
+        key = workload
         seen[workload] += 1
         while key in keys or (key == workload and seen[workload] > 1):
             key = f"{workload} #{seen[workload]}"
@@ -215,13 +263,13 @@ def _keys(results: Sequence[Result]) -> list[str]:
     return list(keys)
 
 
-def _warnings_of(results: Sequence[Result]) -> list[str]:
+def _warnings_of(results: Sequence[Result], workloads: Sequence[str]) -> list[str]:
     warnings = [
-        f"{result.workload}: only the power of ten of the score is printed; JMH's JSON has all digits"
-        for result in results
+        f"{workload}: only the power of ten of the score is printed; JMH's JSON has all digits"
+        for result, workload in zip(results, workloads, strict=True)
         if result.score.approximate
     ]
-    times = Counter((result.workload, result.threads) for result in results)
+    times = Counter(zip(workloads, (result.threads for result in results), strict=True))
     warnings += [
         f"{workload} stands {count} times in the file: its runs count as repetitions"
         for (workload, _), count in times.items()

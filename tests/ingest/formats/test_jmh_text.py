@@ -295,7 +295,7 @@ def test_the_whole_output_gives_names_threads_options_and_iterations():
         "vm_name": "OpenJDK 64-Bit Server VM",
         "vm_version": "17.0.15+6",
         "jvm": "/usr/bin/java",
-        "jvm_args": "-Xmx1g -Dpassword=geheim",
+        "jvm_args": "-Xmx1g -Dpassword=***",
         "blackhole_mode": "compiler",
     }
     run = report.runs[0]
