@@ -21,14 +21,15 @@ from rest_framework.views import APIView
 
 from benchdash.accounts.access import NotVisible, Viewer, viewer_of
 from benchdash.accounts.models import Project, Scope
-from ingest import services, storage
+from ingest import archives, services, storage
 from ingest.companions import CompanionFile
 from ingest.errors import FieldError, FieldsError, FileRefusedError, FileTooLargeError
-from ingest.fields import FIELDS, NOT_TEXT, unknown_field_warnings
+from ingest.fields import ALL_FIELDS, FIELDS, NOT_TEXT, unknown_field_warnings
 from ingest.metadata import form_values, read_form
 from ingest.models import Companion, RawFile, Upload
-from ingest.queries import may_see_raw, upload_for, uploads_for, with_run_counts
+from ingest.queries import file_counts, files_in, may_see_raw, upload_for, uploads_for, with_run_counts
 from ingest.serializers import (
+    ArchiveDryRunSerializer,
     DryRunSerializer,
     PreviewSerializer,
     ReceivedSerializer,
@@ -96,12 +97,17 @@ class UploadListView(_View):
         responses={201: ReceivedSerializer, 200: ReceivedSerializer, 202: ReceivedSerializer},
     )
     def post(self, request: Request) -> Response:
-        """Receive a file. The same again is the same upload; a file that cannot be understood is kept too."""
+        """Receive a file, or an archive of files that a job then imports.
+
+        The same again is the same upload; a file that cannot be understood is kept too.
+        """
         form = cast("QueryDict", request.data)  # the only parser gives nothing else
         project = self._project(form.get("project", ""))
         self.viewer.require(Scope.UPLOAD, project)
         upload = _uploaded(form, request.FILES)
         if _yes(form.get("dry_run"), "dry_run"):
+            if services.is_archive(upload["data"]):
+                return Response(ArchiveDryRunSerializer(archives.dry_run(project, **upload)).data)
             return Response(DryRunSerializer(services.dry_run(project, **upload)).data)
         received = services.accept_upload(project, by=self.viewer, **upload)
         return _answer(received)
@@ -111,15 +117,23 @@ class UploadListView(_View):
         parameters=[
             OpenApiParameter("project", OpenApiTypes.STR),
             OpenApiParameter("state", OpenApiTypes.STR, enum=Upload.State.values),
+            OpenApiParameter("archive", OpenApiTypes.INT, description="the files of this archive"),
             OpenApiParameter("limit", OpenApiTypes.INT),
             OpenApiParameter("cursor", OpenApiTypes.INT, description="taken from `next`"),
         ],
         responses=UploadPageSerializer,
     )
     def get(self, request: Request) -> Response:
-        """Uploads, newest first. Refused and deleted ones are for members of their project."""
+        """Uploads, newest first. Refused and deleted ones are for members of their project.
+
+        Files that came in an archive alone are listed with ``archive``, its number.
+        """
         slug = request.query_params.get("project", "")
         uploads = uploads_for(self.viewer, self._project(slug) if slug else None)
+        if archive := _whole_number(request, "archive", _LARGEST_ID):
+            uploads = uploads.filter(pk__in=files_in(upload_for(self.viewer, archive).pk))
+        else:
+            uploads = uploads.filter(came_alone=True)
         if state := request.query_params.get("state", ""):
             if state not in Upload.State.values:
                 raise FieldsError([FieldError("state", f"must be one of {', '.join(Upload.State.values)}")])
@@ -133,7 +147,9 @@ class UploadListView(_View):
             if len(rows) > limit
             else None
         )
-        return Response({"results": UploadSerializer(rows[:limit], many=True).data, "next": more})
+        context = {"counts": file_counts([row.pk for row in rows if row.is_archive])}
+        results = UploadSerializer(rows[:limit], many=True, context=context).data
+        return Response({"results": results, "next": more})
 
     def _most_bytes(self) -> int:
         return int(settings.UPLOAD_MAX_BYTES) + _SLACK_BYTES
@@ -155,22 +171,26 @@ class UploadDetailView(_View):
     @extend_schema(responses=UploadDetailSerializer)
     def get(self, request: Request, pk: int) -> Response:  # noqa: ARG002 - DRF calls it so
         """One upload: its state, progress, files, runs and metadata."""
-        return Response(UploadDetailSerializer(upload_for(self.viewer, pk)).data)
+        return Response(self._detail(upload_for(self.viewer, pk)))
 
     @extend_schema(request=UploadChangeSerializer, responses=UploadDetailSerializer)
     def patch(self, request: Request, pk: int) -> Response:
-        """Change metadata and record the runs again, or with ``preview`` say what that would do."""
+        """Change metadata and record the runs again, or with ``preview`` say what that would do.
+
+        A large file or an archive is read again by a job.
+        """
         upload = self._own(pk)
         changes = _changes(request.data)
         reason, preview = _reason(changes), _yes(changes.pop("preview", None), "preview")
-        if not changes.keys() & set(FIELDS):
-            raise FieldsError([FieldError("", f"nothing to change; fields are {', '.join(FIELDS)}")])
+        fields = ALL_FIELDS if upload.is_archive else FIELDS
+        if not changes.keys() & set(fields):
+            raise FieldsError([FieldError("", f"nothing to change; fields are {', '.join(fields)}")])
         if preview:
-            return Response(PreviewSerializer(services.preview_amend(upload, changes)).data)
+            return Response(PreviewSerializer(archives.preview_amend(upload, changes)).data)
         services.amend_upload(upload, changes, by=self.viewer, reason=reason)
         amended = upload_for(self.viewer, pk)
         status = 200 if amended.state in Upload.FINISHED else 202
-        return Response(UploadDetailSerializer(amended).data, status=status)
+        return Response(self._detail(amended), status=status)
 
     @extend_schema(
         parameters=[
@@ -189,6 +209,10 @@ class UploadDetailView(_View):
         services.delete_upload(upload, by=self.viewer, reason=reason)
         return Response(status=204)
 
+    def _detail(self, upload: Upload) -> Any:
+        context = {"viewer": self.viewer, "counts": file_counts([upload.pk])}
+        return UploadDetailSerializer(upload, context=context).data
+
     def _own(self, pk: int) -> Upload:
         """Raises NotVisible or NotAllowed."""
         upload = upload_for(self.viewer, pk)
@@ -206,7 +230,7 @@ class RawView(_View):
                 raise NotAuthenticated
             self.viewer.require(Scope.READ, upload.project)
         if companion is None:
-            return raw_response(upload.raw, upload.name, is_text=bool(upload.format))
+            return raw_response(upload.raw, upload.name, is_text=upload.is_text)
         beside = upload.companions.select_related("raw").filter(pk=companion).first()
         if beside is None:
             raise NotVisible("there is no such file beside this upload")
@@ -234,7 +258,7 @@ def _uploaded(form: QueryDict, files: Any) -> dict[str, Any]:
     """The arguments of services.accept_upload. Raises FieldsError or FileTooLargeError."""
     errors: list[FieldError] = []
     texts = {name: form.getlist(name) for name in form if name not in files}
-    metadata_texts = {name: given for name, given in texts.items() if name in FIELDS}
+    metadata_texts = {name: given for name, given in texts.items() if name in ALL_FIELDS}
     sent = files.getlist("file")
     if len(sent) != 1:
         errors.append(FieldError("file", "one file at a time" if sent else "is required"))
@@ -249,7 +273,7 @@ def _uploaded(form: QueryDict, files: Any) -> dict[str, Any]:
         errors += error.errors
     if errors:
         raise FieldsError(errors)
-    known = (*FIELDS, *_OF_THE_REQUEST, "file", *_FILES)
+    known = (*ALL_FIELDS, *_OF_THE_REQUEST, "file", *_FILES)
     unknown = [name for name in (*texts, *files) if name not in known]
     return {
         "file_name": sent[0].name or "",

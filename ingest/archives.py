@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from benchdash.accounts.access import Viewer
@@ -60,6 +60,7 @@ class ArchiveDryRun:
 
     format: str
     sha256: str
+    duplicate: bool
     files: list[Tried]
     warnings: list[str]
 
@@ -88,6 +89,7 @@ def dry_run(
     return ArchiveDryRun(
         format=container.kind,
         sha256=data.sha256,
+        duplicate=services.is_known(project, data, metadata, companions),
         files=[*files, *left_aside(collected)],
         warnings=[*warnings, *container.warnings],
     )
@@ -256,11 +258,12 @@ def _tell(
 
 @transaction.atomic
 def _note_files(archive: Upload, collected: Collected) -> None:
-    """Make the rows of an archive those of its plan. What became an upload before is known by its number."""
+    """Make the rows of an archive those of its plan. A file that was planned before stays as far as it is."""
     planned = {collected.number(file.path): file for file in collected.plan.files}
-    known = {row.number: row for row in archive.files.exclude(upload=None)}
-    gone = [row for number, row in known.items() if number not in planned]
-    archive.files.filter(Q(upload=None) | Q(pk__in=[row.pk for row in gone])).delete()
+    rows = list(archive.files.all())
+    known = {row.number for row in rows if row.number in planned}
+    gone = [row for row in rows if row.number not in planned]
+    archive.files.filter(pk__in=[row.pk for row in gone]).delete()
     _let_go(archive, gone)
     ArchiveFile.objects.bulk_create(
         [

@@ -1,6 +1,6 @@
 """Files as received, and what became of them."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.db import models
 from django.utils import timezone
@@ -114,6 +114,17 @@ class ArchiveFile(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def current_state(self) -> str:
+        """That of its upload, which may have been deleted or mended since, unless it is being read again."""
+        is_settled = self.upload is not None and self.state != self.State.QUEUED
+        return str(self.upload.state if self.upload and is_settled else self.state)
+
+    @property
+    def reasons(self) -> list[Any]:
+        """Why it was refused or ignored."""
+        return list(self.upload.errors if self.upload else self.errors)
 
 
 class Companion(models.Model):

@@ -1,5 +1,6 @@
 """What is asked about uploads."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Value
@@ -68,6 +69,24 @@ def files_of_its_own(archive: Upload) -> QuerySet[Upload]:
 def files_in(archive_id: int) -> QuerySet[Upload]:
     """The uploads that are files of this archive."""
     return Upload.objects.filter(pk__in=ArchiveFile.objects.filter(archive=archive_id).values("upload"))
+
+
+def files_of(archive: Upload, *, sees_reasons: bool) -> QuerySet[ArchiveFile]:
+    """The files of an archive in its order, with ``run_count``; refused and deleted ones only for members."""
+    runs = Run.objects.filter(upload_id=OuterRef("upload"))
+    files = archive.files.annotate(run_count=_number_of(runs)).select_related("upload").order_by("number")
+    if sees_reasons:
+        return files
+    return files.exclude(state=ArchiveFile.State.REFUSED).exclude(upload__state__in=_FOR_MEMBERS)
+
+
+def file_counts(archives: Collection[int]) -> dict[int, dict[str, int]]:
+    """How many files of each archive are in which state."""
+    rows = ArchiveFile.objects.filter(archive__in=archives).order_by("archive", "state")
+    counts: dict[int, dict[str, int]] = {}
+    for archive, state, number in rows.values_list("archive", "state").annotate(Count("pk")):
+        counts.setdefault(archive, {})[state] = number
+    return counts
 
 
 def uploads_for(viewer: Viewer, project: Project | None = None) -> QuerySet[Upload]:

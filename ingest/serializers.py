@@ -6,8 +6,9 @@ from django.conf import settings
 from django.urls import reverse
 from rest_framework import serializers
 
-from ingest.models import Companion, Upload
-from ingest.queries import RunSummary, run_summaries
+from ingest.archives import NOT_LOOKED_AT
+from ingest.models import ArchiveFile, Companion, Upload
+from ingest.queries import RunSummary, files_of, may_see_raw, run_summaries
 
 
 def address(name: str, *args: object) -> str:
@@ -44,6 +45,15 @@ class UploadRequestSerializer(serializers.Serializer[Any]):
     )
     meta = serializers.JSONField(required=False, help_text="any of these fields, and what else is known")
     format = serializers.CharField(required=False)
+    pattern = serializers.CharField(
+        required=False, help_text="of an archive: which files, and what their paths mean"
+    )
+    path_map = serializers.JSONField(required=False, help_text="what parts of paths mean")
+    companion_pattern = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="files that go with the results of which the same names are the same",
+    )
     dry_run = serializers.BooleanField(required=False)
 
 
@@ -89,7 +99,7 @@ class ReceivedSerializer(serializers.Serializer[Any]):
         return address("ingest:upload-detail", received.upload.pk)
 
     def get_runs(self, received: Any) -> list[dict[str, Any]]:
-        return list(RunSummarySerializer(run_summaries(received.upload), many=True).data)
+        return _runs(received.upload)
 
 
 class DryRunSerializer(serializers.Serializer[Any]):
@@ -105,6 +115,35 @@ class DryRunSerializer(serializers.Serializer[Any]):
     warnings = serializers.ListField(child=serializers.CharField())
 
 
+class TriedFileSerializer(serializers.Serializer[Any]):
+    """What a file of an archive would become."""
+
+    name = serializers.CharField(source="path")
+    state = serializers.CharField()
+    format = serializers.CharField()
+    runs = RunSummarySerializer(many=True)
+    errors = serializers.ListField(child=serializers.DictField())  # type: ignore[assignment] # a field
+    warnings = serializers.ListField(child=serializers.CharField())
+    companions = serializers.ListField(child=serializers.CharField())
+
+
+class ArchiveDryRunSerializer(serializers.Serializer[Any]):
+    """What an archive would become, file by file."""
+
+    id = serializers.ReadOnlyField(default=None)
+    url = serializers.ReadOnlyField(default=None)
+    state = serializers.ReadOnlyField(default="dry_run")
+    format = serializers.CharField()
+    sha256 = serializers.CharField()
+    duplicate = serializers.BooleanField()
+    files = TriedFileSerializer(many=True)
+    not_looked_at = serializers.SerializerMethodField(help_text="files for which the time did not go")
+    warnings = serializers.ListField(child=serializers.CharField())
+
+    def get_not_looked_at(self, tried: Any) -> int:
+        return sum(file.state == NOT_LOOKED_AT for file in tried.files)
+
+
 class PreviewSerializer(serializers.Serializer[Any]):
     """What a change would do."""
 
@@ -116,7 +155,7 @@ class PreviewSerializer(serializers.Serializer[Any]):
 
 
 class UploadSerializer(serializers.ModelSerializer[Upload]):
-    """An item of the list. ``run_count`` is annotated."""
+    """An item of the list. ``run_count`` is annotated; ``counts`` of the context are those of archives."""
 
     url = serializers.SerializerMethodField()
     project = serializers.CharField(source="project.slug")
@@ -124,6 +163,7 @@ class UploadSerializer(serializers.ModelSerializer[Upload]):
     size = serializers.IntegerField(source="raw.size")
     progress = serializers.SerializerMethodField()
     files = serializers.SerializerMethodField()
+    counts = serializers.SerializerMethodField()
     raw = serializers.SerializerMethodField()
 
     class Meta:
@@ -140,7 +180,9 @@ class UploadSerializer(serializers.ModelSerializer[Upload]):
             "received_at",
             "finished_at",
             "progress",
+            "is_archive",
             "files",
+            "counts",
             "warnings",
             "raw",
         )
@@ -154,6 +196,10 @@ class UploadSerializer(serializers.ModelSerializer[Upload]):
     def get_files(self, upload: Upload) -> list[dict[str, Any]]:
         runs = getattr(upload, "run_count", 0)
         return [{"name": upload.name, "state": upload.state, "runs": runs, "errors": upload.errors}]
+
+    def get_counts(self, upload: Upload) -> dict[str, int]:
+        """How many files of an archive are in which state."""
+        return dict(self.context["counts"].get(upload.pk, {}))
 
     def get_raw(self, upload: Upload) -> str:
         return address("ingest:upload-raw", upload.pk)
@@ -179,8 +225,34 @@ class CompanionSerializer(serializers.ModelSerializer[Companion]):
         return address("ingest:companion-raw", companion.upload_id, companion.pk)
 
 
+class ArchiveFileSerializer(serializers.ModelSerializer[ArchiveFile]):
+    """A file of an archive; ``id`` and ``url`` are those of the upload that it became."""
+
+    id = serializers.IntegerField(source="upload_id", allow_null=True)
+    url = serializers.SerializerMethodField()
+    state = serializers.SerializerMethodField()
+    runs = serializers.IntegerField(source="run_count")
+    errors = serializers.SerializerMethodField()  # type: ignore[assignment] # a field
+
+    class Meta:
+        model = ArchiveFile
+        fields = ("name", "state", "runs", "errors", "id", "url")
+
+    def get_url(self, file: ArchiveFile) -> str | None:
+        return address("ingest:upload-detail", file.upload_id) if file.upload_id else None
+
+    def get_state(self, file: ArchiveFile) -> str:
+        return file.current_state
+
+    def get_errors(self, file: ArchiveFile) -> list[dict[str, Any]]:
+        return file.reasons
+
+
 class UploadDetailSerializer(UploadSerializer):
-    """One upload with its runs, the metadata as it was given, and the files beside it."""
+    """One upload with its runs, the metadata as it was given, and the files beside it.
+
+    ``files`` of an archive are all of its files, whose runs are theirs.
+    """
 
     runs = serializers.SerializerMethodField()
     metadata = serializers.DictField()
@@ -190,8 +262,20 @@ class UploadDetailSerializer(UploadSerializer):
         fields = (*UploadSerializer.Meta.fields, "runs", "metadata", "companions")
 
     def get_runs(self, upload: Upload) -> list[dict[str, Any]]:
-        return list(RunSummarySerializer(run_summaries(upload), many=True).data)
+        return _runs(upload)
+
+    def get_files(self, upload: Upload) -> list[dict[str, Any]]:
+        if not upload.is_archive:
+            return super().get_files(upload)
+        sees_reasons = may_see_raw(self.context["viewer"], upload)
+        return list(ArchiveFileSerializer(files_of(upload, sees_reasons=sees_reasons), many=True).data)
 
     def get_companions(self, upload: Upload) -> list[dict[str, Any]]:
         rows = upload.companions.select_related("raw").defer("raw__content").order_by("pk")
         return list(CompanionSerializer(rows, many=True).data)
+
+
+def _runs(upload: Upload) -> list[dict[str, Any]]:
+    """The runs of an upload; those of an archive are its files', which may be thousands."""
+    runs = [] if upload.is_archive else run_summaries(upload)
+    return list(RunSummarySerializer(runs, many=True).data)

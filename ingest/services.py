@@ -194,7 +194,7 @@ def dry_run(
     Raises FieldsError, or FileRefusedError for a file that cannot be understood.
     """
     metadata, warnings = _fit_for(data, metadata, warnings)
-    same = _same_upload(project, data, metadata, companions)
+    duplicate = is_known(project, data, metadata, companions)
     beside = beside_received(companions)
     with nothing_stored():
         # The rows are gone in a moment, and with them the need for the bytes.
@@ -213,7 +213,7 @@ def dry_run(
     return DryRun(
         format=parsed.format,
         sha256=data.sha256,
-        duplicate=bool(same and _needs_no_reading(same)),
+        duplicate=duplicate,
         runs=[replace(run, id=None) for run in runs],
         warnings=joined(warnings, recorded.warnings),
     )
@@ -560,6 +560,14 @@ def _same_upload(
     return Upload.objects.filter(
         project=project, raw__sha256=data.sha256, metadata_digest=digest_of(metadata, companions)
     ).first()
+
+
+def is_known(
+    project: Project, data: RawData, metadata: Metadata, companions: Sequence[CompanionFile]
+) -> bool:
+    """Whether this upload is there and needs no reading."""
+    same = _same_upload(project, data, metadata, companions)
+    return same is not None and _needs_no_reading(same)
 
 
 def _needs_no_reading(upload: Upload) -> bool:

@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.containers import ContainerError, Limits, of_folder, recognise, unpacked
+from tests.ingest.packing import tar_of, zip_of
 
 LIMITS = Limits(files=100, member_bytes=1_000_000, unpacked_bytes=5_000_000, ratio=200)
 FILES = {"a/t01.txt": b"one\n", "a/t02.txt": b"two\n" * 300, "b/meta.json": b"{}"}
@@ -28,31 +29,12 @@ COMPRESSED = {
 }
 
 
-def tar_of(files, format_=tarfile.PAX_FORMAT):
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w", format=format_) as archive:
-        for name, data in files.items():
-            header = data if isinstance(data, tarfile.TarInfo) else tarfile.TarInfo(name)
-            if isinstance(data, bytes):
-                header.size = len(data)
-            archive.addfile(header, io.BytesIO(data if isinstance(data, bytes) else b""))
-    return packed.getvalue()
-
-
 def entry(name, type_, **said):
     header = tarfile.TarInfo(name)
     header.type = type_
     for key, value in said.items():
         setattr(header, key, value)
     return header
-
-
-def zip_of(files):
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in files.items():
-            archive.writestr(name, data)
-    return packed.getvalue()
 
 
 def read(data, limits=LIMITS, name=""):

@@ -45,7 +45,8 @@ def _newest_incidents(project: Project) -> list[tuple[Incident, Span]]:
 
 
 def _newest_uploads(page: ProjectPage) -> list[Upload]:
-    uploads = uploads_for(page.viewer, page.project).exclude(state=Upload.State.DELETED)
+    uploads = uploads_for(page.viewer, page.project).filter(came_alone=True)
+    uploads = uploads.exclude(state=Upload.State.DELETED)
     return list(with_run_counts(uploads)[:_NEWEST])
 
 

@@ -46,7 +46,8 @@ _EXAMPLE: Final = {
 def uploads(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     text = request.GET.get("q", "").replace("\0", "").strip()[:_LONGEST_SEARCH]
     chips = _chips(page, request.GET)
-    found = _chosen(uploads_for(page.viewer, page.project), chips, text)
+    listed = uploads_for(page.viewer, page.project).filter(came_alone=True)
+    found = _chosen(listed, chips, text)
     pages = Paginator(with_run_counts(found).select_related("user", "token"), _PAGE).get_page(
         request.GET.get("page")
     )
@@ -176,7 +177,7 @@ def upload_raw(
     if not may_see_raw(page.viewer, shown):
         page.require(Scope.READ)
     if companion is None:
-        return raw_response(shown.raw, shown.name, is_text=bool(shown.format))
+        return raw_response(shown.raw, shown.name, is_text=shown.is_text)
     beside = shown.companions.select_related("raw").filter(pk=companion).first()
     if beside is None:
         raise NotVisible("there is no such file beside this upload")
