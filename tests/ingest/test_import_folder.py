@@ -1,6 +1,7 @@
 """Folders of result files, imported by what their names say."""
 
 import csv
+import gzip
 import json
 import re
 from pathlib import Path
@@ -12,6 +13,7 @@ from benchdash.regressions.comparison import Selector, compare
 from benchdash.results.models import Run
 from ingest.models import Upload
 from tests.builders import make_project
+from tests.ingest.packing import tar_of, zip_of
 
 SAMPLES = Path(__file__).parents[2] / "ingest/samples"
 SMALL_DATUM = Path(__file__).parents[3] / "shared/data/third_party/small_datum/mysql_2025_11"
@@ -44,6 +46,52 @@ def test_one_bad_file_does_not_stop_the_rest_and_a_dry_run_stores_nothing(tmp_pa
 
     call_command(*arguments, "--set=product=MariaDB", str(tmp_path))
     assert "1 known already" in capsys.readouterr().out
+
+
+@pytest.mark.django_db
+def test_a_dry_run_names_what_lies_beside_and_what_is_left_alone(tmp_path, capsys):
+    make_project(slug="p")
+    (tmp_path / "sb.o.reads.dop4").write_bytes(a_report())
+    (tmp_path / "sb.vm.reads.dop4").write_text("no vmstat\n")
+    (tmp_path / "README.md").write_text("how it was measured\n")
+    arguments = ["import_folder", "--project=p", "--pattern=sb.o.{workload}.dop{threads}"]
+    arguments += ["--companion=sb.vm.{workload}.dop{threads}", "--set=hardware=m1", "--set=product=MariaDB"]
+    call_command(*arguments, "--set=version=10.6.1", "--dry-run", str(tmp_path))
+    told = capsys.readouterr().out
+    assert "sb.o.reads.dop4: sysbench, MariaDB 10.6.1, reads, 4 threads on m1" in told
+    assert "  with sb.vm.reads.dop4" in told
+    assert "README.md: ignored, it does not fit the pattern" in told
+    assert told.endswith("1 would be imported, 1 ignored\n")
+
+
+@pytest.mark.django_db
+def test_an_archive_is_imported_like_a_folder_and_its_bad_files_are_listed_at_the_end(tmp_path, capsys):
+    make_project(slug="p")
+    files = {"10.6.1/reads.txt": a_report(), "10.6.1/cut.txt": a_report()[:700], "../10.6.1/x.txt": b""}
+    (tmp_path / "results").write_bytes(gzip.compress(tar_of(files)))
+    arguments = ["import_folder", "--project=p", "--pattern={version}/{workload}.txt"]
+    arguments += ["--set=hardware=m1", "--set=product=MariaDB", str(tmp_path / "results")]
+    call_command(*arguments)
+    told = capsys.readouterr()
+    assert "2 of 2 files, 100 %" in told.out
+    assert told.out.endswith("2 refused, 1 imported\n")
+    assert "../10.6.1/x.txt: its name leads out of the archive" in told.err
+    assert "10.6.1/cut.txt: " in told.err
+    assert [upload.came_alone for upload in Upload.objects.all()] == [True, True]
+
+
+@pytest.mark.django_db
+def test_only_where_every_file_was_refused_the_command_fails(tmp_path):
+    make_project(slug="p")
+    (tmp_path / "cut.txt").write_bytes(a_report()[:700])
+    (tmp_path / "results.zip").write_bytes(zip_of({"reads.txt": a_report()}))
+    with pytest.raises(CommandError, match="every file was refused"):
+        call_command("import_folder", "--project=p", str(tmp_path))
+    (tmp_path / "results.zip").write_bytes(zip_of({"reads.txt": a_report()})[:-20])
+    with pytest.raises(CommandError, match="is cut or damaged"):
+        call_command("import_folder", "--project=p", str(tmp_path / "results.zip"))
+    with pytest.raises(CommandError, match="is no archive"):
+        call_command("import_folder", "--project=p", str(tmp_path / "cut.txt"))
 
 
 @pytest.mark.django_db

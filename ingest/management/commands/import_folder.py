@@ -10,7 +10,18 @@ from benchdash.accounts.access import NOBODY
 from benchdash.accounts.models import Project
 from benchdash.results.services import refresh_statistics
 from ingest.archives import archive_limits
-from ingest.collected import IGNORED, KNOWN_ALREADY, REFUSED, Collected, Taken, Tried, batches, take, try_out
+from ingest.collected import (
+    IGNORED,
+    KNOWN_ALREADY,
+    REFUSED,
+    Collected,
+    Taken,
+    Tried,
+    batches,
+    left_aside,
+    take,
+    try_out,
+)
 from ingest.containers import Container, ContainerError, of_folder, unpacked
 from ingest.folders import ANY_FILE, PathMap, PathRules, PatternError
 from ingest.models import Upload
@@ -59,31 +70,31 @@ class Command(BaseCommand):
             rules = PathRules.parse(options["pattern"], _path_map(options), options["companion"])
             with _container(options["folder"]) as container:
                 collected = Collected(container, rules)
-                self._check(collected, options)
-                counts = (
-                    self._try(project, collected) if options["dry_run"] else self._import(project, collected)
-                )
-                self._tell_of_the_rest(collected, counts)
+                if not collected.plan.files and not container.refused:
+                    raise CommandError(
+                        f"no file of {options['folder']} fits the pattern {options['pattern']!r}"
+                    )
+                run = self._try if options["dry_run"] else self._import
+                counts = run(project, collected)
         except (PatternError, ContainerError, OSError) as error:
             raise CommandError(str(error)) from None
-        self.stdout.write(", ".join(f"{number} {what}" for what, number in counts.items() if number))
-        if counts[REFUSED] and not set(counts) - {REFUSED, IGNORED}:
-            raise CommandError("every file was refused")
-
-    def _check(self, collected: Collected, options: dict[str, Any]) -> None:
-        if not collected.plan.files and not collected.container.refused:
-            raise CommandError(f"no file of {options['folder']} fits the pattern {options['pattern']!r}")
-        for warning in collected.container.warnings:
+        for warning in container.warnings:
             self.stderr.write(warning)
+        self.stdout.write(", ".join(f"{number} {what}" for what, number in counts.items() if number))
+        if counts[REFUSED] and not set(+counts) - {REFUSED, IGNORED}:
+            raise CommandError("every file was refused")
 
     def _try(self, project: Project, collected: Collected) -> Counter[str]:
         counts: Counter[str] = Counter()
-        for tried in try_out(project, collected):
+        for tried in (*try_out(project, collected), *left_aside(collected)):
             counts[tried.state] += 1
             self._tell(tried)
         return counts
 
     def _tell(self, tried: Tried) -> None:
+        if tried.state == IGNORED:
+            self.stdout.write(f"{tried.path}: ignored, {', '.join(tried.warnings)}")
+            return
         for error in tried.errors:
             self.stderr.write(f"{tried.path}: {_in_words(error)}")
         if not tried.errors:
@@ -94,24 +105,22 @@ class Command(BaseCommand):
             self.stdout.write(f"  {warning}")
 
     def _import(self, project: Project, collected: Collected) -> Counter[str]:
-        counts: Counter[str] = Counter()
+        refused = [tried for tried in left_aside(collected) if tried.state == REFUSED]
+        counts = Counter({REFUSED: len(refused), IGNORED: len(collected.plan.ignored)})
+        troubles = [(one.path, one.errors) for one in refused]
         done, total = 0, len(collected.plan.files)
         for batch in batches(collected, collected.plan.files):
             for taken in take(project, batch, by=NOBODY):
                 counts[_outcome(taken)] += 1
-                for error in taken.errors:
-                    self.stderr.write(f"{taken.path}: {_in_words(error)}")
+                if taken.errors:
+                    troubles.append((taken.path, taken.errors))
             done += len(batch)
             self.stdout.write(f"{done} of {total} files, {100 * done // total} %")
             self.stdout.flush()
+        for path, errors in troubles:
+            self.stderr.write(f"{path}: {'; '.join(map(_in_words, errors))}")
         refresh_statistics()
         return counts
-
-    def _tell_of_the_rest(self, collected: Collected, counts: Counter[str]) -> None:
-        for refused in collected.container.refused:
-            counts[REFUSED] += 1
-            self.stderr.write(f"{refused.path}: {refused.reason}")
-        counts[IGNORED] += len(collected.plan.ignored)
 
 
 @contextmanager
