@@ -141,7 +141,7 @@ def _run(output: Output, key: str) -> tuple[ParsedRun, list[Intervals], list[str
     """
     report = Report(output, _final_block(output))
     percentile = next(iter(report.percentiles), 0)
-    words = arguments(output.command)
+    words = arguments(output.command) if output.command else []
     options = options_of(words)
     elapsed = report.totals.elapsed
     run = ParsedRun(
@@ -149,7 +149,7 @@ def _run(output: Output, key: str) -> tuple[ParsedRun, list[Intervals], list[str
         key=key,
         workload=workload_of(words) or report.test,
         threads=_threads(output, options),
-        started_at=_time(output.stamp),
+        started_at=_in_utc(_time(output.stamp)),
         duration_s=elapsed.value if elapsed else None,
         options=options | _header_options(output) | {"percentile": percentile},
     )
@@ -211,17 +211,21 @@ def _header_options(output: Output) -> dict[str, Fact]:
 
 
 def _time(stamp: str) -> datetime | None:
-    """The moment, where the stamp says which: ``Nov 20 15:31:13`` has no year. Without offset it is UTC."""
+    """The moment, where the stamp says which: ``Nov 20 15:31:13`` has no year."""
     if not stamp:
         return None
     text = stamp.strip("[]")
     try:
         if text.replace(".", "").isdecimal():
             return datetime.fromtimestamp(float(text), UTC)
-        time = datetime.fromisoformat(text)
+        return datetime.fromisoformat(text)
     except ValueError:
         return None
-    return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def _in_utc(time: datetime | None) -> datetime | None:
+    """The moment with an offset; without one it counts as UTC."""
+    return time.replace(tzinfo=UTC) if time and time.tzinfo is None else time
 
 
 def _notes(report: Report) -> Iterator[str]:
@@ -246,6 +250,8 @@ def _notes(report: Report) -> Iterator[str]:
     for rank, (_, line) in report.percentiles.items():
         if rank > 100:
             yield f"{rank} is no percentile and was left out (line {line})"
+    if (time := _time(output.stamp)) and time.tzinfo is None:
+        yield f"the time {output.stamp!r} has no offset and counts as UTC (line {output.line})"
     if output.ticks.strange:
         yield (
             f"{len(output.ticks.strange)} interval lines were not understood, "

@@ -77,7 +77,6 @@ _TESTS = {
 
 _OPERATIONS = re.compile(r"(?:Total operations|Operations performed): +(.*)")
 _FILE_SIZES = re.compile(r"Read \S+ +Written \S+ +Total transferred .*")
-_BUCKET = re.compile(r"\s*([^\s|]+) \|\**\s+([^\s|]+)\s*")
 
 
 @dataclass(slots=True)
@@ -89,10 +88,11 @@ class Block:
     values: dict[str, dict[str, tuple[str, int]]] = field(default_factory=dict)
 
     def add(self, heading: str, name: str, value: str, line: int) -> None:
+        """Raises FormatError for a name that is there already."""
         names = self.values[heading]
         if name in names:
             raise FormatError(f"'{name[:80]}:' is there twice: did two processes write into one file?", line)
-        names[name] = (value, line)
+        names[name] = value, line
         self.end = line
 
     def has(self, heading: str, name: str | None = None) -> bool:
@@ -197,22 +197,29 @@ class _Sorter:
             self.output.checkpoints.append(line_number)
             self.block = None
         else:
-            self.output.ticks.add_first(line, line_number)
+            self.output.ticks.add_other(line, line_number)
 
     def _indented(self, line: str, line_number: int) -> None:
         if self.heading and self.block:
             name, _, value = line.partition(":")
-            name, value = name.strip(), value.strip()
-            if value:
+            name = name.strip()
+            if value and (value := value.strip()):
                 self.block.add(self.heading, name, value, line_number)
             elif name in _INNER_HEADINGS:
                 self._open(_INNER_HEADINGS[name], line_number)
             elif not name:
                 self.heading = ""
-        elif self.in_histogram and (bucket := _BUCKET.fullmatch(line)):
-            self.output.histogram.append((number(bucket[1], line_number), number(bucket[2], line_number)))
+        elif self.in_histogram:
+            self._bucket(line, line_number)
         elif self.in_header:
             self._header(line.strip(), line_number)
+
+    def _bucket(self, line: str, line_number: int) -> None:
+        """``       0.728 |***                                      12``"""
+        value, bar, count = line.partition(" |")
+        if bar:
+            latency = number(value.strip(), line_number)
+            self.output.histogram.append((latency, number(count.lstrip("*").strip(), line_number)))
 
     def _plain(self, line: str, line_number: int) -> None:
         output = self.output
@@ -244,15 +251,14 @@ class _Sorter:
 
     def _header(self, line: str, line_number: int) -> None:
         header = self.output.header
-        name, _, value = line.partition(": ")
         if line == _RUN_BEGINS:
             self.output.begun = True
         elif line == _HEADER_ENDS:
             self.in_header = False
         elif line in _TESTS:
             self.output.test = _TESTS[line]
-        elif name in _OPTIONS:
-            header.setdefault(_OPTIONS[name], (value, line_number))
+        elif (option := line.partition(": "))[0] in _OPTIONS:
+            header.setdefault(_OPTIONS[option[0]], (option[2], line_number))
         elif match := _OPTIONS_IN_WORDS.fullmatch(line):
             for name, value in match.groupdict().items():
                 if value is not None:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import itemgetter
 
 from benchdash.results.readings import Reading, percentile_metric, reading
 from ingest.formats.report import FormatError
@@ -21,7 +22,7 @@ from ingest.formats.sysbench_lines import (
 )
 from ingest.formats.sysbench_numbers import Figure, milliseconds, number, seconds_in_ms
 
-_COUNT_AND_RATE = re.compile(r"(\S+)\s+\(\s*(\S+) per sec\.\)")
+_COUNT_AND_RATE = re.compile(r"(\S+) +\((\S+) per sec\.\)")
 _OPERATIONS_AND_RATE = re.compile(r"(\S+)\s+\(\s*(\S+) (?:per second|ops/sec)\)")
 _TRANSFERRED = re.compile(r"(\S+) Mi?B transferred \((\S+) Mi?B/sec\)")
 _IO_RATES = re.compile(r"IOPS=(\S+) (\S+) MiB/s\b.*")
@@ -146,13 +147,16 @@ class Report:
         if totals.events and totals.rate:
             pairs.append((totals.events, totals.rate))
         clocks = [
-            Clock(count.value, rate.value, rate.rounding / rate.value)
+            (rate.rounding / rate.value, count.value, rate.value)
             for count, rate in pairs
             if count.value and rate.value
         ]
         if elapsed and elapsed.value and not self.covers_less_than_its_time:
-            clocks.append(Clock(elapsed.value, 1.0, (elapsed.rounding + _CLOCK_SLACK_S) / elapsed.value))
-        return min(clocks, key=lambda clock: clock.error, default=None)
+            clocks.append(((elapsed.rounding + _CLOCK_SLACK_S) / elapsed.value, elapsed.value, 1.0))
+        if not clocks:
+            return None
+        error, count, per_second = min(clocks, key=itemgetter(0))
+        return Clock(count, per_second, error)
 
     def _rate(self, name: str) -> float:
         """The rate of a count in all its digits, or the printed one where the two contradict each other."""

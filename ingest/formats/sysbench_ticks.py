@@ -58,6 +58,7 @@ _CHECKPOINT = "Checkpoint report:"
 _CHECKPOINT_AT = re.compile(rf"\[ *[0-9]\S{{0,20}} *s? *\] +{_CHECKPOINT}\s*")
 # 0.5 subtracts a larger count from a smaller one after a checkpoint.
 _BELOW_ZERO = re.compile(r"1844[0-9]{16}(?:\.[0-9]+)?")
+_NOTHING = re.compile(r"(?!)")
 # --rate has two shapes; more in one run is nothing that sysbench does.
 _MOST_SHAPES = 4
 
@@ -78,44 +79,51 @@ class Ticks:
     def __init__(self) -> None:
         self.strange: list[int] = []
         self._shapes: list[_Shape] = []
-        self._columns: list[tuple[str, ...]] = []
-        self._values: list[tuple[float, ...]] = []
+        # The lines in order, with one list for those that follow each other in one shape.
+        self._stretches: list[tuple[_Shape, list[tuple[float, ...]]]] = []
+        self._match: Callable[[str], re.Match[str] | None] = _NOTHING.fullmatch
 
     def __bool__(self) -> bool:
-        return bool(self._values)
+        return bool(self._stretches)
 
     def add(self, line: str) -> bool:
-        """Whether this is a line like those before it; then it is taken."""
-        for shape in self._shapes:
-            if match := shape.pattern.fullmatch(line):
-                self._columns.append(shape.columns)
-                self._values.append(tuple(map(float, match.groups())))
-                return True
+        """Whether this is a line like the one before it; then it is taken."""
+        if match := self._match(line):
+            self._stretches[-1][1].append(tuple(map(float, match.groups())))
+            return True
         return False
 
-    def add_first(self, line: str, line_number: int) -> None:
-        """Take a line that is the first of its shape.
+    def add_other(self, line: str, line_number: int) -> None:
+        """Take a line of another shape.
 
         What does not begin with a time is no interval line. Raises FormatError where a figure is none.
         """
-        if shape := _shape_of(line, line_number):
+        shape = next((shape for shape in self._shapes if shape.pattern.fullmatch(line)), None)
+        if shape is None and (shape := _shape_of(line, line_number)):
             self._shapes = [shape, *self._shapes][:_MOST_SHAPES]
-        if not self.add(line) and _TIMED.match(line):
+        if shape and shape.pattern.fullmatch(line):
+            self._begin(shape)
+            self.add(line)
+        elif _TIMED.match(line):
             self.strange.append(line_number)
 
     def add_csv(self, line: str) -> None:
         """Take the line if it is one of report_csv."""
         shape = _shape(_CSV, _UNSAID)
-        if match := shape.pattern.fullmatch(line):
-            self._columns.append(shape.columns)
-            self._values.append(tuple(map(float, match.groups())))
+        if shape.pattern.fullmatch(line):
+            self._begin(shape)
+            self.add(line)
+
+    def _begin(self, shape: _Shape) -> None:
+        self._stretches.append((shape, []))
+        self._match = shape.pattern.fullmatch
 
     def table(self, rank: int) -> tuple[tuple[str, ...], tuple[Row, ...]]:
         """Columns and rows. ``rank`` is the percentile of the report, for lines that do not say theirs."""
-        shapes = dict.fromkeys(self._columns)
-        columns = tuple(dict.fromkeys(column for shape in shapes for column in shape))
-        if len(shapes) == 1 and _RANK_UNSAID not in columns:
-            return columns, tuple(self._values)
+        if len(self._stretches) == 1 and _RANK_UNSAID not in self._stretches[0][0].columns:
+            shape, rows = self._stretches[0]
+            return shape.columns, tuple(rows)
+        columns = dict.fromkeys(column for shape, _ in self._stretches for column in shape.columns)
         names = {column: _latency(rank) if column == _RANK_UNSAID else column for column in columns}
         kept = [column for column in columns if names[column]]
         return tuple(names[column] for column in kept), tuple(
@@ -125,14 +133,15 @@ class Ticks:
     def _cells(self) -> Iterator[dict[str, float]]:
         """The rows by column, those of the queue joined to the ones of the same time before them."""
         before: dict[str, float] = {}
-        for columns, values in zip(self._columns, self._values, strict=True):
-            cells = dict(zip(columns, values, strict=True))
-            if "queue_length" in cells and before.get("time_s") == cells["time_s"]:
-                before |= cells
-                continue
-            if before:
-                yield before
-            before = cells
+        for shape, rows in self._stretches:
+            for values in rows:
+                cells = dict(zip(shape.columns, values, strict=True))
+                if "queue_length" in cells and before.get("time_s") == cells["time_s"]:
+                    before |= cells
+                    continue
+                if before:
+                    yield before
+                before = cells
         yield before
 
 

@@ -189,7 +189,7 @@ def test_a_check_says_what_would_be_understood_and_stores_nothing(client, projec
     assert 'data-outcome="checked"' in page
     assert "nothing is stored yet" in page
     assert "8 threads" in page
-    assert "15 readings" in page
+    assert "17 readings" in page
     assert "new hardware &#x27;box&#x27;" in page
     assert not Upload.objects.exists()
     assert not RawFile.objects.exists()

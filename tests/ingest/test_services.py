@@ -280,7 +280,7 @@ def test_many_workers_at_once_import_an_upload_once(everything_is_large):
         thread.start()
     for thread in threads:
         thread.join()
-    assert (state_of(upload), Run.objects.count(), Measurement.objects.count()) == ("imported", 1, 15)
+    assert (state_of(upload), Run.objects.count(), Measurement.objects.count()) == ("imported", 1, 17)
     assert {"version": len(set(Run.objects.values_list("version", flat=True)))} == {"version": 1}
 
 

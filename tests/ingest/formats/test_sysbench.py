@@ -4,6 +4,7 @@ import json
 import random
 from contextlib import suppress
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -202,6 +203,41 @@ def test_the_test_is_named_by_a_call_of_sysbench_only(line, workload):
     assert read(f"{line}\n{report()}").runs[0].workload == workload
 
 
+def test_a_command_may_go_on_behind_a_backslash():
+    parsed = read(f"sysbench \\\n  oltp_insert --tables=4 \\\n  --threads=8 run\n{report()}")
+    assert parsed.runs[0].workload == "oltp_insert"
+    assert parsed.facts["command"] == "sysbench oltp_insert --tables=4 --threads=8 run"
+
+
+def test_a_script_that_is_called_itself_names_the_test():
+    parsed = read(f"$ ./tpcc.lua --scale=10 --mysql-password='a b' run\n{report()}")
+    assert parsed.runs[0].workload == "tpcc"
+    assert parsed.runs[0].options["scale"] == 10
+    assert parsed.facts["command"] == "$ ./tpcc.lua --scale=10 --mysql-password=*** run"
+
+
+@pytest.mark.parametrize(
+    ("fixture", "workload"),
+    [
+        ("cpu", "cpu"),
+        ("memory", "memory"),
+        ("fileio-rndrw", "fileio"),
+        ("0.4-oltp-in-seconds", "oltp"),
+        ("threads-verbose", "threads"),
+        ("threads", None),
+        ("mutex", None),
+        ("bulk_insert", None),
+    ],
+)
+def test_the_report_names_the_test_only_where_it_is_certain(fixture, workload):
+    assert read((FIXTURES / f"{fixture}.txt").read_text()).runs[0].workload == workload
+
+
+def test_the_command_names_the_test_before_the_report_does():
+    text = (FIXTURES / "0.4-oltp-in-seconds.txt").read_text()
+    assert read(f"sysbench --test=tests/db/select.lua run\n{text}").runs[0].workload == "select"
+
+
 def test_the_printed_number_of_threads_wins_over_the_command_line():
     assert read("sysbench cpu --threads=8 run\n" + report()).runs[0].threads == 4
     text = "sysbench cpu --threads=8 run\n" + report(("Number of threads: 4\n", ""))
@@ -243,10 +279,231 @@ def test_an_interval_line_within_the_report_does_not_tear_it():
     assert len(read(text).intervals[0].rows) == 3
 
 
+def one_tick(line):
+    """The table of a run whose only interval line this is."""
+    ticks = REPORT.read_text().splitlines()[12:14]
+    text = report((f"{ticks[0]}\n", ""), (ticks[1], line))
+    return read(text).intervals[0]
+
+
+@pytest.mark.parametrize(
+    ("line", "columns"),
+    [
+        (
+            "[ 10s ] thds: 4 tps: 5.50 qps: 6.25 lat (ms,99%): 7.50 err/s: 8.00 reconn/s: 9.00",
+            {"threads": 4, "tps": 5.5, "qps": 6.25, "latency_p99": 7.5, "errors_per_s": 8}
+            | {"reconnects_per_s": 9},
+        ),
+        (
+            (
+                "[10s] threads: 4, tps: 5.50, reads: 6.00, writes: 7.00, response time: 8.25ms (95%), "
+                "errors: 9.00, reconnects:  1.00"
+            ),
+            {"threads": 4, "tps": 5.5, "reads_per_s": 6, "writes_per_s": 7, "latency_p95": 8.25}
+            | {"errors_per_s": 9, "reconnects_per_s": 1},
+        ),
+        (
+            "[  10s] threads: 4, tps: 5.50, reads/s: 6.00, writes/s: 7.00, response time: 8.25ms (99%)",
+            {"threads": 4, "tps": 5.5, "reads_per_s": 6, "writes_per_s": 7, "latency_p99": 8.25},
+        ),
+        (
+            (
+                "[ 10s] threads: 4 tps: 5.50 qps: 6.00 (r/w/o: 1.00/2.00/3.00) latency: 8.25ms (95%) "
+                "errors/s: 0.50 reconnects/s: 0.25"
+            ),
+            {"threads": 4, "tps": 5.5, "qps": 6, "reads_per_s": 1, "writes_per_s": 2, "other_per_s": 3}
+            | {"latency_p95": 8.25, "errors_per_s": 0.5, "reconnects_per_s": 0.25},
+        ),
+        (
+            (
+                "[ 10s ] thds: 4 tps: 5.50 qps: 6.00 (r/w/o: 1.00/2.00/3.00) lat (ms,0%): 0.00 "
+                "err/s 0.50 reconn/s: 0.25 no: 1.50 pt: 2.50 os: 3.50 dl: 4.50 sl: 5.25"
+            ),
+            {"threads": 4, "tps": 5.5, "qps": 6, "reads_per_s": 1, "writes_per_s": 2, "other_per_s": 3}
+            | {"errors_per_s": 0.5, "reconnects_per_s": 0.25, "new_orders_per_s": 1.5}
+            | {"payments_per_s": 2.5, "order_statuses_per_s": 3.5, "deliveries_per_s": 4.5}
+            | {"stock_levels_per_s": 5.25},
+        ),
+        (
+            "[  10s] reads: 1.70 MB/s writes: 0.50 MB/s fsyncs: 2.00/s response time: 54.416ms (95%)",
+            {"read_mib_per_s": 1.7, "written_mib_per_s": 0.5, "fsyncs_per_s": 2, "latency_p95": 54.416},
+        ),
+        ("[  10s] 119.11 MB/sec,", {"transferred_mib_per_s": 119.11}),
+        (
+            "10,4,5.50,6.00,1.00,2.00,3.00,8.25,0.50,0.25",
+            {"threads": 4, "tps": 5.5, "qps": 6, "reads_per_s": 1, "writes_per_s": 2, "other_per_s": 3}
+            | {"latency_p95": 8.25, "errors_per_s": 0.5, "reconnects_per_s": 0.25},
+        ),
+    ],
+)
+def test_every_shape_of_an_interval_line_is_read(line, columns):
+    table = one_tick(line)
+    assert dict(zip(table.columns, table.rows[0], strict=True)) == {"time_s": 10} | columns
+
+
+def test_with_percentiles_off_a_line_of_report_csv_has_no_latency():
+    text = (FIXTURES / "percentile-off.txt").read_text()
+    csv = "1,8,5.50,6.00,1.00,2.00,3.00,0.00,0.50,0.25\n"
+    table = read(text.replace("SQL statistics:", f"{csv}SQL statistics:")).intervals[-1]
+    assert not any(column.startswith("latency") for column in table.columns)
+    assert table.rows[-1][:4] == (1, 8, 5.5, 6)
+
+
+def test_numbers_in_a_row_are_no_interval_line_outside_a_run():
+    line = "1,2,3,4,5,6,7,8,9,10\n"
+    parsed = read(line + report() + line)
+    assert parsed.runs == read(report()).runs
+    assert parsed.intervals == read(report()).intervals
+
+
+def test_a_rate_below_zero_is_left_out_with_a_warning():
+    """sysbench 0.5 prints it after a checkpoint: 2 to the power of 64 less something, over the seconds."""
+    text = (FIXTURES / "0.5-checkpoints.txt").read_text()
+    assert "tps: 18446744073709151.61" in text
+    parsed = read(text)
+    assert [row[0] for row in parsed.intervals[0].rows] == [1, 3]
+    assert parsed.warnings[1] == "1 interval lines were not understood, the first in line 42"
+
+
+def test_of_several_histograms_the_one_of_the_last_report_counts():
+    text = (FIXTURES / "lua-hook-checkpoints-histogram.txt").read_text()
+    earlier = "Latency histogram (values are in milliseconds)\n       9.999 |*                   7\n \n"
+    parsed = read(text.replace("[ 1s ] Checkpoint", f"{earlier}[ 1s ] Checkpoint"))
+    assert parsed.intervals == read(text).intervals
+    assert sum(count for _, count in parsed.intervals[1].rows) == 999202
+
+
 def test_interval_lines_of_an_unknown_shape_are_counted():
     text = report(("[ 1s ] thds: 4 tps", "[ 1s ] mine: 4 tps"))
     assert read(text).warnings == ("1 interval lines were not understood, the first in line 13",)
     assert len(read(text).intervals[0].rows) == 1
+
+
+# A time before every line
+
+
+@pytest.mark.parametrize(
+    ("stamp", "started_at"),
+    [
+        ("2026-11-20T15:31:13Z", "2026-11-20T15:31:13+00:00"),
+        ("2026-11-20T15:31:13.123456+01:00", "2026-11-20T15:31:13.123456+01:00"),
+        ("[2026-11-20 15:31:13]", "2026-11-20T15:31:13+00:00"),
+        ("2026-11-20 15:31:13,123", "2026-11-20T15:31:13.123000+00:00"),
+        ("1795188673.500000", "2026-11-20T15:31:13.500000+00:00"),
+        ("Nov 20 15:31:13", None),
+        ("Nov  2 15:31:13", None),
+        ("00:00:01", None),
+        ("2026-13-45 15:31:13", None),
+    ],
+)
+def test_a_time_before_every_line_changes_nothing_and_tells_when_the_run_began(stamp, started_at):
+    text = "".join(f"{stamp} {line}\n" for line in report().splitlines())
+    assert sysbench.recognise(text.encode())
+    parsed = read(text)
+    (run,) = parsed.runs
+    assert run.started_at == (started_at and datetime.fromisoformat(started_at))
+    plain = read(report())
+    assert replace(run, started_at=None) == plain.runs[0]
+    assert (parsed.intervals, parsed.facts) == (plain.intervals, plain.facts)
+
+
+def test_a_time_without_offset_counts_as_utc_with_a_warning():
+    text = "".join(f"2026-11-20 15:31:13 {line}\n" for line in report().splitlines())
+    assert read(text).warnings == ("the time '2026-11-20 15:31:13' has no offset and counts as UTC (line 1)",)
+
+
+def test_a_time_may_lose_its_blank_on_empty_lines():
+    lines = [f"Nov 20 15:31:13 {line}".rstrip() for line in report().splitlines()]
+    assert read("\n".join(lines) + "\n").runs == read(report()).runs
+
+
+def test_a_line_that_begins_like_a_time_keeps_it_where_the_banner_has_none():
+    assert (
+        read(report(("[ 1s ]", "00:00:01 [ 1s ]"))).intervals[0].rows == read(report()).intervals[0].rows[1:]
+    )
+
+
+# Versions before 1.0
+
+
+OLD_FAIRNESS = "\nThreads fairness:\n    events (avg/stddev):           10.0000/0.50\n"
+
+
+def before_1_0(latency):
+    """A report as sysbench printed it on the way from 0.5 to 1.0."""
+    return (
+        "sysbench 1.0:  multi-threaded system evaluation benchmark\n\n"
+        "Running the test with following options:\nNumber of threads: 2\n\nThreads started!\n\n"
+        "OLTP test statistics:\n    queries performed:\n        read:                            10\n"
+        "        write:                           6\n        other:                           4\n"
+        "        total:                           20\n"
+        "    transactions:                        20     (10.00 per sec.)\n"
+        "    read/write requests:                 16     (8.00 per sec.)\n"
+        "    other operations:                    4      (2.00 per sec.)\n"
+        "    ignored errors:                      2      (1.00 per sec.)\n"
+        "    reconnects:                          0      (0.00 per sec.)\n\n"
+        "General statistics:\n    total time:                          2.0000s\n"
+        "    total number of events:              20\n"
+        f"    total time taken by event execution: 3.5000s\n{latency}{OLD_FAIRNESS}"
+        "    execution time (avg/stddev):   1.7500/0.25\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "latency",
+    [
+        (
+            "    response time:\n         min:       10.25ms\n         avg:       175.00ms\n"
+            "         max:       900.50ms\n         approx.  95 percentile:      376.50ms\n"
+        ),
+        (
+            "\nLatency statistics:\n         min:       10.25ms\n         avg:       175.00ms\n"
+            "         max:       900.50ms\n         approx.  95th percentile:    376.50ms\n"
+        ),
+    ],
+)
+def test_reports_between_0_5_and_1_0_are_read(latency):
+    parsed = read(before_1_0(latency))
+    assert values(parsed.runs[0]) == {
+        "tps": 10,
+        "qps": 10,
+        "reads_per_s": 5,
+        "writes_per_s": 3,
+        "other_per_s": 2,
+        "errors_per_s": 1,
+        "reconnects_per_s": 0,
+        "events_per_s": 10,
+        "latency_min": 10.25,
+        "latency_avg": 175,
+        "latency_max": 900.5,
+        "latency_p95": 376.5,
+        "latency_sum": 3500,
+        "total_time": 2,
+        "total_events": 20,
+        "fairness_events_stddev": 0.5,
+        "fairness_time_stddev": 0.25,
+    }
+    assert parsed.warnings == ()
+
+
+def test_a_response_time_in_seconds_keeps_its_digits():
+    text = (FIXTURES / "0.4-oltp-in-seconds.txt").read_text()
+    run = values(read(text.replace("0.1163s", "0.0123s")).runs[0])
+    assert run["latency_p95"] == 12.3
+
+
+def test_the_size_of_what_fileio_moved_is_counted_in_blocks_where_the_header_tells_their_size():
+    text = (FIXTURES / "0.4-fileio.txt").read_text()
+    assert values(read(text).runs[0])["written_mib_per_s"] == pytest.approx(3997 * 16 / 1024 / 50)
+    without = read(text.replace("Block size 16Kb\n", "")).runs[0]
+    assert values(without)["written_mib_per_s"] == pytest.approx(62.453 / 50)
+    larger = read(text.replace("Block size 16Kb\n", "Block size 64Kb\n")).runs[0]
+    assert values(larger)["written_mib_per_s"] == pytest.approx(62.453 / 50)
+
+
+def test_an_old_count_that_overflowed_is_refused():
+    text = (FIXTURES / "0.4-oltp.txt").read_text()
+    assert refusal(text.replace("420028", "-2147063620"))[1].startswith("'-2147063620' is not a number")
 
 
 # Several runs in one file
@@ -283,6 +540,13 @@ def test_a_sweep_that_is_cut_within_its_last_run_says_so():
     assert [run.key for run in parsed.runs] == ["1"]
     assert parsed.warnings[0].startswith("line 63, the last one, has no line end")
     assert parsed.warnings[1].startswith("run 2: left out: ")
+
+
+def test_a_banner_with_nothing_behind_it_at_the_end_is_told():
+    banner = report().splitlines(keepends=True)[0]
+    parsed = read(report() + banner)
+    assert parsed.runs == read(report()).runs
+    assert parsed.warnings == ("line 41: the file ends with a banner, and no run behind it",)
 
 
 def test_many_failed_runs_give_few_warnings():
@@ -474,13 +738,37 @@ def parses_or_refuses(data):
         assert read(data).runs
 
 
-REPORT_LINES = REPORT.read_bytes().splitlines(keepends=True) + VERSION_1_1.encode().splitlines(keepends=True)
+REPORT_LINES = [
+    *REPORT.read_bytes().splitlines(keepends=True),
+    *VERSION_1_1.encode().splitlines(keepends=True),
+]
+OLD_LINES = [
+    line for path in sorted(FIXTURES.glob("0.*.txt")) for line in path.read_bytes().splitlines(keepends=True)
+]
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.sampled_from(REPORT_LINES), max_size=60))
 def test_lines_in_any_order_are_read_or_refused(lines):
     parses_or_refuses(REPORT_LINES[0] + b"".join(lines))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.sampled_from(["0.4.12", "0.5", "1.0"]), st.lists(st.sampled_from(OLD_LINES), max_size=60))
+def test_old_lines_in_any_order_are_read_or_refused(version, lines):
+    parses_or_refuses(f"sysbench {version}:  multi-threaded\n".encode() + b"".join(lines))
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.sampled_from(sorted(FIXTURES.glob("*.txt"))), st.data())
+def test_a_report_with_another_text_for_a_number_is_read_or_refused(path, data):
+    lines = path.read_text().split("\n")
+    index = data.draw(st.integers(0, len(lines) - 1))
+    words = lines[index].split(" ")
+    place = data.draw(st.integers(0, len(words) - 1))
+    words[place] = data.draw(st.sampled_from(["nan", "-1", "1e999", "9" * 5000, "", "١", "0", "1,5", "0x1"]))
+    lines[index] = " ".join(words)
+    parses_or_refuses("\n".join(lines).encode())
 
 
 @settings(max_examples=200, deadline=None)
@@ -529,6 +817,8 @@ def test_every_measured_file_is_read_or_refused_as_its_exit_code_says(folder, fi
         parsed = sysbench.parse(source)
         assert [run.threads for run in parsed.runs] == [meta["threads"]], path
         assert bool(parsed.warnings) == (path.name == "report-checkpoints.txt"), path
+        if meta["workload"].startswith("oltp_"):
+            assert values(parsed.runs[0])["tps"] > 0, path
         if meta["workload"].startswith("oltp_") and "percentile=0" not in meta["command"]:
             assert len(parsed.runs[0].readings) == 17, path
 
@@ -561,6 +851,12 @@ def test_every_third_party_file_is_read_with_its_command_line():
             assert run.workload.startswith("oltp_")
             assert run.options["range-size"] == int(size)
             assert not any("password" in name for name in run.options)
+
+
+@needs(THIRD_PARTY)
+def test_a_third_party_file_cut_anywhere_is_refused_or_understood_in_full_or_warns():
+    for path in sorted(THIRD_PARTY.glob("*/x.*/sb.o.*"))[::97]:
+        assert check_cuts(path.read_bytes(), path.name)
 
 
 @needs(THIRD_PARTY)

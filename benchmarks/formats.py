@@ -1,0 +1,93 @@
+"""How long formats take, as a ratio to reading the file and splitting its lines in the same run.
+
+    python -m benchmarks.formats
+
+Files come from the fixtures of the tests. Where one must be larger, the lines that a tool prints while it
+runs are repeated.
+"""
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from ingest.formats import FORMATS
+from ingest.formats.source import Source
+
+FIXTURES = Path(__file__).parents[1] / "tests" / "ingest" / "fixtures"
+_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """``at_most`` is the ratio that the project asks for, None where it asks for none."""
+
+    name: str
+    format: str
+    data: bytes
+    at_most: float | None = None
+
+
+def cases() -> list[Case]:
+    nightly = FIXTURES / "sysbench" / "oltp_read_write-nightly.txt"
+    histogram = FIXTURES / "sysbench" / "oltp_read_only-histogram.txt"
+    return [
+        Case("sysbench, 1.5 kB", "sysbench", nightly.read_bytes()),
+        Case("sysbench, 5 kB", "sysbench", with_lines_repeated(nightly, b"[ ", 5_000), at_most=15),
+        Case("sysbench, 12 kB", "sysbench", with_lines_repeated(nightly, b"[ ", 12_000)),
+        Case("sysbench with a histogram, 12.5 kB", "sysbench", histogram.read_bytes()),
+    ]
+
+
+def with_lines_repeated(path: Path, begins_with: bytes, size: int) -> bytes:
+    """The file with its lines that begin so repeated in turn, behind the last of them, to at least a size."""
+    lines = path.read_bytes().splitlines(keepends=True)
+    repeated = [line for line in lines if line.startswith(begins_with)]
+    last = max(index for index, line in enumerate(lines) if line.startswith(begins_with))
+    missing = size - sum(map(len, lines))
+    turns = max(0, -(-missing // sum(map(len, repeated))))
+    return b"".join([*lines[: last + 1], *(repeated * turns), *lines[last + 1 :]])
+
+
+def main() -> None:
+    sys.stdout.write(
+        "| file | bytes | read and split, µs | parsed, µs | ratio | at most |\n"
+        "|---|---:|---:|---:|---:|---:|\n"
+    )
+    for case in cases():
+        bare, parsed = _measure(case)
+        wanted = "" if case.at_most is None else f"{case.at_most:g}"
+        sys.stdout.write(
+            f"| {case.name} | {len(case.data):,} | {bare * 1e6:,.1f} | {parsed * 1e6:,.1f} "
+            f"| {parsed / bare:.1f} | {wanted} |\n"
+        )
+
+
+def _measure(case: Case) -> tuple[float, float]:
+    """Seconds to read the file and split its lines, and to parse it, each the least of many."""
+    parse = FORMATS[case.format].parse
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "result.txt"
+        path.write_bytes(case.data)
+        return _least(
+            lambda: path.read_bytes().decode().splitlines(),
+            lambda: parse(Source(case.data)),
+        )
+
+
+def _least(one: Callable[[], object], other: Callable[[], object]) -> tuple[float, float]:
+    """The shortest time of each, taken in turn so that what disturbs one disturbs the other."""
+    shortest = [float("inf"), float("inf")]
+    ends = time.perf_counter() + _SECONDS
+    while time.perf_counter() < ends:
+        for index, action in enumerate((one, other)):
+            begin = time.perf_counter()
+            action()
+            shortest[index] = min(shortest[index], time.perf_counter() - begin)
+    return shortest[0], shortest[1]
+
+
+if __name__ == "__main__":
+    main()
