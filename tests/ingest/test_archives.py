@@ -225,6 +225,7 @@ def test_a_pattern_for_a_single_file_is_ignored_with_a_warning(api):
         (tar_of({"10.6.1/cut.txt": CUT}), "10.6.1/cut.txt: "),
         (gzip.compress(bytes(70 << 20)), "more than 200 times its size"),
     ],
+    ids=["cut zip", "cut tar.gz", "no file", "no good file", "bomb"],
 )
 def test_an_archive_of_which_nothing_can_be_read_is_refused_with_a_sentence(api, packed, reason):
     archive = sent(api, packed)

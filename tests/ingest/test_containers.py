@@ -215,7 +215,9 @@ def test_a_member_with_a_wrong_checksum_is_refused():
     assert read(bytes(packed))[:2] == ({"t.txt": b"good\n"}, {"bad.txt": "it is damaged"})
 
 
-@pytest.mark.parametrize("inner", [zip_of(FILES), tar_of(FILES), gzip.compress(b"one\n")])
+@pytest.mark.parametrize(
+    "inner", [zip_of(FILES), tar_of(FILES), gzip.compress(b"one\n")], ids=["zip", "tar", "gz"]
+)
 @pytest.mark.parametrize("pack", [tar_of, zip_of])
 def test_an_archive_within_an_archive_is_refused(pack, inner):
     files, refused, _, _ = read(pack({"inner": inner, "t.txt": b"good\n"}))
