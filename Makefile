@@ -11,12 +11,14 @@ $(shell [ -x $(VENV) ] || rm -f .venv/*.stamp)
 
 # --- what people type -----------------------------------------------------------------------------------------
 
-.PHONY: help run test lint screenshots requirements clean
+.PHONY: help run test lint fuzz cuts screenshots requirements clean
 help:
 	@echo 'make run           start benchdash; PORT, HOST, SITE_URL, SAMPLE=0, BENCHDASH_VAR, DATABASE_URL,'
 	@echo '                   REDIS_URL, EMAIL_URL and EMAIL_FROM in the environment change how'
 	@echo 'make test          everything that the continuous integration checks'
 	@echo 'make lint          the checks alone, without the tests'
+	@echo 'make fuzz          look for files that break a format, for SECONDS=600'
+	@echo 'make cuts          cut every real file at every line and 200 other places: takes an hour'
 	@echo 'make screenshots   take the pictures of the documentation again'
 	@echo 'make requirements  pin and hash the newest versions that pyproject.toml allows'
 	@echo 'make clean         remove what was installed; var/, which holds the data, stays'
@@ -25,10 +27,17 @@ run: .venv/runtime.stamp node_modules/.stamp
 	@exec $(VENV) -m benchdash.launcher
 
 test: .venv/dev.stamp node_modules/.stamp
-	@$(MAKE) --no-print-directory --keep-going ruff format templates types layers migrations deployment pytest
+	@$(MAKE) --no-print-directory --keep-going ruff format templates types layers migrations deployment pytest fuzz-a-minute
 
 lint: .venv/dev.stamp
 	@$(MAKE) --no-print-directory --keep-going ruff format templates types layers migrations deployment
+
+SECONDS ?= 600
+fuzz: .venv/fuzz.stamp
+	@$(VENV) -m tests.fuzz --seconds $(SECONDS)
+
+cuts: .venv/dev.stamp
+	@$(VENV) -m tests.ingest.formats.cuts
 
 screenshots: .venv/dev.stamp node_modules/.stamp
 	@$(VENV) -m tests.screenshots
@@ -38,7 +47,7 @@ clean:
 
 # --- single checks --------------------------------------------------------------------------------------------
 
-.PHONY: ruff format templates types layers migrations deployment pytest
+.PHONY: ruff format templates types layers migrations deployment pytest fuzz-a-minute
 ruff: .venv/dev.stamp
 	@echo '== Lint'
 	@$(VENV) -m ruff check .
@@ -74,6 +83,10 @@ pytest: .venv/dev.stamp node_modules/.stamp
 	@echo '== Tests'
 	@$(VENV) -m pytest -n 2 --dist loadscope
 
+fuzz-a-minute: .venv/fuzz.stamp
+	@echo '== Fuzzing'
+	@$(VENV) -m tests.fuzz --seconds 60
+
 # --- what is installed ----------------------------------------------------------------------------------------
 
 PIP := $(VENV) -m pip --disable-pip-version-check install --require-hashes
@@ -101,6 +114,12 @@ PIP := $(VENV) -m pip --disable-pip-version-check install --require-hashes
 	@$(PIP) -r requirements-dev.txt
 	@touch $@
 
+# Where the fuzzer has no wheel, it is not built: the properties of the tests remain.
+.venv/fuzz.stamp: requirements-fuzz.txt .venv/dev.stamp
+	@echo 'Installing the fuzzer'
+	@$(PIP) --only-binary :all: -r requirements-fuzz.txt || echo 'The fuzzer cannot be installed here.'
+	@touch $@
+
 # Without Node on the machine, a wheel brings it.
 node_modules/.stamp: package-lock.json requirements-node.txt .venv/made.stamp
 	@echo 'Installing what its pages need'
@@ -114,4 +133,5 @@ UV := .venv/bin/uv pip compile --quiet --upgrade --python-version 3.11 --generat
 requirements: .venv/dev.stamp
 	$(UV) pyproject.toml -o requirements.txt
 	$(UV) --group dev -c requirements.txt -o requirements-dev.txt
+	$(UV) --group fuzz -o requirements-fuzz.txt
 	$(UV) --group node -o requirements-node.txt

@@ -9,6 +9,9 @@ from benchdash.results.readings import Reading
 Fact = str | int | float | bool | None
 
 
+_LONGEST_MESSAGE = 1000
+
+
 class FormatError(Exception):
     """A file that cannot be understood, with a sentence for the person who sent it.
 
@@ -16,6 +19,7 @@ class FormatError(Exception):
     """
 
     def __init__(self, message: str, line: int | None = None) -> None:
+        message = message if len(message) <= _LONGEST_MESSAGE else f"{message[:_LONGEST_MESSAGE]}…"
         super().__init__(message)
         self.message = message
         self.line = line

@@ -8,7 +8,7 @@ from functools import cached_property
 from io import BytesIO
 
 from ingest.formats.limits import DEFAULT_LIMITS, Limits
-from ingest.formats.lines import BLOCK_BYTES, Block, Lines, count_lines, decoded, pieces
+from ingest.formats.lines import BLOCK_BYTES, Block, Lines, count_lines, decoded, lines_of, pieces
 from ingest.formats.report import FormatError
 
 HEAD_BYTES = 64 * 1024
@@ -18,7 +18,6 @@ _UTF_16_CHUNK = 1024 * 1024
 # Tabs, line ends, and what terminals are sent (bell, backspace, escape) are found in the logs of real tools.
 _BINARY = bytes({*range(0x20)} - {*b"\a\b\t\n\v\f\r\x1b"})
 _FIRST_BINARY = re.compile(b"[" + re.escape(_BINARY) + b"]")
-_NOT_BLANK = re.compile(rb"[^ \t\n\v\f\r]")
 
 
 class Source:
@@ -62,8 +61,9 @@ class Source:
         """
         content = self._content
         self.limits.check_line(*content.longest_line)
-        lines = Lines(content.data, content.blocks, 0, content.lines)
-        return list(lines) if len(content.blocks) == 1 else lines
+        if len(content.blocks) == 1:
+            return lines_of(content.data, content.blocks[0])
+        return Lines(content.data, content.blocks, 0, content.lines)
 
     @property
     def ends_with_newline(self) -> bool:
@@ -101,8 +101,6 @@ class Source:
             data, start = self.data, len(codecs.BOM_UTF8) if self.data.startswith(codecs.BOM_UTF8) else 0
             stop = _end_of_characters(data)
             is_cut = stop < len(data)
-        if _NOT_BLANK.search(data, start, stop) is None:
-            raise FormatError("the file is empty")
         return _content_of(data, start, stop, is_cut=is_cut, limits=self.limits)
 
 
@@ -123,10 +121,11 @@ class _Content:
 
 
 def _content_of(data: bytes, start: int, stop: int, *, is_cut: bool, limits: Limits) -> _Content:
-    """Raises FormatError for binary data, and for a line that would not even do as JSON."""
+    """Raises FormatError for nothing but blanks, binary data, and a line that would not even do as JSON."""
     blocks: list[Block] = []
     lines = first_odd = 0
     longest_line = (0, 0)
+    is_empty = True
     for piece_start, piece_stop in pieces(data, start, stop):
         size = piece_stop - piece_start
         if size > max(limits.json_bytes, BLOCK_BYTES):
@@ -134,12 +133,16 @@ def _content_of(data: bytes, start: int, stop: int, *, is_cut: bool, limits: Lim
         piece = data[piece_start:piece_stop]
         if len(piece.translate(None, _BINARY)) < len(piece):
             raise _binary(piece, lines)
+        if is_empty:
+            is_empty = not decoded(piece).strip()
         if not first_odd and not piece.isascii():
             first_odd = _first_odd_line(piece, lines)
         if size > limits.line_bytes:
             longest_line = max(longest_line, _longest_line(piece, lines))
         blocks.append(Block(piece_start, piece_stop, lines))
         lines += count_lines(piece)
+    if is_empty:
+        raise FormatError("the file is empty")
     return _Content(data, tuple(blocks), lines, first_odd, longest_line, is_cut)
 
 

@@ -13,6 +13,8 @@ from ingest.formats.report import FormatError
 from tests.ingest.formats.real_files import SHARED, accepted, read, recognised_by, understood
 
 OFFSETS = 200
+# What a report must hold to be one where more may follow or not.
+NEEDED = {"pgbench": b"\ntps = ", "hammerdb": b" NOPM"}
 
 
 def places(data, *, most=None):
@@ -48,7 +50,7 @@ def _trouble(name, data, whole):
         return f"{type(error).__name__}: {error}"
     if cut is None or cut.found == whole.found or cut.warnings - whole.warnings:
         return None
-    if data.endswith(b"\n") and cut.parts <= whole.parts:
+    if data.endswith((b"\n", b"\r")) and cut.parts <= whole.parts and NEEDED.get(name, b"") in data:
         # A table that ends behind a row, or samples that end behind a line, are whole for all that one sees.
         return None
     return f"less is found, without a warning; it ends with {data[-60:]!r}"
@@ -72,8 +74,8 @@ def main():
         for path, sentences in pool.map(_swept, files, chunksize=4):
             found += len(sentences)
             for sentence in sentences[:5]:
-                print(f"{path}: {sentence}")  # noqa: T201
-    print(f"{len(files)} files, {found} cuts that are taken for whole files")  # noqa: T201
+                print(f"{path}: {sentence}")
+    print(f"{len(files)} files, {found} cuts that are taken for whole files")
     sys.exit(found > 0)
 
 

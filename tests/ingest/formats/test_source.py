@@ -26,7 +26,8 @@ def small_blocks(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b" \t\r\n\n", b"\xef\xbb\xbf", b"\xef\xbb\xbf\n", b"\xff\xfe", "\n ".encode("utf-16")]
+    "data",
+    [b"", b" \t\r\n\n", b"\xef\xbb\xbf", b"\xef\xbb\xbf\n", b"\xff\xfe", "\n ".encode("utf-16"), b"\xc2\xa0"],
 )
 def test_a_file_of_nothing_but_blanks_is_empty(data):
     assert refusal(data) == (None, "the file is empty")

@@ -1,0 +1,1 @@
+"""Looks for files that no format understands or refuses: a coverage-guided fuzzer over every format."""
