@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.http import FileResponse, QueryDict, UnreadablePostError
 from django.http.response import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, PolymorphicProxySerializer, extend_schema
 from rest_framework.exceptions import NotAuthenticated, ParseError
 from rest_framework.parsers import FormParser, JSONParser, MultiPartParser
 from rest_framework.request import Request
@@ -89,12 +89,19 @@ class _View(APIView):
         return [AnonymousThrottle(), *([UploadThrottle()] if self.request.method == "POST" else [])]
 
 
+_KNOWN_OR_TRIED = PolymorphicProxySerializer(
+    component_name="KnownOrTried",
+    serializers=[ReceivedSerializer, DryRunSerializer, ArchiveDryRunSerializer],
+    resource_type_field_name=None,
+)
+
+
 class UploadListView(_View):
     parser_classes = [MultiPartParser]
 
     @extend_schema(
         request={"multipart/form-data": UploadRequestSerializer},
-        responses={201: ReceivedSerializer, 200: ReceivedSerializer, 202: ReceivedSerializer},
+        responses={201: ReceivedSerializer, 200: _KNOWN_OR_TRIED, 202: ReceivedSerializer},
     )
     def post(self, request: Request) -> Response:
         """Receive a file, or an archive of files that a job then imports.

@@ -105,9 +105,9 @@ class ReceivedSerializer(serializers.Serializer[Any]):
 class DryRunSerializer(serializers.Serializer[Any]):
     """The same, for what was only tried."""
 
-    id = serializers.ReadOnlyField(default=None)
-    url = serializers.ReadOnlyField(default=None)
-    state = serializers.ReadOnlyField(default="dry_run")
+    id = serializers.IntegerField(read_only=True, default=None, allow_null=True)
+    url = serializers.CharField(read_only=True, default=None, allow_null=True)
+    state = serializers.CharField(read_only=True, default="dry_run")
     format = serializers.CharField()
     sha256 = serializers.CharField()
     duplicate = serializers.BooleanField()
@@ -130,9 +130,9 @@ class TriedFileSerializer(serializers.Serializer[Any]):
 class ArchiveDryRunSerializer(serializers.Serializer[Any]):
     """What an archive would become, file by file."""
 
-    id = serializers.ReadOnlyField(default=None)
-    url = serializers.ReadOnlyField(default=None)
-    state = serializers.ReadOnlyField(default="dry_run")
+    id = serializers.IntegerField(read_only=True, default=None, allow_null=True)
+    url = serializers.CharField(read_only=True, default=None, allow_null=True)
+    state = serializers.CharField(read_only=True, default="dry_run")
     format = serializers.CharField()
     sha256 = serializers.CharField()
     duplicate = serializers.BooleanField()

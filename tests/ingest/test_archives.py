@@ -548,27 +548,50 @@ def is_free_again(number):
         return is_alone
 
 
-@pytest.mark.skipif(not SMALL_DATUM.is_dir(), reason="the published results of small_datum are not here")
-@pytest.mark.django_db(transaction=True)
-def test_published_results_are_imported_out_of_their_archive_with_all_that_lies_beside(worker, api):
-    """PostgreSQL of small_datum: 90 results, each with its vmstat, and the settings of each server."""
-    folder = SMALL_DATUM / "postgres_2025_02"
+PATTERN = (
+    "{folder}/x.{{version}}_{{build}}.{{config}}.pk1/{kind}.{{workload}}.range{{range}}.pk1.dop{{threads}}"
+)
+
+
+def packed_folder(folder):
     packed = BytesIO()
     with tarfile.open(fileobj=packed, mode="w:gz") as archive:
-        archive.add(folder, arcname="postgres")
-    versions = {
-        name: f"{name[2:4]}.{int(name[4:])}"
-        for name in {re.fullmatch(r"x\.(pg\d+)_.*", one.name)[1] for one in folder.glob("x.*")}
+        archive.add(folder, arcname=folder.name)
+    return packed.getvalue()
+
+
+def meant_versions(folder, product):
+    """What the names of builds mean: my8406v2 is MySQL 8.4.6, built again."""
+    names = {re.fullmatch(r"x\.([a-z]+\d+(?:v2)?)_.*", one.name)[1] for one in folder.glob("x.*")}
+    shape = re.compile(r"my(\d)(\d)(\d+)(v2)?" if product == "MySQL" else r"pg(\d\d)()(\d+)()")
+    return {
+        name: {
+            "version": ".".join([*filter(None, found.groups()[:2]), str(int(found[3]))]),
+            **({"build": "v2"} if found[4] else {}),
+        }
+        for name in names
+        if (found := shape.fullmatch(name))
     }
+
+
+@pytest.mark.skipif(not SMALL_DATUM.is_dir(), reason="the published results of small_datum are not here")
+@pytest.mark.parametrize(
+    ("name", "product"), [("postgres_2025_02", "PostgreSQL"), ("mysql_2025_11", "MySQL")]
+)
+@pytest.mark.django_db(transaction=True)
+def test_published_results_are_imported_out_of_their_archive_with_all_that_lies_beside(
+    worker, api, name, product
+):
+    folder = SMALL_DATUM / name
     answer = send(
         api,
-        packed.getvalue(),
-        product="PostgreSQL",
-        pattern="postgres/x.{version}_{build}.{config}.pk1/sb.o.{workload}.range{range}.pk1.dop{threads}",
-        path_map=json.dumps({"version": versions}),
+        packed_folder(folder),
+        product=product,
+        pattern=PATTERN.format(folder=name, kind="sb.o"),
+        path_map=json.dumps({"version": meant_versions(folder, product)}),
         companion_pattern=[
-            "postgres/x.{version}_{build}.{config}.pk1/sb.vm.{workload}.range{range}.pk1.dop{threads}",
-            "postgres/x.{version}_{build}.{config}.pk1/conf.diff",
+            PATTERN.format(folder=name, kind="sb.vm"),
+            name + "/x.{version}_{build}.{config}.pk1/conf.diff",
         ],
     )
     assert answer.status_code == 202, answer.content
@@ -576,15 +599,16 @@ def test_published_results_are_imported_out_of_their_archive_with_all_that_lies_
     worker.wait_until_idle(within=120)
     archive = api.get(f"{URL}{number}/").json()
     results = sorted(folder.glob("x.*/sb.o.*"))
-    assert archive["counts"]["imported"] == len(results)
     assert archive["state"] == "imported", [f for f in archive["files"] if f["state"] == "refused"]
+    assert archive["counts"]["imported"] == len(results)
+    assert archive["progress"] == {"done": len(results), "total": len(results)}
     assert Run.objects.count() == len(results)
-    found = set(Run.objects.values_list("version__version", flat=True))
-    assert found == {"10.23", "11.0", "11.10"}
-    run = Run.objects.get(version__version="10.23", workload__name="hot-points range=100")
-    assert run.threads == 40
-    kinds = Companion.objects.filter(upload=run.upload_id).order_by("name").values_list("name", "kind")
-    assert list(kinds) == [
-        ("conf.diff", "configuration"),
-        ("sb.vm.hot-points.range100.pk1.dop40", "companion"),
-    ]
+    meant = {(one["version"], one.get("build", "")) for one in meant_versions(folder, product).values()}
+    found = Run.objects.values_list("version__version", "version__build").distinct()
+    assert {(version, build if build == "v2" else "") for version, build in found} == meant
+    beside = {one.relative_to(folder).as_posix() for one in folder.glob("x.*/sb.vm.*")}
+    assert Companion.objects.filter(name__startswith="sb.vm.").count() == len(beside)
+    settings = len(list(folder.glob("x.*/conf.diff")))
+    kinds = Companion.objects.filter(name="conf.diff").values_list("kind", "raw__sha256").distinct()
+    assert all(kind == "configuration" for kind, _ in kinds)
+    assert bool(kinds) == bool(settings)
