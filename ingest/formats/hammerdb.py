@@ -59,7 +59,9 @@ _PROCEDURE = re.compile(r">>>>> PROC: ([A-Za-z]\w{0,40})")
 _TIMES = re.compile(r"\b(CALLS|MIN|AVG|MAX|TOTAL|P[0-9]{1,2}|SD|RATIO): ?([^\s:]{1,40}?)(?:ms|%)?(?=\s|$)")
 _RULE = re.compile(r"[+-]{10,}")
 _TIMING = re.compile(
-    r'"([A-Z]\w{0,40})": \{|"(calls|min_ms|avg_ms|max_ms|p[0-9]{1,2}_ms)": "?([^",}\s]{1,40})|\}'
+    r'"([A-Z]\w{0,40})": \{'
+    r'|"(calls|min_ms|avg_ms|max_ms|p[0-9]{1,2}_ms)": (?:"([^"]{0,40})"|([^",}\s]{1,40}))'
+    r"|\}"
 )
 _ALWAYS_TIMED = ("CALLS", "MIN", "AVG", "MAX", "P99", "P95", "P50")
 
@@ -325,11 +327,11 @@ class _Reader:
     def _read_timing(self, text: str, line: int) -> None:
         """The same times as ``jobs ... timing`` prints them in JSON."""
         for match in _TIMING.finditer(text):
-            procedure, name, value = match.groups()
+            procedure, name, quoted, bare = match.groups()
             if procedure and self._profile:
                 self._procedure = self._profile.procedures.setdefault(procedure, {})
             elif name and self._procedure is not None:
-                self._procedure.setdefault(name.removesuffix("_ms").upper(), (value, line))
+                self._procedure.setdefault(name.removesuffix("_ms").upper(), (quoted or bare or "", line))
             elif match[0] == "}" and self._procedure is not None:
                 self._procedure = None
             elif match[0] == "}":

@@ -145,7 +145,10 @@ def _pieces(lines: Iterable[str]) -> Iterator[_Piece]:
         stop = start if start >= 0 else len(buffer)
         yield from _outside(buffer[end:stop], first)
         first += buffer.count("\n", end, stop)
-        buffer = buffer[stop:] if len(buffer) - stop <= _LONGEST_OBJECT else ""
+        buffer = buffer[stop:]
+        if len(buffer) > _LONGEST_OBJECT:
+            yield _Piece("unfinished", "", first)
+            buffer = ""
     if buffer:
         yield _Piece("unfinished", "", first)
 
@@ -159,12 +162,36 @@ def _outside(text: str, line: int) -> Iterator[_Piece]:
         yield _Piece("text", bare, line)
 
 
-def _loose_keys(text: str) -> Mapping[str, object]:
+class _KeyTwiceError(ValueError):
+    """One of the two values would be lost."""
+
+
+def _loose_object(text: str) -> Mapping[str, object]:
+    """An object with its numbers as text. Raises _KeyTwiceError; an empty one for what is none."""
     try:
-        value = json.loads(_SPARE_COMMA.sub(r"\1", text), parse_int=str, parse_float=str)
+        value = json.loads(
+            _SPARE_COMMA.sub(r"\1", text), parse_int=str, parse_float=str, object_pairs_hook=_members
+        )
+    except _KeyTwiceError:
+        raise
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
+
+
+def _members(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise _KeyTwiceError(next(name for name in names if names.count(name) > 1))
+    return members
+
+
+def _loose_keys(text: str) -> Mapping[str, object]:
+    try:
+        return _loose_object(text)
+    except _KeyTwiceError:
+        return {}
 
 
 def _keys_are_sysbenchs(value: Mapping[str, object]) -> bool:
@@ -196,7 +223,10 @@ class _Report:
 
 def _report(text: str, line: int) -> _Report | None:
     """Raises FormatError for an object of sysbench with a number that is none; None for any other object."""
-    value = _loose_keys(re.sub(r":\s*([+-]?(?:nan|inf)\w{0,8})", r': "\1"', text, flags=re.IGNORECASE))
+    try:
+        value = _loose_object(re.sub(r":\s*([+-]?(?:nan|inf)\w{0,8})", r': "\1"', text, flags=re.IGNORECASE))
+    except _KeyTwiceError as twice:
+        raise FormatError(f"the key {str(twice)[:80]!r} is given twice in one object", line) from None
     if not _keys_are_sysbenchs(value):
         return None
     numbers = _Numbers(value, line)

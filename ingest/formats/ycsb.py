@@ -251,8 +251,11 @@ class _Sorter:
             output.error = output.error or error
 
     def _json(self, fields: Sequence[tuple[str, str, str]], line: int) -> None:
-        self._at(line)
+        output = self._at(line)
         for name, text, bare in fields:
+            if name in self.json:
+                twice = FormatError(f"the key {name!r} is given twice in one object", line)
+                output.error = output.error or twice
             self.json[name] = text or bare
             if name == "value" and len(self.json) == 3:
                 self._measured(self.json["metric"], self.json["measurement"], self.json["value"], line)
