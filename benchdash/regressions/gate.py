@@ -118,7 +118,7 @@ def _measured(series: QuerySet[Series], **version: str) -> list[Series]:
     """Those watched series in which such a version has runs that count."""
     of_version = {f"run__version__{name}": value for name, value in version.items()}
     measured = Measurement.objects.filter(series=OuterRef("pk"), run__excluded_at=None, **of_version)
-    return list(series.filter(Exists(measured)).exclude(metric__in=UNWATCHED_METRICS))
+    return list(series.filter(Exists(measured)).exclude(metric__regex=UNWATCHED_METRICS))
 
 
 _Place = tuple[object, ...]

@@ -1,5 +1,6 @@
 """One place of measurement, as detection sees it: its series side by side over the same groups."""
 
+import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,36 +12,35 @@ from numpy.typing import NDArray
 from benchdash.results.models import Series
 from benchdash.results.queries import Point, histories, positions
 
-# These follow from others of the same run, or hang on a single event; they are drawn, not watched.
-UNWATCHED_METRICS = frozenset(
-    {
-        "latency_min",
-        "latency_max",
-        "latency_sum",
-        "total_time",
-        "total_events",
-        "fairness_events_stddev",
-        "fairness_time_stddev",
-        "reads_per_s",
-        "writes_per_s",
-        "other_per_s",
-        "events_per_s",
-        "errors_per_s",
-        "reconnects_per_s",
-        "cpu_user",
-        "cpu_system",
-        "cpu_wait",
-        "cpu_idle",
-        "cpu_steal",
-        "context_switches_per_s",
-        "interrupts_per_s",
-        "run_queue",
-        "read_mb_per_s",
-        "write_mb_per_s",
-        "gc.count",
-        "gc.time",
-    }
+# These follow from others of the same run, tell of the machine, or hang on a single event; they are drawn,
+# not watched. So are those of an operation (``read.latency_max``), and all of single statements and scripts.
+_UNWATCHED = (
+    "latency_(min|max|sum|stddev)",
+    "total_(time|events)",
+    "fairness_(events|time)_stddev",
+    "(reads|writes|other|events|errors|reconnects)_per_s",
+    "tps_with_connecting",
+    "(initial|average)_connection_time",
+    "(serialization_failures|deadlock_failures|other_failures|retries)_per_s",
+    "(retried|skipped|late)_percent",
+    "schedule_lag_(avg|max)",
+    "batch_seconds_(min|max)",
+    "cpu_(user|system|wait|idle|steal)",
+    "(context_switches|interrupts)_per_s",
+    "run_queue",
+    "(read|write)_mb_per_s",
+    "(read|write)_kb_per_op",
+    "reads_per_op",
+    r"gc\.(count|time)",
 )
+UNWATCHED_METRICS = rf"^((statement|script)_[0-9]+\..*|(.*\.)?({'|'.join(_UNWATCHED)}))$"
+"""A pattern that PostgreSQL and Python read alike."""
+
+_IS_UNWATCHED = re.compile(UNWATCHED_METRICS)
+
+
+def is_watched(metric: str) -> bool:
+    return _IS_UNWATCHED.match(metric) is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class History:
 
     @property
     def is_watched(self) -> bool:
-        return self.series.metric not in UNWATCHED_METRICS
+        return is_watched(self.series.metric)
 
     @cached_property
     def values(self) -> NDArray[np.float64]:
