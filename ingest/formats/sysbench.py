@@ -84,9 +84,7 @@ class _Banner:
 
 
 def _banners(lines: Iterable[str]) -> Iterator[_Banner]:
-    for index, line in enumerate(lines):
-        if "sysbench " not in line:
-            continue
+    for index, line in [(index, line) for index, line in enumerate(lines) if "sysbench " in line]:
         stamp = _STAMP.match(line)
         if banner := _BANNER.fullmatch(line, stamp.end() if stamp else 0):
             yield _Banner(index, banner[1], banner[2] or "", stamp[1] if stamp else "")

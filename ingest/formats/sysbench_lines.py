@@ -187,8 +187,8 @@ class _Sorter:
                     self._bracket(line, line_number)
             elif first == " " or first == "\t":
                 self._indented(line, line_number)
-            elif first:
-                self._plain(line.rstrip(), line_number)
+            elif text := line.rstrip():
+                self._plain(text, line_number)
             else:
                 self.heading = ""
 

@@ -267,7 +267,7 @@ def _percentiles(block: Block) -> dict[int, tuple[str, int]]:
     found = {
         int(match[1]): value
         for name, value in block.values.get(LATENCY, {}).items()
-        if (match := _PERCENTILE.fullmatch(name))
+        if name.endswith("percentile") and (match := _PERCENTILE.fullmatch(name))
     }
     if not found and block.text(LATENCY, "percentile stats")[0] != "disabled":
         raise FormatError("the percentile is not understood", block.text(LATENCY, "percentile stats")[1])

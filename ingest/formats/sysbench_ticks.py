@@ -49,7 +49,9 @@ _CSV = (
 )
 
 _PLACE = re.compile(r"<(\w+)>")
-_NUMBER = r"[0-9]{1,13}+(?:\.[0-9]{1,9}+)?+"
+_WHOLE = "[0-9]{1,13}+"
+_DECIMAL = r"[0-9]{1,13}+\.[0-9]{1,9}+"
+_WHOLE_NUMBERS = frozenset({"time_s", "threads", "queue_length", "concurrency"})
 _UNSAID = -1
 _NO_RANK = 101
 _RANK_UNSAID = "latency"
@@ -81,6 +83,7 @@ class Ticks:
         self._shapes: list[_Shape] = []
         # The lines in order, with one list for those that follow each other in one shape.
         self._stretches: list[tuple[_Shape, list[tuple[float, ...]]]] = []
+        self._rows: list[tuple[float, ...]] = []
         self._match: Callable[[str], re.Match[str] | None] = _NOTHING.fullmatch
 
     def __bool__(self) -> bool:
@@ -89,7 +92,7 @@ class Ticks:
     def add(self, line: str) -> bool:
         """Whether this is a line like the one before it; then it is taken."""
         if match := self._match(line):
-            self._stretches[-1][1].append(tuple(map(float, match.groups())))
+            self._rows.append(tuple(map(float, match.groups())))
             return True
         return False
 
@@ -115,7 +118,8 @@ class Ticks:
             self.add(line)
 
     def _begin(self, shape: _Shape) -> None:
-        self._stretches.append((shape, []))
+        self._rows = []
+        self._stretches.append((shape, self._rows))
         self._match = shape.pattern.fullmatch
 
     def table(self, rank: int) -> tuple[tuple[str, ...], tuple[Row, ...]]:
@@ -178,7 +182,7 @@ def _check(figures: Sequence[str], line_number: int) -> None:
 
 @cache
 def _with_any_rank(written: str) -> re.Pattern[str]:
-    return _compiled(written, lambda name: "(?P<rank>[0-9]{1,3})" if name == "rank" else _NUMBER)
+    return _compiled(written, lambda name: "(?P<rank>[0-9]{1,3})" if name == "rank" else _number(name))
 
 
 @cache
@@ -195,10 +199,14 @@ def _shape(written: str, rank: int) -> _Shape:
     def group(name: str) -> str:
         if name == "rank":
             return "[0-9]{3}" if rank == _NO_RANK else str(rank)
-        return f"({_NUMBER})" if names.get(name, name) else _NUMBER
+        return f"({_number(name)})" if names.get(name, name) else _number(name)
 
     columns = [names.get(name, name) for name in _PLACE.findall(written)]
     return _Shape(_compiled(written, group), tuple(filter(None, columns)))
+
+
+def _number(name: str) -> str:
+    return _WHOLE if name in _WHOLE_NUMBERS else _DECIMAL
 
 
 def _compiled(written: str, group: Callable[[str], str]) -> re.Pattern[str]:

@@ -779,6 +779,11 @@ def test_bytes_put_anywhere_are_read_or_refused(index, noise, chance):
     parses_or_refuses(data[:position] + noise + data[position + chance.randrange(20) :])
 
 
+@pytest.mark.parametrize("blank", ["\x0b", "\f", "\u00a0", "\u2003 "])
+def test_a_line_of_other_blanks_is_an_empty_line(blank):
+    assert read(report(("Threads started!\n\n", f"Threads started!\n{blank}\n"))) == read(report())
+
+
 @settings(max_examples=100, deadline=None)
 @given(st.text(max_size=300))
 def test_any_text_after_the_banner_is_read_or_refused(text):
