@@ -51,6 +51,18 @@ _NAMES: Final = {
     "read_mb_per_s": "MB read per second",
     "write_mb_per_s": "MB written per second",
     "cpu_per_op": "CPU per operation",
+    "cpu_share_per_op": "share of all CPUs per operation",
+    "reads_per_op": "reads per operation",
+    "scan_rate": "rows scanned per second, scaled",
+    "tps_with_connecting": "transactions per second, with the time to connect",
+    "initial_connection_time": "initial connection time",
+    "average_connection_time": "average connection time",
+    "schedule_lag_avg": "schedule lag, average",
+    "schedule_lag_max": "schedule lag, maximum",
+    "retries_per_s": "retries per second",
+    "batch_seconds_avg": "seconds for the batch, average",
+    "batch_seconds_min": "seconds for the batch, minimum",
+    "batch_seconds_max": "seconds for the batch, maximum",
     "cs_per_op": "context switches per operation",
     "read_kb_per_op": "kB read per operation",
     "write_kb_per_op": "kB written per operation",
@@ -134,7 +146,13 @@ def ratio_level(ratio: float | None, direction: str, verdict: str = "") -> str:
 
 
 def metric_name(metric: str) -> str:
-    """``response time, 95th percentile`` for ``latency_p95``; an unknown metric keeps its own name."""
+    """``response time, 95th percentile`` for ``latency_p95``; an unknown metric keeps its own name.
+
+    Of one operation or statement, ``read: response time, average`` for ``read.latency_avg``.
+    """
+    part, dot, own = metric.rpartition(".")
+    if dot and metric not in _NAMES and metric_name(own) != own:
+        return f"{part.replace('_', ' ')}: {metric_name(own)}"
     if metric.startswith(_PERCENTILE) and metric not in _NAMES:
         return f"response time, {_ordinal(metric.removeprefix(_PERCENTILE).replace('_', '.'))} percentile"
     return _NAMES.get(metric, metric)
@@ -142,6 +160,9 @@ def metric_name(metric: str) -> str:
 
 def short_metric_name(metric: str) -> str:
     """``tps``, ``events/s``, ``response time p95``: for axes and columns."""
+    part, dot, own = metric.rpartition(".")
+    if dot and metric not in _NAMES and short_metric_name(own) != own:
+        return f"{part.replace('_', ' ')}: {short_metric_name(own)}"
     if metric.startswith("latency_"):
         return f"response time {metric.removeprefix('latency_').replace('_', '.')}"
     return metric.replace("_per_s", "/s") if metric in _NAMES else metric

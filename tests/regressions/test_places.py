@@ -5,7 +5,8 @@ from benchdash.regressions.places import UNWATCHED_METRICS, is_watched
 
 
 @pytest.mark.parametrize(
-    "metric", ["tps", "qps", "latency_avg", "latency_p99_9", "score", "nopm", "read.latency_p95", "cpu_per_op"]
+    "metric",
+    ["tps", "qps", "latency_avg", "latency_p99_9", "score", "nopm", "read.latency_p95", "cpu_per_op"],
 )
 def test_throughput_response_times_and_costs_are_watched(metric):
     assert is_watched(metric)
