@@ -76,6 +76,8 @@ def _rows(source: Source) -> tuple[list[tuple[int, TableRow]], list[str]]:
     number = next(number for number, line in enumerate(lines) if line.strip())
     head = _head(lines[number], number + 1)
     warnings = []
+    if source.data.endswith(b"\r") and b"\n" in source.data:
+        warnings.append(f"line {len(lines)}: the file ends within a line end; it may be cut off")
     if not source.ends_with_newline and len(lines) > number + 1:
         if _may_be_half(lines[-1], head):
             lines.pop()

@@ -167,8 +167,6 @@ def _benchmark(entry: _Node) -> _Benchmark:
         name.refuse("is empty")
     primary = entry.get("primaryMetric")
     score = _measured(primary)
-    if score and score.score < 0:
-        primary.get("score").refuse("is negative")
     unit = primary.get("scoreUnit")
     scale = score_scale(unit.text())
     if not scale:
@@ -192,6 +190,8 @@ def _measured(metric: _Node) -> Measured | None:
         error.refuse("is negative")
     if score is None:
         return None
+    if score < 0:
+        metric.get("score").refuse("is negative")
     interval = None if half is None else _confidence(metric, score) or interval_around(score, half)
     return Measured(score, metric.get("scoreUnit").text(), interval)
 
@@ -229,13 +229,15 @@ def _percentiles(benchmark: _Benchmark) -> dict[str, Measured]:
     printed = benchmark.primary.find("scorePercentiles")
     if benchmark.mode != "sample" or not printed:
         return {}
-    found = {percentile: printed.find(str(percentile)) for percentile in PERCENTILES}
-    numbers = {percentile: node.number() for percentile, node in found.items() if node}
-    return {
-        score_percentile(percentile): Measured(number, benchmark.unit)
-        for percentile, number in numbers.items()
-        if number is not None
-    }
+    percentiles: dict[str, Measured] = {}
+    for percentile in PERCENTILES:
+        node = printed.find(str(percentile))
+        number = node.number() if node else None
+        if node and number is not None:
+            if number < 0:
+                node.refuse("is negative")
+            percentiles[score_percentile(percentile)] = Measured(number, benchmark.unit)
+    return percentiles
 
 
 def _secondary(benchmark: _Benchmark) -> dict[str, Measured]:

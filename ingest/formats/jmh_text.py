@@ -79,7 +79,8 @@ _PARAMETER = re.compile(r"(?:^\(|, )([\w$]+) = ")
 _THREADS = re.compile(r"([0-9]{1,9}) thread")
 _FAILURE = "<failure>"
 
-_LARGEST_TEXT = 4 * 1024 * 1024
+_READ_AT_ONCE = 4 * 1024 * 1024
+_LARGEST_PIECE = 4 * 1024 * 1024
 _LINES_OF_A_PIECE = 20_000
 _LINES_TO_A_NUMBER = 2
 _LINES_TO_A_REASON = 5
@@ -227,6 +228,22 @@ class _Section:
             names = listed([entry.workload for entry in nameless])
             yield f"only the table tells of {names}; it may have shortened the name"
 
+    def warnings_of_the_end(self) -> Iterator[str]:
+        """What the last benchmark of the table has no rows for, though it was measured."""
+        block = next((block for block in self.blocks if block.entry in self.entries[-1:]), None)
+        if not block or not block.entry:
+            return
+        _read_results(block)
+        told = {metric for entry in self.entries for metric in entry.secondary}
+        has_percentiles = score_percentile(0) in told
+        missing = [
+            metric
+            for metric in block.secondary
+            if metric not in block.entry.secondary and (has_percentiles or not metric.startswith("score_p"))
+        ]
+        if missing:
+            yield f"the table ends before the rows of {listed(missing)} of {block.workload}: it is cut off"
+
     def refuse_a_cut(self, last_line: int) -> None:
         """Raises FormatError where the end of the output is missing."""
         if not self.blocks:
@@ -256,7 +273,7 @@ def _pieces(source: Source, lines: int) -> Iterator[str]:
     A large file is never in memory twice. What belongs together stands without a blank line and another
     header between, so a piece ends there.
     """
-    if source.size <= _LARGEST_TEXT:
+    if source.size <= _READ_AT_ONCE:
         yield source.text[: source.text.rfind("\n") + 1]
         return
     rest, read = "", iter(source.lines[:lines])
@@ -264,7 +281,7 @@ def _pieces(source: Source, lines: int) -> Iterator[str]:
         text = rest + "\n".join(batch) + "\n"
         end = text.rfind("\n\n# ", len(rest)) + 2
         if end < 2:
-            end = len(text)
+            end = 0 if len(text) < _LARGEST_PIECE else len(text)
         yield text[:end]
         rest = text[end:]
     yield rest
@@ -291,10 +308,14 @@ class _Log:
         for section in self.sections:
             section.match()
             for block in section.blocks:
-                _read_results(block)
+                # The table says the same, but old ones have no percentiles.
+                if not block.entry or not block.entry.score or block.mode == "sample":
+                    _read_results(block)
+        self.warnings += self.sections[-1].warnings_of_the_end()
 
     def refusal(self) -> FormatError:
         """Why no benchmark was measured."""
+        last = max(self.last_line, 1)
         blocks = [block for section in self.sections for block in section.blocks]
         entries = [entry for section in self.sections for entry in section.entries]
         failed = next((block for block in blocks if block.failure), None)
@@ -307,8 +328,8 @@ class _Log:
             problem = entries[0].problem.removeprefix("its score ")
             return FormatError(f"the score of {entries[0].workload} {problem}", entries[0].line)
         if blocks:
-            return FormatError(f"no result of {blocks[-1].workload}; did JMH finish?", self.last_line)
-        return FormatError("no header of a benchmark and no row of a table; did JMH finish?", self.last_line)
+            return FormatError(f"no result of {blocks[-1].workload}; did JMH finish?", last)
+        return FormatError("no header of a benchmark and no row of a table; did JMH finish?", last)
 
     def _read(self, text: str) -> None:
         """Read a piece of the output, which is whole lines."""
@@ -463,13 +484,12 @@ class _Log:
 
 
 def _read_results(block: _Block) -> None:
-    """Read what was measured where it is printed; the table says the same, but old ones have no percentiles.
+    """Read what was measured where it is printed.
 
     The first result of a benchmark is its score. JMH 1.0 to 1.10 names no others, and the table has them.
     """
-    if block.entry and block.entry.score and block.mode != "sample":
-        return
-    for line, *below in block.results:
+    results, block.results = block.results, []
+    for line, *below in results:
         if found := _RESULT.fullmatch(line):
             kind, name, number = found.groups()
             printed = _result_number(number, below)

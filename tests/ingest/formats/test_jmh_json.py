@@ -2,7 +2,6 @@
 
 import json
 import math
-import random
 from contextlib import suppress
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 from ingest.formats import jmh_json
 from ingest.formats.report import FormatError
 from ingest.formats.source import Source
+from tests.ingest.formats.cuts import places
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "jmh_json"
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data" / "jmh"
@@ -98,6 +98,38 @@ def test_a_score_is_normalised_and_keeps_the_unit_it_was_printed_in(printed, val
 def test_the_interval_may_go_below_zero():
     found = score(only_run(benchmark(primary=metric(2, "ns/op", error=3))))
     assert (found.low, found.high) == (-1, 5)
+
+
+def test_the_interval_is_the_one_that_the_file_gives():
+    found = score(only_run(benchmark(primary=metric(2, "ns/op", 0.5, scoreConfidence=[1.25, 2.75]))))
+    assert (found.low, found.high) == (1.25, 2.75)
+
+
+@pytest.mark.parametrize("confidence", [["NaN", "NaN"], [], [1.5], None])
+def test_without_an_interval_in_the_file_it_is_score_and_error(confidence):
+    found = score(only_run(benchmark(primary=metric(2, "ns/op", 0.5, scoreConfidence=confidence))))
+    assert (found.low, found.high) == (1.5, 2.5)
+
+
+def test_the_interval_of_what_has_no_error_is_none():
+    count = metric(0, "counts", "NaN", scoreConfidence=[0, 0])
+    found = readings(only_run(benchmark(secondary={"gc.count": count})))["gc.count"]
+    assert (found.value, found.low, found.high) == (0, None, None)
+
+
+def test_old_single_shots_have_a_time_without_an_operation():
+    run = only_run(
+        benchmark(
+            mode="ss",
+            primary=metric(2, "ms"),
+            secondary={"get": metric(4, "ms"), "@gc.time.total": metric(9, "ms")},
+        )
+    )
+    assert [(r.metric, r.value, r.unit) for r in run.readings] == [
+        ("score", 2e6, "ns/op"),
+        ("get", 4e6, "ns/op"),
+        ("gc.time.total", 9, "ms"),
+    ]
 
 
 @pytest.mark.parametrize("error", ["NaN", "+INF", None])
@@ -275,6 +307,12 @@ def test_a_file_without_any_score_is_refused():
     ("change", "at", "reason"),
     [
         ({"primary": metric(-1)}, '"score"', "'score' is negative"),
+        (
+            {"primary": metric(2, scoreConfidence=[3, 4])},
+            '"scoreConfidence"',
+            "'scoreConfidence' does not hold the score",
+        ),
+        ({"secondary": {"gc.count": metric(-1)}}, '"score": -1', "'score' is negative"),
         ({"primary": metric(True)}, '"score"', "'score' must be a number"),
         ({"primary": metric("fast")}, '"score"', "'score' must be a number"),
         ({"primary": metric(1e200)}, '"score"', "'score' is too large"),
@@ -357,12 +395,15 @@ def test_the_format_is_recognised_by_its_list_of_benchmarks(head, known):
 
 def test_a_file_cut_anywhere_is_refused():
     data = (FIXTURES / "throughput-4-threads.json").read_bytes().rstrip()
-    ends = [place + 1 for place, byte in enumerate(data) if byte == ord("\n")][::5]
-    offsets = random.Random(1).sample(range(1, len(data)), 100)
-    for end in (*ends, *offsets):
+    for end in places(data):
         with pytest.raises(FormatError) as error:
             jmh_json.parse(Source(data[:end]))
         assert error.value.line is not None
+
+
+def test_a_file_whose_last_line_has_no_end_is_whole():
+    data = (FIXTURES / "throughput-4-threads.json").read_bytes()
+    assert jmh_json.parse(Source(data.rstrip())) == jmh_json.parse(Source(data))
 
 
 json_values = st.recursive(
@@ -372,13 +413,13 @@ json_values = st.recursive(
 )
 
 
-def places(value, path=()):
+def paths(value, path=()):
     yield path
     members = (
         value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     )
     for key, inner in members:
-        yield from places(inner, (*path, key))
+        yield from paths(inner, (*path, key))
 
 
 TEMPLATE = [
@@ -396,7 +437,7 @@ TEMPLATE = [
 
 
 @settings(max_examples=300, deadline=None)
-@given(place=st.sampled_from([path for path in places(TEMPLATE) if path]), value=json_values)
+@given(place=st.sampled_from([path for path in paths(TEMPLATE) if path]), value=json_values)
 def test_any_value_in_any_place_is_read_or_refused(place, value):
     changed = json.loads(json.dumps(TEMPLATE))
     holder = changed
