@@ -384,7 +384,7 @@ def test_an_upload_says_what_it_is(client, project, member):
     assert "after the move" in page
     assert "nightly" in page
     assert "new product &#x27;MariaDB&#x27;" in page
-    assert ">15<" in page
+    assert ">17<" in page
 
 
 def test_a_refused_upload_shows_the_lines_around_to_members(client, project, member):
@@ -471,7 +471,7 @@ def test_a_change_is_previewed_then_made_with_a_reason(client, project, member):
     upload = uploaded(client, project)
     page = text_of(change(client, project, upload, "preview", hardware="bench-7"))
     assert "<del>box</del> <ins>bench-7</ins>" in page
-    assert "15 series lose a measurement, 15 get one" in page
+    assert "17 series lose a measurement, 17 get one" in page
     assert Run.objects.get().hardware.name == "box"
     answer = change(client, project, upload, "change", hardware="bench-7", reason="named wrongly")
     assert answer["Location"] == url("upload", project, upload.pk)
@@ -535,7 +535,7 @@ def test_deleting_is_previewed_and_undone_by_restoring(client, project, member):
     address = url("upload_delete", project, upload.pk)
     page = text_of(client.get(address))
     assert "Its 1 run leaves the history." in page
-    assert "15 series lose a measurement" in page
+    assert "17 series lose a measurement" in page
     assert 'data-confirm="Delete the upload oltp_read_only-histogram.txt and its 1 run?"' in page
     assert Run.objects.count() == 1
     assert client.post(address, {"reason": "wrong machine"}).status_code == 302
