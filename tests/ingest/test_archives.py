@@ -13,11 +13,13 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connections
 from rest_framework.test import APIClient
 
+from benchdash.accounts.access import NOBODY
 from benchdash.accounts.models import AuditEntry
 from benchdash.results.models import Measurement, Run
 from ingest import archives, tasks
 from ingest.archive_lock import alone_with
 from ingest.models import ArchiveFile, Companion, Upload
+from ingest.removal import delete_project
 from tests.builders import make_project, make_token
 from tests.ingest.packing import tar_of, zip_of
 from tests.waiting import wait_until
@@ -380,6 +382,12 @@ def test_a_refused_archive_sent_again_is_read_again(api, settings):
     assert sent(api, packed)["state"] == "refused"
     settings.ARCHIVE_MAX_FILES = 10
     assert sent(api, packed)["state"] == "imported"
+
+
+def test_a_project_is_deleted_with_its_archives(api, project):
+    sent(api, tar_of({"10.6.1/reads.txt": REPORT, "10.6.1/cut.txt": CUT}))
+    delete_project(project, by=NOBODY)
+    assert (Upload.objects.count(), ArchiveFile.objects.count(), Run.objects.count()) == (0, 0, 0)
 
 
 # --- a dry run ----------------------------------------------------------------------------------------------
