@@ -256,6 +256,8 @@ def _notes(output: Output, report: Report, found: Totals) -> Iterator[str]:
 def _missing_end(report: Report) -> str | None:
     """What the report lacks at its end, as far as anything in it tells: figures of a script, statements."""
     scripts = [script for _, script in sorted(report.scripts.items())]
+    if report.has_files and len(scripts) == 1:
+        return "the statements of the other files"
     for script in scripts:
         name = _script_name(script.name or report.statistics.text(TYPE)[0]) or ""
         end = _BUILTIN_ENDS.get(name, "")

@@ -152,12 +152,16 @@ class Script:
 
 @dataclass(slots=True)
 class Report:
-    """``tps`` by the words behind it, which say what was counted. ``scripts`` by their printed numbers."""
+    """``tps`` by the words behind it, which say what was counted. ``scripts`` by their printed numbers.
+
+    ``has_files`` tells that pgbench numbers the files of statements, as it does where there are several.
+    """
 
     statistics: Statistics
     tps: dict[str, Figure] = field(default_factory=dict)
     latency_limit: str = ""
     scripts: dict[int, Script] = field(default_factory=dict)
+    has_files: bool = False
 
     @property
     def end(self) -> int:
@@ -280,6 +284,7 @@ class _Sorter:
         elif found := _STATEMENTS.fullmatch(text):
             if self.script is None or found[1]:
                 self.script = self._script(report, int(found[1] or 1), line_number)
+                report.has_files = bool(found[1])
             self.counts = _COUNTS[found["columns"]]
             self.script.statements_end = line_number
         elif self.script is not None and (found := _SHARE.fullmatch(text)):
