@@ -6,6 +6,7 @@ Files come from the fixtures of the tests. Where one must be larger, the lines t
 runs are repeated.
 """
 
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -18,6 +19,10 @@ from ingest.formats.source import Source
 
 FIXTURES = Path(__file__).parents[1] / "tests" / "ingest" / "fixtures"
 _SECONDS = 1.0
+
+# What JMH prints while the forks of a benchmark run, and the classes of its benchmarks.
+_FORKS = re.compile(r"(?:# Run progress: .*\n(?:(?:# (?:Fork|Warmup Iter)|Iteration).*\n)+\n)+")
+_CLASS = re.compile(r"(?:BatchInsert|PreparedQueries|SimpleQueries)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +43,8 @@ def cases() -> list[Case]:
         Case("sysbench, 5 kB", "sysbench", with_lines_repeated(nightly, b"[ ", 5_000), at_most=15),
         Case("sysbench, 12 kB", "sysbench", with_lines_repeated(nightly, b"[ ", 12_000)),
         Case("sysbench with a histogram, 12.5 kB", "sysbench", histogram.read_bytes()),
+        Case("JMH, 600 kB, 5 forks of 5 iterations", "jmh_text", jmh_output(600_000, forks=5), at_most=8),
+        Case("JMH, 600 kB, 1 fork of 5 iterations", "jmh_text", jmh_output(600_000, forks=1)),
     ]
 
 
@@ -49,6 +56,49 @@ def with_lines_repeated(path: Path, begins_with: bytes, size: int) -> bytes:
     missing = size - sum(map(len, lines))
     turns = max(0, -(-missing // sum(map(len, repeated))))
     return b"".join([*lines[: last + 1], *(repeated * turns), *lines[last + 1 :]])
+
+
+def jmh_output(size: int, *, forks: int) -> bytes:
+    """A measured output with its benchmarks repeated under other names, each with 5 + 5 iterations a fork.
+
+    JMH's own default is 5 forks.
+    """
+    text = (FIXTURES / "jmh_text" / "average-time.txt").read_text(encoding="utf-8")
+    text = _FORKS.sub(lambda found: _forks(found[0], forks), text)
+    blocks, end, rest = text.partition("# Run complete")
+    before, head, rows = rest.partition("Benchmark  ")
+    turns = range(-(-size // len(text.encode())))
+    names, _, rows = rows.partition("\n")
+    output = [
+        *(_CLASS.sub(rf"\g<0>{turn:04}", blocks) for turn in turns),
+        end,
+        before,
+        "    ",
+        head,
+        names,
+        "\n",
+    ]
+    output += [_CLASS.sub(rf"\g<0>{turn:04}", rows) for turn in turns]
+    return "".join(output).encode()
+
+
+def _forks(text: str, forks: int) -> str:
+    """The forks of one benchmark, made of its iterations."""
+    lines = text.splitlines(keepends=True)
+    warm_ups = [line for line in lines if line.startswith("# Warmup Iteration")]
+    iterations = [line for line in lines if line.startswith("Iteration")]
+    progress = lines[0]
+    made = []
+    for fork in range(forks):
+        made += [progress, f"# Fork: {fork + 1} of {forks}\n"]
+        made += [_numbered(warm_ups[turn % len(warm_ups)], turn) for turn in range(5)]
+        made += [_numbered(iterations[(fork + turn) % len(iterations)], turn) for turn in range(5)]
+        made += ["\n"]
+    return "".join(made)
+
+
+def _numbered(iteration: str, turn: int) -> str:
+    return re.sub(r"\d+:", f"{turn + 1}:", iteration, count=1)
 
 
 def main() -> None:

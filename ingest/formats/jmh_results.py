@@ -118,8 +118,6 @@ def interval_around(score: float, error: float | None) -> tuple[float, float] | 
 
 def workload_name(benchmark: str, params: Mapping[str, str], mode: str | None) -> str:
     """``bench.BatchInsert.blackhole batchSize=10 avgt``, on one line whatever the parameters hold."""
-    if not params and " " not in benchmark and mode in MODES:
-        return f"{benchmark} {mode}"
     named = [f"{name}={_without_secrets(value)}" for name, value in params.items() if value != NOT_APPLICABLE]
     return " ".join(" ".join([benchmark, *named, mode or ""]).split())
 
@@ -174,15 +172,12 @@ def report_of(results: Sequence[Result], warnings: Sequence[str]) -> ParsedRepor
     shared = _shared(results)
     workloads = [result.workload for result in results]
     keys = _keys(workloads)
-    intervals = [
-        Intervals(key, source, columns, rows)
-        for key, result in zip(keys, results, strict=True)
-        for source, columns, rows in (
-            ("iterations", ("fork", "iteration", "score"), result.iterations),
-            ("histogram", ("latency_ms", "count"), result.histogram),
-        )
-        if rows
-    ]
+    intervals = []
+    for key, result in zip(keys, results, strict=True):
+        if result.iterations:
+            intervals.append(Intervals(key, "iterations", ("fork", "iteration", "score"), result.iterations))
+        if result.histogram:
+            intervals.append(Intervals(key, "histogram", ("latency_ms", "count"), result.histogram))
     return ParsedReport(
         runs=tuple(
             _run(result, key, workload, shared)
@@ -216,13 +211,17 @@ def _run(result: Result, key: str, workload: str, shared: Mapping[str, Fact]) ->
 
 
 def _reading(metric: str, measured: Measured, score: Measured) -> Reading:
-    scale = _scale(metric, measured.unit, score.unit)
-    low = high = None
-    if measured.interval:
-        low, high = (bound * scale.factor for bound in measured.interval)
-    printed_unit = "" if measured.unit == scale.unit else measured.unit
+    number, unit, interval, _ = measured
+    scale = _scale(metric, unit, score.unit)
+    low, high = interval or (None, None)
     return Reading(
-        metric, measured.score * scale.factor, scale.unit, scale.direction, low, high, printed_unit
+        metric,
+        number * scale.factor,
+        scale.unit,
+        scale.direction,
+        None if low is None else low * scale.factor,
+        None if high is None else high * scale.factor,
+        "" if unit == scale.unit else unit,
     )
 
 

@@ -213,12 +213,15 @@ class Columns:
     def _usual(self, line: str) -> TableRow | None:
         """A row as JMH prints it where every parameter is one word."""
         found = self.usual_row.fullmatch(line) if self.has_mode and len(self.counts) < 2 else None
-        if not found or [found.end(place) for place in range(2, 2 + len(self.ends))] != self.ends:
+        if not found:
+            return None
+        # The words of one value and of an empty one would look like two values. JMH aligns them to the right.
+        if len(self.ends) > 1 and [found.end(place) for place in range(2, 2 + len(self.ends))] != self.ends:
             return None
         name, *values, mode, score, error, unit = found.groups()
         printed = _printed(float(score), float(error) if error else None, unit)
         benchmark, _, label = name.partition(":")
-        params = dict(zip(self.params, values, strict=True))
+        params = dict(zip(self.params, values, strict=False))
         return TableRow(benchmark, label, params, mode, None, printed) if printed else None
 
     def _unusual(self, line: str) -> TableRow | None:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import islice, takewhile
+from itertools import count, islice, takewhile
 
 from ingest.formats.jmh_results import (
     LARGEST_THREADS,
@@ -59,11 +59,11 @@ _LINES = re.compile(
           Iteration\ +[0-9]{1,9}:\ <failure>(?P<warm_up_failure>)
         | Fork:(?P<warm_up_fork>)
         )
-      | Fork:\ (?:(?P<number>[0-9]{1,9})\ of\ (?P<of>[0-9]{1,9}))?(?P<fork>)
+      | Fork:\ (?P<fork>.*)
       | Benchmark:\ (?P<name>.*)(?:\n\#\ Parameters:\ (?P<parameters>.*))?(?P<benchmark>(?:\n\#\ VM\ .*)*)
       | Run\ complete(?P<complete>)
       )
-    | (?:Result|Secondary\ result|Run\ result)(?=[\ :])(?P<result>)
+    | (?=(?:Result|Secondary\ result|Run\ result)[\ :])(?=(?P<result>.*(?:\n.*){0,2}))
     | <failure>(?=\n)(?P<failure>)
     | (?:ERROR:\ org\.openjdk\.jmh\.|<forked\ VM\ failed|Exception\ in\ thread\ "main")(?P<trouble>)
     | [ \t]*Benchmark[ \t].*Units[ \t]*(?=\n)(?P<head>)
@@ -72,6 +72,7 @@ _LINES = re.compile(
     re.VERBOSE,
 )
 _OLD_VERSION = re.compile(r"# JMH ([0-9]\S*) \(.*")
+_FORK = re.compile(r"([0-9]{1,9}) of ([0-9]{1,9})")
 _RESULT = re.compile(r'(Secondary result|Result|Run result)(?:\s+"([^"]*)")?:(.*)')
 _PERCENTILE = re.compile(r"(?:p\( *([0-9]{1,3}[.,][0-9]{1,9})\)|(max)) = (.*)")
 _PHASE = re.compile(r"([0-9]{1,9}) iterations, (\S.*?) each(?:, ([0-9]{1,9}) calls per op)?")
@@ -141,9 +142,10 @@ class _Block:
     score: Measured | None = None
     secondary: dict[str, Measured] = field(default_factory=dict)
     iterations: list[Row] = field(default_factory=list)
-    results: list[list[str]] = field(default_factory=list)
+    results: list[str] = field(default_factory=list)
     failure: _Failure | None = None
     entry: Entry | None = None
+    measured: Measured | None = None
 
     @property
     def mode(self) -> str | None:
@@ -152,11 +154,6 @@ class _Block:
     @property
     def workload(self) -> str:
         return workload_name(self.benchmark, self.params, self.mode)
-
-    @property
-    def measured(self) -> Measured | None:
-        """The score, by the table where there is one: a benchmark may print what looks like a result."""
-        return (self.entry.score if self.entry else None) or self.score
 
     def result(self, score: Measured) -> Result:
         forks: dict[str, Fact] = {} if self.forks is None else {"forks": self.forks}
@@ -308,9 +305,7 @@ class _Log:
         for section in self.sections:
             section.match()
             for block in section.blocks:
-                # The table says the same, but old ones have no percentiles.
-                if not block.entry or not block.entry.score or block.mode == "sample":
-                    _read_results(block)
+                _settle(block)
         self.warnings += self.sections[-1].warnings_of_the_end()
 
     def refusal(self) -> FormatError:
@@ -333,6 +328,7 @@ class _Log:
 
     def _read(self, text: str) -> None:
         """Read a piece of the output, which is whole lines."""
+        self._lines_before += max(self._text.count("\n") - 1, 0)
         # Every line has its end before it, too.
         self._text, self._counted = f"\n{text}", (0, 0)
         if self._is_in_table:
@@ -352,7 +348,6 @@ class _Log:
         }
         for line in _LINES.finditer(self._text):
             readers[line.lastgroup](line)
-        self._lines_before += text.count("\n")
 
     def _line_at(self, offset: int) -> int:
         """The number of the line that begins behind the line end at ``offset``, which only grows."""
@@ -425,9 +420,7 @@ class _Log:
 
     def _read_fork(self, line: re.Match[str]) -> None:
         if self._block:
-            # "N/A": in the virtual machine of JMH itself.
-            number, forks = line.group("number", "of")
-            self._block.fork, self._block.forks = (int(number), int(forks)) if number else (1, 0)
+            self._block.fork, self._block.forks = _fork(line["fork"])
 
     def _read_warm_up_fork(self, _line: re.Match[str]) -> None:
         if self._block:
@@ -438,11 +431,15 @@ class _Log:
 
     def _read_iterations(self, lines: re.Match[str]) -> None:
         """Take iterations that stand one below the other, all with a plain number in the same unit."""
-        if (block := self._block) and (fork := block.fork) and (scale := score_scale(lines["unit"])):
-            factor, words = scale.factor, lines["iterations"].split()
+        text, unit = lines.group("iterations", "unit")
+        if (block := self._block) and (fork := block.fork) and (scale := score_scale(unit)):
+            words, factor = text.split(), scale.factor
+            scores = words[1::4]
+            first, last = int(words[0][:-1]), int(words[-3][:-1])
+            is_whole = last - first == len(scores) - 1
+            numbers = count(first) if is_whole else [int(word[:-1]) for word in words[::4]]
             block.iterations += [
-                (fork, int(iteration[:-1]), float(score) * factor)
-                for iteration, score in zip(words[::4], words[1::4], strict=True)
+                (fork, number, float(score) * factor) for number, score in zip(numbers, scores, strict=False)
             ]
 
     def _read_unusual_iteration(self, line: re.Match[str]) -> None:
@@ -453,11 +450,11 @@ class _Log:
 
     def _note_result(self, line: re.Match[str]) -> None:
         if block := self._block:
-            below = self._lines_below(line.start())
-            lines = list(islice(below, 1 + _LINES_TO_A_NUMBER))
+            text = line["result"]
             if block.mode == "sample" and not block.results:
-                lines += takewhile(lambda text: text[:1] in ("", " "), below)
-            block.results.append(lines)
+                below = takewhile(lambda text: text[:1] in ("", " "), self._lines_below(line.end("result")))
+                text = "\n".join([text, *below])
+            block.results.append(text)
 
     def _read_failure(self, line: re.Match[str]) -> None:
         """The reason is the next line that is not blank."""
@@ -483,13 +480,22 @@ class _Log:
             self._block.failure = failure
 
 
+def _settle(block: _Block) -> None:
+    """Decide what was measured: by the table, where there is one, for a benchmark may print such lines."""
+    block.measured = block.entry.score if block.entry else None
+    # Old tables have no percentiles.
+    if not block.measured or block.mode == "sample":
+        _read_results(block)
+        block.measured = block.measured or block.score
+
+
 def _read_results(block: _Block) -> None:
     """Read what was measured where it is printed.
 
     The first result of a benchmark is its score. JMH 1.0 to 1.10 names no others, and the table has them.
     """
     results, block.results = block.results, []
-    for line, *below in results:
+    for line, *below in (text.split("\n") for text in results):
         if found := _RESULT.fullmatch(line):
             kind, name, number = found.groups()
             printed = _result_number(number, below)
@@ -588,6 +594,13 @@ def _virtual_machine(text: str) -> tuple[str, str, str]:
     jdk, _, machine = text.removeprefix("JDK ").partition(", ")
     name, _, version = machine.rpartition(", ")
     return jdk, name, version if name else version.removeprefix("VM ")
+
+
+@lru_cache(maxsize=256)
+def _fork(text: str) -> tuple[int, int]:
+    """The fork and how many there are: 1 and 0 in the virtual machine of JMH itself (``N/A``)."""
+    found = _FORK.match(text)
+    return (int(found[1]), int(found[2])) if found else (1, 0)
 
 
 @lru_cache(maxsize=256)
