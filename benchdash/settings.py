@@ -172,8 +172,11 @@ ARCHIVE_DRY_RUN_SECONDS = env.int("ARCHIVE_DRY_RUN_SECONDS", default=30)
 RESULT_FILE_MAX_BYTES = env.int("RESULT_FILE_MAX_BYTES", default=200 * 1024 * 1024)
 RESULT_LINE_MAX_BYTES = env.int("RESULT_LINE_MAX_BYTES", default=1024 * 1024)
 RESULT_JSON_MAX_BYTES = env.int("RESULT_JSON_MAX_BYTES", default=50 * 1024 * 1024)
-RESULT_JSON_MAX_VALUES = env.int("RESULT_JSON_MAX_VALUES", default=2_000_000)
-RESULT_MAX_RUNS = env.int("RESULT_MAX_RUNS", default=20_000)
+RESULT_JSON_MAX_VALUES = env.int("RESULT_JSON_MAX_VALUES", default=1_000_000)
+RESULT_MAX_LINES = env.int("RESULT_MAX_LINES", default=400_000)
+RESULT_TABLE_MAX_CELLS = env.int("RESULT_TABLE_MAX_CELLS", default=100_000)
+RESULT_MAX_SAMPLES = env.int("RESULT_MAX_SAMPLES", default=100_000)
+RESULT_MAX_RUNS = env.int("RESULT_MAX_RUNS", default=10_000)
 # A level that began longer ago than this when its file came in is listed, never mailed.
 HISTORICAL_AFTER = timedelta(days=env.int("HISTORICAL_AFTER_DAYS", default=14))
 # Settings whose values differ between two starts of the same server and mean nothing.

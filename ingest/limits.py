@@ -11,5 +11,8 @@ def result_limits() -> Limits:
         line_bytes=settings.RESULT_LINE_MAX_BYTES,
         json_bytes=settings.RESULT_JSON_MAX_BYTES,
         json_values=settings.RESULT_JSON_MAX_VALUES,
+        lines=settings.RESULT_MAX_LINES,
+        cells=settings.RESULT_TABLE_MAX_CELLS,
+        samples=settings.RESULT_MAX_SAMPLES,
         runs=settings.RESULT_MAX_RUNS,
     )

@@ -9,7 +9,8 @@ import pkgutil
 from dataclasses import replace
 from typing import Protocol, cast
 
-from ingest.formats.report import FormatError, ParsedReport
+from ingest.formats.limits import Limits
+from ingest.formats.report import FormatError, Intervals, ParsedReport
 from ingest.formats.source import Source
 
 
@@ -64,4 +65,20 @@ def parse(source: Source, name: str | None = None) -> tuple[str, ParsedReport]:
     if not report.runs:
         raise FormatError("the file holds no result")
     source.limits.check_runs(len(report.runs))
+    report = _with_samples_within(source.limits, report)
     return name, replace(report, warnings=(*source.warnings, *report.warnings))
+
+
+def _with_samples_within(limits: Limits, report: ParsedReport) -> ParsedReport:
+    """The report without the tables that go beyond the limit, and a warning of them."""
+    kept: list[Intervals] = []
+    rows = 0
+    for table in report.intervals:
+        if rows + len(table.rows) <= limits.samples:
+            kept.append(table)
+            rows += len(table.rows)
+    if len(kept) == len(report.intervals):
+        return report
+    missing = sum(len(table.rows) for table in report.intervals) - rows
+    warning = f"{missing} interval samples beyond {limits.samples} (RESULT_MAX_SAMPLES) are not kept"
+    return replace(report, intervals=tuple(kept), warnings=(*report.warnings, warning))

@@ -1,5 +1,6 @@
 """JMH's JSON, as ``-rf json`` writes it: a list of benchmarks with all digits and all iterations."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NoReturn, Self
 
@@ -76,10 +77,11 @@ class _Node:
             self.refuse("must be an object")
         return {str(key): self._at(key, value) for key, value in self.value.items()}
 
-    def items(self) -> list[Self]:
+    def items(self) -> Iterator[Self]:
+        """One after the other: there may be a million."""
         if not isinstance(self.value, list):
             self.refuse("must be a list")
-        return [self._at(index, value) for index, value in enumerate(self.value)]
+        return (self._at(index, value) for index, value in enumerate(self.value))
 
     def find(self, key: str) -> Self | None:
         """The value of a key; None where it is left out or null."""
@@ -277,11 +279,11 @@ def _environment(entry: _Node) -> dict[str, Fact]:
 def _iterations(benchmark: _Benchmark) -> tuple[Row, ...]:
     """Fork, iteration and score from ``rawData``: a list of scores for each fork."""
     raw = benchmark.primary.find("rawData")
-    scores = [
+    scores = (
         (fork, iteration, score.number())
         for fork, iterations in enumerate(raw.items() if raw else (), start=1)
         for iteration, score in enumerate(iterations.items(), start=1)
-    ]
+    )
     factor = benchmark.scale.factor
     return tuple(
         (fork, iteration, None if score is None else score * factor) for fork, iteration, score in scores

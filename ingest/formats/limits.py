@@ -12,8 +12,11 @@ class Limits:
     file_bytes: int = 200 * 1024 * 1024
     line_bytes: int = 1024 * 1024
     json_bytes: int = 50 * 1024 * 1024
-    json_values: int = 2_000_000
-    runs: int = 20_000
+    json_values: int = 1_000_000
+    lines: int = 400_000
+    cells: int = 100_000
+    samples: int = 100_000
+    runs: int = 10_000
 
     def check_file(self, size: int) -> None:
         if size > self.file_bytes:
@@ -28,6 +31,20 @@ class Limits:
                 f"a line of {size} bytes, more than {self.line_bytes} (RESULT_LINE_MAX_BYTES): "
                 "a tool does not print such lines",
                 line,
+            )
+
+    def check_lines(self, lines: int) -> None:
+        if lines > self.lines:
+            raise FormatError(
+                f"the file has {lines} lines, more than {self.lines} (RESULT_MAX_LINES); "
+                "send what is in it as several files"
+            )
+
+    def check_cells(self, cells: int) -> None:
+        if cells > self.cells:
+            raise FormatError(
+                f"a table of up to {cells} cells, more than {self.cells} (RESULT_TABLE_MAX_CELLS); "
+                "send what is in it as several files"
             )
 
     def check_json(self, size: int, values: int) -> None:

@@ -38,7 +38,8 @@ def recognise(head: bytes) -> bool:
 
 def parse(source: Source) -> ParsedReport:
     """A run for each measurement. Raises FormatError with the line that cannot be understood."""
-    first = next((line for line in source.lines if line.strip()), "")
+    source.check()
+    first = source.head.decode("utf-8", "replace").lstrip().partition("\n")[0]
     if (
         (on_line := _object_on_line(first))
         and "measurements" not in on_line

@@ -29,6 +29,7 @@ def recognise(head: bytes) -> bool:
 def parse(source: Source) -> ParsedReport:
     """A run for each result of the table. Raises FormatError with the line that cannot be understood."""
     lines = source.lines
+    source.limits.check_cells(sum(map(_most_cells, lines)))
     refuse_relative([(1, lines[0])])
     table = _find_table(lines)
     if table is None:
@@ -43,6 +44,10 @@ def parse(source: Source) -> ParsedReport:
         return report
     cut = "the last line has no line end; if the file was cut off, its last number was too"
     return replace(report, warnings=(*report.warnings, cut))
+
+
+def _most_cells(line: str) -> int:
+    return max(len(line.split()), line.count(",") + 1, line.count(";") + 1)
 
 
 def _find_table(

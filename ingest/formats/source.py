@@ -61,6 +61,7 @@ class Source:
         """
         content = self._content
         self.limits.check_line(*content.longest_line)
+        self.limits.check_lines(content.lines)
         if len(content.blocks) == 1:
             return lines_of(content.data, content.blocks[0])
         return Lines(content.data, content.blocks, 0, content.lines)

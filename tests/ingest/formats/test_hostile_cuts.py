@@ -27,7 +27,7 @@ def test_a_file_that_is_cut_is_never_taken_for_a_whole_one(path):
 @pytest.mark.parametrize("path", ACCEPTED, ids=fixture_id)
 def test_a_last_line_of_text_without_its_end_never_goes_without_a_warning(path):
     data = path.read_bytes()
-    if is_one_json_value(data):
+    if is_one_json_value(data) or not data.endswith(b"\n"):
         pytest.skip("JSON says itself where it ends")
     cut = understood(format_of(path), data.rstrip(b"\r\n"))
     assert cut is None or cut.warnings - read(format_of(path), data).warnings

@@ -187,3 +187,10 @@ def test_a_line_beyond_the_limit_is_refused_with_its_number(json_bytes):
 def test_json_may_be_one_long_line():
     source = Source(b"[" + b"1, " * 30 + b"1]", limits=Limits(line_bytes=20))
     assert source.text.startswith("[1, 1")
+
+
+def test_a_file_of_too_many_lines_is_refused():
+    assert refusal(b"x\n" * 50, lines=49) == (
+        None,
+        "the file has 50 lines, more than 49 (RESULT_MAX_LINES); send what is in it as several files",
+    )
