@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
 
@@ -52,7 +53,10 @@ class RawData:
             yield chunk
 
     def read(self) -> bytes:
-        return b"".join(self.chunks())
+        """Raises FileTooLargeError as ``chunks`` does. The bytes of a file are in memory only once."""
+        whole = BytesIO()
+        whole.writelines(self.chunks())
+        return whole.getvalue()
 
 
 def keep(project: Project, files: Iterable[RawData]) -> dict[str, RawFile]:
