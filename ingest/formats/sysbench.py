@@ -1,16 +1,19 @@
 """sysbench 0.4 to 1.1: the text that ``sysbench <test> run`` prints.
 
 A file holds one run, or several where a shell loop wrote them one after another. Each begins with the banner,
-tells its options, may print interval lines, checkpoint reports and a histogram, and ends with a report. A
-time may stand before every line, as ``ts`` writes it.
+tells its options, may print interval lines, checkpoint reports and a histogram, and ends with a report.
+Lua hooks may print JSON in the place of the interval lines, the report or both (``hook_reports``). A time may
+stand before every line, as ``ts`` writes it.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
 
+from benchdash.results.readings import Reading, percentile_metric
+from ingest.formats.hook_reports import PERCENTILE, PERCENTILE_UNSAID
 from ingest.formats.report import Fact, FormatError, Intervals, ParsedReport, ParsedRun
 from ingest.formats.source import Source
 from ingest.formats.sysbench_command import arguments, command_in, option, options_of, workload_of
@@ -102,15 +105,21 @@ def _outputs(lines: Sequence[str]) -> Iterator[Output]:
             version=banner.version,
             luajit=banner.luajit,
             stamp=banner.stamp,
-            command=command_in(_without_stamps(before) if banner.stamp else before),
+            command=command_in(_WithoutStamps(before) if banner.stamp else before),
         )
-        sort(output, _without_stamps(after) if banner.stamp else after)
+        sort(output, _WithoutStamps(after) if banner.stamp else after)
         yield output
         previous = index + 1
 
 
-def _without_stamps(lines: Iterable[str]) -> Iterator[str]:
-    return (line[stamp.end() :] if (stamp := _STAMP.match(line)) else line for line in lines)
+@dataclass(frozen=True, slots=True)
+class _WithoutStamps:
+    """The lines of a file behind their times."""
+
+    lines: Iterable[str]
+
+    def __iter__(self) -> Iterator[str]:
+        return (line[stamp.end() :] if (stamp := _STAMP.match(line)) else line for line in self.lines)
 
 
 def _runs(tests: Sequence[Output]) -> tuple[list[ParsedRun], list[Intervals], list[str]]:
@@ -137,25 +146,88 @@ def _run(output: Output, key: str) -> tuple[ParsedRun, list[Intervals], list[str
 
     Raises FormatError where the test failed or its report is missing, not complete or impossible.
     """
-    report = Report(output, _final_block(output))
-    percentile = next(iter(report.percentiles), 0)
+    _refuse_failures(output)
     words = arguments(output.command) if output.command else []
     options = options_of(words)
-    elapsed = report.totals.elapsed
+    said = _said_by_a_hook(output, options) if output.has_report_of_a_hook else _said_in_text(output)
+    threads = _threads(output, options)
+    if said.percentile is not None:
+        options["percentile"] = said.percentile
     run = ParsedRun(
-        readings=tuple(report.readings()),
+        readings=said.readings,
         key=key,
-        workload=workload_of(words) or report.test,
-        threads=_threads(output, options),
+        workload=workload_of(words) or said.test,
+        threads=threads,
         started_at=_in_utc(_time(output.stamp)),
-        duration_s=elapsed.value if elapsed else None,
-        options=options | _header_options(output) | {"percentile": percentile},
+        duration_s=said.duration_s,
+        options=options | _header_options(output),
     )
-    return run, _interval_tables(output, key, percentile), list(_notes(report))
+    return run, _interval_tables(output, key, said.percentile), [*said.notes, *_notes(output)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What a report says. ``percentile`` is 0 where none was measured, None where its rank is not known."""
+
+    readings: tuple[Reading, ...]
+    percentile: int | None
+    duration_s: float | None
+    test: str | None
+    notes: list[str]
+
+
+def _said_in_text(output: Output) -> _Said:
+    report = Report(output, _final_block(output))
+    elapsed = report.totals.elapsed
+    return _Said(
+        readings=tuple(report.readings()),
+        percentile=next(iter(report.percentiles), 0),
+        duration_s=elapsed.value if elapsed else None,
+        test=report.test,
+        notes=list(_notes_on_text(report)),
+    )
+
+
+def _said_by_a_hook(output: Output, options: Mapping[str, Fact]) -> _Said:
+    if len(output.hook_runs) > 1:
+        raise FormatError(
+            "more reports follow this line without a banner before them; send one run, or runs with their "
+            "banners",
+            output.hook_runs[0].last_line,
+        )
+    hook_run = output.hook_runs[0]
+    hook_run.check()
+    rank = output.ticks.rank or options.get("percentile")
+    percentile = rank if type(rank) is int and 1 <= rank <= 100 else None
+    readings = tuple(hook_run.readings(_percentile_of_hooks(percentile)))
+    notes = [*hook_run.notes()]
+    if output.checkpoints:
+        notes.append(_after_checkpoint(output))
+    if any(one.metric == PERCENTILE for one in readings):
+        notes.append(PERCENTILE_UNSAID)
+    return _Said(readings, percentile, hook_run.duration_s, output.test or None, notes)
+
+
+def _percentile_of_hooks(rank: int | None) -> str:
+    return percentile_metric(rank) if rank and rank <= 100 else PERCENTILE
 
 
 def _final_block(output: Output) -> Block:
     """The report of the whole run or, after checkpoints, of the rest of it."""
+    blocks, checkpoints = output.blocks, output.checkpoints
+    if len(blocks) <= len(checkpoints):
+        raise FormatError(
+            "no final report: sysbench was stopped, or the file is cut off after this line", output.last_line
+        )
+    if len(blocks) > len(checkpoints) + 1:
+        raise FormatError(
+            "another report begins without a banner before it; send one run, or runs with their banners",
+            blocks[len(checkpoints) + 1].line,
+        )
+    return blocks[-1]
+
+
+def _refuse_failures(output: Output) -> None:
     if not output.version.startswith(_READ_VERSIONS):
         raise FormatError(
             f"sysbench {output.version} is not read, only 0.4, 0.5, 1.0 and 1.1 are", output.line
@@ -168,17 +240,6 @@ def _final_block(output: Output) -> Block:
     if not output.is_a_test:
         printed = f", only {quoted(output.begins_with)}" if output.begins_with else ""
         raise FormatError(f"no test was run: sysbench's banner{printed}", output.last_line)
-    blocks, checkpoints = output.blocks, output.checkpoints
-    if len(blocks) <= len(checkpoints):
-        raise FormatError(
-            "no final report: sysbench was stopped, or the file is cut off after this line", output.last_line
-        )
-    if len(blocks) > len(checkpoints) + 1:
-        raise FormatError(
-            "another report begins without a banner before it; send one run, or runs with their banners",
-            blocks[len(checkpoints) + 1].line,
-        )
-    return blocks[-1]
 
 
 def _failures(output: Output) -> list[tuple[str, int]]:
@@ -226,15 +287,12 @@ def _in_utc(time: datetime | None) -> datetime | None:
     return time.replace(tzinfo=UTC) if time and time.tzinfo is None else time
 
 
-def _notes(report: Report) -> Iterator[str]:
-    """What the reader of a run must know before trusting its figures."""
-    output, clock, elapsed = report.output, report.clock, report.totals.elapsed
-    if output.checkpoints:
+def _notes_on_text(report: Report) -> Iterator[str]:
+    """What the reader of a report must know before trusting its figures."""
+    clock, elapsed = report.clock, report.totals.elapsed
+    if report.output.checkpoints:
         rest = "; total_time alone covers all of it" if report.covers_less_than_its_time else ""
-        yield (
-            f"after the checkpoint in line {output.checkpoints[-1]} the report covers only the rest "
-            f"of the run{rest}"
-        )
+        yield f"{_after_checkpoint(report.output)}{rest}"
     elif elapsed and clock and abs(clock.seconds - elapsed.value) > 0.1 + 0.01 * clock.seconds:
         yield (
             f"the printed rates are those of {clock.seconds:.4g} s, "
@@ -242,12 +300,20 @@ def _notes(report: Report) -> Iterator[str]:
         )
     if not report.is_complete:
         yield f"the end of the report is missing after line {report.block.end}: '{FAIRNESS}:' is not complete"
-    for text, line in output.fatal:
-        if _is_forced_shutdown(text):
-            yield f"sysbench was forced to stop before its transactions were done (line {line})"
     for rank, (_, line) in report.percentiles.items():
         if rank > 100:
             yield f"{rank} is no percentile and was left out (line {line})"
+
+
+def _after_checkpoint(output: Output) -> str:
+    return f"after the checkpoint in line {output.checkpoints[-1]} the report covers only the rest of the run"
+
+
+def _notes(output: Output) -> Iterator[str]:
+    """What the reader of a run must know, whoever printed its report."""
+    for text, line in output.fatal:
+        if _is_forced_shutdown(text):
+            yield f"sysbench was forced to stop before its transactions were done (line {line})"
     if (time := _time(output.stamp)) and time.tzinfo is None:
         yield f"the time {output.stamp!r} has no offset and counts as UTC (line {output.line})"
     if output.ticks.strange:
@@ -255,12 +321,17 @@ def _notes(report: Report) -> Iterator[str]:
             f"{len(output.ticks.strange)} interval lines were not understood, "
             f"the first in line {output.ticks.strange[0]}"
         )
+    if not output.has_report_of_a_hook:
+        for error in (run.error for run in output.hook_runs if run.error):
+            yield f"what a hook printed was not read in full: {error.message} (line {error.line})"
 
 
-def _interval_tables(output: Output, key: str, percentile: int) -> list[Intervals]:
+def _interval_tables(output: Output, key: str, percentile: int | None) -> list[Intervals]:
     tables = []
     if output.ticks:
-        tables.append(Intervals(key, "sysbench", *output.ticks.table(percentile)))
+        tables.append(Intervals(key, "sysbench", *output.ticks.table(percentile or 0)))
+    elif len(output.hook_runs) == 1:
+        tables += output.hook_runs[0].intervals(key, _percentile_of_hooks(percentile))
     if output.histogram:
         tables.append(Intervals(key, "histogram", ("latency_ms", "count"), tuple(output.histogram)))
     return tables

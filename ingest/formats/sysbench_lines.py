@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from ingest.formats.hook_reports import HookRun, hook_runs
 from ingest.formats.report import FormatError
 from ingest.formats.sysbench_numbers import Figure, figure, number, quoted
 from ingest.formats.sysbench_ticks import Ticks, is_checkpoint
@@ -133,7 +134,8 @@ class Output:
     """What one sysbench printed from its banner on, sorted but not yet understood.
 
     Header values and FATAL lines come with their line number. ``stamp`` is the time before its banner,
-    ``test`` the test that the header names.
+    ``test`` the test that the header names, ``hook_runs`` what hooks printed in the place of intervals or
+    report.
     """
 
     line: int
@@ -150,17 +152,23 @@ class Output:
     checkpoints: list[int] = field(default_factory=list)
     histogram: list[tuple[float, float]] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
+    hook_runs: list[HookRun] = field(default_factory=list)
     fatal: list[tuple[str, int]] = field(default_factory=list)
     error: FormatError | None = None
 
     @property
     def is_a_test(self) -> bool:
         """Whether a test was run, or failed; prepare, cleanup and help are none."""
-        return self.begun or bool(self.blocks or self.fatal)
+        return self.begun or bool(self.blocks or self.fatal or self.hook_runs)
+
+    @property
+    def has_report_of_a_hook(self) -> bool:
+        """Whether a hook printed the report, or something that is none, and sysbench itself no other."""
+        return not self.blocks and any(run.final or run.error for run in self.hook_runs)
 
 
 def sort(output: Output, lines: Iterable[str]) -> None:
-    """Fill the output with the lines after its banner.
+    """Fill the output with the lines after its banner, which can be gone through more than once.
 
     Figures that are none, and two reports written into each other, become its error.
     """
@@ -168,6 +176,9 @@ def sort(output: Output, lines: Iterable[str]) -> None:
         _Sorter(output).sort(lines)
     except FormatError as error:
         output.error = error
+    if not (output.ticks and output.blocks) and any("{" in line for line in lines):
+        found = hook_runs(lines, first_line=output.line + 1)
+        output.hook_runs = [run for run in found if run.reports or run.error]
 
 
 class _Sorter:

@@ -73,6 +73,7 @@ class _Shape:
 
     pattern: re.Pattern[str]
     columns: tuple[str, ...]
+    rank: int
 
 
 class Ticks:
@@ -88,6 +89,11 @@ class Ticks:
 
     def __bool__(self) -> bool:
         return bool(self._stretches)
+
+    @property
+    def rank(self) -> int:
+        """The percentile of the response times, 0 where the lines do not say it or there are none."""
+        return next((shape.rank for shape, _ in self._stretches if _latency(shape.rank)), 0)
 
     def add(self, line: str) -> bool:
         """Whether this is a line like the one before it; then it is taken."""
@@ -202,7 +208,7 @@ def _shape(written: str, rank: int) -> _Shape:
         return f"({_number(name)})" if names.get(name, name) else _number(name)
 
     columns = [names.get(name, name) for name in _PLACE.findall(written)]
-    return _Shape(_compiled(written, group), tuple(filter(None, columns)))
+    return _Shape(_compiled(written, group), tuple(filter(None, columns)), rank)
 
 
 def _number(name: str) -> str:

@@ -379,6 +379,65 @@ def test_interval_lines_of_an_unknown_shape_are_counted():
     assert len(read(text).intervals[0].rows) == 1
 
 
+# Reports of Lua hooks
+
+
+HOOKS = (FIXTURES / "lua-report-json.txt").read_text()
+TICKS, FINAL = HOOKS[: HOOKS.rindex("[\n")], HOOKS[HOOKS.rindex("[\n") :]
+
+
+def test_the_rank_of_a_hooks_percentile_is_that_of_the_command():
+    (run,) = read(f"+ sysbench rw.lua --percentile=99 run\n{HOOKS}").runs
+    assert run.readings[-1].metric == "latency_p99"
+    assert run.options["percentile"] == 99
+
+
+def test_a_time_before_every_line_changes_nothing_in_what_hooks_print():
+    stamped = "".join(f"2026-11-20T15:31:13Z {line}\n" for line in HOOKS.splitlines())
+    (run,) = read(stamped).runs
+    assert replace(run, started_at=None) == read(HOOKS).runs[0]
+    assert read(stamped).intervals == read(HOOKS).intervals
+
+
+def test_runs_of_hooks_under_banners_are_several_runs():
+    parsed = read(HOOKS + (FIXTURES / "lua-report-json-intervals.txt").read_text())
+    assert [run.readings[-1].metric for run in parsed.runs] == ["latency_pct", "fairness_time_stddev"]
+    assert [table.run for table in parsed.intervals] == ["1", "2"]
+
+
+def test_intervals_of_a_hook_alone_are_no_report():
+    with pytest.raises(FormatError, match="no final report"):
+        read(TICKS)
+
+
+def test_two_final_reports_of_hooks_behind_one_banner_are_refused():
+    with pytest.raises(FormatError, match="more reports follow this line without a banner") as refused:
+        read(HOOKS + FINAL)
+    assert refused.value.line == HOOKS.count("\n")
+
+
+def test_a_hook_that_prints_no_number_is_refused_with_its_line():
+    with pytest.raises(FormatError, match="tps is 'nan'") as refused:
+        read(HOOKS.replace('"tps": 1124.39', '"tps": nan'))
+    assert refused.value.line == 72
+
+
+def test_a_checkpoint_before_the_final_report_of_a_hook_is_told():
+    text = (FIXTURES / "lua-report-json-at-the-end.txt").read_text()
+    parsed = read(text.replace("[ 3s ]", "[ 2s ] Checkpoint report:\n[ 3s ]"))
+    assert parsed.warnings == ("after the checkpoint in line 15 the report covers only the rest of the run",)
+
+
+def test_what_is_wrong_with_the_intervals_of_a_hook_does_not_cost_the_report():
+    text = (FIXTURES / "lua-report-json-intervals.txt").read_text()
+    parsed = read(text.replace('"tps": 956.15', '"tps": nan'))
+    assert parsed.runs == read(text).runs
+    assert [row[0] for row in parsed.intervals[0].rows] == [1, 3, 4]
+    (warning,) = parsed.warnings
+    assert warning.startswith("what a hook printed was not read in full: tps is 'nan'")
+    assert warning.endswith("(line 28)")
+
+
 # A time before every line
 
 
