@@ -11,12 +11,20 @@ _THROUGHPUT: Final = ("qps", "tps", "events_per_s", "ops_per_s")
 _KB_PER_MB: Final = 1024
 
 
-def per_operation(readings: Sequence[Reading], *, cpus: int | None) -> list[Reading]:
+def per_operation(
+    readings: Sequence[Reading],
+    *,
+    cpus: int | None,
+    seconds: float | None = None,
+    facts: Mapping[str, Fact] | None = None,
+) -> list[Reading]:
     """The metrics per operation that follow from these readings and are not among them.
 
     ``cpu_per_op`` = (``cpu_user`` + ``cpu_system``) / 100 x ``cpus`` x 1,000,000 / throughput, in µs;
     ``cs_per_op`` = ``context_switches_per_s`` / throughput;
     ``read_kb_per_op`` and ``write_kb_per_op`` = ``read_mb_per_s`` and ``write_mb_per_s`` x 1024 / throughput.
+    ``server_cpu_per_op`` and ``client_cpu_per_op`` = CPU seconds of the run, the facts ``server_cpu_s`` and
+    ``client_cpu_s`` or ``contention.server_cpu_s``, x 1,000,000 / (``seconds`` x throughput), in µs.
     Throughput is ``qps``, else ``tps``, else ``events_per_s`` or ``ops_per_s``. Without it there is none of
     them, and without ``cpus`` no ``cpu_per_op``.
     """
@@ -24,7 +32,8 @@ def per_operation(readings: Sequence[Reading], *, cpus: int | None) -> list[Read
     throughput = next((values[name] for name in _THROUGHPUT if name in values), 0)
     if throughput <= 0:
         return []
-    found = {metric: rate / throughput for metric, rate in _rates(values, cpus).items()}
+    rates = _rates(values, cpus) | _cpu_rates(facts or {}, seconds)
+    found = {metric: rate / throughput for metric, rate in rates.items()}
     return [reading(metric, value) for metric, value in found.items() if metric not in values]
 
 
@@ -46,6 +55,16 @@ def _rates(values: Mapping[str, float], cpus: int | None) -> dict[str, float]:
         rates["read_kb_per_op"] = values["read_mb_per_s"] * _KB_PER_MB
     if "write_mb_per_s" in values:
         rates["write_kb_per_op"] = values["write_mb_per_s"] * _KB_PER_MB
+    return rates
+
+
+def _cpu_rates(facts: Mapping[str, Fact], seconds: float | None) -> dict[str, float]:
+    """CPU time a second, in µs, of both sides of a run that lasted so long."""
+    rates = {}
+    for side in ("server", "client"):
+        used = facts.get(f"{side}_cpu_s", facts.get(f"contention.{side}_cpu_s"))
+        if seconds and isinstance(used, int | float) and not isinstance(used, bool) and used > 0:
+            rates[f"{side}_cpu_per_op"] = used / seconds * 1_000_000
     return rates
 
 

@@ -112,7 +112,7 @@ class _Decision:
             started_at=_aware(started_at or self.received_at),
             started_at_is_assumed=started_at is None,
             duration_s=run.duration_s,
-            readings=(*readings, *per_operation(readings, cpus=cpus_in({**facts, **hardware_facts}))),
+            readings=(*readings, *self._costs(run, readings, {**facts, **hardware_facts}, options)),
             options={name: value for name, value in options.items() if name not in measured},
             facts=mask_settings(facts) | self.meta.facts | measured,
             tags=self.metadata.tags or self.meta.fields.get("tags", ()),
@@ -120,6 +120,16 @@ class _Decision:
             warnings=tuple(self._run_warnings(run)),
             samples=(*samples, *self.beside.samples),
         )
+
+    def _costs(
+        self,
+        run: ParsedRun,
+        readings: Sequence[Reading],
+        machine: Mapping[str, Fact],
+        options: Mapping[str, Fact],
+    ) -> list[Reading]:
+        told = {**self.meta.facts, **options}
+        return per_operation(readings, cpus=cpus_in(machine), seconds=run.duration_s, facts=told)
 
     def missing(self, runs: Sequence[ParsedRun]) -> Iterable[FieldError]:
         """An error for each required field that is said neither by the sender nor by the file."""

@@ -63,6 +63,8 @@ _NAMES: Final = {
     "batch_seconds_avg": "seconds for the batch, average",
     "batch_seconds_min": "seconds for the batch, minimum",
     "batch_seconds_max": "seconds for the batch, maximum",
+    "server_cpu_per_op": "CPU of the server per operation",
+    "client_cpu_per_op": "CPU of the client per operation",
     "cs_per_op": "context switches per operation",
     "read_kb_per_op": "kB read per operation",
     "write_kb_per_op": "kB written per operation",

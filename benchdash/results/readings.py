@@ -43,6 +43,8 @@ _KNOWN: dict[str, tuple[str, Direction]] = {
     "read_mb_per_s": ("MB/s", LOWER),
     "write_mb_per_s": ("MB/s", LOWER),
     "cpu_per_op": ("µs/op", LOWER),
+    "server_cpu_per_op": ("µs/op", LOWER),
+    "client_cpu_per_op": ("µs/op", LOWER),
     "cs_per_op": ("1/op", LOWER),
     "read_kb_per_op": ("kB/op", LOWER),
     "write_kb_per_op": ("kB/op", LOWER),
