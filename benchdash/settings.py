@@ -15,6 +15,9 @@ env = environ.Env()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(env.str("BENCHDASH_VAR", default=str(BASE_DIR / "var"))).resolve()
+if not os.access(BASE_DIR / "benchdash", os.W_OK):
+    # Compiled code is kept beside its source, but here that cannot be written.
+    os.environ.setdefault("NUMBA_CACHE_DIR", str(VAR_DIR / "compiled"))
 
 
 def _environment_bool(name: str, *, default: bool) -> bool:

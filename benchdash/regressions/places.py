@@ -28,6 +28,7 @@ _UNWATCHED = (
     "cpu_(user|system|wait|idle|steal)",
     "(context_switches|interrupts)_per_s",
     "run_queue",
+    "client_cpu_per_op",
     "(read|write)_mb_per_s",
     "(read|write)_kb_per_op",
     "reads_per_op",
@@ -37,6 +38,10 @@ UNWATCHED_METRICS = rf"^((statement|script)_[0-9]+\..*|(.*\.)?({'|'.join(_UNWATC
 """A pattern that PostgreSQL and Python read alike."""
 
 _IS_UNWATCHED = re.compile(UNWATCHED_METRICS)
+
+
+SPEED_OF_THE_MACHINE = "client_cpu_per_op"
+"""The same client does the same for every operation: its cost moves with the machine, not the server."""
 
 
 def is_watched(metric: str) -> bool:

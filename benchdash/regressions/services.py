@@ -23,7 +23,13 @@ from benchdash.celery import ring
 from benchdash.regressions.detection import Shift, follow_joint_shifts
 from benchdash.regressions.grouping import update_incidents
 from benchdash.regressions.models import ChangePoint, Comment, Incident
-from benchdash.regressions.places import History, Place, changed_surroundings, place_histories
+from benchdash.regressions.places import (
+    SPEED_OF_THE_MACHINE,
+    History,
+    Place,
+    changed_surroundings,
+    place_histories,
+)
 from benchdash.results.models import Run, TouchedSeries
 
 _log = logging.getLogger(__name__)
@@ -265,6 +271,11 @@ def _find(histories: Mapping[int, History], *, known: frozenset[int], first_new:
         first_new=first_new,
         known=known,
         expected=changed_surroundings(histories[series_id] for series_id in watched.values()),
+        machine={
+            history.what: history.values
+            for history in histories.values()
+            if history.series.metric == SPEED_OF_THE_MACHINE
+        },
     )
     return [
         _Found(series_id=watched[key], shift=shift, history=histories[watched[key]])

@@ -104,17 +104,18 @@ def test_analysis_again_changes_nothing(incident):
     assert [list(model.objects.order_by("pk").values()) for model in (ChangePoint, Incident)] == before
 
 
-def test_a_change_point_that_moves_by_two_groups_is_the_same(project):
-    # Two nights on the way down: they look like the new level until there is more of it.
+def test_a_suspicion_that_is_confirmed_is_the_same_change_point_at_its_place(project):
+    # Two nights on the way down: they are the beginning of what comes after.
     record_nights(project, [1.0] * 20 + [0.93] * 2)
     analyse_touched()
     before = {one.series_id: one.pk for one in live_change_points()}
     incident = Incident.objects.get()
-    assert {one.run.started_at for one in live_change_points()} == {night_time(21)}
+    assert {one.state for one in live_change_points()} == {ChangePoint.State.SUSPECTED}
     record_nights(project, [0.7] * 6, first=23)
     analyse_touched()
     after = {one.series_id: one.pk for one in live_change_points()}
-    assert {one.run.started_at for one in live_change_points()} == {night_time(23)}
+    assert {one.run.started_at for one in live_change_points()} == {night_time(21)}
+    assert {one.state for one in live_change_points()} == {ChangePoint.State.CONFIRMED}
     assert before.items() <= after.items()
     assert Incident.objects.get() == incident
 

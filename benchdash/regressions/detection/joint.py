@@ -25,7 +25,8 @@ from itertools import groupby
 import numpy as np
 
 from benchdash.regressions.detection.compare import adjust
-from benchdash.regressions.detection.levels import LASTING, SETTLED, find_boundaries, step_p
+from benchdash.regressions.detection.covariate import without_machine
+from benchdash.regressions.detection.levels import LASTING, SETTLED, TYPICAL_STEP, find_boundaries, step_p
 from benchdash.regressions.detection.noise import (
     LEAST_SD,
     Floats,
@@ -61,22 +62,40 @@ class JointShift:
 
 @dataclass(frozen=True, slots=True)
 class _Series:
-    """A series as the search sees it: worse is negative, 1 is its own noise, gaps are NaN."""
+    """``values`` as they were measured, and ``oriented`` as the search sees them.
+
+    That is without what the speed of the machine explains; worse is negative, 1 is the series' own noise,
+    gaps are NaN.
+    """
 
     key: Key
     values: Floats
     oriented: Floats
     noise: Noise
+    sd: float  # of the logs: what 1 in ``oriented`` is worth
+    direction: Direction
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """What is searched: a series or a mean of some. ``sd`` is what 1 is worth in logs."""
+
+    values: Floats
+    sd: float
 
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """How one series moved at a given position; ``p`` is two-sided and not corrected."""
+    """How one series moved at a given position; ``p`` is two-sided and not corrected.
+
+    ``worse`` is what the search says, ``seen_worse`` what was measured, the machine's speed included.
+    """
 
     key: Key
     before: float
     after: float
     worse: bool
+    seen_worse: bool
     p: float
 
     @property
@@ -88,7 +107,7 @@ class _Step:
 class _Finding:
     index: int
     worse: bool
-    corrected: float
+    doubt: float
     confirmed: bool
 
 
@@ -98,6 +117,7 @@ def find_joint_shifts(
     *,
     known: Collection[int] = (),
     expected: Collection[int] = (),
+    machine: Mapping[Hashable, Values] | None = None,
     least_effect: float = LEAST_EFFECT,
 ) -> list[JointShift]:
     """The positions at which series of one place moved together, in order.
@@ -105,11 +125,18 @@ def find_joint_shifts(
     ``table`` holds equally long series of positive values, aligned on positions, NaN or None where nothing
     was measured. ``known`` are positions confirmed in an earlier look; they keep their place while their
     evidence stands. ``expected`` are positions whose configuration or environment is not that of the one
-    before: a change is expected there and not searched for. Raises ValueError where the lengths differ.
+    before: a change is expected there and not searched for. ``machine`` holds, by what was run, how slow the
+    machine was, as a cost that the server has no part in; what moves with it is taken out (``covariate.py``).
+    Raises ValueError where the lengths differ.
     """
-    if len({len(values) for values in table.values()}) > 1:
+    slow = {what: as_array(cost) for what, cost in (machine or {}).items()}
+    if len({len(values) for values in (*table.values(), *slow.values())}) > 1:
         raise ValueError("The series of one table must be equally long.")
-    series = [found for key, values in table.items() if (found := _series(key, values, directions[key]))]
+    series = [
+        found
+        for key, values in table.items()
+        if (found := _series(key, as_array(values), slow.get(key[0]), directions[key]))
+    ]
     findings = _findings(series, known, expected)
     clusters = _clusters(findings, known, expected)
     edges = [0, *sorted({index for index, _ in clusters}), max(map(len, table.values()), default=0)]
@@ -127,6 +154,7 @@ def follow_joint_shifts(
     first_new: int,
     known: Collection[int] = (),
     expected: Collection[int] = (),
+    machine: Mapping[Hashable, Values] | None = None,
 ) -> list[JointShift]:
     """The joint shifts after a look at each position from ``first_new`` on, as they would have come.
 
@@ -135,14 +163,15 @@ def follow_joint_shifts(
     length = max(map(len, table.values()), default=0)
     for end in range(max(first_new, _FEWEST_POINTS - 1) + 1, length):
         so_far = {key: values[:end] for key, values in table.items()}
-        found = find_joint_shifts(so_far, directions, known=known, expected=expected)
+        slow = {what: values[:end] for what, values in (machine or {}).items()}
+        found = find_joint_shifts(so_far, directions, known=known, expected=expected, machine=slow)
         known = [shift.index for shift in found if shift.state == "confirmed"]
-    return find_joint_shifts(table, directions, known=known, expected=expected)
+    return find_joint_shifts(table, directions, known=known, expected=expected, machine=machine)
 
 
-def _series(key: Key, values: Values, direction: Direction) -> _Series | None:
+def _series(key: Key, values: Floats, slow: Floats | None, direction: Direction) -> _Series | None:
     """None where there are too few points, or no scatter, to say anything."""
-    numbers = as_array(values)
+    numbers = without_machine(values, slow)
     present = _present(numbers)
     if len(present) < _FEWEST_POINTS or not present.any() or np.ptp(present) == 0:
         return None
@@ -151,15 +180,15 @@ def _series(key: Key, values: Values, direction: Direction) -> _Series | None:
     sd = max(noise.sd, LEAST_SD, rounding_sd(present[present > 0]))
     oriented = np.full(len(numbers), np.nan)
     oriented[np.isfinite(numbers)] = (x - np.median(x)) * (1 if direction == HIGHER else -1) / sd
-    return _Series(key, numbers, oriented, Noise(sd=1, correlation=noise.correlation))
+    return _Series(key, values, oriented, Noise(sd=1, correlation=noise.correlation), sd, direction)
 
 
 def _findings(series: list[_Series], known: Collection[int], expected: Collection[int]) -> list[_Finding]:
     """What the lines show, each kind with its share of the permitted false alarms."""
-    alone = [one.oriented for one in series]
+    alone = [_Line(one.oriented, one.sd) for one in series]
     by_workload = sorted(series, key=lambda one: str(one.key[0]))
     workloads = [
-        _mean([one.oriented for one in group])
+        _mean([_Line(one.oriented, one.sd) for one in group])
         for _, group in groupby(by_workload, key=lambda one: one.key[0])
     ]
     everything = [_mean(workloads)] if workloads else []
@@ -172,10 +201,10 @@ def _findings(series: list[_Series], known: Collection[int], expected: Collectio
 
 
 def _findings_of(
-    line: Floats, known: Collection[int], expected: Collection[int], *, tests: float
+    line: _Line, known: Collection[int], expected: Collection[int], *, tests: float
 ) -> list[_Finding]:
-    measured = np.flatnonzero(np.isfinite(line))
-    x = line[measured]
+    measured = np.flatnonzero(np.isfinite(line.values))
+    x = line.values[measured]
     boundaries = find_boundaries(
         x,
         known=[int(np.searchsorted(measured, index)) for index in known],
@@ -183,12 +212,13 @@ def _findings_of(
         least_sd=0.1,
         least_step=0,
         tests=tests,
+        typical_step=TYPICAL_STEP / line.sd,
     )
     return [
         _Finding(
             index=int(measured[boundary.index]),
             worse=bool(x[boundary.index : boundary.end].mean() < x[boundary.start : boundary.index].mean()),
-            corrected=boundary.corrected,
+            doubt=boundary.doubt,
             confirmed=boundary.confirmed,
         )
         for boundary in boundaries
@@ -209,7 +239,7 @@ def _clusters(
             one.index not in known,
             not one.confirmed,
             one.index not in expected,
-            one.corrected,
+            one.doubt,
         ),
     ):
         for index, cluster in clusters:
@@ -221,13 +251,14 @@ def _clusters(
     return clusters
 
 
-def _mean(lines: list[Floats]) -> Floats:
+def _mean(lines: list[_Line]) -> _Line:
     """The mean of the lines at each position, over those that have a value there."""
-    stack = np.array(lines)
+    stack = np.array([line.values for line in lines])
     present = np.isfinite(stack)
     count = present.sum(axis=0)
     total = np.where(present, stack, 0).sum(axis=0)
-    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+    mean = np.where(count > 0, total / np.maximum(count, 1), np.nan)
+    return _Line(mean, float(np.median([line.sd for line in lines])))
 
 
 def _joint_shift(
@@ -250,7 +281,7 @@ def _joint_shift(
     moved = [
         (p, step)
         for p, step in zip(adjusted, steps, strict=True)
-        if p is not None and step.worse == worse and abs(step.change) >= least_effect
+        if p is not None and step.worse == step.seen_worse == worse and abs(step.change) >= least_effect
     ]
     clear = [(p, step) for p, step in moved if p < _MEMBER_BELOW]
     strongest = sorted(moved, key=lambda pair: pair[0])[:1]
@@ -261,7 +292,7 @@ def _joint_shift(
     return JointShift(
         index=index,
         worse=worse,
-        confidence=1 - min(finding.corrected for finding in cluster),
+        confidence=1 - min(finding.doubt for finding in cluster),
         state=state,
         members={
             step.key: Shift(index, step.before, step.after, step.change, confidence=1 - p, state=state)
@@ -276,11 +307,13 @@ def _step(one: _Series, start: int, index: int, end: int) -> _Step | None:
     if len(before) < _FEWEST_BEFORE or not len(after) or np.median(before) <= 0:
         return None
     x = _present(one.oriented[start:end])
+    old, new = float(np.median(before)), float(np.median(after))
     return _Step(
         key=one.key,
-        before=float(np.median(before)),
-        after=float(np.median(after)),
+        before=old,
+        after=new,
         worse=bool(x[len(before) :].mean() < x[: len(before)].mean()),
+        seen_worse=(new < old) == (one.direction == HIGHER),
         p=step_p(x, len(before), one.noise),
     )
 

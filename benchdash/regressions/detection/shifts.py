@@ -83,7 +83,10 @@ def level_scatter(values: Values, shifts: Sequence[Shift]) -> tuple[float, float
 
 def as_array(values: Values) -> Floats:
     """The values as floats, NaN wherever there is no usable number: None, infinite, negative."""
-    numbers = np.array([np.nan if value is None else value for value in values], dtype=float)
+    if isinstance(values, np.ndarray):
+        numbers = values.astype(float)
+    else:
+        numbers = np.array([np.nan if value is None else value for value in values], dtype=float)
     numbers[~np.isfinite(numbers) | (numbers < 0)] = np.nan
     return numbers
 
@@ -106,6 +109,6 @@ def _shift(values: NDArray[np.float64], boundary: Boundary, *, index: int) -> Sh
         before=before,
         after=after,
         change=after / before - 1 if before > 0 else float("inf"),
-        confidence=1 - boundary.corrected,
+        confidence=1 - boundary.doubt,
         state=state_of(boundary),
     )

@@ -70,8 +70,8 @@ def test_opposite_directions_are_two_shifts():
     assert sorted((shift.index, shift.worse) for shift in shifts) == [(20, False), (20, True)]
 
 
-def test_four_positions_are_a_suspicion():
-    (shift,) = found(place([1] * 20 + [0.8] * 4, [1] * 20 + [0.8] * 4))
+def test_two_positions_are_a_suspicion():
+    (shift,) = found(place([1] * 20 + [0.8] * 2, [1] * 20 + [0.8] * 2))
     assert (shift.index, shift.state) == (20, "suspected")
 
 

@@ -33,9 +33,20 @@ def test_eight_per_cent_in_noise_of_one_per_cent_is_confirmed_by_the_fifth_point
     assert shift.change == pytest.approx(-0.08, abs=0.01)
 
 
-@pytest.mark.parametrize("after", [1, 2, 3, 4])
-def test_fewer_than_five_points_are_a_suspicion(after):
+@pytest.mark.parametrize("after", [1, 2])
+def test_one_or_two_points_are_a_suspicion(after):
     (shift,) = find_shifts(noisy([100] * 30 + [92] * 5)[: 30 + after])
+    assert (shift.index, shift.state) == (30, "suspected")
+
+
+@pytest.mark.parametrize("after", [3, 4])
+def test_three_points_are_enough_where_the_step_is_eight_times_the_noise(after):
+    (shift,) = find_shifts(noisy([100] * 30 + [92] * after))
+    assert (shift.index, shift.state) == (30, "confirmed")
+
+
+def test_three_points_are_a_suspicion_where_the_step_is_four_times_the_noise():
+    (shift,) = find_shifts(noisy([100] * 30 + [95.5] * 3))
     assert (shift.index, shift.state) == (30, "suspected")
 
 

@@ -1,0 +1,651 @@
+"""The arithmetic of finding changes of level, compiled (numba); ``levels.py`` says what it decides and why.
+
+Everything works on one series ``x`` without gaps: logs, or numbers in units of their own noise. Edges are
+indexes into it, with 0 and n at the ends. Nothing here knows of states, names or settings.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+SHORTEST = 3
+"""A level of fewer points is not looked for."""
+
+LASTING = 5
+"""So many points make a level between two others."""
+
+BOUND = 3.0
+"""A point further from its level, in noise standard deviations, tells no more than one at this distance."""
+
+WIDE_BOUND = 5.0
+"""The same where so many points are far that they are a second mode of what is measured."""
+
+FEW = 0.06
+"""More far points than this share are not outliers."""
+
+PENALTY = 2.0
+"""What a proposed level costs, in log n."""
+
+PRIOR_DF = 15.0
+"""Degrees of freedom that the common variance counts for beside a level's own."""
+
+TYPICAL_CORRELATION = 0.3
+"""Correlation of neighbouring runs at one level, median of our measured sysbench series."""
+
+CORRELATION_WEIGHT = 100.0
+"""The typical correlation counts as much as so many points: a short series says little about its own."""
+
+HIGHEST_CORRELATION = 0.8
+
+BASE = -8.0
+"""What the bar of the evidence begins with; chosen on the public synthetic and measured series."""
+
+FEWEST_SEARCHED = 80.0
+"""A short series is looked at after every point, and each look searches it anew."""
+
+LEAST_EVIDENCE = 5.4
+"""Below this (p 0.02) nothing is a change, however much is known of the noise."""
+
+SHORT = 8.0
+"""Each point that a level is shorter raises its bar by one, and by two at both ends of the series."""
+
+BESIDE_LINE = 1.3
+"""A step must stand so many standard errors beside a straight line through both of its levels."""
+
+NEWEST_BESIDE_LINE = 2.0
+"""The same for the newest level before it is told: a drift looks like a step while it goes on."""
+
+STAIRS = 10.0
+"""So much better than one straight line must each further step of a staircase explain it (squared errors)."""
+
+FALSE_ALARM = 0.02
+"""A step where one was expected must have p below this, after correction for all that were expected."""
+
+KEPT_BELOW = 0.01
+"""A step known from an earlier look is not searched for, so its own p alone has to be below this."""
+
+SETTLED = 15
+"""A known step is judged by so many points of its new level: what comes later is another story."""
+
+REJECTED = -1e3
+
+_NORMAL_MEDIAN_DIFFERENCE = 0.9539  # median of |a - b| for standard normal a and b
+_NORMAL_MEAN_DIFFERENCE = 1.1284
+
+
+@njit(cache=True)
+def difference_scale(x: Floats) -> float:
+    """Standard deviation of one point from differences of neighbours, which steps hardly touch."""
+    size = np.abs(np.diff(x))
+    middle = np.median(size)
+    return float(middle / _NORMAL_MEDIAN_DIFFERENCE if middle > 0 else size.mean() / _NORMAL_MEAN_DIFFERENCE)
+
+
+@njit(cache=True)
+def half_squared_difference(x: Floats, lag: int) -> float:
+    """Half the mean squared difference at a lag; large ones are clipped at three times their median scale."""
+    n = len(x) - lag
+    size = np.empty(n)
+    for i in range(n):
+        size[i] = abs(x[i + lag] - x[i])
+    limit = 3 * np.median(size) / 0.6745
+    total = 0.0
+    for i in range(n):
+        one = size[i] if limit <= 0 or size[i] < limit else limit
+        total += one * one
+    return total / n / 2
+
+
+@njit(cache=True)
+def noise_of(x: Floats) -> tuple[float, float]:
+    """Standard deviation of a point and correlation of neighbours, both at an unchanged level."""
+    n = len(x)
+    nearest = half_squared_difference(x, 1)
+    correlation = TYPICAL_CORRELATION
+    if n > 7 and nearest > 0:
+        second = half_squared_difference(x, 2) / nearest - 1
+        third = math.sqrt(max(0.0, half_squared_difference(x, 3) / nearest - 0.75)) - 0.5
+        own = min(max((second + third) / 2, 0.0), HIGHEST_CORRELATION)
+        weight = n / (n + CORRELATION_WEIGHT)
+        correlation = weight * own + (1 - weight) * TYPICAL_CORRELATION
+    return math.sqrt(nearest / (1 - correlation)), correlation
+
+
+@njit(cache=True)
+def inflation(n: float, rho: float) -> float:
+    """By how much correlation widens the variance of a mean of n points."""
+    return (1 + rho) / (1 - rho) - 2 * rho * (1 - rho**n) / (n * (1 - rho) ** 2)
+
+
+# --- proposing ----------------------------------------------------------------------------------------------
+
+
+@njit(cache=True)
+def partition(x: Floats, penalty: float, bound: float) -> Ints:
+    """The inner edges that minimise bounded squared error plus ``penalty`` for each level. Exact.
+
+    The best cost of x[:t] as a function of the newest level is kept as pieces of parabolas, each with the
+    start of its level (functional pruning: Fearnhead & Rigaill 2019, Changepoint detection in the presence of
+    outliers). A piece is (low, high, a, b, c, start): a u^2 + b u + c for levels u from low to high.
+    """
+    n = len(x)
+    pieces = np.empty((64, 6))
+    cut = np.empty((64, 6))
+    pieces[0] = (x.min() - 1e-9, x.max() + 1e-9, 0.0, 0.0, -penalty, 0.0)
+    count = 1
+    best = -penalty
+    last = np.zeros(n + 1, np.int64)
+    square = bound * bound
+    for t in range(n):
+        if 3 * count + 4 > len(cut):
+            cut = np.empty((6 * count + 64, 6))
+        parts = _lower_envelope(pieces, count, best + penalty, float(t), cut)
+        if 3 * parts + 4 > len(pieces):
+            pieces = np.empty((6 * parts + 64, 6))
+        count, best, start = _add_point(cut, parts, x[t], bound, square, pieces)
+        last[t + 1] = start
+    return _trace(last)
+
+
+@njit(cache=True)
+def _lower_envelope(pieces: Floats, count: int, level: float, start: float, out: Floats) -> int:
+    """The lower of the pieces and the constant ``level``, which stands for a new level from here on."""
+    parts = 0
+    flat = False
+    for i in range(count):
+        low, high, a, b = pieces[i, 0], pieces[i, 1], pieces[i, 2], pieces[i, 3]
+        left, right = _below(low, high, a, b, pieces[i, 4] - level)
+        if left >= right:
+            left = right = high
+        if left > low:
+            if flat:
+                out[parts - 1, 1] = left
+            else:
+                out[parts] = (low, left, 0.0, 0.0, level, start)
+                parts += 1
+                flat = True
+        if left < right:
+            out[parts] = (left, right, a, b, pieces[i, 4], pieces[i, 5])
+            parts += 1
+            flat = False
+            if right < high:
+                out[parts] = (right, high, 0.0, 0.0, level, start)
+                parts += 1
+                flat = True
+    return parts
+
+
+@njit(cache=True)
+def _below(low: float, high: float, a: float, b: float, c: float) -> tuple[float, float]:
+    """Where in [low, high] a parabola is negative; an empty range where it is not."""
+    if a == 0:
+        return (low, high) if c < 0 else (low, low)
+    discriminant = b * b - 4 * a * c
+    if discriminant <= 0:
+        return low, low
+    root = math.sqrt(discriminant)
+    return max(low, (-b - root) / (2 * a)), min(high, (-b + root) / (2 * a))
+
+
+@njit(cache=True)
+def _add_point(
+    cut: Floats, parts: int, value: float, bound: float, square: float, out: Floats
+) -> tuple[int, float, int]:
+    """Add a point's bounded squared error to each piece; gives their number, the least cost and its start."""
+    count = 0
+    best = np.inf
+    start = 0
+    near, far = value - bound, value + bound
+    for i in range(parts):
+        position, high = cut[i, 0], cut[i, 1]
+        while position < high:
+            a, b, c = cut[i, 2], cut[i, 3], cut[i, 4]
+            end = high
+            if position < near:
+                end = min(high, near)
+                c += square
+            elif position < far:
+                end = min(high, far)
+                a += 1.0
+                b -= 2 * value
+                c += value * value
+            else:
+                c += square
+            lowest = c
+            if a > 0:
+                at = min(max(-0.5 * b / a, position), end)
+                lowest = (a * at + b) * at + c
+            if lowest < best:
+                best = lowest
+                start = int(cut[i, 5])
+            out[count] = (position, end, a, b, c, cut[i, 5])
+            count += 1
+            position = end
+    return count, best, start
+
+
+@njit(cache=True)
+def _trace(last: Ints) -> Ints:
+    count = 0
+    end = last[-1]
+    while end > 0:
+        count += 1
+        end = last[end]
+    indexes = np.empty(count, np.int64)
+    end = last[-1]
+    while end > 0:
+        count -= 1
+        indexes[count] = end
+        end = last[end]
+    return indexes
+
+
+@njit(cache=True)
+def propose(x: Floats, sd: float, pinned: Ints, bound: float) -> Ints:
+    """Edges of the best partition of each stretch between pinned edges, with these and with 0 and n."""
+    n = len(x)
+    penalty = PENALTY * math.log(n)
+    edges = np.zeros(n + 1, np.int64)
+    count = 1
+    start = 0
+    for k in range(len(pinned) + 1):
+        end = pinned[k] if k < len(pinned) else n
+        if end - start >= 2 * SHORTEST:
+            for index in partition(x[start:end] / sd, penalty, bound):
+                if SHORTEST <= index <= end - start - SHORTEST:
+                    edges[count] = start + index
+                    count += 1
+        edges[count] = end
+        count += 1
+        start = end
+    return edges[:count].copy()
+
+
+@njit(cache=True)
+def tame(x: Floats, edges: Ints, sd: float, bound: float) -> tuple[Floats, float]:
+    """The series with far points moved to the bound around their level, and the share of those."""
+    y = x.copy()
+    far = 0
+    reach = bound * sd
+    for k in range(len(edges) - 1):
+        level = x[edges[k] : edges[k + 1]]
+        centre = float(np.median(level))
+        for _ in range(2):
+            total, count = 0.0, 0
+            for value in level:
+                if abs(value - centre) < reach:
+                    total += value
+                    count += 1
+            if count:
+                centre = total / count
+        for i in range(edges[k], edges[k + 1]):
+            if abs(y[i] - centre) > reach:
+                y[i] = centre + math.copysign(reach, y[i] - centre)
+                far += 1
+    return y, far / len(x)
+
+
+# --- judging ------------------------------------------------------------------------------------------------
+
+
+@njit(cache=True)
+def prefix_sums(x: Floats) -> Floats:
+    """Of x, x^2 and i x, each with a leading zero: 3 x (n + 1)."""
+    sums = np.zeros((3, len(x) + 1))
+    centre = x.mean()
+    for i in range(len(x)):
+        value = x[i] - centre
+        sums[0, i + 1] = sums[0, i] + value
+        sums[1, i + 1] = sums[1, i] + value * value
+        sums[2, i + 1] = sums[2, i] + i * value
+    return sums
+
+
+@njit(cache=True)
+def _mean(sums: Floats, start: int, end: int) -> float:
+    return (sums[0, end] - sums[0, start]) / (end - start)
+
+
+@njit(cache=True)
+def residual(sums: Floats, start: int, end: int) -> float:
+    """Squared residuals around the mean of [start, end)."""
+    total = sums[0, end] - sums[0, start]
+    return max(sums[1, end] - sums[1, start] - total * total / (end - start), 0.0)
+
+
+@njit(cache=True)
+def _line_moment(sums: Floats, start: int, end: int) -> float:
+    middle = (start + end - 1) / 2
+    return (sums[2, end] - sums[2, start]) - middle * (sums[0, end] - sums[0, start])
+
+
+@njit(cache=True)
+def _line_residual(sums: Floats, start: int, end: int) -> float:
+    """Squared residuals around the best straight line through [start, end)."""
+    n = float(end - start)
+    moment = _line_moment(sums, start, end)
+    return max(residual(sums, start, end) - moment * moment / (n * (n * n - 1) / 12), 0.0)
+
+
+@njit(cache=True)
+def _step_beside_line(sums: Floats, start: int, index: int, end: int) -> float:
+    """The step at ``index`` over its standard error for unit noise, beside a constant and a line."""
+    n, after = float(end - start), float(end - index)
+    line_squares = n * (n * n - 1) / 12
+    share = after / n
+    slope = after * (index - start) / 2 / line_squares
+    squares = after * (1 - share) - slope * slope * line_squares
+    total = sums[0, end] - sums[0, start]
+    step = sums[0, end] - sums[0, index] - share * total - slope * _line_moment(sums, start, end)
+    return step / math.sqrt(max(squares, 1e-9))
+
+
+@njit(cache=True)
+def best_split(sums: Floats, start: int, end: int) -> int:
+    """The index that parts [start, end) into the two levels with the least squared residuals."""
+    best, least = start + SHORTEST, np.inf
+    for index in range(start + SHORTEST, end - SHORTEST + 1):
+        left, right = sums[0, index] - sums[0, start], sums[0, end] - sums[0, index]
+        cost = -left * left / (index - start) - right * right / (end - index)
+        if cost < least:
+            best, least = index, cost
+    return best
+
+
+@njit(cache=True)
+def step_z(
+    sums: Floats, start: int, index: int, end: int, common: float, rho: float, most_df: float
+) -> tuple[float, float]:
+    """How many standard errors [start, index) and [index, end) differ, and that error.
+
+    Welch's test with moderated variances, widened by correlation; its t is given as the standard normal
+    deviate of the same p (Hill 1970, Algorithm 395: Student's t-distribution).
+    """
+    before, after = float(index - start), float(end - index)
+    old = (PRIOR_DF * common + residual(sums, start, index)) / (PRIOR_DF + before - 1)
+    new = (PRIOR_DF * common + residual(sums, index, end)) / (PRIOR_DF + after - 1)
+    old *= inflation(before, rho) / before
+    new *= inflation(after, rho) / after
+    error = math.sqrt(old + new)
+    old_df, new_df = min(PRIOR_DF + before - 1, most_df), min(PRIOR_DF + after - 1, most_df)
+    df = (old + new) ** 2 / (old * old / old_df + new * new / new_df)
+    t = abs(_mean(sums, index, end) - _mean(sums, start, index)) / error
+    return _normal_deviate(t, df), error
+
+
+@njit(cache=True)
+def _normal_deviate(t: float, df: float) -> float:
+    a = df - 0.5
+    b = 48 * a * a
+    y = a * math.log1p(t * t / df)
+    z = math.sqrt(y)
+    return ((((-0.4 * y - 3.3) * y - 24) * y - 85.5) / (0.8 * y * y + 100 + b) + y + 3) / b * z + z
+
+
+@njit(cache=True)
+def normal_p(z: float) -> float:
+    """Two-sided."""
+    return math.erfc(z / math.sqrt(2.0))
+
+
+@njit(cache=True)
+def common_variance(sums: Floats, edges: Ints, least: float) -> tuple[float, float]:
+    """The variance within all levels, never below ``least``, and its degrees of freedom."""
+    squares = 0.0
+    for k in range(len(edges) - 1):
+        squares += residual(sums, edges[k], edges[k + 1])
+    df = max(float(edges[-1] - len(edges) + 2), 1.0)
+    return max(squares / df, least), df
+
+
+@njit(cache=True)
+def bar(searched: float, error: float, typical_step: float) -> float:
+    """What z^2 of a step must exceed that was looked for at so many places."""
+    return 2 * math.log(searched) + 4 * math.log1p(typical_step / error) + BASE
+
+
+@njit(cache=True)
+def excess(
+    sums: Floats,
+    start: int,
+    index: int,
+    end: int,
+    common: float,
+    rho: float,
+    df: float,
+    searched: float,
+    typical_step: float,
+    tail_is_short: bool,
+) -> float:
+    """The evidence for a step that was searched for, less what it must exceed.
+
+    A level at the end of the series is not held to be short unless ``tail_is_short`` says so.
+    """
+    z, error = step_z(sums, start, index, end, common, rho, df)
+    needed = bar(searched, error, typical_step)
+    before, after = index - start, end - index
+    needed += max(0.0, SHORT - (before if end == len(sums[0]) - 1 else min(before, after)))
+    if start == 0:
+        needed += max(0.0, SHORT - before)
+    if tail_is_short:
+        needed += tail_needs(before, after)
+    needed = max(needed, LEAST_EVIDENCE)
+    return z * z - needed
+
+
+@njit(cache=True)
+def tail_needs(before: int, after: int) -> float:
+    """How much more evidence a new level at the end of the series needs before it is told."""
+    return max(0.0, SHORT - after) + max(0.0, SHORT - min(before, after)) - max(0.0, SHORT - before)
+
+
+@njit(cache=True)
+def drifts(sums: Floats, start: int, index: int, end: int, common: float, rho: float, beside: float) -> bool:
+    """Does a straight line explain both levels as well as the step, or leave nothing of the step?"""
+    if _line_residual(sums, start, end) < residual(sums, start, index) + residual(sums, index, end):
+        return True
+    error = math.sqrt(common * inflation(float(min(index - start, end - index)), rho))
+    return abs(_step_beside_line(sums, start, index, end)) < beside * error
+
+
+@njit(cache=True)
+def reject_staircases(sums: Floats, edges: Ints, common: float, rho: float, scores: Floats) -> None:
+    """Steps in one direction that one straight line explains nearly as well are drift: none passes."""
+    first = 0
+    inner = len(edges) - 2
+    while first < inner:
+        last = first
+        while last + 1 < inner and _goes_on(sums, edges, last):
+            last += 1
+        if last > first:
+            start, end = edges[first], edges[last + 2]
+            stepped = 0.0
+            for k in range(first, last + 2):
+                stepped += residual(sums, edges[k], edges[k + 1])
+            length = max(1.0, float((end - start) // (last - first + 2)))
+            better = (_line_residual(sums, start, end) - stepped) / common / inflation(length, rho)
+            if better < STAIRS * (last - first):
+                for k in range(first, last + 1):
+                    scores[k] = min(scores[k], 1e-6 * scores[k] - 1)
+        first = last + 1
+
+
+@njit(cache=True)
+def _goes_on(sums: Floats, edges: Ints, k: int) -> bool:
+    """Is the step after the k-th inner edge's in the same direction?"""
+    old, new = _mean(sums, edges[k], edges[k + 1]), _mean(sums, edges[k + 1], edges[k + 2])
+    return (new > old) == (_mean(sums, edges[k + 2], edges[k + 3]) > new)
+
+
+@njit(cache=True)
+def _contains(indexes: Ints, index: int) -> bool:
+    return bool((indexes == index).any())
+
+
+@njit(cache=True)
+def alone_z(sums: Floats, start: int, index: int, end: int, sd: float, rho: float) -> tuple[float, float]:
+    """As step_z, with nothing known but the two sides and the noise."""
+    df = max(float(end - start - 2), 1.0)
+    squares = residual(sums, start, index) + residual(sums, index, end)
+    return step_z(sums, start, index, end, max(squares / df, sd * sd), rho, df)
+
+
+@njit(cache=True)
+def _score(
+    sums: Floats,
+    edges: Ints,
+    k: int,
+    fixed: Ints,
+    expected: Ints,
+    sd: float,
+    rho: float,
+    common: float,
+    df: float,
+    least_step: float,
+    searched: float,
+    expected_tests: float,
+    typical_step: float,
+) -> float:
+    """The evidence of the k-th inner edge less what it must exceed; negative where it does not stand."""
+    start, index, end = edges[k], edges[k + 1], edges[k + 2]
+    known = _contains(fixed, index)
+    if known:
+        end = min(end, index + SETTLED)
+    if abs(_mean(sums, index, end) - _mean(sums, start, index)) < least_step:
+        return REJECTED
+    if known:
+        z, _ = alone_z(sums, start, index, end, sd, rho)
+        return 2 * math.log(KEPT_BELOW / max(normal_p(z), 1e-300))
+    if _contains(expected, index):
+        z, _ = step_z(sums, start, index, end, common, rho, df)
+        return 2 * math.log(FALSE_ALARM / expected_tests / max(normal_p(z), 1e-300))
+    score = excess(sums, start, index, end, common, rho, df, searched, typical_step, False)
+    return (
+        min(score, 1e-6 * score - 1) if drifts(sums, start, index, end, common, rho, BESIDE_LINE) else score
+    )
+
+
+@njit(cache=True)
+def eliminate(
+    sums: Floats,
+    edges: Ints,
+    fixed: Ints,
+    expected: Ints,
+    sd: float,
+    rho: float,
+    least_step: float,
+    searched: float,
+    expected_tests: float,
+    typical_step: float,
+) -> Ints:
+    """The edges that stand: the weakest goes first, and its neighbours are placed anew."""
+    while len(edges) > 2:
+        common, df = common_variance(sums, edges, sd * sd)
+        inner = len(edges) - 2
+        scores = np.empty(inner)
+        for k in range(inner):
+            scores[k] = _score(
+                sums, edges, k, fixed, expected, sd, rho, common, df, least_step, searched,
+                expected_tests, typical_step,
+            )  # fmt: skip
+        pinned = np.zeros(inner, np.bool_)
+        for k in range(inner):
+            pinned[k] = _contains(fixed, edges[k + 1]) or _contains(expected, edges[k + 1])
+        kept = scores.copy()
+        reject_staircases(sums, edges, common, rho, scores)
+        for k in range(inner):
+            if pinned[k]:
+                scores[k] = kept[k]
+        for k in range(1, inner):
+            if edges[k + 1] - edges[k] < LASTING:
+                scores[k - 1] += REJECTED
+                scores[k] += REJECTED
+        weakest = int(np.argmin(scores))
+        if scores[weakest] >= 0:
+            break
+        edges = np.concatenate((edges[: weakest + 1], edges[weakest + 2 :]))
+        for k in (weakest, weakest + 1):
+            if k in (0, len(edges) - 1) or _contains(fixed, edges[k]) or _contains(expected, edges[k]):
+                continue
+            if edges[k + 1] - edges[k - 1] >= 2 * SHORTEST:
+                edges[k] = best_split(sums, edges[k - 1], edges[k + 1])
+    return edges
+
+
+@njit(cache=True)
+def find_edges(
+    x: Floats,
+    fixed: Ints,
+    expected: Ints,
+    least_sd: float,
+    least_step: float,
+    tests: float,
+    typical_step: float,
+) -> tuple[Ints, Floats, Floats, float, float, float]:
+    """Edges of the levels, 0 and n included; for each inner one z and the evidence left over when told.
+
+    And the noise: standard deviation, correlation, and the number of places searched.
+    """
+    n = len(x)
+    sd = max(difference_scale(x), least_sd)
+    pinned = np.sort(np.concatenate((fixed, expected)))
+    edges = propose(x, sd, pinned, BOUND)
+    y, share = tame(x, edges, sd, BOUND)
+    if share > FEW:
+        edges = propose(x, sd, pinned, WIDE_BOUND)
+        y = x
+    sd, rho = noise_of(y)
+    sd = max(sd, least_sd)
+    sums = prefix_sums(y)
+    searched = max(float(n), FEWEST_SEARCHED) * tests
+    expected_tests = max(1, len(expected)) * tests
+    edges = eliminate(
+        sums, edges, fixed, expected, sd, rho, least_step, searched, expected_tests, typical_step
+    )
+    inner = len(edges) - 2
+    z, left = np.empty(inner), np.empty(inner)
+    common, df = common_variance(sums, edges, sd * sd)
+    for k in range(inner):
+        start, index, end = edges[k], edges[k + 1], edges[k + 2]
+        if _contains(fixed, index):
+            z[k], _ = alone_z(sums, start, index, min(end, index + SETTLED), sd, rho)
+            left[k] = 2 * math.log(KEPT_BELOW / max(normal_p(z[k]), 1e-300))
+        elif _contains(expected, index):
+            z[k], _ = step_z(sums, start, index, end, common, rho, df)
+            left[k] = 2 * math.log(FALSE_ALARM / expected_tests / max(normal_p(z[k]), 1e-300))
+        else:
+            z[k], _ = step_z(sums, start, index, end, common, rho, df)
+            left[k] = excess(sums, start, index, end, common, rho, df, searched, typical_step, end == n)
+            if end == n and drifts(sums, start, index, end, common, rho, NEWEST_BESIDE_LINE):
+                left[k] = min(left[k], -1.0)
+    return edges, z, left, sd, rho, searched
+
+
+@njit(cache=True)
+def newest_step(x: Floats, start: int, sd: float, rho: float) -> tuple[int, float]:
+    """Which of the two newest points begins something unlike the level from ``start`` on, and its z.
+
+    Outliers count: the newest point cannot be told from one yet. (-1, 0) where the level is too young.
+    """
+    n = len(x)
+    found, most = -1, 0.0
+    sums = prefix_sums(x)
+    for index in (n - 2, n - 1):
+        if index - start >= LASTING:
+            z, _ = alone_z(sums, start, index, n, sd, rho)
+            if z > most:
+                found, most = index, z
+    return found, most
+
+
+@njit(cache=True)
+def level_medians(values: Floats, edges: Ints) -> Floats:
+    medians = np.empty(len(edges) - 1)
+    for k in range(len(edges) - 1):
+        medians[k] = np.median(values[edges[k] : edges[k + 1]])
+    return medians
