@@ -16,7 +16,7 @@ from benchdash.results.readings import Reading, percentile_metric
 from ingest.formats.hook_reports import PERCENTILE, PERCENTILE_UNSAID
 from ingest.formats.report import Fact, FormatError, Intervals, ParsedReport, ParsedRun
 from ingest.formats.source import Source
-from ingest.formats.sysbench_command import arguments, command_in, option, options_of, workload_of
+from ingest.formats.sysbench_command import arguments, command_in, cpus_in, option, options_of, workload_of
 from ingest.formats.sysbench_lines import FAIRNESS, Block, Output, sort
 from ingest.formats.sysbench_numbers import masked, number, quoted
 from ingest.formats.sysbench_report import Report
@@ -98,16 +98,20 @@ def _outputs(lines: Sequence[str]) -> Iterator[Output]:
     indexes = [banner.index for banner in banners]
     previous = 0
     for banner, (index, stop) in zip(banners, pairwise([*indexes, len(lines)]), strict=True):
-        before, after = lines[previous:index], lines[index + 1 : stop]
+        before: Iterable[str] = lines[previous:index]
+        after: Iterable[str] = lines[index + 1 : stop]
+        if banner.stamp:
+            before, after = _WithoutStamps(before), _WithoutStamps(after)
         output = Output(
             line=index + 1,
             last_line=stop,
             version=banner.version,
             luajit=banner.luajit,
             stamp=banner.stamp,
-            command=command_in(_WithoutStamps(before) if banner.stamp else before),
+            command=command_in(before),
+            cpus=cpus_in(before),
         )
-        sort(output, _WithoutStamps(after) if banner.stamp else after)
+        sort(output, after)
         yield output
         previous = index + 1
 
@@ -343,4 +347,6 @@ def _facts(outputs: Sequence[Output]) -> dict[str, Fact]:
         facts["luajit"] = outputs[0].luajit
     if commands := [masked(output.command) for output in outputs if output.command]:
         facts["command"] = "\n".join(commands)
+    if len(cpus := {output.cpus for output in outputs if output.cpus}) == 1:
+        facts["cpus"] = cpus.pop()
     return facts

@@ -1,4 +1,4 @@
-"""The command line that a script printed before sysbench's banner: the test and its options."""
+"""What a script printed before sysbench's banner: the command line with test and options, and the CPUs."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,6 +11,7 @@ _MOST_LINES = 200
 _WORD = re.compile(r"""(?:[^\s'"]|'[^']*'|"[^"]*")+""")
 _SHELL = re.compile(r"[0-9]?[<>|&;]")
 _WHOLE = re.compile(r"[0-9]{1,15}")
+_CPUS = re.compile(r"([1-9][0-9]{0,5}) CPUs?\s*")
 _SECRET_NAME = re.compile(r"pass|pwd|secret|token|key", re.IGNORECASE)
 
 
@@ -25,6 +26,12 @@ def command_in(lines: Iterable[str]) -> str:
         ):
             command = line.strip()
     return command
+
+
+def cpus_in(lines: Iterable[str]) -> int | None:
+    """The number in the last line that is nothing but ``48 CPUs``."""
+    found = [match for line in lines if "CPU" in line and (match := _CPUS.fullmatch(line))]
+    return int(found[-1][1]) if found else None
 
 
 def _joined(lines: Iterable[str]) -> Iterator[str]:

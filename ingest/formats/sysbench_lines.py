@@ -134,8 +134,8 @@ class Output:
     """What one sysbench printed from its banner on, sorted but not yet understood.
 
     Header values and FATAL lines come with their line number. ``stamp`` is the time before its banner,
-    ``test`` the test that the header names, ``hook_runs`` what hooks printed in the place of intervals or
-    report.
+    ``cpus`` the number of CPUs that a script printed before it, ``test`` the test that the header names,
+    ``hook_runs`` what hooks printed in the place of intervals or report.
     """
 
     line: int
@@ -144,6 +144,7 @@ class Output:
     luajit: str
     stamp: str
     command: str
+    cpus: int | None
     begins_with: str = ""
     begun: bool = False
     test: str = ""

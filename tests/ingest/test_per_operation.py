@@ -4,11 +4,19 @@ from pathlib import Path
 
 import pytest
 
+from benchdash.accounts.access import NOBODY
+from benchdash.results.models import Run
 from benchdash.results.readings import reading
+from ingest.companions import CompanionFile
 from ingest.formats import parse
 from ingest.formats.companions import vmstat
 from ingest.formats.source import Source
+from ingest.metadata import read_metadata
+from ingest.models import Companion
 from ingest.per_operation import cpus_in, per_operation
+from ingest.services import accept_upload
+from ingest.storage import RawData
+from tests.builders import make_project
 
 PUBLISHED = Path("/work/shared/data/third_party/small_datum/postgres_2025_02")
 # The operations of scans were published as rows that were read.
@@ -83,8 +91,7 @@ def test_costs_are_those_that_were_published_with_the_same_samples():
         _, result = parse(Source(path.with_name(path.name.replace("sb.vm.", "sb.o.")).read_bytes()))
         (run,) = result.runs
         report = vmstat.parse(Source(text.encode()))
-        rows, headings = len(report.samples[0].rows), text.count("procs")
-        share = rows / (rows + headings)
+        share = share_of_samples(text)
         found = {
             one.metric: one.value * share for one in per_operation([*run.readings, *report.means], cpus=48)
         }
@@ -95,6 +102,38 @@ def test_costs_are_those_that_were_published_with_the_same_samples():
         # Published in per cent of the machine, with six decimals.
         cpu = found["cpu_per_op"] / 1_000_000 / 48 * 100
         assert cpu == pytest.approx(published["cpu/o"], abs=0.0000006 + 100 / 350 / qps), path.name
+
+
+@pytest.mark.django_db
+@pytest.mark.skipif(not PAIRS, reason="the published results are not here")
+def test_a_published_result_with_its_vmstat_beside_it_has_the_published_cost():
+    """It says itself how many CPUs the machine has; the mean that was published is as told above."""
+    path = PAIRS[0]
+    result = path.with_name(path.name.replace("sb.vm.", "sb.o."))
+    metadata, _ = read_metadata(
+        {"product": "PostgreSQL", "version": "10.23", "hardware": "box", "workload": "point-query"}
+    )
+    accept_upload(
+        make_project(),
+        by=NOBODY,
+        file_name=result.name,
+        data=RawData(result.read_bytes()),
+        metadata=metadata,
+        companions=[CompanionFile(Companion.Kind.OTHER, path.name, RawData(path.read_bytes()))],
+    )
+    run = Run.objects.get()
+    values = {one.series.metric: one.value for one in run.measurements.select_related("series")}
+    published = published_beside(path)
+    share = share_of_samples(path.read_text())
+    cpu = values["cpu_per_op"] * share / 1_000_000 / 48 * 100
+    assert cpu == pytest.approx(published["cpu/o"], abs=0.0000006 + 100 / 350 / values["qps"])
+    assert values["cs_per_op"] * share == pytest.approx(published["cs/o"], abs=0.0006)
+
+
+def share_of_samples(text):
+    """The samples of a vmstat by these and its headings, without the line since the start of the machine."""
+    rows = len(vmstat.parse(Source(text.encode())).samples[0].rows)
+    return rows / (rows + text.count("procs"))
 
 
 def published_beside(path):

@@ -379,6 +379,30 @@ def test_interval_lines_of_an_unknown_shape_are_counted():
     assert len(read(text).intervals[0].rows) == 1
 
 
+# What a script prints before the banner
+
+
+@pytest.mark.parametrize(
+    ("before", "cpus"),
+    [
+        ("48 CPUs\n", 48),
+        ("+ nproc\n1 CPU\n+ sysbench cpu run\n", 1),
+        ("4 CPUs\n48 CPUs\n", 48),
+        ("0 CPUs\n", None),
+        ("48 CPUs online\n", None),
+        ("9999999 CPUs\n", None),
+        ("\u0664 CPUs\n", None),
+    ],
+)
+def test_a_number_of_cpus_before_the_banner_is_a_fact(before, cpus):
+    assert read(before + report()).facts.get("cpus") == cpus
+
+
+def test_runs_that_name_other_numbers_of_cpus_have_none_in_common():
+    assert read(f"4 CPUs\n{report()}4 CPUs\n{report()}").facts["cpus"] == 4
+    assert "cpus" not in read(f"4 CPUs\n{report()}8 CPUs\n{report()}").facts
+
+
 # Reports of Lua hooks
 
 
