@@ -8,14 +8,14 @@ from tests.ingest.formats.cuts import troubles
 from tests.ingest.formats.real_files import accepted, fixture_id, format_of, read, understood
 
 # Long files are cut at fewer places, so that all of them together take seconds.
-BYTES_PER_FILE = 3_000_000
-FEWEST_CUTS = 16
+BYTES_PER_FILE = 500_000
+FEWEST_CUTS, MOST_CUTS = 10, 100
 # A fixture that ends within a line is a cut file already.
 ACCEPTED = [path for path in accepted() if path.read_bytes().endswith((b"\n", b"]", b"}"))]
 
 
 def most_cuts(data):
-    return max(BYTES_PER_FILE // len(data), FEWEST_CUTS)
+    return min(max(BYTES_PER_FILE // len(data), FEWEST_CUTS), MOST_CUTS)
 
 
 @pytest.mark.parametrize("path", ACCEPTED, ids=fixture_id)
