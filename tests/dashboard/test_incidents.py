@@ -327,7 +327,7 @@ def test_a_chart_is_in_per_cent_of_the_level_before_with_the_change_marked(proje
 
 
 def test_a_suspicion_is_dotted_and_a_branch_is_drawn_against_time(project):
-    record_nights(project, [1.0] * 20 + [0.7] * 3, workloads=["oltp_read_only"])
+    record_nights(project, [1.0] * 20 + [0.7] * 2, workloads=["oltp_read_only"])
     analyse_touched()
     figure = charted(ChangePoint.objects.get().series)
     go.Figure(figure)
