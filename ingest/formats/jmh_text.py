@@ -290,6 +290,7 @@ class _Log:
     def __init__(self, source: Source) -> None:
         self.sections = [_Section()]
         self.warnings: list[str] = []
+        self._limits = source.limits
         self._text = ""
         self._lines_before = 0
         self._counted = (0, 0)
@@ -380,6 +381,7 @@ class _Log:
             row = section.columns.row(line) if section.columns and line.strip() else None
             if row:
                 section.entries.add(number, row)
+                self._limits.check_runs(len(section.entries), number)
             elif line.strip() and not section.blocks:
                 raise FormatError(f"not a row of JMH's table: {mask_text(line.strip()[:80])!r}", number)
             else:

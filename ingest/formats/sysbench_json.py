@@ -28,6 +28,7 @@ def parse(source: Source) -> ParsedReport:
     found = hook_runs(lines)
     if not found:
         raise FormatError("no report of sysbench that is complete", line=len(source.lines))
+    source.limits.check_runs(len(found))
     alone = len(found) == 1
     runs: list[ParsedRun] = []
     intervals: list[Intervals] = []

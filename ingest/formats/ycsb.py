@@ -427,12 +427,13 @@ def _totals(overall: _Overall, operations: dict[str, _Section]) -> Iterator[Read
 
 
 def _counted(operations: dict[str, _Section]) -> int:
-    """The operations of the sections; a read-modify-write is also a read and an update."""
-    return sum(
+    """The operations of the sections; a read-modify-write is also a read and an update, if they are there."""
+    counted = sum(
         -_count(section) if name == _TWO_OPERATIONS else _count(section)
         for name, section in operations.items()
         if name != _CHECK_OF_READ and not name.startswith(_INTENDED)
     )
+    return max(counted, 0)
 
 
 def _count(section: _Section) -> int:
