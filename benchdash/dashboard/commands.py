@@ -18,3 +18,9 @@ def upload_command(token: str = "TOKEN", *, fields: Mapping[str, str] = _FIELDS)
     parts = [f"curl -H 'Authorization: Bearer {token}'", "-F file=@result.txt"]
     parts += [f"-F {name}={value}" for name, value in fields.items()]
     return " \\\n  ".join([*parts, f"{settings.SITE_URL}/api/v1/uploads/"])
+
+
+def reimport_command(project: str, format_: str = "") -> str:
+    """How to have kept files read again on the server, of one format if it is known."""
+    only = f" --format {format_}" if format_ else ""
+    return f"manage.py reimport --project {project}{only} --dry-run"

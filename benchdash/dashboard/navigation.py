@@ -32,7 +32,11 @@ _MAIN = (
     _Entry("Compare", "compare"),
     _Entry("History", "history"),
     _Entry("Incidents", "incidents", frozenset({"incident"})),
-    _Entry("Uploads", "uploads", frozenset({"upload", "upload_new", "upload_change", "upload_delete"})),
+    _Entry(
+        "Uploads",
+        "uploads",
+        frozenset({"upload", "upload_new", "upload_change", "upload_delete", "upload_reread"}),
+    ),
 )
 _MORE = (
     _Entry("Runs", "runs", frozenset({"run"})),

@@ -5,10 +5,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from django.conf import settings
 from django.contrib.postgres.aggregates import ArrayAgg
 from django.db.models import Count, Max, Min, QuerySet, Value
 from django.db.models.functions import Concat
 
+from benchdash.accounts.access import NotVisible, Viewer
 from benchdash.accounts.models import AuditEntry, Project, Token, User
 from benchdash.dashboard import numbers
 from benchdash.results.models import (
@@ -20,10 +22,11 @@ from benchdash.results.models import (
     ServerVersion,
     Workload,
 )
-from ingest.fields import FIELDS
+from ingest import storage
+from ingest.fields import ALL_FIELDS
 from ingest.masking import mask_text
 from ingest.models import Upload
-from ingest.queries import RunSummary
+from ingest.queries import RunSummary, upload_for
 
 _LINES_EACH_SIDE: Final = 2
 _LONGEST_LINE: Final = 300
@@ -90,6 +93,19 @@ def senders(project: Project) -> list[tuple[str, str]]:
     ]
 
 
+def find_upload(viewer: Viewer, project: Project, pk: int) -> Upload:
+    """Raises NotVisible where the project has no such upload for this viewer."""
+    upload = upload_for(viewer, pk)
+    if upload.project_id != project.pk:
+        raise NotVisible(f"no upload of this project has the number {pk}")
+    return upload
+
+
+def is_small(upload: Upload) -> bool:
+    """Whether it is read while somebody waits."""
+    return upload.raw.size <= settings.UPLOAD_IMPORT_AT_ONCE_BYTES and not upload.is_archive
+
+
 def known_names(project: Project) -> dict[str, list[str]]:
     """What the project knows already, by the field of an upload: suggestions for its form."""
     series = Series.objects.filter(project=project).order_by()
@@ -142,6 +158,12 @@ def troubles(errors: Iterable[Mapping[str, Any]], data: bytes | None) -> list[Tr
     ]
 
 
+def troubles_of(upload: Upload, errors: Sequence[Mapping[str, Any]]) -> list[Trouble]:
+    """The same for a stored file; lines of an archive would be those of files in it."""
+    is_wanted = is_small(upload) and any(error["line"] for error in errors)
+    return troubles(errors, storage.read(upload.raw) if is_wanted else None)
+
+
 def lines_around(data: bytes, number: int) -> list[Line]:
     """Some lines of a file, masked and cut, around the one that a message names; none of a binary file."""
     if b"\0" in data:
@@ -169,10 +191,14 @@ class Change:
 
 @dataclass(frozen=True)
 class RunChange:
-    """A run before and after a change of its upload, by its key within the file."""
+    """A run before and after a change of its upload."""
 
     before: RunSummary | None
     after: RunSummary | None
+
+    @property
+    def changes_something(self) -> bool:
+        return self.before != self.after
 
     @property
     def cells(self) -> list[Change]:
@@ -184,9 +210,9 @@ class RunChange:
 
 
 def run_changes(before: Sequence[RunSummary], after: Sequence[RunSummary]) -> list[RunChange]:
-    """Runs of the same key side by side, in the order of the file."""
-    old, new = {run.key: run for run in before}, {run.key: run for run in after}
-    return [RunChange(old.get(key), new.get(key)) for key in dict.fromkeys([*old, *new])]
+    """What each run was and would be: it keeps its identity."""
+    old, new = {run.id: run for run in before}, {run.id: run for run in after}
+    return [RunChange(old.get(run), new.get(run)) for run in dict.fromkeys([*old, *new])]
 
 
 @dataclass(frozen=True)
@@ -195,6 +221,11 @@ class Told:
 
     entry: AuditEntry
     changes: Sequence[Change]
+
+    @property
+    def counts(self) -> list[tuple[str, int]]:
+        """(``runs``, 12) for one that was deleted, (``changed readings``, 3) for one that was read again."""
+        return [(name, value) for name, value in self.entry.detail.items() if isinstance(value, int)]
 
 
 def told_of(upload: Upload) -> list[Told]:
@@ -209,7 +240,7 @@ def _changes(detail: Mapping[str, Any]) -> list[Change]:
     before, after = detail.get("before", {}), detail.get("after", {})
     return [
         Change(name, in_words(before.get(name)), in_words(after.get(name)))
-        for name in FIELDS
+        for name in ALL_FIELDS
         if name in before or name in after
     ]
 

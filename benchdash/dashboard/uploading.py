@@ -11,20 +11,29 @@ from django.utils.datastructures import MultiValueDict
 
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project
+from benchdash.dashboard.archive_files import TriedFiles, tried_files
 from benchdash.dashboard.received import Trouble, troubles
-from ingest import services
+from ingest import archives, services
 from ingest.companions import CompanionFile, clean_file_name
 from ingest.errors import FieldError, FieldsError, FileRefusedError, FileTooLargeError
+from ingest.fields import ARCHIVE_FIELDS
 from ingest.metadata import read_form
 from ingest.models import Companion, Upload
-from ingest.planning import META_SUFFIX
+from ingest.planning import COMPANION_WORDS, META_SUFFIX
 from ingest.queries import RunSummary, run_summaries
 from ingest.storage import RawData
 
 # ``t04.vmstat.txt`` lies beside ``t04.txt``.
-COMPANION_SUFFIXES: Final = (".vmstat.txt", ".iostat.txt", ".mpstat.txt", ".lscpu.txt")
+COMPANION_SUFFIXES: Final = tuple(
+    f".{word}.{ending}" for word in COMPANION_WORDS for ending in ("txt", "csv", "log", "out")
+)
 BESIDE_SUFFIXES: Final = (META_SUFFIX, *COMPANION_SUFFIXES)
 CONFIGURATION_SUFFIXES: Final = (".cnf", ".conf", ".ini")
+# By these the form guesses that a file is an archive; what it is, its bytes say.
+ARCHIVE_SUFFIXES: Final = (
+    *(".tar", ".tgz", ".tbz2", ".txz", ".tzst", ".zip"),
+    *(".gz", ".bz2", ".xz", ".zst"),
+)
 
 CHECKED: Final = "checked"
 DUPLICATE: Final = "duplicate"
@@ -53,6 +62,7 @@ class Outcome:
     """What became of a file, or would.
 
     ``state`` is that of its upload, or CHECKED, DUPLICATE, INCOMPLETE (a field is missing or malformed).
+    ``files`` are those of an archive that was checked.
     """
 
     name: str
@@ -64,6 +74,12 @@ class Outcome:
     fields: Sequence[FieldError] = field(default=())
     upload: Upload | None = None
     is_dry_run: bool = False
+    files: TriedFiles | None = None
+
+    @property
+    def left_to_a_job(self) -> Upload | None:
+        """The upload, where somebody waits for it."""
+        return self.upload if self.upload and self.upload.state not in Upload.FINISHED else None
 
 
 def sort_files(files: "MultiValueDict[str, UploadedFile[Any]]") -> Batch:
@@ -95,9 +111,10 @@ def is_configuration(name: str) -> bool:
 def check(project: Project, result: ResultFile, said: Mapping[str, Sequence[str]]) -> Outcome:
     """What uploading the file would do; nothing is stored."""
     name, data = clean_file_name(_name(result.file)), _raw_data(result.file)
+    try_out = _check_archive if services.is_archive(data) else _check_file
     try:
-        metadata, warnings = read_form(_with_meta(said, result.meta))
-        tried = services.dry_run(
+        metadata, warnings = read_form(_said_of(data, said, result.meta))
+        return try_out(
             project,
             file_name=name,
             data=data,
@@ -107,8 +124,12 @@ def check(project: Project, result: ResultFile, said: Mapping[str, Sequence[str]
         )
     except (FieldsError, FileRefusedError, FileTooLargeError) as error:
         return _not_understood(name, data, error, is_dry_run=True)
+
+
+def _check_file(project: Project, *, file_name: str, **sent: Any) -> Outcome:
+    tried = services.dry_run(project, file_name=file_name, **sent)
     return Outcome(
-        name=name,
+        name=file_name,
         state=DUPLICATE if tried.duplicate else CHECKED,
         format=tried.format,
         runs=tried.runs,
@@ -117,10 +138,24 @@ def check(project: Project, result: ResultFile, said: Mapping[str, Sequence[str]
     )
 
 
+def _check_archive(project: Project, *, file_name: str, **sent: Any) -> Outcome:
+    tried = archives.dry_run(project, file_name=file_name, **sent)
+    files = tried_files(tried)
+    understood = Upload.State.REFUSED if files.is_refused else CHECKED
+    return Outcome(
+        name=file_name,
+        state=DUPLICATE if tried.duplicate else understood,
+        format=tried.format,
+        warnings=tried.warnings,
+        is_dry_run=True,
+        files=files,
+    )
+
+
 def upload(project: Project, result: ResultFile, said: Mapping[str, Sequence[str]], *, by: Viewer) -> Outcome:
     name, data = clean_file_name(_name(result.file)), _raw_data(result.file)
     try:
-        metadata, warnings = read_form(_with_meta(said, result.meta))
+        metadata, warnings = read_form(_said_of(data, said, result.meta))
         received = services.accept_upload(
             project,
             by=by,
@@ -137,7 +172,7 @@ def upload(project: Project, result: ResultFile, said: Mapping[str, Sequence[str
         name=name,
         state=DUPLICATE if received.duplicate else stored.state,
         format=stored.format,
-        runs=run_summaries(stored),
+        runs=() if stored.is_archive else run_summaries(stored),
         warnings=stored.warnings,
         troubles=troubles(stored.errors, _small(data)),
         upload=stored,
@@ -194,10 +229,12 @@ def _name(file: "UploadedFile[Any]") -> str:
     return file.name or ""
 
 
-def _with_meta(
-    said: Mapping[str, Sequence[str]], meta: "UploadedFile[Any] | None"
+def _said_of(
+    data: RawData, said: Mapping[str, Sequence[str]], meta: "UploadedFile[Any] | None"
 ) -> Mapping[str, Sequence[str]]:
-    """Raises FieldsError."""
+    """What the form says of this file, with the facts beside it. Raises FieldsError."""
+    if not services.is_archive(data):
+        said = {name: texts for name, texts in said.items() if name not in ARCHIVE_FIELDS}
     if meta is None:
         return said
     meta.seek(0)

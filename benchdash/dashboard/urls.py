@@ -12,6 +12,7 @@ from benchdash.dashboard.views import (
     runs,
     search,
     shell,
+    upload_mending,
     uploads,
 )
 
@@ -24,6 +25,7 @@ _project_pages = [
     *runs.urlpatterns,
     *incidents.urlpatterns,
     *uploads.urlpatterns,
+    *upload_mending.urlpatterns,
     *catalogue.urlpatterns,
     *people.urlpatterns,
     *search.urlpatterns,

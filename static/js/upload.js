@@ -14,6 +14,8 @@ const stepButtons = [...form.querySelectorAll("button[name=step]")];
 const MOST_BYTES = Number(form.dataset.mostBytes);
 const BESIDE = form.dataset.beside.split(" ");
 const CONFIGURATIONS = form.dataset.configurations.split(" ");
+const ARCHIVES = form.dataset.archives.split(" ");
+const MOST_MAPPING_BYTES = 1_000_000;
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 // One entry per result: {file, beside: [File], row, isStored}. A file that lies beside a result which was not
@@ -38,6 +40,7 @@ function add(files) {
 }
 
 function addEntry(file) {
+  if (ARCHIVES.some((suffix) => file.name.toLowerCase().endsWith(suffix))) form.querySelector(".archive-fields").open = true;
   const row = rowTemplate.content.firstElementChild.cloneNode(true);
   row.dataset.entry = "";
   row.querySelector(".file-title").textContent = shown(file.name);
@@ -129,7 +132,7 @@ document.addEventListener("drop", (event) => {
   if (request) return;
   const { files, holdsFolder } = filesOf(event.dataTransfer);
   add(files);
-  if (holdsFolder) zoneError.textContent = "A folder cannot be dropped: drop its files, or import it on the server with import_folder.";
+  if (holdsFolder) zoneError.textContent = "A folder is sent as an archive: pack it with tar czf results.tgz folder, and drop that.";
 });
 
 // --- sending ---
@@ -155,7 +158,15 @@ form.addEventListener("submit", async (event) => {
   setBusy(false);
   tellSum();
   form.querySelector(".has-errors :is(input, textarea, select)")?.focus();
+  if (entries.length === 1) lookAt(entries[0].row);
 });
+
+// A job that imports the only file has its progress on a page of its own.
+function lookAt(row) {
+  const follow = row.querySelector("[data-follow]")?.dataset.follow;
+  if (follow) location.assign(follow);
+  else if (row.querySelector(".file-table")) row.scrollIntoView({ block: "nearest" });
+}
 
 async function send(entry, step) {
   const progress = entry.row.querySelector("progress");
@@ -279,8 +290,28 @@ function clearFieldErrors() {
 }
 
 // What was understood before the form changed may no longer hold.
-form.querySelector(".upload-said").addEventListener("input", () => {
+form.addEventListener("input", (event) => {
+  if (event.target.type === "file") return;
   for (const entry of entries) {
     if (!entry.isStored) entry.row.querySelector(".outcome")?.classList.add("is-stale");
   }
 });
+
+// --- a mapping from a file ---
+
+for (const input of form.querySelectorAll("[data-fills]")) {
+  input.addEventListener("change", async () => {
+    const [file] = input.files;
+    input.value = "";
+    if (!file) return;
+    clearFieldErrors();
+    if (file.size > MOST_MAPPING_BYTES) {
+      showFieldError("path_map", `${shown(file.name)} is too large for a mapping.`);
+      return;
+    }
+    const field = document.getElementById(input.dataset.fills);
+    field.value = await file.text();
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+    field.focus();
+  });
+}

@@ -329,11 +329,17 @@ def test_a_file_beyond_the_limit_is_told_so(client, project, member, settings):
 
 def test_a_large_file_is_left_to_a_job(client, project, member, settings):
     settings.UPLOAD_IMPORT_AT_ONCE_BYTES = 100
-    page = text_of(send(client, project, SYSBENCH, **SAID))
-    upload = Upload.objects.get()
+    page = text_of(send(client, project, SYSBENCH, DRIVERS, **SAID))
+    upload = Upload.objects.get(name=SYSBENCH.name)
     assert upload.state == "queued"
-    assert 'data-outcome="queued" data-stored' in page
+    assert f'data-outcome="queued" data-stored data-follow="{url("upload", project, upload.pk)}"' in page
     assert f"Upload {upload.pk}" in page
+
+
+def test_the_only_file_that_a_job_reads_leads_to_its_page(client, project, member, settings):
+    settings.UPLOAD_IMPORT_AT_ONCE_BYTES = 100
+    answer = send(client, project, SYSBENCH, **SAID)
+    assert answer["Location"] == url("upload", project, Upload.objects.get().pk)
 
 
 def test_known_names_are_suggested(client, project, member):

@@ -12,7 +12,7 @@ from django.forms import BoundField
 from django.http import QueryDict
 
 from ingest.errors import FieldError, FieldsError
-from ingest.fields import FIELDS, JSON_FIELDS
+from ingest.fields import ALL_FIELDS, ARCHIVE_FIELDS, FIELDS, JSON_FIELDS
 from ingest.formats import FORMATS
 from ingest.metadata import form_values
 
@@ -75,6 +75,20 @@ class SaidForm(forms.Form):
     options = _long_text("Options", 'JSON facts of the workload, such as {"tables": 4}.', rows=2, code=True)
     map = _long_text("Map", rows=5, code=True)
 
+    pattern = _text(
+        "Path pattern",
+        help_text="Which files are results, and what their paths say; without one, every file.",
+        spellcheck="false",
+        **{"class": "mono"},
+    )
+    path_map = _long_text("Mapping", "What parts of the paths mean, as JSON.", rows=4, code=True)
+    companion_pattern = _long_text(
+        "Companion patterns",
+        "Files that go with the results of which the same names are the same; one pattern a line.",
+        rows=2,
+        code=True,
+    )
+
     @property
     def common(self) -> list[BoundField]:
         return [self[name] for name in _COMMON]
@@ -87,6 +101,15 @@ class SaidForm(forms.Form):
     def is_unfolded(self) -> bool:
         """Whether something among the further fields must be seen."""
         return any(field.errors or field.value() for field in self.further)
+
+    @property
+    def archive(self) -> list[BoundField]:
+        """How the paths in an archive are read."""
+        return [self[name] for name in ARCHIVE_FIELDS if name in self.fields]
+
+    @property
+    def is_archive_unfolded(self) -> bool:
+        return any(field.errors or field.value() for field in self.archive)
 
     def show_errors(self, errors: Iterable[FieldError]) -> None:
         """Each at its field (``map.A-*.version`` at ``map``), and once, however many files it concerns."""
@@ -112,8 +135,11 @@ class ChangeForm(SaidForm):
         widget=forms.TextInput(attrs={"placeholder": "the machine was named wrongly"}),
     )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, is_archive: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        if not is_archive:
+            for name in ARCHIVE_FIELDS:
+                del self.fields[name]
         # Beside what was really said, an example would be taken for it.
         for name in FIELDS:
             self.fields[name].widget.attrs.pop("placeholder", None)
@@ -125,9 +151,11 @@ class ChangeForm(SaidForm):
 
 def said_in(data: QueryDict) -> dict[str, Sequence[str]]:
     """The texts of the metadata's fields, as ingest.metadata.read_form takes them."""
-    said: dict[str, Sequence[str]] = {name: data.getlist(name) for name in FIELDS if name in data}
+    said: dict[str, Sequence[str]] = {name: data.getlist(name) for name in ALL_FIELDS if name in data}
     if "tags" in said:
         said["tags"] = [tag.strip() for text in said["tags"] for tag in text.split(",")]
+    if "companion_pattern" in said:
+        said["companion_pattern"] = [line for text in said["companion_pattern"] for line in text.splitlines()]
     return said
 
 
@@ -162,4 +190,6 @@ def _one_text(data: QueryDict, name: str) -> str:
 def _as_text(name: str, value: Any) -> str:
     if name in JSON_FIELDS:
         return json.dumps(value, indent=2, ensure_ascii=False)
-    return ", ".join(value) if isinstance(value, list) else str(value)
+    if isinstance(value, list):
+        return (", " if name == "tags" else "\n").join(value)
+    return str(value)

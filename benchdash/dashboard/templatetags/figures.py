@@ -53,6 +53,10 @@ _TONES = {
     "partial": ("warning", "!"),
     "refused": ("error", "×"),
     "deleted": ("faded", "×"),
+    "ignored": ("faded", "–"),
+    "would be imported": ("plain", "✓"),
+    "known already": ("plain", "="),
+    "not looked at": ("dotted", "…"),
     "excluded": ("faded", "○"),
     "revoked": ("faded", "×"),
     "public": ("plain", ""),
@@ -121,8 +125,10 @@ def bytes_words(size: int | None) -> str:
     """``12.4 kB``; thousands are decimal."""
     if size is None:
         return numbers.NOTHING
-    value, unit = float(size), "bytes"
-    for unit in ("bytes", "kB", "MB", "GB"):
+    if size < 1000:
+        return f"{numbers.count(size)}\N{NO-BREAK SPACE}byte{'' if size == 1 else 's'}"
+    value, unit = size / 1000, "kB"
+    for unit in ("kB", "MB", "GB"):
         if value < 1000 or unit == "GB":
             break
         value /= 1000

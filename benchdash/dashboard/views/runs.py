@@ -188,6 +188,7 @@ def run(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
         "options": {name: value for name, value in sorted(found.options.items()) if name != "command"},
         "may_correct": page.may(Scope.TRIAGE),
         "may_see_raw": may_see_raw(page.viewer, details.upload),
+        "companions": details.upload.companions.order_by("pk"),
         "upload_url": page_url("upload", page.project, found.upload_id),
         "raw_url": page_url("upload_raw", page.project, found.upload_id),
     }

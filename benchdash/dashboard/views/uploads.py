@@ -1,34 +1,46 @@
 """Files as received: the list, the form, one upload and its raw file."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from django.conf import settings
-from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect
 from django.urls import path
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
+from django_htmx.http import reselect, retarget
 
 from benchdash.accounts.access import NotVisible
 from benchdash.accounts.models import Scope
 from benchdash.dashboard import filters, received, uploading
+from benchdash.dashboard.archive_files import (
+    CSV_COLUMNS,
+    counted,
+    csv_rows,
+    file_rows,
+    listed_files,
+    places_of,
+    states_of,
+)
 from benchdash.dashboard.commands import upload_command
+from benchdash.dashboard.csv_files import csv_file
 from benchdash.dashboard.filters import Filter
-from benchdash.dashboard.forms.uploads import ChangeForm, SaidForm, as_texts, changes_in, said_in
-from benchdash.dashboard.shell import ProjectPage, project_page, sent_reason
+from benchdash.dashboard.forms.uploads import SaidForm, as_texts, said_in
+from benchdash.dashboard.numbers import count
+from benchdash.dashboard.received import find_upload
+from benchdash.dashboard.shell import ProjectPage, project_page
 from benchdash.dashboard.uploading import Outcome
-from ingest import services, storage
 from ingest.api import raw_response
-from ingest.errors import FieldError, FieldsError, FileRefusedError, UploadBusyError
-from ingest.fields import FIELDS, JSON_FIELDS
+from ingest.fields import ALL_FIELDS, JSON_FIELDS
 from ingest.formats import FORMATS
 from ingest.models import Upload
-from ingest.queries import may_see_raw, run_summaries, upload_for, uploads_for, with_run_counts
+from ingest.queries import file_counts, may_see_raw, run_summaries, uploads_for, with_run_counts
+from ingest.reimport import readable_uploads
 
 _PAGE: Final = 50
+_FILES: Final = 100
 _LONGEST_SEARCH: Final = 200
 _EXAMPLE: Final = {
     "product": "MariaDB",
@@ -44,7 +56,7 @@ _EXAMPLE: Final = {
 @require_safe
 @project_page
 def uploads(request: HttpRequest, page: ProjectPage) -> HttpResponse:
-    text = request.GET.get("q", "").replace("\0", "").strip()[:_LONGEST_SEARCH]
+    text = _search_text(request)
     chips = _chips(page, request.GET)
     listed = uploads_for(page.viewer, page.project).filter(came_alone=True)
     found = _chosen(listed, chips, text)
@@ -52,6 +64,7 @@ def uploads(request: HttpRequest, page: ProjectPage) -> HttpResponse:
         request.GET.get("page")
     )
     held = received.held_by(pages.object_list)
+    files = file_counts([upload.pk for upload in pages if upload.is_archive])
     is_filtered = bool(text) or any(chip.chosen for chip in chips)
     context = {
         "filters": chips,
@@ -59,13 +72,17 @@ def uploads(request: HttpRequest, page: ProjectPage) -> HttpResponse:
         "is_filtered": is_filtered,
         "reset_url": request.path if is_filtered else "",
         "pages": pages,
-        "rows": [(upload, held.get(upload.pk)) for upload in pages],
+        "rows": [(upload, held.get(upload.pk), counted(files.get(upload.pk, {}))) for upload in pages],
         "waits": any(upload.state not in Upload.FINISHED for upload in pages),
         "sees_reasons": page.is_member or page.project.raw_files_are_public,
         "may_upload": page.may(Scope.UPLOAD),
         "upload_command": upload_command(fields={"project": page.project.slug, **_EXAMPLE}),
     }
     return page.render(request, "dashboard/uploads.html", context)
+
+
+def _search_text(request: HttpRequest) -> str:
+    return request.GET.get("q", "").replace("\0", "").strip()[:_LONGEST_SEARCH]
 
 
 def _chips(page: ProjectPage, query: QueryDict) -> list[Filter]:
@@ -112,6 +129,8 @@ def upload_new(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     outcomes = _receive(request, page)
     if request.headers.get("X-Requested-With") == "upload.js":
         return page.render(request, "dashboard/_upload_outcomes.html", {"outcomes": outcomes})
+    if len(outcomes) == 1 and (waiting := outcomes[0].left_to_a_job):
+        return redirect("dashboard:upload", page.project.slug, waiting.pk)
     form = SaidForm(request.POST)
     form.show_errors(error for outcome in outcomes for error in outcome.fields)
     return _form(request, page, form, outcomes)
@@ -138,6 +157,7 @@ def _form(
         "most_bytes": settings.UPLOAD_MAX_BYTES,
         "beside_suffixes": " ".join(uploading.BESIDE_SUFFIXES),
         "configuration_suffixes": " ".join(uploading.CONFIGURATION_SUFFIXES),
+        "archive_suffixes": " ".join(uploading.ARCHIVE_SUFFIXES),
     }
     return page.render(request, "dashboard/upload_new.html", context, status=422 if form.errors else 200)
 
@@ -148,23 +168,32 @@ def _form(
 @require_safe
 @project_page
 def upload(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
-    shown = _upload(page, pk)
+    shown = find_upload(page.viewer, page.project, pk)
+    context = _about(page, shown)
+    if shown.is_archive:
+        return _archive(request, page, shown, context)
+    context |= {"runs": run_summaries(shown), "places": places_of(shown, page.viewer)}
+    return page.render(request, "dashboard/upload.html", context)
+
+
+def _about(page: ProjectPage, shown: Upload) -> dict[str, Any]:
+    """What is told of every upload, archive or not."""
     sees_raw = may_see_raw(page.viewer, shown)
     context = {
         "upload": shown,
         "waits": shown.state not in Upload.FINISHED,
-        "runs": run_summaries(shown),
-        "said": [(name, shown.metadata[name]) for name in FIELDS if name in shown.metadata],
+        "said": [(name, shown.metadata[name]) for name in ALL_FIELDS if name in shown.metadata],
         "said_json": {name: text for name, text in as_texts(shown.metadata).items() if name in JSON_FIELDS},
         "sees_raw": sees_raw,
         "may_change": page.may(Scope.UPLOAD),
+        "is_readable": readable_uploads(page.project).filter(pk=shown.pk).exists(),
         "companions": shown.companions.select_related("raw").defer("raw__content").order_by("pk"),
     }
     if sees_raw:
-        context["troubles"] = received.troubles(shown.errors, _data(shown))
+        context["troubles"] = received.troubles_of(shown, shown.errors)
     if page.is_member:
         context["told"] = received.told_of(shown)
-    return page.render(request, "dashboard/upload.html", context)
+    return context
 
 
 @require_safe
@@ -173,7 +202,7 @@ def upload_raw(
     _request: HttpRequest, page: ProjectPage, pk: int, companion: int | None = None
 ) -> HttpResponseBase:
     """The bytes as they were received, of an upload or of a file beside it."""
-    shown = _upload(page, pk)
+    shown = find_upload(page.viewer, page.project, pk)
     if not may_see_raw(page.viewer, shown):
         page.require(Scope.READ)
     if companion is None:
@@ -184,115 +213,69 @@ def upload_raw(
     return raw_response(beside.raw, beside.name, is_text=False)
 
 
-def _upload(page: ProjectPage, pk: int) -> Upload:
-    """Raises NotVisible."""
-    shown = upload_for(page.viewer, pk)
-    if shown.project_id != page.project.pk:
-        raise NotVisible(f"no upload of this project has the number {pk}")
-    return shown
+# --- an archive ---------------------------------------------------------------------------------------------
 
 
-def _data(shown: Upload) -> bytes | None:
-    """The bytes, where the lines around an error are wanted of them and they are few."""
-    is_wanted = any(error["line"] for error in shown.errors)
-    return storage.read(shown.raw) if is_wanted and _is_small(shown) else None
-
-
-def _is_small(shown: Upload) -> bool:
-    return shown.raw.size <= settings.UPLOAD_IMPORT_AT_ONCE_BYTES
-
-
-# --- mending ------------------------------------------------------------------------------------------------
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-@project_page
-def upload_change(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
-    """Change metadata in two steps: what it would do, then doing it."""
-    shown = _upload(page, pk)
-    page.require(Scope.UPLOAD)
-    if request.method != "POST":
-        return _change_form(request, page, shown, ChangeForm(initial=as_texts(shown.metadata)))
-    form = ChangeForm(request.POST)
-    found: dict[str, Any] = {}
-    try:
-        changes = changes_in(request.POST, shown.metadata)
-        if form.is_valid() and request.POST.get("step") == "change":
-            amended = services.amend_upload(
-                shown, changes, by=page.viewer, reason=form.cleaned_data["reason"]
-            )
-            messages.success(request, f"Changed: {', '.join(changes)}.")
-            return redirect("dashboard:upload", page.project.slug, amended.pk)
-        found = _previewed(services.preview_amend(shown, changes))
-    except FieldsError as error:
-        form.show_errors(error.errors)
-    except FileRefusedError as error:
-        found = {"troubles": received.troubles(error.errors, storage.read(shown.raw))}
-    except UploadBusyError as error:
-        form.show_errors([FieldError("", str(error))])
-    return _change_form(request, page, shown, form, found)
-
-
-def _change_form(
-    request: HttpRequest,
-    page: ProjectPage,
-    shown: Upload,
-    form: ChangeForm,
-    found: dict[str, Any] | None = None,
+def _archive(
+    request: HttpRequest, page: ProjectPage, shown: Upload, context: Mapping[str, Any]
 ) -> HttpResponse:
-    context = {
-        "upload": shown,
-        "form": form,
-        "known": received.known_names(page.project),
-        "is_small": _is_small(shown),
-        **(found or {}),
+    """While it waits, a script asks for its progress alone; what comes at the end is the whole page."""
+    listed = listed_files(shown, sees_reasons=context["sees_raw"])
+    states = states_of(listed)
+    context = {**context, "states": states, "percent": shown.done * 100 // max(shown.total, 1)}
+    if context["waits"]:
+        return page.render(request, "dashboard/archive.html", context)
+    text, chips = _search_text(request), [_state_chip(states, request.GET.getlist("state"))]
+    found = Paginator(_found(listed, chips[0], text), _FILES).get_page(request.GET.get("page"))
+    context |= {
+        "filters": chips,
+        "text": text,
+        "search_label": "File name",
+        "reset_url": request.path if text or chips[0].chosen else "",
+        "pages": found,
+        "rows": file_rows(found),
+        "number_of_files": sum(number for _, number in states),
+        "lists_reasons": any(state == Upload.State.REFUSED for state, _ in states),
     }
-    is_refused = bool(form.errors or context.get("troubles"))
-    return page.render(request, "dashboard/upload_change.html", context, status=422 if is_refused else 200)
+    answer = page.render(request, "dashboard/archive.html", context)
+    return (
+        retarget(reselect(answer, "#page"), "#page")
+        if request.headers.get("HX-Target") == "import"
+        else answer
+    )
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
+@require_safe
 @project_page
-def upload_delete(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
-    shown = _upload(page, pk)
-    page.require(Scope.UPLOAD)
-    try:
-        if request.method == "POST":
-            services.delete_upload(shown, by=page.viewer, reason=sent_reason(request))
-            messages.success(request, f"Deleted {shown.name}. The file is kept and can be restored.")
-            return redirect("dashboard:upload", page.project.slug, pk)
-        found = _previewed(services.preview_delete(shown))
-    except UploadBusyError as error:
-        messages.error(request, f"Not deleted: {error}.")
-        return redirect("dashboard:upload", page.project.slug, pk)
-    return page.render(request, "dashboard/upload_delete.html", {"upload": shown, **found})
+def upload_files_csv(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
+    """The files of an archive that the address asks for, all of them."""
+    shown = find_upload(page.viewer, page.project, pk)
+    listed = listed_files(shown, sees_reasons=may_see_raw(page.viewer, shown))
+    chip = _state_chip(states_of(listed), request.GET.getlist("state"))
+    files = _found(listed, chip, _search_text(request))
+    return csv_file(f"{page.project.slug}-upload-{pk}-files", CSV_COLUMNS, csv_rows(page.project, files))
 
 
-@require_POST
-@project_page
-def upload_restore(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
-    shown = _upload(page, pk)
-    page.require(Scope.UPLOAD)
-    try:
-        services.restore_upload(shown, by=page.viewer, reason=sent_reason(request))
-    except UploadBusyError as error:
-        messages.error(request, f"Not restored: {error}.")
-    else:
-        messages.success(request, f"Restored {shown.name}.")
-    return redirect("dashboard:upload", page.project.slug, pk)
+def _state_chip(states: Sequence[tuple[str, int]], chosen: Sequence[str]) -> Filter:
+    options = [(state, f"{state}, {count(number)}") for state, number in states]
+    return filters.some_of("state", "State", options, chosen)
 
 
-def _previewed(preview: services.Preview) -> dict[str, Any]:
-    return {"preview": preview, "run_changes": received.run_changes(preview.before, preview.after)}
+def _file_search(request: HttpRequest) -> str:
+    return request.GET.get("q", "").replace("\0", "").strip()[:_LONGEST_SEARCH]
+
+
+def _found(listed: QuerySet[Any], chip: Filter, text: str) -> QuerySet[Any]:
+    if states := [choice.value for choice in chip.chosen]:
+        listed = listed.filter(shown_state__in=states)
+    return listed.filter(name__icontains=text) if text else listed
 
 
 urlpatterns = [
     path("uploads/", uploads, name="uploads"),
     path("uploads/new/", upload_new, name="upload_new"),
     path("uploads/<int:pk>/", upload, name="upload"),
+    path("uploads/<int:pk>/files.csv", upload_files_csv, name="upload_files_csv"),
     path("uploads/<int:pk>/raw/", upload_raw, name="upload_raw"),
     path("uploads/<int:pk>/companions/<int:companion>/", upload_raw, name="upload_companion"),
-    path("uploads/<int:pk>/change/", upload_change, name="upload_change"),
-    path("uploads/<int:pk>/delete/", upload_delete, name="upload_delete"),
-    path("uploads/<int:pk>/restore/", upload_restore, name="upload_restore"),
 ]
