@@ -214,14 +214,21 @@ def test_what_a_tool_printed_meanwhile_is_drawn(client):
         SampleTable("sysbench", ("time_s", "tps", "latency_p95"), ((1.0, 90.0, 5.0), (2.0, 110.0, None))),
         SampleTable("histogram", ("latency_ms", "count"), ((1.0, 30.0), (2.0, 70.0))),
         SampleTable("pgbench", ("time_s", "tps"), ((1.0, 90.0), (2.0, 110.0))),
+        SampleTable("ycsb", ("time_s", "ops_per_s", "read.latency_avg"), ((1.0, 90.0, 5.0),)),
+        SampleTable("read histogram", ("latency_ms", "count"), ((1.0, 30.0), (2.0, 70.0))),
+        SampleTable("transaction counter", ("reading", "tpm"), ((1.0, 0.0), (2.0, 70.0))),
         SampleTable("vmstat", ("us", "sy"), ((50.0, 9.0),)),
     )
     answer = page_of(client, make_run(project=make_project(public=True), samples=tables))
     drawn = {chart.name: chart.figure for chart in answer.context["intervals"]}
-    assert list(drawn) == ["sysbench", "histogram", "pgbench", "vmstat"]
-    for source in ("sysbench", "histogram", "pgbench"):
+    known, others = ["sysbench", "pgbench", "ycsb", "histogram"], ["read-histogram", "transaction-counter"]
+    assert list(drawn) == [*known, *others, "vmstat"]
+    for source in known + others:
         go.Figure(drawn[source])
     assert drawn["vmstat"] is None
+    assert [chart.height for chart in answer.context["intervals"]] == [400, 320, 400, 320, 320, 320, 320]
+    titles = [chart.title.rpartition(", ")[2] for chart in answer.context["intervals"]]
+    assert titles[:3] == ["while it ran"] * 3
     assert 'id="sysbench-table"' in text_of(answer)
     assert 'id="histogram-table"' in text_of(answer)
 

@@ -4,23 +4,41 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
+from operator import itemgetter
 from typing import Any, Final
 
 from benchdash.dashboard import numbers
 from benchdash.dashboard.charts import common
 from benchdash.dashboard.charts.common import Figure, token
 from benchdash.results.models import IntervalSamples
-from benchdash.results.readings import known_metric, reading
+from benchdash.results.readings import LOWER, Reading, reading
 from benchdash.results.thinning import thinned
 
 _TIME: Final = "time_s"
-_THROUGHPUT: Final = ("tps", "qps", "events_per_s", "ops_per_s", "reads_per_s", "writes_per_s")
-_LATENCY: Final = "latency_p"
+_READING: Final = "reading"
+_THROUGHPUT: Final[tuple[str, ...]] = (
+    *("tps", "qps", "events_per_s", "ops_per_s", "reads_per_s", "writes_per_s", "tpm"),
+    *("transferred_mib_per_s", "read_mib_per_s", "written_mib_per_s"),
+)
+_LATENCY: Final = "latency_"
+_PERCENTILE: Final = "latency_p"
+_PERCENTILES_WANTED: Final = ("latency_p95", "latency_p99")
+_AVERAGE: Final = "latency_avg"
 _MOST_POINTS: Final = 2000
 _MARKERS_UP_TO: Final = 200
 _MOST_BARS: Final = 300
 _BARS: Final = 60
 _TICKS_WANTED: Final = 4
+_EVERY_TICK_UP_TO: Final = 10
+_TOOLS_ALONG: Final = {
+    _TIME: ("seconds since the start", "%{x} s"),
+    _READING: ("reading of the counter", "reading %{x}"),
+}
+_LEGEND_ABOVE: Final[dict[str, Any]] = {
+    "showlegend": True,
+    "legend": {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "font": {"size": 12}},
+    "margin": {"l": 64, "r": 16, "t": 40, "b": 48},
+}
 
 Cells = Sequence[float | None]
 
@@ -29,34 +47,63 @@ Cells = Sequence[float | None]
 
 
 def over_time(samples: IntervalSamples) -> Figure | None:
-    """Throughput above response time, on one axis of seconds; None where neither was printed."""
-    columns = samples.columns
-    if _TIME not in columns:
+    """Throughput above response time, on one axis of seconds; None where neither was printed.
+
+    Where a tool prints the response times of several operations, each is a line. A counter that is read
+    without telling the time has the numbers of its readings along its axis.
+    """
+    along = next((name for name in _TOOLS_ALONG if name in samples.columns), None)
+    panels = _panels_of_a_tool(samples)
+    if along is None or not panels:
         return None
-    throughput = next((column for column in _THROUGHPUT if column in columns), None)
-    latency = next(
-        (column for column in columns if column.startswith(_LATENCY) and known_metric(column)), None
-    )
-    shown = [column for column in (throughput, latency) if column]
-    if not shown:
-        return None
-    kept = thinned([value or 0 for value in _column(samples, shown[0])], _MOST_POINTS)
-    rows = [samples.rows[index] for index in kept]
-    seconds, *values = ([row[columns.index(name)] for row in rows] for name in (_TIME, *shown))
+    shown = [metric for panel in panels for metric in panel]
+    rows = _rows_apart(samples, along)
+    throughput = samples.columns.index(shown[0])
+    rows = [rows[index] for index in thinned([row[throughput] or 0 for row in rows], _MOST_POINTS)]
+    at, *values = ([row[samples.columns.index(name)] for row in rows] for name in (along, *shown))
     data = [
-        _sampled(column, seconds, sampled, number)
-        for number, (column, sampled) in enumerate(zip(shown, values, strict=True))
+        _sampled(metric, at, sampled, number, panel=int(metric in panels[-1] and len(panels) > 1))
+        for number, (metric, sampled) in enumerate(zip(shown, values, strict=True))
     ]
+    title, hover_title = _TOOLS_ALONG[along]
     x_axis = common.axis(
-        "seconds since the start",
-        anchor="y2" if len(shown) > 1 else "y",
+        title,
+        anchor=_axis_name("y", len(panels) - 1),
         showgrid=False,
-        rangemode="tozero",
-        unifiedhovertitle={"text": "%{x} s"},
+        rangemode="tozero" if along == _TIME else "normal",
+        unifiedhovertitle={"text": hover_title},
+        **({"dtick": 1} if along == _READING and len(rows) <= _EVERY_TICK_UP_TO else {}),
     )
+    legend = _LEGEND_ABOVE if len(panels[-1]) > 1 else {}
     return common.figure(
-        data, common.base_layout(hovermode="x unified", xaxis=x_axis, **_stacked_axes(shown))
+        data, common.base_layout(hovermode="x unified", xaxis=x_axis, **_stacked_axes(panels), **legend)
     )
+
+
+def tool_panels(samples: IntervalSamples) -> int:
+    """How many parts ``over_time`` stacks."""
+    return len(_panels_of_a_tool(samples))
+
+
+def _panels_of_a_tool(samples: IntervalSamples) -> list[list[str]]:
+    """The metric of the throughput, and those of the response times, as far as they were printed."""
+    printed = [metric for metric in _THROUGHPUT if metric in samples.columns]
+    throughput = [metric for metric in printed if any(_column(samples, metric))] or printed
+    return [panel for panel in (throughput[:1], _response_times(samples.columns)) if panel]
+
+
+def _response_times(columns: Sequence[str]) -> list[str]:
+    """The same figure of every operation: a percentile, else the average."""
+    own = {column: column.rpartition(".")[2] for column in columns}
+    found = [name for name in own.values() if name.startswith(_PERCENTILE)]
+    wanted = next((name for name in (*_PERCENTILES_WANTED, *found) if name in found), _AVERAGE)
+    return [column for column, name in own.items() if name == wanted]
+
+
+def _rows_apart(samples: IntervalSamples, along: str) -> list[Cells]:
+    """Without what was printed again in the same second, as YCSB does for the rest of one when it ends."""
+    at = samples.columns.index(along)
+    return [next(same) for _, same in groupby(samples.rows, key=itemgetter(at))]
 
 
 def _column(samples: IntervalSamples, name: str) -> Cells:
@@ -64,38 +111,45 @@ def _column(samples: IntervalSamples, name: str) -> Cells:
     return [row[at] for row in samples.rows]
 
 
-def _sampled(metric: str, seconds: Cells, values: Cells, number: int) -> dict[str, Any]:
-    unit = numbers.unit_words(metric, reading(metric, 0).unit)
+def _sampled(metric: str, along: Cells, values: Cells, number: int, *, panel: int) -> dict[str, Any]:
+    unit = numbers.unit_words(metric, _known(metric).unit)
     colour = common.unordered_colour(number)
     return common.line(
         numbers.short_metric_name(metric),
-        seconds,
+        along,
         values,
         colour=colour,
         hover=[" ".join(filter(None, [numbers.number(value), unit])) for value in values],
         mode="lines+markers" if len(values) <= _MARKERS_UP_TO else "lines",
         marker={"color": colour, "size": 4},
-        yaxis="y2" if number else "y",
+        yaxis=_axis_name("y", panel),
     )
 
 
-def _stacked_axes(metrics: Sequence[str]) -> dict[str, Any]:
-    if len(metrics) == 1:
-        return {"yaxis": _metric_axis(metrics[0])}
+def _stacked_axes(panels: Sequence[Sequence[str]]) -> dict[str, Any]:
+    if len(panels) == 1:
+        return {"yaxis": _metric_axis(panels[0][0])}
+    above, below = panels
     return {
-        "yaxis": {**_metric_axis(metrics[0]), "domain": [0.54, 1]},
-        "yaxis2": {**_metric_axis(metrics[1]), "domain": [0, 0.46]},
+        "yaxis": {**_metric_axis(above[0]), "domain": [0.54, 1]},
+        "yaxis2": {**_metric_axis(below[0]), "domain": [0, 0.46]},
     }
 
 
 def _metric_axis(metric: str) -> dict[str, Any]:
-    known = reading(metric, 0)
-    axis = common.metric_axis(metric, known.unit, known.direction)
-    unit = numbers.unit_words(metric, known.unit)
+    known = _known(metric)
+    axis = common.metric_axis(known.metric, known.unit, known.direction)
+    unit = numbers.unit_words(known.metric, known.unit)
     # Half as high as other charts: neither the direction nor more of a name has room.
-    name = numbers.short_metric_name(metric).removeprefix("response time ")
+    name = numbers.short_metric_name(known.metric).removeprefix("response time ")
     axis["title"]["text"] = f"{name}{f' ({unit})' if unit else ''}"
     return {**axis, "nticks": 5}
+
+
+def _known(metric: str) -> Reading:
+    """What the metric is without its operation; its value is none."""
+    own = metric.rpartition(".")[2]
+    return Reading(own, 0, "ms", LOWER) if own.startswith(_LATENCY) else reading(own, 0)
 
 
 # --- the machine meanwhile --------------------------------------------------------------------------------
@@ -117,7 +171,6 @@ _PANELS: Final = (
 _SAMPLE: Final = "sample"
 _ALONG: Final = {_TIME: ("seconds since sampling began", "%{x} s"), _SAMPLE: ("sample", "sample %{x}")}
 _GAP: Final = 0.06
-_EVERY_TICK_UP_TO: Final = 10
 _MOST_POINTS_OF_A_LINE: Final = 800
 
 
@@ -152,11 +205,9 @@ def of_the_machine(samples: IntervalSamples) -> Figure | None:
         data,
         common.base_layout(
             hovermode="x unified",
-            showlegend=True,
-            legend={"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "font": {"size": 12}},
-            margin={"l": 64, "r": 16, "t": 40, "b": 48},
             xaxis=x_axis,
             **_panel_axes(panels),
+            **_LEGEND_ABOVE,
         ),
     )
 
@@ -286,7 +337,8 @@ def distribution(samples: IntervalSamples) -> Figure | None:
         "textposition": "none",
         "hovertemplate": "%{text}<extra></extra>",
     }
-    marked = [(name, value) for name, value in percentiles(samples) if name in ("p50", "p95", "p99")]
+    named = [(name, value) for name, value in percentiles(samples) if name in ("p50", "p95", "p99")]
+    marked = [(name, value) for name, value in named if value > 0]
     ticks = _ticks(bars[0].low, bars[-1].high)
     layout = common.base_layout(
         margin={"l": 64, "r": 16, "t": 24, "b": 48},

@@ -169,6 +169,7 @@ _ROWS_OF_SAMPLES: Final = 500
 # A page with more cells takes a second to write; all of them are a link away.
 _CELLS_OF_SAMPLES: Final = 4000
 # By how many parts are stacked.
+_TOOLS: Final = ("sysbench", "pgbench", "ycsb")
 _HEIGHTS: Final = {1: 320, 2: 400, 3: 480}
 
 
@@ -205,7 +206,7 @@ def _environment(run: Run) -> dict[str, Any]:
 def _interval_charts(details: RunDetails) -> list[IntervalChart]:
     """Those of known sources first; others are drawn where they have a time and a metric."""
     known: dict[str, tuple[str, Callable[[IntervalSamples], Figure | None]]] = {
-        "sysbench": ("while it ran", intervals.over_time),
+        **dict.fromkeys(_TOOLS, ("while it ran", intervals.over_time)),
         "iterations": ("its iterations", partial(_iterations, details)),
         "histogram": ("its response times", intervals.distribution),
     }
@@ -214,7 +215,7 @@ def _interval_charts(details: RunDetails) -> list[IntervalChart]:
     charts = []
     for source in [*known, *sorted(details.samples.keys() - known.keys())]:
         if samples := details.samples.get(source):
-            title, draw = known.get(source, (source, _of_the_machine_or_tool))
+            title, draw = known.get(source, (source, _by_its_columns))
             charts.append(
                 IntervalChart(
                     name=source.replace(" ", "-"),
@@ -223,8 +224,8 @@ def _interval_charts(details: RunDetails) -> list[IntervalChart]:
                     columns=samples.columns,
                     rows=samples.rows[: _shown_rows(samples)],
                     total=len(samples.rows),
-                    height=_height(source, samples),
-                    percentiles=intervals.percentiles(samples) if source == "histogram" else (),
+                    height=_height(samples),
+                    percentiles=intervals.percentiles(samples) if _is_histogram(samples) else (),
                 )
             )
     return charts
@@ -234,12 +235,18 @@ def _shown_rows(samples: IntervalSamples) -> int:
     return min(_ROWS_OF_SAMPLES, max(1, _CELLS_OF_SAMPLES // max(1, len(samples.columns))))
 
 
-def _of_the_machine_or_tool(samples: IntervalSamples) -> Figure | None:
+def _by_its_columns(samples: IntervalSamples) -> Figure | None:
+    if _is_histogram(samples):
+        return intervals.distribution(samples)
     return intervals.of_the_machine(samples) or intervals.over_time(samples)
 
 
-def _height(source: str, samples: IntervalSamples) -> int:
-    panels = intervals.machine_panels(samples) or (2 if source == "sysbench" else 1)
+def _is_histogram(samples: IntervalSamples) -> bool:
+    return set(samples.columns) == {"latency_ms", "count"}
+
+
+def _height(samples: IntervalSamples) -> int:
+    panels = intervals.machine_panels(samples) or intervals.tool_panels(samples)
     return _HEIGHTS.get(panels, _HEIGHTS[1])
 
 

@@ -42,6 +42,66 @@ def test_without_response_times_throughput_has_the_whole_height():
     assert "domain" not in figure["layout"]["yaxis"]
 
 
+def test_pgbench_has_its_average_response_time_for_want_of_a_percentile():
+    columns = ["time_s", "tps", "latency_avg", "latency_stddev", "failed"]
+    figure = intervals.over_time(samples(columns, [[1.0, 100.0, 5.0, 1.0, 0.0], [2.0, 120.0, 4.0, 1.0, 0.0]]))
+    go.Figure(figure)
+    assert [trace["name"] for trace in figure["data"]] == ["tps", "response time avg"]
+    assert figure["data"][1]["y"] == [5.0, 4.0]
+    assert figure["layout"]["yaxis2"]["title"]["text"] == "avg (ms)"
+
+
+def test_each_operation_of_ycsb_is_a_line_of_the_same_percentile():
+    columns = ["time_s", "ops_per_s", "read.latency_avg", "read.latency_p90", "read.latency_p99"]
+    columns += ["update.latency_avg", "update.latency_p90", "update.latency_p99"]
+    figure = intervals.over_time(
+        samples(columns, [[0.0, None, 1, 2, 3, 4, 5, 6], [9.0, 50.0, 2, 3, 4, 5, 6, 7]])
+    )
+    go.Figure(figure)
+    names = [(trace["name"], trace["yaxis"]) for trace in figure["data"]]
+    assert names == [
+        ("ops/s", "y"),
+        ("read: response time p99", "y2"),
+        ("update: response time p99", "y2"),
+    ]
+    assert [trace["y"] for trace in figure["data"]] == [[None, 50.0], [3, 4], [6, 7]]
+    assert figure["layout"]["yaxis2"]["title"]["text"] == "p99 (ms)"
+    assert figure["layout"]["showlegend"]
+
+
+def test_the_rest_of_a_second_that_was_printed_is_left_to_the_table():
+    figure = intervals.over_time(samples(["time_s", "tps"], [[1.0, 90.0], [2.0, 100.0], [2.0, 20.0]]))
+    assert figure["data"][0]["y"] == [90.0, 100.0]
+
+
+def test_response_times_alone_have_the_whole_height():
+    figure = intervals.over_time(samples(["time_s", "read.latency_avg"], [[0.5, 3.0]]))
+    go.Figure(figure)
+    assert figure["layout"]["yaxis"]["title"]["text"] == "avg (ms)"
+    assert "yaxis2" not in figure["layout"]
+
+
+def test_a_percentile_of_a_hook_is_drawn_though_its_rank_is_not_known():
+    figure = intervals.over_time(samples(["time_s", "tps", "latency_pct"], [[1.0, 10.0, 5.0]]))
+    go.Figure(figure)
+    assert figure["data"][1]["y"] == [5.0]
+
+
+def test_readings_of_a_counter_are_drawn_by_their_numbers():
+    figure = intervals.over_time(samples(["reading", "tpm"], [[1.0, 0.0], [2.0, 31206.0], [3.0, 39114.0]]))
+    go.Figure(figure)
+    assert figure["data"][0]["x"] == [1.0, 2.0, 3.0]
+    axis = figure["layout"]["xaxis"]
+    assert (axis["title"]["text"], axis["dtick"]) == ("reading of the counter", 1)
+
+
+def test_what_a_test_does_not_do_is_not_its_throughput():
+    columns = ["time_s", "read_mib_per_s", "written_mib_per_s", "latency_p95"]
+    figure = intervals.over_time(samples(columns, [[1.0, 0.0, 20.0, 5.0]]))
+    assert figure["data"][0]["y"] == [20.0]
+    assert intervals.tool_panels(samples(columns, [[1.0, 0.0, 20.0, 5.0]])) == 2
+
+
 def test_samples_of_something_else_are_not_drawn_over_time():
     assert intervals.over_time(samples(["time_s", "queue_length"], [[1.0, 2.0]])) is None
     assert intervals.over_time(samples(["us", "sy"], [[1.0, 2.0]])) is None
@@ -87,6 +147,12 @@ def test_one_bucket_is_one_bar_and_none_is_no_chart():
     go.Figure(intervals.distribution(samples(["latency_ms", "count"], [[5.0, 9.0]])))
     assert intervals.distribution(samples(["latency_ms", "count"], [[0.0, 9.0]])) is None
     assert intervals.distribution(samples(["latency_ms", "count"], [])) is None
+
+
+def test_a_percentile_of_0_ms_has_no_place_on_an_axis_of_logs():
+    figure = intervals.distribution(samples(["latency_ms", "count"], [[0.0, 60.0], [1.0, 30.0], [2.0, 10.0]]))
+    go.Figure(figure)
+    assert [note["text"] for note in figure["layout"]["annotations"]] == ["p95", "p99"]
 
 
 def test_percentiles_are_the_buckets_that_hold_them():
