@@ -2,9 +2,12 @@
 
 import logging
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 
 from celery import Celery
+from django.core.cache import cache
 from django.db import transaction
 from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
@@ -12,6 +15,9 @@ from redis.exceptions import RedisError
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "benchdash.settings")
 
 logger = logging.getLogger(__name__)
+
+# A task that has waited for so long was lost with its broker.
+_LOST_AFTER_S = 60.0
 
 app = Celery("benchdash")
 # Else a thread of the web server would send its jobs through an app that knows no broker.
@@ -25,9 +31,45 @@ def ring(task: str, *arguments: object) -> None:
     transaction.on_commit(partial(_send, task, arguments))
 
 
-def _send(task: str, arguments: tuple[object, ...]) -> None:
+def ring_together(task: str, *, every: float) -> None:
+    """Like ``ring``, for a task that does all there is to do: one answers many rings.
+
+    Nobody rings twice for a task that waits in the queue; it will see what they committed. It begins at
+    once, or ``every`` seconds after the one before began.
+    """
+    transaction.on_commit(partial(_send_together, task, every))
+
+
+def taken_up(task: str, *, every: float) -> None:
+    """Called by a task that is rung together, before it looks at what is due."""
+    with _without_redis_beat_sees_to_it(task):
+        cache.set(_began(task), True, timeout=every)
+        cache.delete(_waits(task))
+
+
+def _send_together(task: str, every: float) -> None:
+    with _without_redis_beat_sees_to_it(task):
+        if cache.add(_waits(task), True, timeout=_LOST_AFTER_S + every):
+            app.send_task(task, countdown=every if cache.get(_began(task)) else None)
+
+
+def _waits(task: str) -> str:
+    return f"waits:{task}"
+
+
+def _began(task: str) -> str:
+    return f"began:{task}"
+
+
+@contextmanager
+def _without_redis_beat_sees_to_it(task: str) -> Iterator[None]:
+    """PostgreSQL remembers what is due and beat looks there: only seconds are lost."""
     try:
-        app.send_task(task, arguments)
+        yield
     except (OperationalError, RedisError) as error:
-        # PostgreSQL remembers what is due and beat looks there: only seconds are lost.
-        logger.warning("no broker takes %s%s, beat will see to it: %s", task, arguments, error)
+        logger.warning("no broker takes %s, beat will see to it: %s", task, error)
+
+
+def _send(task: str, arguments: tuple[object, ...]) -> None:
+    with _without_redis_beat_sees_to_it(f"{task}{arguments}"):
+        app.send_task(task, arguments)

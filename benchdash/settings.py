@@ -6,6 +6,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import environ
+from celery.schedules import crontab
 from csp.constants import NONCE, NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
@@ -156,9 +157,15 @@ CELERY_BEAT_SCHEDULE = {
     "analyse-touched-series": {"task": "benchdash.regressions.tasks.analyse_touched", "schedule": 10.0},
     "send-alerts": {"task": "benchdash.alerts.tasks.send_alerts", "schedule": 10.0},
     "import-waiting-uploads": {"task": "ingest.tasks.import_waiting", "schedule": 15.0},
+    "recompute-all": {
+        "task": "benchdash.regressions.tasks.recompute_all",
+        "schedule": crontab(hour="1", minute="30"),
+    },
 }
 # Tasks that are rung after a commit, by name: the package that rings knows no more than the name.
 ANALYSIS_DOORBELL = "benchdash.regressions.tasks.analyse_touched"
+# Analyses that are rung for begin at least so long after each other: a hundred files of CI share a few.
+ANALYSIS_EVERY_S = env.float("ANALYSIS_EVERY_S", default=3.0)
 ALERTS_DOORBELL = "benchdash.alerts.tasks.send_alerts"
 
 # --- limits and rules ---------------------------------------------------------------------------------------

@@ -54,7 +54,10 @@ def told(worker):
 
 @pytest.mark.pipeline
 @pytest.mark.django_db(transaction=True)
-def test_a_real_switch_is_told_once_by_mail_and_nothing_in_the_clean_nights(worker, smtp, chromium_page):
+def test_a_real_switch_is_told_once_by_mail_and_nothing_in_the_clean_nights(
+    worker, smtp, chromium_page, settings
+):
+    settings.ANALYSIS_EVERY_S = 0
     project = make_project(slug="nightly", public=True)
     nightly = Nightly(make_token(project))
     call_command("subscribe", "--project=nightly", "dba@example.org")

@@ -185,7 +185,9 @@ def _describe(incident: Incident, cluster: _Cluster, *, looked_at: int) -> None:
     incident.median = median(speeds)
     incident.looked_at = looked_at
     incident.historical = all(change_point.historical for change_point in told_by)
-    incident.quiet = all(change_point.quiet for change_point in told_by)
+    # Old news is told to nobody, so it makes nothing loud beside it.
+    young = [change_point for change_point in told_by if not change_point.historical]
+    incident.quiet = all(change_point.quiet for change_point in young or told_by)
     if confirmed and incident.status != Incident.Status.CONFIRMED:
         incident.confirmed_at = timezone.now()
     incident.status = Incident.Status.CONFIRMED if confirmed else Incident.Status.SUSPECTED

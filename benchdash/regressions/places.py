@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 
 import numpy as np
@@ -85,6 +85,13 @@ class Place:
             configuration=self.configuration_id,
             counterpart=self.counterpart,
         )
+
+
+def all_places(series: QuerySet[Series]) -> list[Place]:
+    """Where these series were measured, each place once, product by product."""
+    names = [field.name for field in fields(Place)]
+    rows = series.order_by(*names).values_list(*names).distinct()
+    return [Place(*row) for row in rows]
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ its workloads and metrics are the lines of one table, its groups the positions.
 
 import logging
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -27,10 +27,12 @@ from benchdash.regressions.places import (
     SPEED_OF_THE_MACHINE,
     History,
     Place,
+    all_places,
     changed_surroundings,
     place_histories,
 )
-from benchdash.results.models import Run, TouchedSeries
+from benchdash.results.models import Run, Series, TouchedSeries
+from benchdash.results.services import ring_analysis
 
 _log = logging.getLogger(__name__)
 
@@ -58,26 +60,67 @@ class _Found:
         return self.history.at(self.shift.index).first_run_id
 
 
-def analyse_touched() -> int:
-    """Look at every touched series, one product at a time; the number of touched series dealt with.
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """``done`` of ``total`` places were recomputed; ``failed`` of them could not be."""
 
-    May run in several workers at once: a product that another one looks at right now is left to it.
+    done: int
+    total: int
+    failed: int
+
+    @property
+    def per_cent(self) -> int:
+        return 100 * self.done // self.total
+
+
+def analyse_touched() -> int:
+    """Look once at every product with touched series; the number of touched series dealt with.
+
+    May run in several workers at once: a product that another one looks at right now is left to it. What
+    was touched meanwhile is left to the next call, which is asked for: files that come in one after the
+    other share a look.
     """
     done = 0
-    left: set[int] = set()
-    while product_id := _next_touched_product(leaving_out=left):
+    tried: set[int] = set()
+    looked_at: set[int] = set()
+    while product_id := _next_touched_product(leaving_out=tried):
+        tried.add(product_id)
         try:
             dealt_with = _analyse_product(product_id)
         except Exception:  # noqa: BLE001 - whatever it is, it must not hold up the other products
             # It stays due, and beat comes back to it.
             _log.exception("the analysis of product %s failed", product_id)
-            dealt_with = None
-        if dealt_with is None:
-            left.add(product_id)
-        else:
+            continue
+        if dealt_with is not None:
+            looked_at.add(product_id)
             done += dealt_with
     _withdraw_incidents_without_evidence()
+    if TouchedSeries.objects.filter(series__product__in=looked_at).exists():
+        ring_analysis()
     return done
+
+
+def recompute(*, project: Project | None = None, product_id: int | None = None) -> Iterator[Progress]:
+    """Look anew at every place of a project, a product, or (of neither) everything.
+
+    Opinions that stay keep their rows, those that differ are brought up to date, and nobody is mailed for
+    it. What was touched and not yet looked at is news as ever. A place that fails is logged and left alone.
+    """
+    series = Series.objects.all()
+    if project:
+        series = series.filter(project=project)
+    if product_id:
+        series = series.filter(product=product_id)
+    places = all_places(series)
+    failed = 0
+    for done, place in enumerate(places, 1):
+        try:
+            _recompute_place(place)
+        except Exception:  # noqa: BLE001 - whatever it is, it must not hold up the other places
+            _log.exception("the analysis of %s failed", place)
+            failed += 1
+        yield Progress(done, len(places), failed)
+    _withdraw_incidents_without_evidence()
 
 
 def triage(
@@ -134,16 +177,14 @@ def _next_touched_product(*, leaving_out: Iterable[int]) -> int | None:
 @transaction.atomic
 def _analyse_product(product_id: int) -> int | None:
     """Look at the touched places of a product; None where another worker is at it."""
-    if not _lock(product_id):
+    if not _take(product_id):
         return None
     touched = list(TouchedSeries.objects.filter(series__product_id=product_id).select_related("series"))
     touches: dict[Place, list[TouchedSeries]] = defaultdict(list)
     for row in touched:
         touches[Place.of(row.series)].append(row)
     for place, of_place in touches.items():
-        # One loud touch is enough: the news of a nightly run is not silenced by a correction beside it.
-        quiet = all(row.quiet for row in of_place)
-        update_change_points(place, quiet=quiet, new_since=min(row.due_since for row in of_place))
+        _look_at(place, of_place)
     for streams in {(place.branch, place.line) for place in touches}:
         update_incidents(product_id, branch=streams[0], line=streams[1])
     _forget(touched)
@@ -151,10 +192,35 @@ def _analyse_product(product_id: int) -> int | None:
     return len(touched)
 
 
-def _lock(product_id: int) -> bool:
+@transaction.atomic
+def _recompute_place(place: Place) -> None:
+    _wait_for(place.product_id)
+    touched = list(TouchedSeries.objects.filter(series__in=place.series()))
+    _look_at(place, touched)
+    update_incidents(place.product_id, branch=place.branch, line=place.line)
+    if touched:
+        _forget(touched)
+        ring(settings.ALERTS_DOORBELL)
+
+
+def _look_at(place: Place, touched: Sequence[TouchedSeries]) -> None:
+    # One loud touch is enough: the news of a nightly run is not silenced by a correction beside it.
+    quiet = all(row.quiet for row in touched)
+    new_since = min((row.due_since for row in touched), default=None)
+    update_change_points(place, quiet=quiet, new_since=new_since)
+
+
+def _take(product_id: int) -> bool:
+    """Hold a product alone until the transaction ends; False where somebody holds it."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s, %s)", [_LOCK, product_id % 2**31])
         return bool(cursor.fetchone()[0])
+
+
+def _wait_for(product_id: int) -> None:
+    """Hold a product alone until the transaction ends, once nobody else does."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_LOCK, product_id % 2**31])
 
 
 def _forget(touched: Sequence[TouchedSeries]) -> None:
@@ -328,7 +394,9 @@ def historical_after(project: Project) -> timedelta:
 def _describe(change_point: ChangePoint, found: _Found, *, news_since: datetime, quiet: bool) -> None:
     shift, history = found.shift, found.history
     first, before = history.at(shift.index), history.before(shift.index)
+    historical = first.time < news_since
     newly_confirmed = shift.state == "confirmed" and change_point.state != ChangePoint.State.CONFIRMED
+    newly_young = change_point.historical and not historical
     change_point.run_id = first.first_run_id
     change_point.last_good_id = before.run_id if before else None
     change_point.state = ChangePoint.State(shift.state)
@@ -336,7 +404,8 @@ def _describe(change_point: ChangePoint, found: _Found, *, news_since: datetime,
     change_point.confidence = shift.confidence
     change_point.noise = history.noise
     change_point.groups_before, change_point.groups_after = history.groups_around(shift.index)
-    change_point.historical = first.time < news_since
+    change_point.historical = historical
     if newly_confirmed:
         change_point.confirmed_at = timezone.now()
+    if newly_confirmed or newly_young:
         change_point.quiet = quiet

@@ -10,7 +10,7 @@ from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from benchdash.accounts.models import Project
-from benchdash.celery import ring
+from benchdash.celery import ring_together
 from benchdash.results.checks import RecordError, check_records
 from benchdash.results.dimensions import Place, differing_options, locate
 from benchdash.results.models import IntervalSamples, Measurement, Run, Series
@@ -145,8 +145,8 @@ def refresh_statistics() -> None:
 
 
 def ring_analysis() -> None:
-    """Ask for analysis once the transaction is committed."""
-    ring(settings.ANALYSIS_DOORBELL)
+    """Ask for analysis once the transaction is committed; files that come in together share one."""
+    ring_together(settings.ANALYSIS_DOORBELL, every=settings.ANALYSIS_EVERY_S)
 
 
 def hold_results(project: Project, *, alone: bool) -> None:

@@ -8,10 +8,10 @@ from django.db import connection, connections, transaction
 from django.test.utils import CaptureQueriesContext
 
 from benchdash.accounts.access import Viewer
-from benchdash.accounts.models import AuditEntry
+from benchdash.accounts.models import AuditEntry, Project
 from benchdash.regressions.models import ChangePoint, Incident
-from benchdash.regressions.services import analyse_touched, comment, triage
-from benchdash.results.models import Run, Series, TouchedSeries
+from benchdash.regressions.services import analyse_touched, comment, recompute, triage
+from benchdash.results.models import Product, Run, Series, TouchedSeries
 from benchdash.results.services import remove_runs, touch
 from tests.builders import START, make_project, make_series, make_upload, make_user
 from tests.regressions.nights import night_time, record_nights
@@ -196,6 +196,91 @@ def test_a_correction_beside_a_nightly_run_does_not_silence_it(project):
     assert not Incident.objects.get().quiet
 
 
+# --- everything anew --------------------------------------------------------------------------------------
+
+
+def recomputed(**which):
+    return list(recompute(**which))
+
+
+def all_rows():
+    return [list(model.objects.order_by("pk").values()) for model in (ChangePoint, Incident)]
+
+
+def test_a_recompute_tells_how_far_it_is_place_by_place(project):
+    for hardware in ("bench-01", "bench-02", "bench-03"):
+        record_nights(project, [1.0] * 8, hardware=hardware)
+    assert [(one.done, one.total, one.per_cent) for one in recomputed()] == [
+        (1, 3, 33),
+        (2, 3, 66),
+        (3, 3, 100),
+    ]
+
+
+def test_a_recompute_changes_nothing_where_opinions_stay_the_same(incident):
+    before = all_rows()
+    recomputed()
+    assert all_rows() == before
+
+
+def test_a_recompute_finds_quietly_what_was_not_found(incident):
+    ChangePoint.objects.all().delete()
+    Incident.objects.all().delete()
+    recomputed()
+    assert {one.state for one in live_change_points()} == {"confirmed"}
+    assert set(live_change_points().values_list("quiet", flat=True)) == {True}
+    assert Incident.objects.get().quiet
+
+
+def test_a_recompute_takes_back_quietly_what_its_history_does_not_show(incident):
+    before = set(ChangePoint.objects.values_list("pk", flat=True))
+    Run.objects.filter(started_at__gte=night_time(21)).update(excluded_at=night_time(30))
+    recomputed()
+    assert set(ChangePoint.objects.values_list("pk", "state")) == {(pk, "withdrawn") for pk in before}
+    assert Incident.objects.get().status == "withdrawn"
+
+
+def test_news_that_a_recompute_meets_first_stays_news(project):
+    record_nights(project, A_FIFTH_SLOWER)
+    recomputed()
+    assert not TouchedSeries.objects.exists()
+    assert not Incident.objects.get().quiet
+
+
+def test_what_a_recompute_finds_beside_old_news_is_not_mailed(incident):
+    ChangePoint.objects.filter(series__workload__name="oltp_read_only").delete()
+    ChangePoint.objects.update(historical=True)
+    Project.objects.update(options={"historical_after_days": 5})
+    recomputed()
+    Project.objects.update(options={})
+    recomputed()
+    assert not Incident.objects.get().historical
+    assert Incident.objects.get().quiet
+
+
+def test_a_recompute_keeps_to_its_project_or_product(project):
+    record_nights(project, A_FIFTH_SLOWER, product="MariaDB")
+    record_nights(project, A_FIFTH_SLOWER, product="MySQL")
+    record_nights(make_project(), A_FIFTH_SLOWER)
+    mysql = Product.objects.get(name="MySQL")
+    assert [one.total for one in recomputed(product_id=mysql.pk)] == [1]
+    assert set(Incident.objects.values_list("product", flat=True)) == {mysql.pk}
+    assert [one.total for one in recomputed(project=project)] == [2, 2]
+    assert set(Incident.objects.values_list("project", flat=True)) == {project.pk}
+
+
+def test_a_place_that_fails_does_not_hold_up_the_others(project):
+    record_nights(project, A_FIFTH_SLOWER, product="Broken")
+    record_nights(project, A_FIFTH_SLOWER, product="Sound")
+    broken = Product.objects.get(name="Broken")
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"ALTER TABLE regressions_incident ADD CONSTRAINT broken CHECK (product_id <> {broken.pk})"
+        )
+    assert [one.failed for one in recomputed()] == [1, 1]
+    assert Incident.objects.get().product.name == "Sound"
+
+
 # --- several workers, and what is due ---------------------------------------------------------------------
 
 
@@ -227,7 +312,9 @@ def test_what_is_touched_again_during_analysis_is_looked_at_again(project):
             wait_until(somebody_waits_for_a_lock)
             with ThreadPoolExecutor() as other:
                 other.submit(touch_one).result()
-        assert future.result() == 4
+        assert future.result() == 3
+    assert TouchedSeries.objects.count() == 1
+    assert analyse_touched() == 1
     assert live_change_points().count() == 3
     assert not TouchedSeries.objects.exists()
 
