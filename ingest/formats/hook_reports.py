@@ -15,7 +15,9 @@ without a bracket, or with a comma behind the last object. So the objects are fo
 
 import json
 import math
+import operator
 import re
+from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -43,11 +45,14 @@ _REPORT_IN_TEXT = frozenset({"SQL statistics:", "General statistics:", "Latency 
 _NUMBER = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,12})?")
 # Where nothing was measured sysbench prints 18446744073709.55 ms.
 _LARGEST = 1e13
+_RATES = ("tps", "qps", "reads_per_s", "writes_per_s", "other_per_s", "errors_per_s", "reconnects_per_s")
 _MOST_THREADS = 1_000_000
 _DOUBTFUL = 0.1
 
 PERCENTILE = "latency_pct"
 """The response time at the rank of ``--percentile``, which the JSON does not say."""
+
+_LATENCIES = ("latency_min", "latency_avg", "latency_max", PERCENTILE, "latency_sum")
 
 PERCENTILE_UNSAID = (
     f"the JSON does not say which percentile '{PERCENTILE}' is: that of --percentile, which is 95 unless it "
@@ -240,9 +245,7 @@ def _of_a_hook(numbers: _Numbers) -> _Report:
         },
     }
     latencies = {
-        name: numbers.milliseconds(name)
-        for name in ("latency_min", "latency_avg", "latency_max", PERCENTILE, "latency_sum")
-        if numbers[name] or name != PERCENTILE
+        name: numbers.milliseconds(name) for name in _LATENCIES if numbers[name] or name != PERCENTILE
     }
     return _Report(
         numbers.line,
@@ -252,6 +255,35 @@ def _of_a_hook(numbers: _Numbers) -> _Report:
         latencies,
         events=numbers["events"],
     )
+
+
+class _Ticks:
+    """Reports one after another, of which only the numbers are kept: there may be very many."""
+
+    COLUMNS = ("line", "time", "threads", *_RATES, *_LATENCIES)
+
+    def __init__(self) -> None:
+        self._numbers = array("d")
+
+    def __len__(self) -> int:
+        return len(self._numbers) // len(self.COLUMNS)
+
+    def append(self, report: _Report) -> None:
+        rates = (report.rates[name] for name in _RATES)
+        latencies = (report.latencies.get(name, math.nan) for name in _LATENCIES)
+        self._numbers.extend((report.line, report.time, report.threads, *rates, *latencies))
+
+    def column(self, name: str) -> Sequence[float]:
+        """A response time that was not measured is NaN."""
+        return self._numbers[self.COLUMNS.index(name) :: len(self.COLUMNS)]
+
+    @property
+    def last_time(self) -> float:
+        return self._numbers[self.COLUMNS.index("time") - len(self.COLUMNS)]
+
+    @property
+    def last_line(self) -> int:
+        return int(self._numbers[self.COLUMNS.index("line") - len(self.COLUMNS)])
 
 
 # --- runs -------------------------------------------------------------------------------------------------
@@ -265,7 +297,7 @@ class HookRun:
     """
 
     header_threads: int | None = None
-    ticks: list[_Report] = field(default_factory=list)
+    ticks: _Ticks = field(default_factory=_Ticks)
     final: _Report | None = None
     last_line: int = 0
     opened: int = 0
@@ -278,7 +310,8 @@ class HookRun:
         """Raises FormatError where the run failed or was stopped, and where its figures are impossible."""
         _refuse_failures(self)
         if not self._rates()["tps"]:
-            raise FormatError("not one event was completed", self._last.line)
+            last_line = self.final.line if self.final else self.ticks.last_line
+            raise FormatError("not one event was completed", last_line)
 
     def readings(self, percentile: str = PERCENTILE) -> Iterator[Reading]:
         """The figures of the final report, or the means of the intervals where there is none.
@@ -301,29 +334,23 @@ class HookRun:
         """A table of the reports before the final one, if there are any."""
         if not self.ticks:
             return []
-        rates = list(self.ticks[0].rates) if self.runs_queries else ["tps"]
-        latencies = list(dict.fromkeys(name for tick in self.ticks for name in tick.latencies))
-        names = [
-            *(rates if self.runs_queries else ["events_per_s"]),
-            *(percentile if name == PERCENTILE else name for name in latencies),
-        ]
-        rows = tuple(
-            (
-                tick.time,
-                tick.threads,
-                *(tick.rates[name] for name in rates),
-                *map(tick.latencies.get, latencies),
-            )
-            for tick in self.ticks
-        )
-        return [Intervals(key, "sysbench", ("time_s", "threads", *names), rows)]
+        measured = [name for name in _LATENCIES if not all(map(math.isnan, self.ticks.column(name)))]
+        columns = {
+            "time_s": "time",
+            "threads": "threads",
+            **({name: name for name in _RATES} if self.runs_queries else {"events_per_s": "tps"}),
+            **{percentile if name == PERCENTILE else name: name for name in measured},
+        }
+        values = zip(*map(self.ticks.column, columns.values()), strict=True)
+        rows = tuple(tuple(None if math.isnan(value) else value for value in row) for row in values)
+        return [Intervals(key, "sysbench", tuple(columns), rows)]
 
     def notes(self) -> Iterator[str]:
         """What the reader of a run must know before trusting its figures."""
         if not self.final:
             yield (
                 f"no final report is there: the rates are the means of {len(self.ticks)} intervals up to "
-                f"second {self.ticks[-1].time:g}, and the response time of the whole run is not known"
+                f"second {self.ticks.last_time:g}, and the response time of the whole run is not known"
             )
         if self.final and self.ticks:
             yield from _doubts(self.final, self.ticks)
@@ -337,32 +364,28 @@ class HookRun:
         """Those that were running: at the end none is."""
         if self.header_threads:
             return self.header_threads
-        return int(max(tick.threads for tick in self.ticks)) if self.ticks else None
+        return int(max(self.ticks.column("threads"))) if self.ticks else None
 
     @property
     def duration_s(self) -> float:
-        return self._last.time
+        return self.final.time if self.final else self.ticks.last_time
 
     @property
     def runs_queries(self) -> bool:
-        return any(report.rates["qps"] for report in self.reports)
+        return bool(self.final and self.final.rates["qps"]) or any(self.ticks.column("qps"))
 
     @property
-    def reports(self) -> list[_Report]:
-        return [*self.ticks, self.final] if self.final else self.ticks
+    def has_reports(self) -> bool:
+        return bool(self.ticks or self.final)
 
     @property
     def has_begun(self) -> bool:
-        return bool(self.reports or self.fatal or self.error or self.opened or self.unfinished)
+        return bool(self.has_reports or self.fatal or self.error or self.opened or self.unfinished)
 
     @property
     def opened_again(self) -> int:
         """The line of a list that was opened after the last report, 0 if none was."""
-        return self.opened if self.ticks and self.opened > self.ticks[-1].line else 0
-
-    @property
-    def _last(self) -> _Report:
-        return self.final or self.ticks[-1]
+        return self.opened if self.ticks and self.opened > self.ticks.last_line else 0
 
     def _rates(self) -> Mapping[str, float]:
         return self.final.rates if self.final else _mean_rates(self.ticks)
@@ -398,7 +421,7 @@ def _begins_another(run: HookRun, piece: _Piece, report: _Report | None) -> bool
         return (
             piece.kind in {"[", "object", "unfinished"} or _HEADER_THREADS.fullmatch(piece.text) is not None
         )
-    if report and run.ticks and report.time < run.ticks[-1].time:
+    if report and run.ticks and report.time < run.ticks.last_time:
         return report.is_final or bool(run.opened_again)
     return run.has_begun and piece.kind == "text" and _HEADER_THREADS.fullmatch(piece.text) is not None
 
@@ -425,13 +448,12 @@ def _sort_text(run: HookRun, piece: _Piece) -> None:
 
 
 def _add(run: HookRun, report: _Report) -> None:
-    before = run.ticks[-1] if run.ticks else None
     if report.is_final:
         run.final = report
-    elif before and report.time <= before.time:
+    elif run.ticks and report.time <= run.ticks.last_time:
         run.error = run.error or FormatError(
-            f"a report for second {report.time:g} follows one for second {before.time:g}: are these two "
-            "runs, two processes, or checkpoints among the intervals? Send each run as a file of its own",
+            f"a report for second {report.time:g} follows one for second {run.ticks.last_time:g}: are these "
+            "two runs, two processes, or checkpoints among the intervals? Send each run as a file of its own",
             report.line,
         )
     else:
@@ -460,34 +482,33 @@ def _refuse_failures(run: HookRun) -> None:
         raise FormatError("the report that begins here is not complete", run.unfinished or run.last_line)
 
 
-def _mean_rates(ticks: Sequence[_Report]) -> dict[str, float]:
+def _mean_rates(ticks: _Ticks) -> dict[str, float]:
     """The rates of all intervals together, each weighted by its length."""
     lengths = _lengths(ticks)
     seconds = sum(lengths)
     if not seconds:
-        raise FormatError("the reports cover no time", ticks[-1].line)
+        raise FormatError("the reports cover no time", ticks.last_line)
     return {
-        metric: math.fsum(tick.rates[metric] * length for tick, length in zip(ticks, lengths, strict=True))
-        / seconds
-        for metric in ticks[0].rates
+        metric: math.fsum(map(operator.mul, ticks.column(metric), lengths)) / seconds for metric in _RATES
     }
 
 
-def _lengths(ticks: Sequence[_Report]) -> list[float]:
+def _lengths(ticks: _Ticks) -> list[float]:
     """The seconds of each interval; the first is no longer than the second, where the file begins later."""
-    ends = [tick.time for tick in ticks]
+    ends = ticks.column("time")
     return [min(ends[0], _step(ticks)), *(end - start for start, end in pairwise(ends))]
 
 
-def _step(ticks: Sequence[_Report]) -> float:
-    return ticks[1].time - ticks[0].time if len(ticks) > 1 else ticks[0].time
+def _step(ticks: _Ticks) -> float:
+    first, *more = ticks.column("time")[:2]
+    return more[0] - first if more else first
 
 
-def _doubts(final: _Report, ticks: Sequence[_Report]) -> Iterator[str]:
+def _doubts(final: _Report, ticks: _Ticks) -> Iterator[str]:
     """Whether the final report is one of the whole run: after --report-checkpoints it is not."""
     rest = "after --report-checkpoints the final report covers only the rest of the run"
     mean, total = _mean_rates(ticks)["tps"], final.rates["tps"]
-    if final.time - ticks[-1].time > _step(ticks):
-        yield f"nothing is reported between seconds {ticks[-1].time:g} and {final.time:g}; {rest}"
+    if final.time - ticks.last_time > _step(ticks):
+        yield f"nothing is reported between seconds {ticks.last_time:g} and {final.time:g}; {rest}"
     elif abs(mean - total) > _DOUBTFUL * max(mean, total):
         yield f"the final report says {total:g} events a second, the intervals {mean:g}; {rest}"

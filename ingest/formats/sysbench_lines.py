@@ -179,7 +179,7 @@ def sort(output: Output, lines: Iterable[str]) -> None:
         output.error = error
     if not (output.ticks and output.blocks) and any("{" in line for line in lines):
         found = hook_runs(lines, first_line=output.line + 1)
-        output.hook_runs = [run for run in found if run.reports or run.error]
+        output.hook_runs = [run for run in found if run.has_reports or run.error]
 
 
 class _Sorter:
