@@ -14,18 +14,25 @@ from django.db.models import Q, QuerySet
 from benchdash.accounts.models import Project
 from benchdash.regressions.detection import (
     Comparison,
+    Sample,
     ToolInterval,
     adjusted,
     compare_samples,
     median_interval,
+    session_means,
 )
-from benchdash.regressions.detection.compare import Verdict
-from benchdash.results.models import Measurement, Run, Series, ServerVersion
+from benchdash.regressions.detection.compare import MOST_PRIOR_DF, Verdict
+from benchdash.results.models import IntervalSamples, Measurement, Run, Series, ServerVersion
 from benchdash.results.queries import Point
 from benchdash.results.readings import HIGHER, Direction
 from benchdash.results.versions import parse_version
 
+SESSION_TAG = "session:"
+"""Runs of one column tagged ``session:<name>`` alike shared one boot or one load of the data."""
+
 _MOST_CANDIDATES = 20
+_WITH_FORKS = "score"
+_NO_SCATTER = 1e-9  # what sums of squares leave of equal repeats by rounding
 
 
 class SelectorError(Exception):
@@ -100,7 +107,8 @@ class Cell:
     """The included runs of one column at one workload and thread count.
 
     ``value`` is their median; ``low`` and ``high`` the 95 % interval of the level, the tool's where n = 1.
-    ``series_id`` and ``run_id`` (the latest) lead to the evidence.
+    ``sessions`` names that of each value, empty where none is known; ``forks`` are the mean scores of the
+    forks of a single JMH run. ``series_id`` and ``run_id`` (the latest) lead to the evidence.
     """
 
     value: float
@@ -113,6 +121,18 @@ class Cell:
     run_id: int
     unit: str
     direction: Direction
+    sessions: tuple[str, ...] = ()
+    forks: tuple[float, ...] = ()
+
+    @property
+    def independent(self) -> Sequence[float]:
+        """The mean of each session; the values themselves where no session is known."""
+        is_known = self.sessions and min(self.values) > 0
+        return session_means(self.values, self.sessions) if is_known else self.values
+
+    @property
+    def sample(self) -> Sample:
+        return Sample(self.values, self.sessions, self.forks, self.tool_interval)
 
 
 RowKey = tuple[str, int | None]
@@ -207,18 +227,21 @@ def compared_rows(
     """The rows of a table from the cells of its base and of each column, in the order of their keys.
 
     ``noise`` is the standard deviation of the logs of single runs of a row and its degrees of freedom, where
-    a history tells it; other rows take the scatter of repeats over the whole table.
+    a history tells it; other rows take the scatter of repeats over the rest of the table.
     """
     keys = sorted({*base, *chain.from_iterable(columns)}, key=_row_order)
-    pooled = _pooled_noise(chain(base.values(), *(column.values() for column in columns)))
-    base = {key: _steadied(cell, *pooled) for key, cell in base.items()}
-    columns = [{key: _steadied(cell, *pooled) for key, cell in column.items()} for column in columns]
+    pool = _Pool.of([base, *columns])
+    base = {key: _steadied(cell, *pool.without(key, 0)) for key, cell in base.items()}
+    columns = [
+        {key: _steadied(cell, *pool.without(key, index)) for key, cell in column.items()}
+        for index, column in enumerate(columns, start=1)
+    ]
     compared = {}
     for key in keys:
-        sd, df = (noise or {}).get(key) or pooled
+        known = (noise or {}).get(key)
         for index, column in enumerate(columns):
             if (one := base.get(key)) and (other := column.get(key)) and one.unit == other.unit:
-                compared[key, index] = _compare(one, other, sd, df)
+                compared[key, index] = _compare(one, other, *(known or pool.without(key, 0, index + 1)))
     directions = [base[key].direction for key, _ in compared]
     verdicts = dict(zip(compared, _verdicts(list(compared.values()), directions), strict=True))
     return [
@@ -385,9 +408,15 @@ class _Value:
     started_at: datetime
     environment_id: int | None
     content_id: int | None
+    tags: Sequence[str]
     value: float
     low: float | None
     high: float | None
+
+    @property
+    def session(self) -> str | None:
+        names = (tag for tag in self.tags if tag.startswith(SESSION_TAG))
+        return next(names, None)
 
     @property
     def surroundings(self) -> tuple[int | None, int | None]:
@@ -437,6 +466,7 @@ def _cells(
             "run__started_at",
             "run__environment",
             "run__content",
+            "run__tags",
             "value",
             "low",
             "high",
@@ -447,7 +477,32 @@ def _cells(
         column, (workload, threads), measurement = row[:5], row[5:7], row[7:]
         if column in columns:
             values[column][workload, threads].append(_Value(*measurement))
-    return {column: {row: _cell(group) for row, group in rows.items()} for column, rows in values.items()}
+    cells = {column: {row: _cell(group) for row, group in rows.items()} for column, rows in values.items()}
+    return _with_forks(cells) if metric == _WITH_FORKS else cells
+
+
+def _with_forks(
+    cells: dict[_ColumnKey, dict[RowKey, Cell]],
+) -> dict[_ColumnKey, dict[RowKey, Cell]]:
+    """Cells of a single run with the mean score of each fork, where the iterations are stored."""
+    single = {cell.run_id for rows in cells.values() for cell in rows.values() if cell.n == 1}
+    samples = IntervalSamples.objects.filter(run__in=single, source="iterations")
+    forks = {one.run_id: _fork_means(one) for one in samples}
+    return {
+        column: {row: replace(cell, forks=forks.get(cell.run_id, ())) for row, cell in rows.items()}
+        for column, rows in cells.items()
+    }
+
+
+def _fork_means(samples: IntervalSamples) -> tuple[float, ...]:
+    if not {"fork", "score"} <= set(samples.columns):
+        return ()
+    fork, score = samples.columns.index("fork"), samples.columns.index("score")
+    scores: dict[float | None, list[float]] = defaultdict(list)
+    for row in samples.rows:
+        if (value := row[score]) is not None:
+            scores[row[fork]].append(value)
+    return tuple(map(statistics.fmean, scores.values()))
 
 
 def _cell(values: Sequence[_Value]) -> Cell:
@@ -468,13 +523,27 @@ def _cell(values: Sequence[_Value]) -> Cell:
         run_id=latest.run_id,
         unit=latest.unit,
         direction=latest.direction,
+        sessions=_sessions(counting),
     )
 
 
+def _sessions(values: Sequence[_Value]) -> tuple[str, ...]:
+    """The session of each run: the one that its tags name, else one of its own. Empty where no tag does."""
+    if not any(one.session for one in values):
+        return ()
+    return tuple(one.session or f"run {one.run_id}" for one in values)
+
+
 def _steadied(cell: Cell, noise_sd: float | None, noise_df: float) -> Cell:
-    """The cell with an interval that knows how much repeats scatter over the whole table."""
-    interval = median_interval(cell.values, noise_sd=noise_sd, noise_df=noise_df)
-    return replace(cell, low=interval[0], high=interval[1]) if interval else cell
+    """The cell with an interval that knows how much repeats scatter over the whole table.
+
+    Of a single session it is that of its runs: the scatter from session to session is not in it.
+    """
+    interval = median_interval(cell.independent, noise_sd=noise_sd, noise_df=noise_df)
+    interval = interval or median_interval(cell.values)
+    if not interval:
+        return cell
+    return replace(cell, low=min(interval[0], cell.value), high=max(interval[1], cell.value))
 
 
 def _row_order(key: RowKey) -> tuple[str, int]:
@@ -484,11 +553,9 @@ def _row_order(key: RowKey) -> tuple[str, int]:
 
 def _compare(base: Cell, other: Cell, sd: float | None, df: float) -> Comparison:
     return compare_samples(
-        base.values,
-        other.values,
+        base.sample,
+        other.sample,
         direction=base.direction,
-        base_interval=base.tool_interval,
-        other_interval=other.tool_interval,
         history_sd=sd,
         history_df=df,
     )
@@ -505,18 +572,62 @@ def _verdicts(comparisons: Sequence[Comparison], directions: Sequence[Direction]
     ]
 
 
-def _pooled_noise(cells: Iterable[Cell]) -> tuple[float | None, float]:
-    """Scatter of repeats over the whole table, as the sd of their logs, and its degrees of freedom.
+@dataclass(frozen=True, slots=True)
+class _Repeats:
+    """Squared residuals of the logs of repeats, how many degrees of freedom, and what those are worth."""
 
-    What a cell with one run is judged by: the noise of its neighbours on the same machines.
+    residual: float = 0.0
+    df: int = 0
+    worth: int = 0
+
+    def __add__(self, other: "_Repeats") -> "_Repeats":
+        return _Repeats(self.residual + other.residual, self.df + other.df, self.worth + other.worth)
+
+    def __sub__(self, other: "_Repeats") -> "_Repeats":
+        return _Repeats(self.residual - other.residual, self.df - other.df, self.worth - other.worth)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pool:
+    """The scatter of repeats over a table: what a cell with one run is judged by, on the same machines.
+
+    Where sessions are known, repeats are sessions, which the rows of a column share: they count once.
     """
-    residual, df = 0.0, 0
-    for cell in cells:
-        if cell.n > 1 and min(cell.values) > 0:
-            logs = np.log(cell.values)
-            residual += float(((logs - logs.mean()) ** 2).sum())
-            df += cell.n - 1
-    return (float(np.sqrt(residual / df)), df) if df and residual > 0 else (None, 0)
+
+    columns: tuple[Mapping[RowKey, _Repeats], ...]
+    totals: tuple[_Repeats, ...]
+    shares_sessions: tuple[bool, ...]
+    total: _Repeats
+
+    @classmethod
+    def of(cls, columns: Sequence[Mapping[RowKey, Cell]]) -> "_Pool":
+        repeats = [{key: _repeats(cell) for key, cell in column.items()} for column in columns]
+        shares = [any(cell.sessions for cell in column.values()) for column in columns]
+        totals = []
+        for column, is_shared in zip(repeats, shares, strict=True):
+            total = sum(column.values(), _Repeats())
+            once = max((one.worth for one in column.values()), default=0)
+            totals.append(replace(total, worth=once) if is_shared else total)
+        return cls(tuple(repeats), tuple(totals), tuple(shares), sum(totals, _Repeats()))
+
+    def without(self, row: RowKey, *columns: int) -> tuple[float | None, float]:
+        """sd of logs and degrees of freedom from all but the cells of these columns: they count anyway.
+
+        Of columns with sessions nothing is left, because their other rows had the same ones.
+        """
+        rest = self.total
+        for index in columns:
+            shared = self.shares_sessions[index]
+            rest -= self.totals[index] if shared else self.columns[index].get(row, _Repeats())
+        sd = float(np.sqrt(max(rest.residual, 0) / rest.df)) if rest.df else 0.0
+        return (sd, min(rest.worth, MOST_PRIOR_DF)) if sd > _NO_SCATTER else (None, 0)
+
+
+def _repeats(cell: Cell) -> _Repeats:
+    if min(cell.values) <= 0:
+        return _Repeats()
+    logs = np.log(cell.independent)
+    return _Repeats(float(((logs - logs.mean()) ** 2).sum()), len(logs) - 1, len(logs) - 1)
 
 
 def _words(selector: Selector) -> str:

@@ -49,7 +49,7 @@ def id_of(version):
 
 
 def test_a_version_is_compared_with_all_others_of_its_product(project, compare):
-    make_series([[100, 101, 99], [100, 101, 99], [80, 81, 79]], project=project)
+    make_series([[100, 100.8, 99.2], [100, 100.8, 99.2], [80, 81, 79]], project=project)
     table = compare(base=id_of("10.6.1"))
     assert list(table) == ["metric", "unit", "direction", "base", "columns", "rows", "geomean"]
     assert (table["metric"], table["unit"], table["direction"]) == ("tps", "1/s", "higher")

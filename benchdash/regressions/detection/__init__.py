@@ -2,26 +2,33 @@
 
 from benchdash.regressions.detection.compare import (
     Comparison,
+    Sample,
     ToolInterval,
     adjust,
     adjusted,
     compare_samples,
     median_interval,
+    session_means,
 )
 from benchdash.regressions.detection.joint import JointShift, find_joint_shifts, follow_joint_shifts
+from benchdash.regressions.detection.null import FalseAlarms, false_alarms
 from benchdash.regressions.detection.shifts import Shift, find_shifts, level_scatter
 
 __all__ = [
     "Comparison",
+    "FalseAlarms",
     "JointShift",
+    "Sample",
     "Shift",
     "ToolInterval",
     "adjust",
     "adjusted",
     "compare_samples",
+    "false_alarms",
     "find_joint_shifts",
     "find_shifts",
     "follow_joint_shifts",
     "level_scatter",
     "median_interval",
+    "session_means",
 ]

@@ -9,8 +9,16 @@ from the best source there is, named in ``Comparison.basis``:
   0.01), it is not believed.
 - *runs*: Welch's t test (1947) with variances drawn towards the common one by two degrees of freedom. One run
   against several borrows the scatter of the several.
+- *sessions*: the same on the means of sessions. Runs of one version that share one boot or one load of the
+  data are more alike than they are like the next session, so that a session counts once (Laird & Ware 1982,
+  Random-effects models for longitudinal data). A history is one of session means then.
+- *within session*: one session each and no history. What differs from session to session is unknown: there is
+  an interval of the scatter within the sessions, and no p; the verdict is unknown.
+- *forks*: one run each of several JVMs: the same as *runs* on the means of the forks (Georges, Buytaert &
+  Eeckhout 2007, Statistically rigorous Java performance evaluation: invocations are the independent ones).
 - *tool*: one run each, with the tool's own interval (JMH prints 99.9 %): se = half width / t(0.9995,
-  samples - 1). That is the noise within one run; what differs from run to run is not in it.
+  samples - 1). That is the noise within a fork only; what differs from fork to fork is not in it.
+- *within fork*: the same where a run is known to have had a single fork: an interval, no p, unknown.
 - *none*: one run each and nothing known: no interval, no p, the verdict is unknown.
 
 No scatter is taken for smaller than 0.1 % or than half of the last printed digit.
@@ -18,23 +26,24 @@ No scatter is taken for smaller than 0.1 % or than half of the last printed digi
 
 import statistics
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 from scipy.special import fdtrc, stdtr, stdtrit
 
-from benchdash.regressions.detection.noise import LEAST_SD, Floats, rounding_sd
+from benchdash.regressions.detection.noise import LEAST_SD, rounding_sd
 from benchdash.results.readings import HIGHER, Direction
 
 Verdict = Literal["better", "worse", "same", "unknown"]
-Basis = Literal["history", "runs", "tool", "none"]
+Basis = Literal["history", "runs", "sessions", "within session", "forks", "tool", "within fork", "none"]
 
 SIGNIFICANT = 0.05
 
 EQUIVALENT = 0.02
-"""Versions whose ratio certainly lies between 1 / 1.02 and 1.02 are the same."""
+"""Versions whose ratio certainly lies between 1 / 1.02 and 1.02 are the same, unless told otherwise."""
 
 MOST_RUNS = 100
 """More runs than this are not asked for."""
@@ -45,6 +54,7 @@ MOST_PRIOR_DF = 19
 
 _TOOL_QUANTILE = 0.9995
 _FOREIGN = 0.01
+_UNTESTED = ("within session", "within fork")
 _MANY = 1e9  # degrees of freedom of a t distribution that is a normal one
 
 
@@ -66,7 +76,8 @@ class Comparison:
 
     The interval is that of the ratio of geometric means, widened where the ratio of the medians lies
     outside. ``more_runs`` says for an unknown verdict how many more runs of each side would settle it if
-    ratio and scatter stay as they are; None where that cannot be said or would be more than 100.
+    ratio and scatter stay as they are; None where that cannot be said or would be more than 100. Of the basis
+    *sessions* it counts sessions, of *forks* forks.
     """
 
     ratio: float | None
@@ -79,13 +90,26 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class _Runs:
-    """The logs of one side's runs: how many, their mean, their squared residuals, the tool's own error."""
+class Sample:
+    """What is known of one version: the values of its runs, all positive where a ratio is wanted.
+
+    ``sessions`` names the session of each run; empty: every run is one of its own. ``forks`` are the mean
+    scores of the forks and ``interval`` is the tool's; both count only for a single run.
+    """
+
+    values: Sequence[float]
+    sessions: Sequence[Hashable] = ()
+    forks: Sequence[float] = ()
+    interval: ToolInterval | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Units:
+    """Logs of independent measurements of one side: how many, their mean, their squared residuals."""
 
     n: int
     mean: float
     rss: float
-    tool: ToolInterval | None
 
     @property
     def df(self) -> int:
@@ -94,7 +118,7 @@ class _Runs:
 
 @dataclass(frozen=True, slots=True)
 class _Scatter:
-    """Variances of one run of base and of other, the degrees of freedom of each and of both together."""
+    """Variances of one unit of base and of other, the degrees of freedom of each and of both together."""
 
     basis: Basis
     variances: tuple[float, float]
@@ -102,7 +126,7 @@ class _Scatter:
     total_df: float
 
     def half_width(self, base: int, other: int, *, more: int = 0) -> float:
-        """Half of the 95 % interval of the difference of means after ``more`` further runs of each side."""
+        """Half of the 95 % interval of the difference of means after ``more`` further units of each side."""
         error, df = self.error(base, other, more=more)
         return float(stdtrit(df, 1 - SIGNIFICANT / 2)) * error
 
@@ -114,42 +138,42 @@ class _Scatter:
 
 
 def compare_samples(
-    base: Sequence[float],
-    other: Sequence[float],
+    base: Sequence[float] | Sample,
+    other: Sequence[float] | Sample,
     *,
     direction: Direction,
-    base_interval: ToolInterval | None = None,
-    other_interval: ToolInterval | None = None,
     history_sd: float | None = None,
     history_df: float = 0,
+    margin: float = EQUIVALENT,
 ) -> Comparison:
     """How ``other`` does against ``base``, from the values of their runs.
 
-    ``history_sd`` is the standard deviation of the logs of single runs at an unchanged level and
-    ``history_df`` how many degrees of freedom it is worth (``level_scatter`` gives both). The intervals
-    count only where each side has one run. Values that are not positive have no ratio: all is None then.
-    Raises ValueError where a side has no runs.
+    ``history_sd`` is the standard deviation of the logs of single runs at an unchanged level (of session
+    means, where sessions are said) and ``history_df`` how many degrees of freedom it is worth
+    (``level_scatter`` gives both). ``margin`` is the relative difference that does not matter. Values that
+    are not positive have no ratio: all is None then. Raises ValueError where a side has no runs.
     """
-    if not len(base) or not len(other):
+    left, right = (one if isinstance(one, Sample) else Sample(one) for one in (base, other))
+    if not len(left.values) or not len(right.values):
         raise ValueError("A comparison needs at least one run of each version.")
-    left, right = np.asarray(base, dtype=float), np.asarray(other, dtype=float)
-    if min(left.min(), right.min()) <= 0:
+    if min(*left.values, *right.values) <= 0:
         return Comparison(ratio=None)
-    ratio = statistics.median(other) / statistics.median(base)
-    sides = _runs(left, base_interval), _runs(right, other_interval)
-    scatter = _from_history(*sides, history_sd, history_df) or _from_runs(*sides) or _from_tool(*sides)
-    if scatter is None:
+    ratio = statistics.median(right.values) / statistics.median(left.values)
+    found = _evidence(left, right, history_sd, history_df)
+    if found is None:
         return Comparison(ratio=ratio)
-    least = max(LEAST_SD, rounding_sd(np.concatenate((left, right)))) ** 2
-    first, second = scatter.variances
-    scatter = replace(scatter, variances=(max(first, least), max(second, least)))
-    return _compare(ratio, *sides, scatter, direction)
+    least = max(LEAST_SD, rounding_sd(np.array([*left.values, *right.values]))) ** 2
+    first, second = found.scatter.variances
+    scatter = replace(found.scatter, variances=(max(first, least), max(second, least)))
+    return _compare(ratio, replace(found, scatter=scatter), direction, margin)
 
 
-def adjusted(comparisons: Sequence[Comparison], *, direction: Direction) -> list[Comparison]:
+def adjusted(
+    comparisons: Sequence[Comparison], *, direction: Direction, margin: float = EQUIVALENT
+) -> list[Comparison]:
     """The comparisons of one table with p adjusted for its size, and the verdicts that follow."""
     return [
-        replace(one, p=p, verdict=_verdict(one.low, one.high, p, direction))
+        replace(one, p=p, verdict=_verdict(one.low, one.high, p, direction, margin))
         for one, p in zip(comparisons, adjust([one.p for one in comparisons]), strict=True)
     ]
 
@@ -196,35 +220,47 @@ def median_interval(
     return min(float(low), median), max(float(high), median)
 
 
-def _compare(ratio: float, base: _Runs, other: _Runs, scatter: _Scatter, direction: Direction) -> Comparison:
+@dataclass(frozen=True, slots=True)
+class _Evidence:
+    base: _Units
+    other: _Units
+    scatter: _Scatter
+
+
+def _compare(ratio: float, found: _Evidence, direction: Direction, margin: float) -> Comparison:
+    base, other, scatter = found.base, found.other, found.scatter
     difference = other.mean - base.mean
     error, df = scatter.error(base.n, other.n)
     half = scatter.half_width(base.n, other.n)
     low = min(float(np.exp(difference - half)), ratio)
     high = max(float(np.exp(difference + half)), ratio)
+    if scatter.basis in _UNTESTED:
+        return Comparison(ratio, low, high, basis=scatter.basis)
     p = float(2 * stdtr(df, -abs(difference) / error))
-    verdict = _verdict(low, high, p, direction)
-    more_runs = _more_runs(abs(difference), base.n, other.n, scatter) if verdict == "unknown" else None
+    verdict = _verdict(low, high, p, direction, margin)
+    more_runs = _more_runs(abs(difference), found, margin) if verdict == "unknown" else None
     return Comparison(ratio, low, high, p, verdict, more_runs, scatter.basis)
 
 
-def _verdict(low: float | None, high: float | None, p: float | None, direction: Direction) -> Verdict:
+def _verdict(
+    low: float | None, high: float | None, p: float | None, direction: Direction, margin: float
+) -> Verdict:
     if low is None or high is None or p is None:
         return "unknown"
-    if low >= 1 / (1 + EQUIVALENT) and high <= 1 + EQUIVALENT:
+    if low >= 1 / (1 + margin) and high <= 1 + margin:
         return "same"
     if p < SIGNIFICANT and (low > 1 or high < 1):
         return "better" if (low > 1) == (direction == HIGHER) else "worse"
     return "unknown"
 
 
-def _more_runs(difference: float, base: int, other: int, scatter: _Scatter) -> int | None:
-    if scatter.basis == "tool":
+def _more_runs(difference: float, found: _Evidence, margin: float) -> int | None:
+    if found.scatter.basis == "tool":
         return None
 
     def settles(more: int) -> bool:
-        half = scatter.half_width(base, other, more=more)
-        return difference > half or difference + half <= float(np.log1p(EQUIVALENT))
+        half = found.scatter.half_width(found.base.n, found.other.n, more=more)
+        return difference > half or difference + half <= float(np.log1p(margin))
 
     # The interval only gets narrower with more runs.
     counts = range(1, MOST_RUNS + 1)
@@ -232,12 +268,48 @@ def _more_runs(difference: float, base: int, other: int, scatter: _Scatter) -> i
     return counts[first] if first < len(counts) else None
 
 
-def _runs(values: Floats, tool: ToolInterval | None) -> _Runs:
+# --- where the noise comes from ---------------------------------------------------------------------------
+
+
+def _evidence(base: Sample, other: Sample, sd: float | None, df: float) -> _Evidence | None:
+    """From the best source that there is; None where there is none."""
+    runs = _units(base.values), _units(other.values)
+    independent = _session_means(base), _session_means(other)
+    has_sessions = any(session.n < run.n for session, run in zip(independent, runs, strict=True))
+    if scatter := _from_history(*independent, sd, df):
+        return _Evidence(*independent, scatter)
+    if scatter := _from_units("sessions" if has_sessions else "runs", *independent):
+        return _Evidence(*independent, scatter)
+    if has_sessions:
+        within = _from_units("within session", *runs)
+        return _Evidence(*independent, _of_one_session(within, *runs)) if within else None
+    if len(base.forks) > 1 and len(other.forks) > 1 and min(*base.forks, *other.forks) > 0:
+        forks = _units(base.forks), _units(other.forks)
+        return _Evidence(*forks, scatter) if (scatter := _from_units("forks", *forks)) else None
+    scatter = _from_tool(base, other)
+    return _Evidence(*runs, scatter) if scatter else None
+
+
+def _units(values: Sequence[float]) -> _Units:
     x = np.log(values)
-    return _Runs(len(x), float(x.mean()), float(((x - x.mean()) ** 2).sum()), tool)
+    return _Units(len(x), float(x.mean()), float(((x - x.mean()) ** 2).sum()))
 
 
-def _from_history(base: _Runs, other: _Runs, sd: float | None, df: float) -> _Scatter | None:
+def _session_means(sample: Sample) -> _Units:
+    if not sample.sessions:
+        return _units(sample.values)
+    return _units(session_means(sample.values, sample.sessions))
+
+
+def session_means(values: Sequence[float], sessions: Sequence[Hashable]) -> list[float]:
+    """The geometric mean of the runs of each session, in the order of first appearance."""
+    logs: dict[Hashable, list[float]] = defaultdict(list)
+    for value, session in zip(values, sessions, strict=True):
+        logs[session].append(float(np.log(value)))
+    return [float(np.exp(np.mean(of_session))) for of_session in logs.values()]
+
+
+def _from_history(base: _Units, other: _Units, sd: float | None, df: float) -> _Scatter | None:
     if not sd or df <= 0:
         return None
     own_df, rss = base.df + other.df, base.rss + other.rss
@@ -246,7 +318,7 @@ def _from_history(base: _Runs, other: _Runs, sd: float | None, df: float) -> _Sc
     return _common("history", (df * sd**2 + rss) / (df + own_df), df + own_df)
 
 
-def _from_runs(base: _Runs, other: _Runs) -> _Scatter | None:
+def _from_units(basis: Basis, base: _Units, other: _Units) -> _Scatter | None:
     """Each side's variance is drawn a little to that of both.
 
     Without, a nominal 5 % is 2.4 % for two runs against two and 9 % for two against eight.
@@ -256,16 +328,26 @@ def _from_runs(base: _Runs, other: _Runs) -> _Scatter | None:
         return None
     common = (base.rss + other.rss) / df
     if not base.df or not other.df:
-        return _common("runs", common, df)
+        return _common(basis, common, df)
     variances = tuple((_PRIOR_DF * common + side.rss) / (_PRIOR_DF + side.df) for side in (base, other))
-    return _Scatter("runs", (variances[0], variances[1]), (base.df + _PRIOR_DF, other.df + _PRIOR_DF), df)
+    return _Scatter(basis, (variances[0], variances[1]), (base.df + _PRIOR_DF, other.df + _PRIOR_DF), df)
 
 
-def _from_tool(base: _Runs, other: _Runs) -> _Scatter | None:
-    if base.tool is None or other.tool is None or min(base.tool.low, other.tool.low) <= 0:
+def _of_one_session(within: _Scatter, base: _Units, other: _Units) -> _Scatter:
+    """The scatter of the mean of a session from that of its runs."""
+    first, second = within.variances
+    return replace(within, variances=(first / base.n, second / other.n))
+
+
+def _from_tool(base: Sample, other: Sample) -> _Scatter | None:
+    tools = base.interval, other.interval
+    if max(len(base.values), len(other.values)) > 1 or tools[0] is None or tools[1] is None:
         return None
-    left, right = _tool_variance(base.tool), _tool_variance(other.tool)
-    return _Scatter("tool", (left[0], right[0]), (left[1], right[1]), left[1] + right[1])
+    if min(tools[0].low, tools[1].low) <= 0:
+        return None
+    left, right = _tool_variance(tools[0]), _tool_variance(tools[1])
+    basis: Basis = "within fork" if 1 in (len(base.forks), len(other.forks)) else "tool"
+    return _Scatter(basis, (left[0], right[0]), (left[1], right[1]), left[1] + right[1])
 
 
 def _common(basis: Basis, variance: float, df: float) -> _Scatter:

@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
+from scipy import stats
 
 from benchdash.regressions.detection import (
+    Sample,
     ToolInterval,
     adjust,
     adjusted,
@@ -51,13 +53,86 @@ def test_runs_that_scatter_more_than_the_history_are_believed_instead():
 
 def test_the_tools_own_error_serves_one_run_each_and_is_named():
     comparison = compare(
-        [100], [80], base_interval=ToolInterval(98, 102, 10), other_interval=ToolInterval(78, 82, 10)
+        Sample([100], interval=ToolInterval(98, 102, 10)), Sample([80], interval=ToolInterval(78, 82, 10))
     )
     assert (comparison.verdict, comparison.basis) == ("worse", "tool")
 
 
 def test_the_tools_own_error_does_not_count_beside_repeated_runs():
-    assert compare([100, 101], [80, 82], base_interval=ToolInterval(1, 900, 5)).basis == "runs"
+    assert compare(Sample([100, 101], interval=ToolInterval(1, 900, 5)), [80, 82]).basis == "runs"
+
+
+def test_runs_of_one_session_each_cannot_tell_but_have_an_interval():
+    one = compare(Sample([100, 101, 99], "aaa"), Sample([80, 81, 79], "bbb"))
+    assert (one.verdict, one.p, one.more_runs, one.basis) == ("unknown", None, None, "within session")
+    assert one.ratio == 0.8
+    assert 0.77 < one.low < 0.8 < one.high < 0.83
+    assert adjusted([one], direction="higher")[0].verdict == "unknown"
+
+
+def test_a_session_counts_once_however_many_runs_it_has():
+    few = compare([100, 104, 98], [80, 83, 79])
+    many = compare(Sample([100] * 4 + [104] * 4 + [98] * 4, "aaaabbbbcccc"), Sample([80, 83, 79], "def"))
+    assert (many.basis, few.basis) == ("sessions", "runs")
+    assert many.p == pytest.approx(few.p)
+
+
+def test_known_noise_of_sessions_makes_one_session_enough():
+    base, other = Sample([100, 101, 99], "aaa"), Sample([80, 81, 79], "bbb")
+    known = compare(base, other, history_sd=0.02, history_df=19)
+    assert (known.verdict, known.basis) == ("worse", "history")
+    assert known.p == pytest.approx(compare([100], [80], history_sd=0.02, history_df=19).p, rel=0.01)
+
+
+def test_forks_of_one_run_each_are_tested_and_the_interval_of_the_iterations_is_not():
+    """Two forks of each that lie 10 % apart say little, however narrow the tool's interval is."""
+    narrow = {"interval": ToolInterval(99, 101, 50)}
+    other = {"interval": ToolInterval(94, 96, 50)}
+    tested = compare(Sample([100], forks=[95, 105], **narrow), Sample([95], forks=[90, 100], **other))
+    assert (tested.basis, tested.verdict) == ("forks", "unknown")
+    assert tested.more_runs > 5
+    assert compare(Sample([100], **narrow), Sample([95], **other)).basis == "tool"
+
+
+def test_a_single_fork_is_no_test():
+    side = {"interval": ToolInterval(99, 101, 50)}
+    one = compare(Sample([100], forks=[100], **side), Sample([50], forks=[50], interval=ToolInterval(49, 51)))
+    assert (one.basis, one.p, one.verdict) == ("within fork", None, "unknown")
+    assert one.low < 0.5 < one.high
+
+
+def test_the_margin_of_what_does_not_matter_can_be_chosen():
+    base, other = [1000, 1001, 999, 1000], [1030, 1031, 1029, 1030]
+    assert compare(base, other).verdict == "better"
+    wide = compare(base, other, margin=0.05)
+    assert wide.verdict == "same"
+    assert adjusted([wide], direction="higher", margin=0.05)[0].verdict == "same"
+
+
+def test_two_groups_of_equal_size_are_tested_nearly_as_scipy_does():
+    """The error is that of the pooled t test; only the degrees of freedom are Welch-Satterthwaite's."""
+    base, other = [100.0, 103.0, 98.0, 101.0], [95.0, 96.0, 99.0, 94.0]
+    scipy_test = stats.ttest_ind(np.log(base), np.log(other))
+    mine = compare(base, other)
+    interval = scipy_test.confidence_interval()
+    assert mine.p == pytest.approx(scipy_test.pvalue, rel=0.05)
+    assert mine.low == pytest.approx(np.exp(-interval.high), rel=1e-3)
+    assert mine.high == pytest.approx(np.exp(-interval.low), rel=1e-3)
+
+
+def test_a_history_is_moderated_as_by_smyth():
+    """s^2 = (d0 s0^2 + rss) / (d0 + df), t with d0 + df: by hand for two against two."""
+    base, other = np.array([100.0, 102.0]), np.array([95.0, 98.0])
+    rss = sum(((side - side.mean()) ** 2).sum() for side in (np.log(base), np.log(other)))
+    sd = np.sqrt((10 * 0.02**2 + rss) / 12)
+    t = (np.log(other).mean() - np.log(base).mean()) / sd
+    expected = 2 * stats.t.sf(abs(t), 12)
+    assert compare(base, other, history_sd=0.02, history_df=10).p == pytest.approx(expected)
+
+
+def test_benjamini_hochberg_as_scipy_has_it():
+    p = np.random.default_rng(3).uniform(size=50) ** 2
+    assert adjust(list(p)) == pytest.approx(list(stats.false_discovery_control(p)))
 
 
 def test_same_needs_the_whole_interval_within_two_per_cent():
@@ -173,7 +248,7 @@ def test_five_per_cent_are_called_different_with_the_tools_error_alone():
         base, other = runs(rng, 10), runs(rng, 10)
         return (
             compare(
-                [base.mean()], [other.mean()], base_interval=printed(base), other_interval=printed(other)
+                Sample([base.mean()], interval=printed(base)), Sample([other.mean()], interval=printed(other))
             ).p
             < 0.05
         )
