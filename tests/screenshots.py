@@ -4,6 +4,7 @@ A benchdash of its own, in a folder that goes away, loads the sample projects; C
 The pictures are ``docs/images/<name>.png``.
 """
 
+import gzip
 import json
 import os
 import signal
@@ -18,6 +19,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 from tests.chromium import PROGRAM, WINDOW, running_chromium
+from tests.ingest.packing import tar_of
 from tests.waiting import wait_until
 
 CHECKOUT = Path(__file__).parents[1]
@@ -72,6 +74,7 @@ def pictures(benchdash):
         Picture("compare", thread_pool_address(benchdash)),
         Picture("incident", f"/p/watch/incidents/{nightly_regression(benchdash)['id']}/"),
         Picture("upload", "/p/default/uploads/new/", is_signed_in=True, act=check_files),
+        Picture("archive", "/p/default/uploads/new/", is_signed_in=True, act=upload_archive),
     ]
 
 
@@ -108,6 +111,25 @@ def check_files(page):
         page.locator(f"[name={name}]").fill(value)
     page.get_by_role("button", name="Check").click()
     page.wait_for_function("() => !document.querySelector('#file-list progress:not([hidden])')")
+
+
+def upload_archive(page):
+    """All of one workload, and a file that was cut."""
+    files = {
+        str(file.relative_to(SAMPLE.parents[1])): file.read_bytes()
+        for file in sorted(SAMPLE.rglob("t??.txt"))
+    }
+    first = min(files)
+    archive = gzip.compress(tar_of({**files, first: files[first][:700]}))
+    page.locator("input[name=file]").set_input_files(
+        {"name": "nights.tgz", "mimeType": "application/gzip", "buffer": archive}
+    )
+    said = {"product": "MariaDB", "hardware": "bench-03"}
+    pattern = "mariadb-{version}/{workload}/rep{repetition}/t{threads}.txt"
+    for name, value in {**said, "pattern": pattern}.items():
+        page.locator(f"[name={name}]").fill(value)
+    page.get_by_role("button", name="Upload", exact=True).click()
+    page.locator("#file-rows").wait_for()
 
 
 # --- taking a picture ---------------------------------------------------------------------------------------

@@ -83,7 +83,7 @@ class FileRow:
 
 
 def listed_files(archive: Upload, *, sees_reasons: bool) -> QuerySet[Any]:
-    """The files with ``shown_state``, that of their upload as it is now, by what has to be looked at."""
+    """The files with ``shown_state``, that of their upload as it is now, those to look at first."""
     own = Case(
         When(Q(upload=None) | Q(state=ArchiveFile.State.QUEUED), then=F("state")), default=F("upload__state")
     )
@@ -93,7 +93,7 @@ def listed_files(archive: Upload, *, sees_reasons: bool) -> QuerySet[Any]:
         output_field=IntegerField(),
     )
     files = files_of(archive, sees_reasons=sees_reasons).annotate(shown_state=own)
-    return files.order_by(rank, "number")
+    return files.order_by(rank, "name", "number")
 
 
 def states_of(files: QuerySet[Any]) -> list[tuple[str, int]]:

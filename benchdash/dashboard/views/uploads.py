@@ -238,11 +238,9 @@ def _archive(
         "lists_reasons": any(state == Upload.State.REFUSED for state, _ in states),
     }
     answer = page.render(request, "dashboard/archive.html", context)
-    return (
-        retarget(reselect(answer, "#page"), "#page")
-        if request.headers.get("HX-Target") == "import"
-        else answer
-    )
+    if request.headers.get("HX-Target") == "import":
+        return retarget(reselect(answer, "#page"), "#page")
+    return answer
 
 
 @require_safe
@@ -259,10 +257,6 @@ def upload_files_csv(request: HttpRequest, page: ProjectPage, pk: int) -> HttpRe
 def _state_chip(states: Sequence[tuple[str, int]], chosen: Sequence[str]) -> Filter:
     options = [(state, f"{state}, {count(number)}") for state, number in states]
     return filters.some_of("state", "State", options, chosen)
-
-
-def _file_search(request: HttpRequest) -> str:
-    return request.GET.get("q", "").replace("\0", "").strip()[:_LONGEST_SEARCH]
 
 
 def _found(listed: QuerySet[Any], chip: Filter, text: str) -> QuerySet[Any]:
