@@ -67,7 +67,7 @@ def test_a_companion_that_no_format_knows_is_kept_and_nothing_is_said_of_it():
     [
         (b"", "the file is empty"),
         (b"\0\1", "line 1: a NUL byte: this is not a text file"),
-        (b'{"lscpu": [', "not the JSON of lscpu; is the file complete?"),
+        (b'{"lscpu": [', "line 1: the JSON breaks off in the middle; is the file complete?"),
         (b" " * (8 * 1024 * 1024 + 1), "it is longer than 8388608 bytes"),
     ],
 )

@@ -31,7 +31,9 @@ def parse(source: Source) -> CompanionReport:
     for name, ours in (("model name", "cpu_model"), ("vendor_id", "cpu_vendor")):
         if name in first:
             hardware[ours] = first[name]
-    if warning := _what_is_missing(processors):
+    if lines[-1].strip():
+        warnings.append(f"no empty line after line {len(lines)}: the file may be cut off within a processor")
+    elif warning := _what_is_missing(processors):
         warnings.append(warning)
     else:
         hardware |= _counts(processors)

@@ -171,11 +171,13 @@ def _reports(lines: Iterable[str]) -> Iterator[_Report]:
 
 def _whole_reports(lines: Sequence[str], reports: Sequence[_Report], warnings: list[str]) -> list[_Report]:
     """Without a last report that lacks what the one before it has: the file may be cut in it."""
-    if len(reports) < 2 or not lines[-1].strip():
+    if len(reports) < 2:
         return list(reports)
     last, before = reports[-1], reports[-2]
-    lacks_cpus = bool(before.cpu) and not last.cpu
-    if lacks_cpus or len(last.columns) < len(before.columns) or len(last.devices) < len(before.devices):
+    lacks_a_table = (before.cpu and not last.cpu) or (before.columns and not last.columns)
+    # An empty line ends the devices, of which not all need be listed.
+    lacks_devices = lines[-1].strip() and len(last.devices) < len(before.devices)
+    if lacks_a_table or lacks_devices or len(last.columns) < len(before.columns):
         warnings.append(f"the last report, of line {last.line}, is not complete and was not read")
         return list(reports[:-1])
     return list(reports)

@@ -1,11 +1,11 @@
 """lscpu of util-linux, in English: ``Key: value`` lines, or with ``-J`` the same as JSON."""
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ingest.formats.companions.facts import pairs, whole_number
+from ingest.formats.json_source import load
 from ingest.formats.report import CompanionReport, Fact, FormatError
 from ingest.formats.source import Source
 
@@ -37,7 +37,7 @@ def recognise(head: bytes) -> bool:
 def parse(source: Source) -> CompanionReport:
     """Raises FormatError where the number of CPUs is not said."""
     is_json = _JSON_IN_HEAD.match(source.head) is not None
-    said, warnings = (_fields(source), []) if is_json else pairs(source)
+    said, warnings = (_fields(source), list(source.warnings)) if is_json else pairs(source)
     hardware: dict[str, Fact] = {ours: said[name] for name, ours in _TEXTS.items() if said.get(name)}
     for name, ours in _COUNTS.items():
         if (count := whole_number(said.get(name, ""))) is not None:
@@ -59,10 +59,11 @@ def parse(source: Source) -> CompanionReport:
 
 
 def _fields(source: Source) -> dict[str, str]:
+    document: Any = load(source)
     try:
-        return dict(_flat(json.loads(source.text)["lscpu"]))
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        raise FormatError("not the JSON of lscpu; is the file complete?") from None
+        return dict(_flat(document["lscpu"]))
+    except (TypeError, KeyError, AttributeError, RecursionError):
+        raise FormatError("not the JSON of lscpu") from None
 
 
 def _flat(entries: Any) -> Iterator[tuple[str, str]]:

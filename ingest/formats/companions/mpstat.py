@@ -52,6 +52,8 @@ def parse(source: Source) -> CompanionReport:
         reading.take(line, number)
     if not reading.by_clock and not reading.averages:
         raise FormatError("no line of mpstat for all CPUs")
+    if lacking := reading.lacking_at_the_end():
+        warnings.append(f"at the end {', '.join(lacking)} are missing: the file may be cut off")
     recording = Recording("mpstat")
     for cells, number in reading.by_clock.values():
         recording.add(cells, number)
@@ -84,6 +86,12 @@ class _Reading:
                 self.started = clock
         elif self.columns[:1] == ["CPU"] and words[0] == "all":
             self._take_all(clock, words, number)
+
+    def lacking_at_the_end(self) -> list[str]:
+        """What the averages, or without them the last sample, do not say and the samples do."""
+        said: set[str] = {name for cells, _ in self.by_clock.values() for name in cells} - {TIME}
+        last = self.averages or (list(self.by_clock.values())[-1][0] if self.by_clock else {})
+        return sorted(said - last.keys())
 
     def _take_all(self, clock: int | None, words: Sequence[str], number: int) -> None:
         values = numbers(words[1:])

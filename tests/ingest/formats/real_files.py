@@ -10,6 +10,7 @@ from ingest.formats.report import FormatError
 from ingest.formats.source import Source
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
+BESIDE = Path(__file__).parents[1] / "fixtures_companions"
 EXPECTED = ".expected.json"
 # Of pgbench and HammerDB, one line has the rate, and lines behind it have the latencies of statements.
 ONE_RESULT_A_LINE = frozenset(
@@ -39,7 +40,7 @@ def fixtures():
     """The files that are fixtures of a format, in its folder."""
     return [
         path
-        for path in sorted(FIXTURES.rglob("*"))
+        for path in sorted([*FIXTURES.rglob("*"), *BESIDE.rglob("*")])
         if path.is_file() and format_of(path) and not path.name.endswith(EXPECTED)
     ]
 

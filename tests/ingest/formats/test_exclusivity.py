@@ -6,7 +6,15 @@ import pytest
 
 from ingest.formats import FORMATS
 from ingest.formats.companions import COMPANION_FORMATS
-from tests.ingest.formats.real_files import FIXTURES, SHARED, fixture_id, fixtures, format_of, recognised_by
+from tests.ingest.formats.real_files import (
+    BESIDE,
+    FIXTURES,
+    SHARED,
+    fixture_id,
+    fixtures,
+    format_of,
+    recognised_by,
+)
 
 # What the files beside the checkout are, by their paths. The first pattern that fits counts; "" is no result.
 SHARED_FILES = [
@@ -36,7 +44,8 @@ def test_a_fixture_is_recognised_by_its_own_format_alone(path):
 
 
 def test_what_is_expected_of_a_fixture_is_no_result():
-    recognised = {path.name: recognised_by(path.read_bytes()) for path in FIXTURES.rglob("*.expected.json")}
+    expectations = [*FIXTURES.rglob("*.expected.json"), *BESIDE.rglob("*.expected.json")]
+    recognised = {path.name: recognised_by(path.read_bytes()) for path in expectations}
     assert {name: formats for name, formats in recognised.items() if formats} == {}
 
 

@@ -10,8 +10,14 @@ from tests.ingest.formats.real_files import accepted, fixture_id, format_of, rea
 # Long files are cut at fewer places, so that all of them together take seconds.
 BYTES_PER_FILE = 500_000
 FEWEST_CUTS, MOST_CUTS = 10, 100
-# A fixture that ends within a line is a cut file already.
-ACCEPTED = [path for path in accepted() if path.read_bytes().endswith((b"\n", b"]", b"}"))]
+# Some are cut already. Of two recordings of dstat, the first was all that there was once, and in the first
+# interval of mpstat nothing tells which tables follow.
+LEFT_OUT = {"cut.txt", "started-twice.csv", "with-interrupts.txt"}
+ACCEPTED = [
+    path
+    for path in accepted()
+    if path.read_bytes().endswith((b"\n", b"]", b"}")) and path.name not in LEFT_OUT
+]
 
 
 def most_cuts(data):
