@@ -33,6 +33,9 @@ def cases() -> list[Case]:
         Case("200 MB of a log around one sysbench run", _sysbench_in_a_log),
         Case("95,000 interval lines of sysbench", lambda: _with_interval_lines(95_000)),
         Case("390,000 interval lines of sysbench", lambda: _with_interval_lines(390_000)),
+        Case("380,000 reports of sysbench's hooks", lambda: _with_reports_of_hooks(380_000)),
+        Case("380,000 progress lines of pgbench", lambda: _with_progress_lines(380_000)),
+        Case("380,000 status lines of YCSB", lambda: _with_status_lines(380_000)),
         Case("one line of 100 MB", lambda: repeat(b"x" * 1000, 100_000)),
         Case(
             "one line of 100 MB in a sysbench run", lambda: chain([_SYSBENCH], repeat(b"x y " * 250, 100_000))
@@ -51,6 +54,9 @@ def cases() -> list[Case]:
 
 
 _SYSBENCH = (_FIXTURES / "sysbench" / "oltp_read_write-nightly.txt").read_bytes()
+_SYSBENCH_JSON = (_FIXTURES / "sysbench" / "lua-report-json.txt").read_bytes()
+_PGBENCH = (_FIXTURES / "pgbench" / "select-only.txt").read_bytes()
+_YCSB = (_FIXTURES / "ycsb" / "workloada-8-threads-target.txt").read_bytes()
 _JMH_TEXT = (_FIXTURES / "jmh_text" / "average-time.txt").read_bytes()
 _JMH_JSON = (_FIXTURES / "jmh_json" / "average-time.json").read_bytes()
 
@@ -73,6 +79,38 @@ def _with_interval_lines(number: int) -> Iterator[bytes]:
     for second in range(1, number + 1):
         yield b"[ %ds ]%b" % (second, first[1])
     yield _SYSBENCH[first.end() :]
+
+
+def _with_reports_of_hooks(number: int) -> Iterator[bytes]:
+    """Each on one line, as a script may print them."""
+    before, _, after = _SYSBENCH_JSON.partition(b"[\n")
+    report, _, _ = after.partition(b",\n  {")
+    _, _, final = after.rpartition(b"[\n")
+    yield before
+    line = re.sub(rb"\s+", b" ", report)
+    for second in range(1, number + 1):
+        yield re.sub(rb'"time": \d+', b'"time": %d' % second, line) + b",\n"
+    yield re.sub(rb'"time": +\d+', b'"time": %d' % number, final)
+
+
+def _with_progress_lines(number: int) -> Iterator[bytes]:
+    progress = re.search(rb"^progress: \S+ s(.*\n)", _PGBENCH, re.MULTILINE)
+    if progress is None:
+        raise ValueError("the fixture has no progress lines")
+    yield _PGBENCH[: progress.start()]
+    for second in range(1, number + 1):
+        yield b"progress: %d.0 s%b" % (second, progress[1])
+    yield re.sub(rb"^progress: .*\n", b"", _PGBENCH[progress.end() :], flags=re.MULTILINE)
+
+
+def _with_status_lines(number: int) -> Iterator[bytes]:
+    status = re.search(rb"^(\S+ \S+) [1-9][0-9]* sec:(.*\n)", _YCSB, re.MULTILINE)
+    if status is None:
+        raise ValueError("the fixture has no status lines")
+    yield _YCSB[: status.start()]
+    for second in range(1, number + 1):
+        yield b"%b %d sec:%b" % (status[1], second, status[2])
+    yield _YCSB[status.end() :]
 
 
 def _with_iterations(number: int) -> Iterator[bytes]:

@@ -80,5 +80,5 @@ def _with_samples_within(limits: Limits, report: ParsedReport) -> ParsedReport:
     if len(kept) == len(report.intervals):
         return report
     missing = sum(len(table.rows) for table in report.intervals) - rows
-    warning = f"{missing} interval samples beyond {limits.samples} (RESULT_MAX_SAMPLES) are not kept"
-    return replace(report, intervals=tuple(kept), warnings=(*report.warnings, warning))
+    warnings = (*report.warnings, limits.samples_beyond(missing))
+    return replace(report, intervals=tuple(kept), warnings=warnings)

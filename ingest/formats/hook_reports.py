@@ -258,32 +258,30 @@ def _of_a_hook(numbers: _Numbers) -> _Report:
 
 
 class _Ticks:
-    """Reports one after another, of which only the numbers are kept: there may be very many."""
+    """Reports one after another, of which only the numbers are kept: there may be very many.
 
-    COLUMNS = ("line", "time", "threads", *_RATES, *_LATENCIES)
+    ``last_line`` is that of the last one. A response time that was not measured is NaN in its column.
+    """
 
     def __init__(self) -> None:
-        self._numbers = array("d")
+        self.last_line = 0
+        self._columns = {name: array("d") for name in ("time", "threads", *_RATES, *_LATENCIES)}
 
     def __len__(self) -> int:
-        return len(self._numbers) // len(self.COLUMNS)
+        return len(self._columns["time"])
 
     def append(self, report: _Report) -> None:
-        rates = (report.rates[name] for name in _RATES)
-        latencies = (report.latencies.get(name, math.nan) for name in _LATENCIES)
-        self._numbers.extend((report.line, report.time, report.threads, *rates, *latencies))
+        numbers = {"time": report.time, "threads": report.threads, **report.rates, **report.latencies}
+        for name, column in self._columns.items():
+            column.append(numbers.get(name, math.nan))
+        self.last_line = report.line
 
     def column(self, name: str) -> Sequence[float]:
-        """A response time that was not measured is NaN."""
-        return self._numbers[self.COLUMNS.index(name) :: len(self.COLUMNS)]
+        return self._columns[name]
 
     @property
     def last_time(self) -> float:
-        return self._numbers[self.COLUMNS.index("time") - len(self.COLUMNS)]
-
-    @property
-    def last_line(self) -> int:
-        return int(self._numbers[self.COLUMNS.index("line") - len(self.COLUMNS)])
+        return self._columns["time"][-1]
 
 
 # --- runs -------------------------------------------------------------------------------------------------

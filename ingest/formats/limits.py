@@ -59,6 +59,10 @@ class Limits:
                 "send what is in it as several files"
             )
 
+    def samples_beyond(self, missing: int) -> str:
+        """A warning of the interval samples that a report leaves out."""
+        return f"{missing} interval samples beyond {self.samples} (RESULT_MAX_SAMPLES) are not kept"
+
     def check_runs(self, runs: int, line: int | None = None) -> None:
         if runs > self.runs:
             raise FormatError(

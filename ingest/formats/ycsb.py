@@ -15,8 +15,10 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import pairwise
 from pathlib import PurePosixPath
+from sys import intern
 
 from benchdash.results.readings import LOWER, Reading, percentile_metric, reading
+from ingest.formats.limits import Limits
 from ingest.formats.report import Fact, FormatError, Intervals, ParsedReport, ParsedRun
 from ingest.formats.source import Source
 from ingest.masking import mask_text, names_a_secret
@@ -90,7 +92,7 @@ def parse(source: Source) -> ParsedReport:
     Raises FormatError where no run is complete. Of several runs an incomplete one is left out with a warning.
     """
     lines, warnings = _whole_lines(source)
-    outputs = _outputs(lines)
+    outputs = _outputs(lines, source.limits)
     if not outputs:
         raise FormatError("no final report: the file ends before YCSB began", line=len(source.lines))
     runs, intervals, notes = _runs(outputs)
@@ -186,14 +188,20 @@ class _Status:
 
 @dataclass(slots=True)
 class _Output:
-    """What one client printed, sorted but not yet understood."""
+    """What one client printed, sorted but not yet understood.
+
+    Of more status lines than the limits let through the last one stands in the place of the others, which
+    are counted.
+    """
 
     line: int
     last_line: int
+    limits: Limits
     command: str = ""
     version: str = ""
     sections: dict[str, _Section] = field(default_factory=dict)
     statuses: list[_Status] = field(default_factory=list)
+    statuses_beyond: int = 0
     error: FormatError | None = None
     open_objects: int = 0
     list_opened: bool = False
@@ -207,7 +215,8 @@ class _Output:
 class _Sorter:
     """Sorts the lines of a file into what each client printed."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
         self.outputs: list[_Output] = []
         self.json: dict[str, str] = {}
 
@@ -236,7 +245,7 @@ class _Sorter:
     def _at(self, line: int, *, begins: bool = False) -> _Output:
         """The output at hand, or a new one where this line begins one."""
         if not self.outputs or (begins and self.outputs[-1].has_begun):
-            self.outputs.append(_Output(line=line, last_line=line))
+            self.outputs.append(_Output(line=line, last_line=line, limits=self.limits))
             self.json = {}
         return self.outputs[-1]
 
@@ -269,18 +278,25 @@ class _Sorter:
         for name, values in _STATUS_OF_OPERATION.findall(text, match.end()):
             if name not in _NOT_OPERATIONS:
                 for label, value in _STATUS_FIGURE.findall(values):
-                    figures[f"{_prefix(name)}.{_status_metric(label)}"] = _status_number(value, "us")
+                    metric = intern(f"{_prefix(name)}.{_status_metric(label)}")
+                    figures[metric] = _status_number(value, "us")
         for name, unit, value in _STATUS_AVERAGE.findall(text, match.end()):
             if name not in _NOT_OPERATIONS:
-                figures[f"{_prefix(name)}.latency_avg"] = _status_number(value, unit)
+                figures[intern(f"{_prefix(name)}.latency_avg")] = _status_number(value, unit)
         status = _Status(float(match["seconds"]), match["clock"], figures)
         # With measurementtype=timeseries each line is printed twice, to both outputs.
-        if status not in self._at(line).statuses[-1:]:
-            self._at(line).statuses.append(status)
+        output = self._at(line)
+        if status in output.statuses[-1:]:
+            return
+        if len(output.statuses) < self.limits.samples:
+            output.statuses.append(status)
+        else:
+            output.statuses[-1:] = [status]
+            output.statuses_beyond += 1
 
 
-def _outputs(lines: Sequence[str]) -> list[_Output]:
-    sorter = _Sorter()
+def _outputs(lines: Sequence[str], limits: Limits) -> list[_Output]:
+    sorter = _Sorter(limits)
     for number, line in enumerate(lines, start=1):
         sorter.sort(line.strip(), number)
     return sorter.outputs
@@ -587,7 +603,7 @@ def _started_at(output: _Output) -> datetime | None:
 
 
 def _tables(output: _Output, operations: dict[str, _Section], key: str) -> Iterator[Intervals]:
-    if output.statuses:
+    if output.statuses and not output.statuses_beyond:
         names = dict.fromkeys(name for status in output.statuses for name in status.figures)
         rows = tuple(
             (status.seconds, *(status.figures.get(name) for name in names)) for status in output.statuses
@@ -621,6 +637,8 @@ def _notes(
     output: _Output, overall: _Overall, operations: dict[str, _Section], arguments: _Arguments
 ) -> Iterator[str]:
     """What the reader of a run must know before trusting its figures."""
+    if beyond := output.statuses_beyond:
+        yield output.limits.samples_beyond(len(output.statuses) + beyond)
     if output.open_objects > 0:
         yield f"the JSON breaks off within an object after line {output.last_line}"
     if output.list_opened and not output.list_closed:

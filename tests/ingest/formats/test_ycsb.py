@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.formats import ycsb
+from ingest.formats.limits import Limits
 from ingest.formats.report import FormatError
 from ingest.formats.source import Source
 
@@ -147,6 +148,18 @@ def test_no_secret_of_the_command_line_is_kept():
 def test_threads_that_did_not_end_are_named():
     text = report(before=["Command line: -threads 8 -t -P workloads/workloada"], threads="7")
     assert parse(text).warnings == ("only 7 of 8 threads closed their connection",)
+
+
+def test_of_more_status_lines_than_are_kept_none_is_and_a_warning_counts_them():
+    data = (FIXTURES / "ycsb" / "workloada-8-threads-target.txt").read_bytes()
+    whole = ycsb.parse(Source(data))
+    found = ycsb.parse(Source(data, limits=Limits(samples=4)))
+    assert found.runs == whole.runs
+    assert (len(whole.intervals[0].rows), found.intervals) == (6, ())
+    assert found.warnings == (
+        *whole.warnings,
+        "6 interval samples beyond 4 (RESULT_MAX_SAMPLES) are not kept",
+    )
 
 
 def test_status_lines_may_have_a_label_and_a_decimal_comma():
