@@ -12,7 +12,13 @@ from benchdash.regressions.detection.compare import (
 )
 from benchdash.regressions.detection.joint import JointShift, find_joint_shifts, follow_joint_shifts
 from benchdash.regressions.detection.null import FalseAlarms, false_alarms
-from benchdash.regressions.detection.shifts import Shift, find_shifts, level_scatter
+from benchdash.regressions.detection.shifts import (
+    Shift,
+    find_shifts,
+    find_shifts_in,
+    follow_shifts,
+    level_scatter,
+)
 
 __all__ = [
     "Comparison",
@@ -27,7 +33,9 @@ __all__ = [
     "false_alarms",
     "find_joint_shifts",
     "find_shifts",
+    "find_shifts_in",
     "follow_joint_shifts",
+    "follow_shifts",
     "level_scatter",
     "median_interval",
     "session_means",

@@ -74,11 +74,13 @@ SETTLED = 15
 
 REJECTED = -1e3
 
+compiled = njit(cache=True, error_model="numpy")
+
 _NORMAL_MEDIAN_DIFFERENCE = 0.9539  # median of |a - b| for standard normal a and b
 _NORMAL_MEAN_DIFFERENCE = 1.1284
 
 
-@njit(cache=True)
+@compiled
 def difference_scale(x: Floats) -> float:
     """Standard deviation of one point from differences of neighbours, which steps hardly touch."""
     size = np.abs(np.diff(x))
@@ -86,7 +88,7 @@ def difference_scale(x: Floats) -> float:
     return float(middle / _NORMAL_MEDIAN_DIFFERENCE if middle > 0 else size.mean() / _NORMAL_MEAN_DIFFERENCE)
 
 
-@njit(cache=True)
+@compiled
 def half_squared_difference(x: Floats, lag: int) -> float:
     """Half the mean squared difference at a lag; large ones are clipped at three times their median scale."""
     n = len(x) - lag
@@ -101,7 +103,7 @@ def half_squared_difference(x: Floats, lag: int) -> float:
     return total / n / 2
 
 
-@njit(cache=True)
+@compiled
 def noise_of(x: Floats) -> tuple[float, float]:
     """Standard deviation of a point and correlation of neighbours, both at an unchanged level."""
     n = len(x)
@@ -116,7 +118,7 @@ def noise_of(x: Floats) -> tuple[float, float]:
     return math.sqrt(nearest / (1 - correlation)), correlation
 
 
-@njit(cache=True)
+@compiled
 def inflation(n: float, rho: float) -> float:
     """By how much correlation widens the variance of a mean of n points."""
     return (1 + rho) / (1 - rho) - 2 * rho * (1 - rho**n) / (n * (1 - rho) ** 2)
@@ -125,7 +127,7 @@ def inflation(n: float, rho: float) -> float:
 # --- proposing ----------------------------------------------------------------------------------------------
 
 
-@njit(cache=True)
+@compiled
 def partition(x: Floats, penalty: float, bound: float) -> Ints:
     """The inner edges that minimise bounded squared error plus ``penalty`` for each level. Exact.
 
@@ -136,51 +138,60 @@ def partition(x: Floats, penalty: float, bound: float) -> Ints:
     n = len(x)
     pieces = np.empty((64, 6))
     cut = np.empty((64, 6))
-    pieces[0] = (x.min() - 1e-9, x.max() + 1e-9, 0.0, 0.0, -penalty, 0.0)
+    _put(pieces, 0, x.min() - 1e-9, x.max() + 1e-9, 0.0, 0.0, -penalty, 0.0)
     count = 1
     best = -penalty
     last = np.zeros(n + 1, np.int64)
-    square = bound * bound
     for t in range(n):
         if 3 * count + 4 > len(cut):
             cut = np.empty((6 * count + 64, 6))
         parts = _lower_envelope(pieces, count, best + penalty, float(t), cut)
         if 3 * parts + 4 > len(pieces):
             pieces = np.empty((6 * parts + 64, 6))
-        count, best, start = _add_point(cut, parts, x[t], bound, square, pieces)
+        count, best, start = _add_point(cut, parts, x[t], bound, pieces)
         last[t + 1] = start
     return _trace(last)
 
 
-@njit(cache=True)
+@compiled
+def _put(pieces: Floats, i: int, low: float, high: float, a: float, b: float, c: float, start: float) -> None:
+    pieces[i, 0] = low
+    pieces[i, 1] = high
+    pieces[i, 2] = a
+    pieces[i, 3] = b
+    pieces[i, 4] = c
+    pieces[i, 5] = start
+
+
+@compiled
 def _lower_envelope(pieces: Floats, count: int, level: float, start: float, out: Floats) -> int:
     """The lower of the pieces and the constant ``level``, which stands for a new level from here on."""
     parts = 0
     flat = False
     for i in range(count):
-        low, high, a, b = pieces[i, 0], pieces[i, 1], pieces[i, 2], pieces[i, 3]
-        left, right = _below(low, high, a, b, pieces[i, 4] - level)
+        low, high, a, b, c = pieces[i, 0], pieces[i, 1], pieces[i, 2], pieces[i, 3], pieces[i, 4]
+        left, right = _below(low, high, a, b, c - level)
         if left >= right:
             left = right = high
         if left > low:
             if flat:
                 out[parts - 1, 1] = left
             else:
-                out[parts] = (low, left, 0.0, 0.0, level, start)
+                _put(out, parts, low, left, 0.0, 0.0, level, start)
                 parts += 1
                 flat = True
         if left < right:
-            out[parts] = (left, right, a, b, pieces[i, 4], pieces[i, 5])
+            _put(out, parts, left, right, a, b, c, pieces[i, 5])
             parts += 1
             flat = False
             if right < high:
-                out[parts] = (right, high, 0.0, 0.0, level, start)
+                _put(out, parts, right, high, 0.0, 0.0, level, start)
                 parts += 1
                 flat = True
     return parts
 
 
-@njit(cache=True)
+@compiled
 def _below(low: float, high: float, a: float, b: float, c: float) -> tuple[float, float]:
     """Where in [low, high] a parabola is negative; an empty range where it is not."""
     if a == 0:
@@ -192,44 +203,42 @@ def _below(low: float, high: float, a: float, b: float, c: float) -> tuple[float
     return max(low, (-b - root) / (2 * a)), min(high, (-b + root) / (2 * a))
 
 
-@njit(cache=True)
-def _add_point(
-    cut: Floats, parts: int, value: float, bound: float, square: float, out: Floats
-) -> tuple[int, float, int]:
+@compiled
+def _add_point(cut: Floats, parts: int, value: float, bound: float, out: Floats) -> tuple[int, float, int]:
     """Add a point's bounded squared error to each piece; gives their number, the least cost and its start."""
     count = 0
     best = np.inf
-    start = 0
+    start = 0.0
     near, far = value - bound, value + bound
     for i in range(parts):
-        position, high = cut[i, 0], cut[i, 1]
+        position, high, source = cut[i, 0], cut[i, 1], cut[i, 5]
         while position < high:
             a, b, c = cut[i, 2], cut[i, 3], cut[i, 4]
             end = high
             if position < near:
                 end = min(high, near)
-                c += square
+                c += bound * bound
             elif position < far:
                 end = min(high, far)
                 a += 1.0
                 b -= 2 * value
                 c += value * value
             else:
-                c += square
+                c += bound * bound
             lowest = c
             if a > 0:
                 at = min(max(-0.5 * b / a, position), end)
                 lowest = (a * at + b) * at + c
             if lowest < best:
                 best = lowest
-                start = int(cut[i, 5])
-            out[count] = (position, end, a, b, c, cut[i, 5])
+                start = source
+            _put(out, count, position, end, a, b, c, source)
             count += 1
             position = end
-    return count, best, start
+    return count, best, int(start)
 
 
-@njit(cache=True)
+@compiled
 def _trace(last: Ints) -> Ints:
     count = 0
     end = last[-1]
@@ -245,7 +254,7 @@ def _trace(last: Ints) -> Ints:
     return indexes
 
 
-@njit(cache=True)
+@compiled
 def propose(x: Floats, sd: float, pinned: Ints, bound: float) -> Ints:
     """Edges of the best partition of each stretch between pinned edges, with these and with 0 and n."""
     n = len(x)
@@ -266,7 +275,7 @@ def propose(x: Floats, sd: float, pinned: Ints, bound: float) -> Ints:
     return edges[:count].copy()
 
 
-@njit(cache=True)
+@compiled
 def tame(x: Floats, edges: Ints, sd: float, bound: float) -> tuple[Floats, float]:
     """The series with far points moved to the bound around their level, and the share of those."""
     y = x.copy()
@@ -293,7 +302,7 @@ def tame(x: Floats, edges: Ints, sd: float, bound: float) -> tuple[Floats, float
 # --- judging ------------------------------------------------------------------------------------------------
 
 
-@njit(cache=True)
+@compiled
 def prefix_sums(x: Floats) -> Floats:
     """Of x, x^2 and i x, each with a leading zero: 3 x (n + 1)."""
     sums = np.zeros((3, len(x) + 1))
@@ -306,25 +315,25 @@ def prefix_sums(x: Floats) -> Floats:
     return sums
 
 
-@njit(cache=True)
+@compiled
 def _mean(sums: Floats, start: int, end: int) -> float:
     return (sums[0, end] - sums[0, start]) / (end - start)
 
 
-@njit(cache=True)
+@compiled
 def residual(sums: Floats, start: int, end: int) -> float:
     """Squared residuals around the mean of [start, end)."""
     total = sums[0, end] - sums[0, start]
     return max(sums[1, end] - sums[1, start] - total * total / (end - start), 0.0)
 
 
-@njit(cache=True)
+@compiled
 def _line_moment(sums: Floats, start: int, end: int) -> float:
     middle = (start + end - 1) / 2
     return (sums[2, end] - sums[2, start]) - middle * (sums[0, end] - sums[0, start])
 
 
-@njit(cache=True)
+@compiled
 def _line_residual(sums: Floats, start: int, end: int) -> float:
     """Squared residuals around the best straight line through [start, end)."""
     n = float(end - start)
@@ -332,7 +341,7 @@ def _line_residual(sums: Floats, start: int, end: int) -> float:
     return max(residual(sums, start, end) - moment * moment / (n * (n * n - 1) / 12), 0.0)
 
 
-@njit(cache=True)
+@compiled
 def _step_beside_line(sums: Floats, start: int, index: int, end: int) -> float:
     """The step at ``index`` over its standard error for unit noise, beside a constant and a line."""
     n, after = float(end - start), float(end - index)
@@ -345,7 +354,7 @@ def _step_beside_line(sums: Floats, start: int, index: int, end: int) -> float:
     return step / math.sqrt(max(squares, 1e-9))
 
 
-@njit(cache=True)
+@compiled
 def best_split(sums: Floats, start: int, end: int) -> int:
     """The index that parts [start, end) into the two levels with the least squared residuals."""
     best, least = start + SHORTEST, np.inf
@@ -357,7 +366,7 @@ def best_split(sums: Floats, start: int, end: int) -> int:
     return best
 
 
-@njit(cache=True)
+@compiled
 def step_z(
     sums: Floats, start: int, index: int, end: int, common: float, rho: float, most_df: float
 ) -> tuple[float, float]:
@@ -378,7 +387,7 @@ def step_z(
     return _normal_deviate(t, df), error
 
 
-@njit(cache=True)
+@compiled
 def _normal_deviate(t: float, df: float) -> float:
     a = df - 0.5
     b = 48 * a * a
@@ -387,13 +396,13 @@ def _normal_deviate(t: float, df: float) -> float:
     return ((((-0.4 * y - 3.3) * y - 24) * y - 85.5) / (0.8 * y * y + 100 + b) + y + 3) / b * z + z
 
 
-@njit(cache=True)
+@compiled
 def normal_p(z: float) -> float:
     """Two-sided."""
     return math.erfc(z / math.sqrt(2.0))
 
 
-@njit(cache=True)
+@compiled
 def common_variance(sums: Floats, edges: Ints, least: float) -> tuple[float, float]:
     """The variance within all levels, never below ``least``, and its degrees of freedom."""
     squares = 0.0
@@ -403,13 +412,13 @@ def common_variance(sums: Floats, edges: Ints, least: float) -> tuple[float, flo
     return max(squares / df, least), df
 
 
-@njit(cache=True)
+@compiled
 def bar(searched: float, error: float, typical_step: float) -> float:
     """What z^2 of a step must exceed that was looked for at so many places."""
     return 2 * math.log(searched) + 4 * math.log1p(typical_step / error) + BASE
 
 
-@njit(cache=True)
+@compiled
 def excess(
     sums: Floats,
     start: int,
@@ -438,13 +447,13 @@ def excess(
     return z * z - needed
 
 
-@njit(cache=True)
+@compiled
 def tail_needs(before: int, after: int) -> float:
     """How much more evidence a new level at the end of the series needs before it is told."""
     return max(0.0, SHORT - after) + max(0.0, SHORT - min(before, after)) - max(0.0, SHORT - before)
 
 
-@njit(cache=True)
+@compiled
 def drifts(sums: Floats, start: int, index: int, end: int, common: float, rho: float, beside: float) -> bool:
     """Does a straight line explain both levels as well as the step, or leave nothing of the step?"""
     if _line_residual(sums, start, end) < residual(sums, start, index) + residual(sums, index, end):
@@ -453,7 +462,7 @@ def drifts(sums: Floats, start: int, index: int, end: int, common: float, rho: f
     return abs(_step_beside_line(sums, start, index, end)) < beside * error
 
 
-@njit(cache=True)
+@compiled
 def reject_staircases(sums: Floats, edges: Ints, common: float, rho: float, scores: Floats) -> None:
     """Steps in one direction that one straight line explains nearly as well are drift: none passes."""
     first = 0
@@ -475,19 +484,22 @@ def reject_staircases(sums: Floats, edges: Ints, common: float, rho: float, scor
         first = last + 1
 
 
-@njit(cache=True)
+@compiled
 def _goes_on(sums: Floats, edges: Ints, k: int) -> bool:
     """Is the step after the k-th inner edge's in the same direction?"""
     old, new = _mean(sums, edges[k], edges[k + 1]), _mean(sums, edges[k + 1], edges[k + 2])
     return (new > old) == (_mean(sums, edges[k + 2], edges[k + 3]) > new)
 
 
-@njit(cache=True)
+@compiled
 def _contains(indexes: Ints, index: int) -> bool:
-    return bool((indexes == index).any())
+    for one in indexes:  # noqa: SIM110 - the compiler knows no generators
+        if one == index:
+            return True
+    return False
 
 
-@njit(cache=True)
+@compiled
 def alone_z(sums: Floats, start: int, index: int, end: int, sd: float, rho: float) -> tuple[float, float]:
     """As step_z, with nothing known but the two sides and the noise."""
     df = max(float(end - start - 2), 1.0)
@@ -495,7 +507,7 @@ def alone_z(sums: Floats, start: int, index: int, end: int, sd: float, rho: floa
     return step_z(sums, start, index, end, max(squares / df, sd * sd), rho, df)
 
 
-@njit(cache=True)
+@compiled
 def _score(
     sums: Floats,
     edges: Ints,
@@ -530,7 +542,7 @@ def _score(
     )
 
 
-@njit(cache=True)
+@compiled
 def eliminate(
     sums: Floats,
     edges: Ints,
@@ -577,7 +589,7 @@ def eliminate(
     return edges
 
 
-@njit(cache=True)
+@compiled
 def find_edges(
     x: Floats,
     fixed: Ints,
@@ -626,7 +638,7 @@ def find_edges(
     return edges, z, left, sd, rho, searched
 
 
-@njit(cache=True)
+@compiled
 def newest_step(x: Floats, start: int, sd: float, rho: float) -> tuple[int, float]:
     """Which of the two newest points begins something unlike the level from ``start`` on, and its z.
 
@@ -643,9 +655,9 @@ def newest_step(x: Floats, start: int, sd: float, rho: float) -> tuple[int, floa
     return found, most
 
 
-@njit(cache=True)
-def level_medians(values: Floats, edges: Ints) -> Floats:
-    medians = np.empty(len(edges) - 1)
-    for k in range(len(edges) - 1):
-        medians[k] = np.median(values[edges[k] : edges[k + 1]])
-    return medians
+@compiled
+def medians(values: Floats, starts: Ints, ends: Ints) -> Floats:
+    found = np.empty(len(starts))
+    for k in range(len(starts)):
+        found[k] = np.median(values[starts[k] : ends[k]])
+    return found

@@ -27,7 +27,7 @@ Exact robust segmentation proposes, moderated tests decide. The arithmetic is in
    them.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -137,6 +137,15 @@ def step_p(x: Floats, index: int, noise: Noise) -> float:
     return float(kernel.normal_p(kernel.alone_z(sums, 0, index, len(x), noise.sd, noise.correlation)[0]))
 
 
+def medians(values: Floats, ranges: Sequence[tuple[int, int]]) -> list[float]:
+    """The median of each range [start, end)."""
+    from benchdash.regressions.detection import kernel  # noqa: PLC0415 - a page that compares needs no compiler
+
+    limits = np.array(ranges, dtype=np.int64)
+    found: list[float] = kernel.medians(values, limits[:, 0], limits[:, 1]).tolist()
+    return found
+
+
 def _boundary(
     x: Floats, p: float, left: float, place: list[int], fixed: Collection[int], placed: Collection[int]
 ) -> Boundary:
@@ -155,5 +164,5 @@ def _doubt(left: float) -> float:
 
 def _is_there(x: Floats, start: int, index: int) -> bool:
     """Are the newest three points of the newest level nearer to it than to the one before?"""
-    before, after, newest = np.median(x[start:index]), np.median(x[index:]), np.median(x[-3:])
-    return bool(abs(newest - after) < abs(newest - before))
+    before, after, newest = medians(x, [(start, index), (index, len(x)), (len(x) - 3, len(x))])
+    return abs(newest - after) < abs(newest - before)

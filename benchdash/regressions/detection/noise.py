@@ -21,7 +21,8 @@ _NORMAL_MEDIAN = 0.6745  # median of |z| for a standard normal z
 _WINDOW = 7
 _OUTLYING = 4.0
 _FEW = 0.08
-_SCALES = 10.0 ** np.arange(10)  # up to nine decimals are printed
+_SCALES = [10.0**digits for digits in range(10)]  # up to nine decimals are printed
+_MOST_DIGITS = 1e10  # a digit behind so many is worth nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +81,18 @@ def rounding_sd(values: Floats) -> float:
     taken (uniform rounding would be 0.29 of it), so that a jump of one digit is no change until it has
     lasted.
     """
-    scaled = np.multiply.outer(_SCALES, values)
-    digits = np.round(scaled)
-    is_whole = np.abs(scaled - digits) <= 1e-6 + 1e-12 * digits
-    printed = np.flatnonzero((is_whole & (digits >= 1)).all(axis=1))
-    return float(0.5 / _SCALES[printed[0]] / np.median(values)) if len(printed) else 0.0
+    first = float(values[0])
+    for scale in _SCALES:
+        if first * scale > _MOST_DIGITS:
+            break
+        # The first number rules out nearly every scale of what was not printed.
+        if abs(first * scale - round(first * scale)) > 1e-6 + 1e-12 * first * scale:
+            continue
+        scaled = values * scale
+        digits = np.round(scaled)
+        if ((np.abs(scaled - digits) <= 1e-6 + 1e-12 * digits) & (digits >= 1)).all():
+            return float(0.5 / scale / np.median(values))
+    return 0.0
 
 
 def _half_squared_difference(x: Floats, *, lag: int) -> float:

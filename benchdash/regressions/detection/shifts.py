@@ -1,13 +1,12 @@
 """Shifts in one series of positive numbers."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from benchdash.regressions.detection.levels import Boundary, find_boundaries
+from benchdash.regressions.detection.levels import Boundary, find_boundaries, medians
 from benchdash.regressions.detection.noise import LEAST_SD, Floats, rounding_sd
 
 State = Literal["suspected", "confirmed"]
@@ -61,8 +60,37 @@ def find_shifts(
         least_sd=max(LEAST_SD, rounding_sd(present[present > 0])),
         least_step=float(np.log1p(least_effect)),
     )
-    shifts = [_shift(present, boundary, index=int(usable[boundary.index])) for boundary in boundaries]
-    return [shift for shift in shifts if shift.before > 0]
+    if not boundaries:
+        return []
+    before = [(boundary.start, boundary.index) for boundary in boundaries]
+    after = [(boundary.index, boundary.end) for boundary in boundaries]
+    levels = medians(present, before + after)
+    return [
+        _shift(boundary, int(usable[boundary.index]), old, new)
+        for boundary, old, new in zip(boundaries, levels, levels[len(before) :], strict=False)
+        if old > 0
+    ]
+
+
+def find_shifts_in(many: Iterable[Values], *, least_effect: float = LEAST_EFFECT) -> list[list[Shift]]:
+    """The shifts of each of many series."""
+    return [find_shifts(values, least_effect=least_effect) for values in many]
+
+
+def follow_shifts(
+    new: Values, *, values: Values = (), known: Collection[int] = (), least_effect: float = LEAST_EFFECT
+) -> list[Shift]:
+    """The shifts after a look at each new point in turn, as they would have come.
+
+    ``values`` are the points of earlier looks and ``known`` the indexes confirmed by the last of them; both
+    are all that has to be stored. However the points are parted into calls, the answer is the same. A look
+    at no new point at all is one more look at what is there.
+    """
+    numbers = np.concatenate((as_array(values), as_array(new)))
+    for length in range(len(values) + 1, len(numbers)):
+        found = find_shifts(numbers[:length], known=known, least_effect=least_effect)
+        known = [shift.index for shift in found if shift.state == "confirmed"]
+    return find_shifts(numbers, known=known, least_effect=least_effect)
 
 
 def level_scatter(values: Values, shifts: Sequence[Shift]) -> tuple[float, float] | None:
@@ -101,14 +129,12 @@ def state_of(boundary: Boundary) -> State:
     return "confirmed" if boundary.confirmed else "suspected"
 
 
-def _shift(values: NDArray[np.float64], boundary: Boundary, *, index: int) -> Shift:
-    before = float(np.median(values[boundary.start : boundary.index]))
-    after = float(np.median(values[boundary.index : boundary.end]))
+def _shift(boundary: Boundary, index: int, before: float, after: float) -> Shift:
     return Shift(
         index=index,
         before=before,
         after=after,
-        change=after / before - 1 if before > 0 else float("inf"),
+        change=after / before - 1,
         confidence=1 - boundary.doubt,
         state=state_of(boundary),
     )
