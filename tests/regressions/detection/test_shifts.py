@@ -23,7 +23,7 @@ def test_one_drop_is_found_where_it_is():
     (shift,) = find_shifts(DROP)
     assert (shift.index, shift.before, shift.after, shift.change) == (3, 200, 150, -0.25)
     assert shift.state == "confirmed"
-    assert shift.confidence > 0.999
+    assert shift.confidence == pytest.approx(0.97, abs=0.01)
 
 
 def test_eight_per_cent_in_noise_of_one_per_cent_is_confirmed_by_the_fifth_point():
