@@ -11,7 +11,7 @@ $(shell [ -x $(VENV) ] || rm -f .venv/*.stamp)
 
 # --- what people type -----------------------------------------------------------------------------------------
 
-.PHONY: help run test lint fuzz cuts screenshots requirements clean
+.PHONY: help run test lint fuzz cuts screenshots bench-detection requirements clean
 help:
 	@echo 'make run           start benchdash; PORT, HOST, SITE_URL, SAMPLE=0, BENCHDASH_VAR, DATABASE_URL,'
 	@echo '                   REDIS_URL, EMAIL_URL and EMAIL_FROM in the environment change how'
@@ -20,6 +20,7 @@ help:
 	@echo 'make fuzz          look for files that break a format, for SECONDS=600'
 	@echo 'make cuts          cut every real file at every line and 200 other places: takes an hour'
 	@echo 'make screenshots   take the pictures of the documentation again'
+	@echo 'make bench-detection  measure how changes are found, beside public detectors; SHARED=../shared'
 	@echo 'make requirements  pin and hash the newest versions that pyproject.toml allows'
 	@echo 'make clean         remove what was installed; var/, which holds the data, stays'
 
@@ -38,6 +39,10 @@ fuzz: .venv/fuzz.stamp
 
 cuts: .venv/dev.stamp
 	@$(VENV) -m tests.ingest.formats.cuts
+
+SHARED ?= ../shared
+bench-detection: .venv/bench.stamp
+	@.venv/bench/bin/python -m benchmarks.detection --shared $(SHARED)
 
 screenshots: .venv/dev.stamp node_modules/.stamp
 	@$(VENV) -m tests.screenshots
@@ -126,6 +131,13 @@ PIP := $(VENV) -m pip --disable-pip-version-check install --require-hashes
 	@$(PIP) --only-binary :all: -r requirements-fuzz.txt || echo 'The fuzzer cannot be installed here.'
 	@touch $@
 
+# The detectors to compare with ask for other versions than benchdash has.
+.venv/bench.stamp: requirements-bench.txt .venv/made.stamp
+	@echo 'Installing the detectors to compare with'
+	@$(VENV) -m venv .venv/bench
+	@.venv/bench/bin/python -m pip --disable-pip-version-check install --require-hashes -r requirements-bench.txt
+	@touch $@
+
 # Without Node on the machine, a wheel brings it.
 node_modules/.stamp: package-lock.json requirements-node.txt .venv/made.stamp
 	@echo 'Installing what its pages need'
@@ -140,4 +152,5 @@ requirements: .venv/dev.stamp
 	$(UV) pyproject.toml -o requirements.txt
 	$(UV) --group dev -c requirements.txt -o requirements-dev.txt
 	$(UV) --group fuzz -o requirements-fuzz.txt
+	$(UV) --group bench -o requirements-bench.txt
 	$(UV) --group node -o requirements-node.txt
