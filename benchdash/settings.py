@@ -1,7 +1,7 @@
 """Settings of benchdash; everything that differs between installations comes from the environment."""
 
 import os
-from datetime import timedelta
+from datetime import time, timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -152,6 +152,7 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600, "socket_timeout": 5}
 CELERY_TASK_PUBLISH_RETRY = True
 CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0.1}
+NULL_RUNS_AT = time(3, 30)  # UTC
 # PostgreSQL remembers what is due; beat asks it, so a lost doorbell costs seconds and loses nothing.
 CELERY_BEAT_SCHEDULE = {
     "analyse-touched-series": {"task": "benchdash.regressions.tasks.analyse_touched", "schedule": 10.0},
@@ -160,6 +161,11 @@ CELERY_BEAT_SCHEDULE = {
     "recompute-all": {
         "task": "benchdash.regressions.tasks.recompute_all",
         "schedule": crontab(hour="1", minute="30"),
+    },
+    # Once a week for each project.
+    "null-runs": {
+        "task": "benchdash.regressions.tasks.null_runs_due",
+        "schedule": crontab(hour=str(NULL_RUNS_AT.hour), minute=str(NULL_RUNS_AT.minute)),
     },
 }
 # Tasks that are rung after a commit, by name: the package that rings knows no more than the name.

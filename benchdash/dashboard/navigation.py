@@ -31,7 +31,7 @@ _MAIN = (
     _Entry("Overview", "overview"),
     _Entry("Compare", "compare"),
     _Entry("History", "history"),
-    _Entry("Incidents", "incidents", frozenset({"incident"})),
+    _Entry("Incidents", "incidents", frozenset({"incident", "rule"})),
     _Entry(
         "Uploads",
         "uploads",

@@ -9,6 +9,7 @@ from benchdash.dashboard.views import (
     incidents,
     overview,
     people,
+    rule,
     runs,
     search,
     shell,
@@ -24,6 +25,7 @@ _project_pages = [
     *history.urlpatterns,
     *runs.urlpatterns,
     *incidents.urlpatterns,
+    *rule.urlpatterns,
     *uploads.urlpatterns,
     *upload_mending.urlpatterns,
     *catalogue.urlpatterns,
@@ -34,5 +36,6 @@ _project_pages = [
 urlpatterns = [
     *shell.urlpatterns,
     *people.public_urlpatterns,
+    *rule.public_urlpatterns,
     path("p/<slug:slug>/", include(_project_pages)),
 ]

@@ -138,3 +138,34 @@ class Comment(models.Model):
 
     def __str__(self) -> str:
         return self.text[:50]
+
+
+class NullRun(models.Model):
+    """What the rule confirmed in a project's own histories after they were shuffled, so that all is false.
+
+    ``change_points`` in ``points`` values of series; those that begin together in one place are one of
+    ``incidents``, in so many ``looks`` at a place.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="null_runs")
+    at = models.DateTimeField(default=timezone.now)
+    places = models.PositiveIntegerField()
+    points = models.PositiveIntegerField()
+    looks = models.PositiveIntegerField()
+    change_points = models.PositiveIntegerField()
+    incidents = models.PositiveIntegerField()
+
+    class Meta:
+        ordering = ["-at", "-id"]
+        indexes = [models.Index(fields=["project", "-at"], name="null_run_by_time")]
+
+    def __str__(self) -> str:
+        return f"{self.incidents} in {self.looks} looks"
+
+    @property
+    def incidents_per_1000_looks(self) -> float:
+        return 1000 * self.incidents / self.looks
+
+    @property
+    def change_points_per_1000_points(self) -> float:
+        return 1000 * self.change_points / self.points

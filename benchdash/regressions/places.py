@@ -1,7 +1,7 @@
 """One place of measurement, as detection sees it: its series side by side over the same groups."""
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 
@@ -9,8 +9,10 @@ import numpy as np
 from django.db.models import QuerySet
 from numpy.typing import NDArray
 
+from benchdash.regressions.detection.joint import Key
 from benchdash.results.models import Series
 from benchdash.results.queries import Point, histories, positions
+from benchdash.results.readings import Direction
 
 # These follow from others of the same run, tell of the machine, or hang on a single event; they are drawn,
 # not watched. So are those of an operation (``read.latency_max``), and all of single statements and scripts.
@@ -154,6 +156,41 @@ def place_histories(place: Place) -> dict[int, History]:
     points = histories(list(series))
     order = positions(points.values(), branch=place.branch)
     return {series_id: History(series[series_id], _lay_out(points[series_id], order)) for series_id in series}
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The watched series of a place as detection takes them; see ``detection.find_joint_shifts``.
+
+    ``series`` are their ids.
+    """
+
+    values: Mapping[Key, NDArray[np.float64]]
+    directions: Mapping[Key, Direction]
+    machine: Mapping[Hashable, NDArray[np.float64]]
+    expected: frozenset[int]
+    series: Mapping[Key, int]
+
+    @property
+    def length(self) -> int:
+        return max(map(len, self.values.values()), default=0)
+
+
+def table_of(histories: Mapping[int, History]) -> Table:
+    watched: dict[Key, History] = {
+        (history.what, history.series.metric): history for history in histories.values() if history.is_watched
+    }
+    return Table(
+        values={key: history.values for key, history in watched.items()},
+        directions={key: history.series.better for key, history in watched.items()},
+        machine={
+            history.what: history.values
+            for history in histories.values()
+            if history.series.metric == SPEED_OF_THE_MACHINE
+        },
+        expected=changed_surroundings(watched.values()),
+        series={key: history.series.pk for key, history in watched.items()},
+    )
 
 
 def changed_surroundings(histories: Iterable[History]) -> frozenset[int]:

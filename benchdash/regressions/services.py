@@ -6,7 +6,7 @@ its workloads and metrics are the lines of one table, its groups the positions.
 
 import logging
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -23,14 +23,7 @@ from benchdash.celery import ring
 from benchdash.regressions.detection import Shift, follow_joint_shifts
 from benchdash.regressions.grouping import update_incidents
 from benchdash.regressions.models import ChangePoint, Comment, Incident
-from benchdash.regressions.places import (
-    SPEED_OF_THE_MACHINE,
-    History,
-    Place,
-    all_places,
-    changed_surroundings,
-    place_histories,
-)
+from benchdash.regressions.places import History, Place, all_places, place_histories, table_of
 from benchdash.results.models import Run, Series, TouchedSeries
 from benchdash.results.services import ring_analysis
 
@@ -326,29 +319,21 @@ def _first_new_position(histories: Mapping[int, History], new_since: datetime | 
 
 
 def _find(histories: Mapping[int, History], *, known: frozenset[int], first_new: int) -> list[_Found]:
-    watched: dict[tuple[Hashable, Hashable], int] = {
-        (history.what, history.series.metric): series_id
-        for series_id, history in histories.items()
-        if history.is_watched
-    }
+    table = table_of(histories)
     joint = follow_joint_shifts(
-        {key: histories[series_id].values for key, series_id in watched.items()},
-        {key: histories[series_id].series.better for key, series_id in watched.items()},
+        table.values,
+        table.directions,
         first_new=first_new,
         known=known,
-        expected=changed_surroundings(histories[series_id] for series_id in watched.values()),
-        machine={
-            history.what: history.values
-            for history in histories.values()
-            if history.series.metric == SPEED_OF_THE_MACHINE
-        },
+        expected=table.expected,
+        machine=table.machine,
     )
-    return [
-        _Found(series_id=watched[key], shift=shift, history=histories[watched[key]])
+    found = (
+        _Found(series_id=table.series[key], shift=shift, history=histories[table.series[key]])
         for joint_shift in joint
         for key, shift in joint_shift.members.items()
-        if histories[watched[key]].has(shift.index)
-    ]
+    )
+    return [one for one in found if one.history.has(one.shift.index)]
 
 
 def _match(

@@ -1,8 +1,10 @@
 from celery import shared_task
 from django.conf import settings
+from django.utils import timezone
 
+from benchdash.accounts.models import Project
 from benchdash.celery import taken_up
-from benchdash.regressions import services
+from benchdash.regressions import null_runs, services
 from benchdash.results.models import Product
 
 
@@ -24,3 +26,14 @@ def recompute_all() -> None:
 def recompute_product(product_id: int) -> None:
     for _ in services.recompute(product_id=product_id):
         pass
+
+
+@shared_task
+def null_runs_due() -> None:
+    for project_id in null_runs.projects_due(timezone.now()).values_list("pk", flat=True):
+        null_run.delay(project_id)
+
+
+@shared_task
+def null_run(project_id: int) -> None:
+    null_runs.null_run(Project.objects.get(pk=project_id))

@@ -18,7 +18,8 @@ at that position passes Benjamini & Hochberg 1995 at 5 %; without such a member 
 the means say.
 """
 
-from collections.abc import Collection, Hashable, Mapping
+from collections import deque
+from collections.abc import Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -160,13 +161,30 @@ def follow_joint_shifts(
 
     A history that is imported at once so tells what it would have told night by night.
     """
+    looks = joint_looks(
+        table, directions, first_new=first_new, known=known, expected=expected, machine=machine
+    )
+    return deque(looks, maxlen=1).pop()
+
+
+def joint_looks(
+    table: Mapping[Key, Values],
+    directions: Mapping[Key, Direction],
+    *,
+    first_new: int,
+    known: Collection[int] = (),
+    expected: Collection[int] = (),
+    machine: Mapping[Hashable, Values] | None = None,
+) -> Iterator[list[JointShift]]:
+    """What each look shows: one at every position from ``first_new`` on, the last at the whole table."""
     length = max(map(len, table.values()), default=0)
-    for end in range(max(first_new, _FEWEST_POINTS - 1) + 1, length):
+    first = min(max(first_new + 1, _FEWEST_POINTS), length)
+    for end in range(first, length + 1):
         so_far = {key: values[:end] for key, values in table.items()}
         slow = {what: values[:end] for what, values in (machine or {}).items()}
         found = find_joint_shifts(so_far, directions, known=known, expected=expected, machine=slow)
+        yield found
         known = [shift.index for shift in found if shift.state == "confirmed"]
-    return find_joint_shifts(table, directions, known=known, expected=expected, machine=machine)
 
 
 def _series(key: Key, values: Floats, slow: Floats | None, direction: Direction) -> _Series | None:
