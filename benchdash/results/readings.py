@@ -78,7 +78,7 @@ def reading(metric: str, value: float) -> Reading:
 
     Raises KeyError for any other name.
     """
-    if _LATENCY.fullmatch(metric):
+    if metric not in _KNOWN and _LATENCY.fullmatch(metric):
         return Reading(metric, value, "ms", LOWER)
     unit, direction = _KNOWN[metric]
     return Reading(metric, value, unit, direction)

@@ -135,7 +135,7 @@ def _content_of(data: bytes, start: int, stop: int, *, is_cut: bool, limits: Lim
         if len(piece.translate(None, _BINARY)) < len(piece):
             raise _binary(piece, lines)
         if is_empty:
-            is_empty = not decoded(piece).strip()
+            is_empty = not (piece.strip() and (piece.isascii() or decoded(piece).strip()))
         if not first_odd and not piece.isascii():
             first_odd = _first_odd_line(piece, lines)
         if size > limits.line_bytes:

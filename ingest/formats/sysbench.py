@@ -169,7 +169,7 @@ def _run(output: Output, key: str) -> tuple[ParsedRun, list[Intervals], list[str
     return run, _interval_tables(output, key, said.percentile), [*said.notes, *_notes(output)]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Said:
     """What a report says. ``percentile`` is 0 where none was measured, None where its rank is not known."""
 
