@@ -44,13 +44,16 @@ def read_apart(path):
 
 @pytest.fixture
 def written(tmp_path):
+    path = tmp_path / "huge"
+
     def write(*parts):
-        path = tmp_path / "huge"
         with path.open("wb") as file:
             file.writelines(parts)
         return path
 
-    return write
+    yield write
+    # pytest keeps its folders.
+    path.unlink()
 
 
 def within_json(filling):
