@@ -9,6 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from benchdash.regressions.comparison import Selector, SelectorError, columns_of, compare, compare_columns
 from benchdash.results.models import Run
 from benchdash.results.readings import Reading
+from benchdash.results.records import SampleTable
 from tests.builders import START, make_project, make_record, make_runs
 
 pytestmark = pytest.mark.django_db
@@ -256,6 +257,38 @@ def test_workloads_and_thread_counts_choose_rows(project):
         ("oltp_read_only", None),
         ("oltp_read_only", 16),
     ]
+
+
+def test_runs_tagged_as_one_session_each_cannot_tell(project):
+    for version, values in (("10.2.44", (100.0, 101.0)), ("10.6.23", (80.0, 81.0))):
+        measure(project, version, *values, tags=("nightly", f"session:{version}"))
+    [row] = compare(project, metric="tps", base=Selector(version="10.2.44")).rows
+    [found] = row.comparisons
+    assert (found.verdict, found.p, found.basis) == ("unknown", None, "within session")
+    assert found.low < 0.8 < found.high
+    assert row.cells[0].low < 80.5 < row.cells[0].high
+
+
+def test_several_sessions_tell(project):
+    for version, values in (("10.2.44", (100.0, 101.0)), ("10.6.23", (80.0, 81.0))):
+        for session in ("a", "b", "c"):
+            measure(project, version, *values, tags=(f"session:{session}",))
+    [row] = compare(project, metric="tps", base=Selector(version="10.2.44")).rows
+    assert (row.comparisons[0].verdict, row.comparisons[0].basis) == ("worse", "sessions")
+
+
+@pytest.mark.parametrize(
+    ("forks", "basis", "verdict"), [((1, 2, 3), "forks", "worse"), ((1, 1, 1), "within fork", "unknown")]
+)
+def test_the_forks_of_one_jmh_run_are_what_is_tested(project, forks, basis, verdict):
+    for version, factor in (("1.0", 1.0), ("1.1", 2.0)):
+        rows = tuple((fork, number, 10.0 * factor + number) for number, fork in enumerate(forks, 1))
+        score = Reading("score", 12.0 * factor, "ns/op", "lower", low=11.0 * factor, high=13.0 * factor)
+        iterations = SampleTable("iterations", ("fork", "iteration", "score"), rows)
+        make_runs([make_record(version=version, readings=(score,), samples=(iterations,))], project=project)
+    [row] = compare(project, metric="score", base=Selector(version="1.0")).rows
+    assert (row.comparisons[0].basis, row.comparisons[0].verdict) == (basis, verdict)
+    assert row.comparisons[0].ratio == 2
 
 
 def test_statements_do_not_grow_with_versions_and_runs(project):

@@ -1,0 +1,224 @@
+"""How honest comparisons of versions are: false positives and coverage over simulated equal versions.
+
+    python -m benchmarks.comparison [PAIRS]
+
+Noise is log-normal: 3 % from run to run, or 2 % from session to session (or fork to fork) and 1 % within. At
+a nominal 5 % as many of the pairs should have p < 0.05, and 95 % of the intervals should hold the truth. What
+is done the wrong way is shown beside, in italics.
+"""
+
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from benchdash.regressions.detection import Sample, ToolInterval, adjusted, compare_samples
+from benchdash.regressions.detection.compare import SIGNIFICANT, Comparison
+from benchdash.regressions.detection.noise import Floats
+from benchdash.regressions.detection.usl import Scalability, fit_scalability
+
+_SEED = 20261120
+_RUN_SD, _BETWEEN_SD, _WITHIN_SD = 0.03, 0.02, 0.01
+_HISTORY_DF = 19
+_JMH_ITERATIONS = 5
+_T_10_SAMPLES = 4.780913  # t(0.9995, 9)
+_ROWS = 6
+_PAIRS = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """``pair`` draws two equal versions and compares them; ``is_honest`` where it is what benchdash does."""
+
+    name: str
+    pair: Callable[[np.random.Generator], Comparison]
+    is_honest: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A scaling curve with known coefficients, measured in ``sessions`` with ``repeats`` of each point.
+
+    Without ``session_sd`` repeats are independent of one another.
+    """
+
+    name: str
+    threads: tuple[int, ...]
+    repeats: int = 1
+    sessions: int = 1
+    session_sd: float = 0.0
+    rate: float = 1000.0
+    contention: float = 0.05
+    coherency: float = 0.0008
+
+    def fitted(self, rng: np.random.Generator) -> Scalability:
+        n = np.tile(np.repeat(np.array(self.threads, dtype=float), self.repeats), self.sessions)
+        session = np.repeat(np.arange(self.sessions), len(self.threads) * self.repeats)
+        noise = _RUN_SD * rng.normal(size=len(n)) + self.session_sd * rng.normal(size=self.sessions)[session]
+        x = self.rate * n / (1 + self.contention * (n - 1) + self.coherency * n * (n - 1)) * np.exp(noise)
+        fit = fit_scalability(n.tolist(), x.tolist(), sessions=session.tolist() if self.session_sd else ())
+        if fit is None:
+            raise ValueError(f"{self.name}: too few points")
+        return fit
+
+    @property
+    def truth(self) -> dict[str, float]:
+        return {"rate": self.rate, "contention": self.contention, "coherency": self.coherency}
+
+
+def cases() -> list[Case]:
+    return [
+        *(Case(f"{n} and {n} runs, history", _with_history(n)) for n in (1, 2, 3, 5)),
+        *(Case(f"{a} and {b} runs", _of_runs(a, b)) for a, b in ((2, 2), (3, 3), (5, 5), (3, 10), (1, 5))),
+        *(Case(f"{n} and {n} sessions of 4 runs", _of_sessions(n)) for n in (2, 3, 5)),
+        Case("1 and 1 session of 4 runs, history of sessions", _of_one_session),
+        Case("3 and 3 sessions of 4 runs, taken for 12 and 12 runs", _of_sessions(3, known=False), False),
+        *(Case(f"JMH, {n} and {n} forks of 5 iterations", _of_forks(n)) for n in (2, 3, 5)),
+        Case("JMH, 5 and 5 forks, taken for 25 and 25 runs", _of_iterations, False),
+        Case("one interval of 10 samples each, no other noise", _of_tools),
+    ]
+
+
+def curves() -> list[Curve]:
+    doubled = (1, 2, 4, 8, 16, 32, 64)
+    return [
+        Curve("7 points", doubled),
+        Curve("5 points", doubled[:5], coherency=0.002),
+        Curve("7 points, 3 repeats", doubled, repeats=3),
+        Curve("7 points in 3 sessions, 3 % apart", doubled, sessions=3, session_sd=0.03),
+        Curve("7 points, 2 repeats in 5 sessions, 1 % apart", doubled, 2, sessions=5, session_sd=0.01),
+    ]
+
+
+def false_positives_and_coverage(case: Case, pairs: int) -> tuple[float, float]:
+    """The share with p < 0.05, and of intervals of the ratio that hold 1."""
+    rng = np.random.default_rng(_SEED)
+    found = [case.pair(rng) for _ in range(pairs)]
+    wrong = [one.p is not None and one.p < SIGNIFICANT for one in found]
+    covered = [one.low is not None and one.high is not None and one.low <= 1 <= one.high for one in found]
+    return float(np.mean(wrong)), float(np.mean(covered))
+
+
+def coverage_of(curve: Curve, fits: int) -> dict[str, float]:
+    """By coefficient, the share of intervals that hold it."""
+    rng = np.random.default_rng(_SEED)
+    covered: dict[str, list[bool]] = {name: [] for name in curve.truth}
+    for _ in range(fits):
+        fit = curve.fitted(rng)
+        for name, truth in curve.truth.items():
+            estimate = getattr(fit, name)
+            covered[name].append(estimate.low <= truth <= estimate.high)
+    return {name: float(np.mean(hits)) for name, hits in covered.items()}
+
+
+def tables_with_a_difference(pairs: int, *, known: bool) -> float:
+    """The share of tables of 6 thread counts in 3 and 3 shared sessions in which any adjusted p < 0.05."""
+    rng = np.random.default_rng(_SEED)
+    return float(np.mean([_has_difference(rng, known=known) for _ in range(pairs)]))
+
+
+def _has_difference(rng: np.random.Generator, *, known: bool) -> bool:
+    sessions = np.arange(3).repeat(4)
+    base, other = (_BETWEEN_SD * rng.normal(size=(2, 3, 1))).repeat(4, axis=2).reshape(2, -1)
+    table = []
+    for _ in range(_ROWS):
+        left, right = (
+            Sample(_values(side + _WITHIN_SD * rng.normal(size=12)), sessions.tolist() if known else ())
+            for side in (base, other)
+        )
+        table.append(_compare(left, right))
+    return any(one.p is not None and one.p < SIGNIFICANT for one in adjusted(table, direction="higher"))
+
+
+def _with_history(n: int) -> Callable[[np.random.Generator], Comparison]:
+    def pair(rng: np.random.Generator) -> Comparison:
+        sd = _RUN_SD * float(np.sqrt(rng.chisquare(_HISTORY_DF) / _HISTORY_DF))
+        return _compare(_runs(rng, n), _runs(rng, n), sd)
+
+    return pair
+
+
+def _of_runs(base: int, other: int) -> Callable[[np.random.Generator], Comparison]:
+    return lambda rng: _compare(_runs(rng, base), _runs(rng, other))
+
+
+def _of_sessions(n: int, *, known: bool = True) -> Callable[[np.random.Generator], Comparison]:
+    def side(rng: np.random.Generator) -> Sample:
+        return Sample(_values(_nested(rng, n, 4).ravel()), np.arange(n).repeat(4).tolist() if known else ())
+
+    return lambda rng: _compare(side(rng), side(rng))
+
+
+def _of_one_session(rng: np.random.Generator) -> Comparison:
+    """The history is of means of sessions of as many runs."""
+    sd = float(np.sqrt(_BETWEEN_SD**2 + _WITHIN_SD**2 / 4))
+    sd *= float(np.sqrt(rng.chisquare(_HISTORY_DF) / _HISTORY_DF))
+    base, other = (Sample(_values(_nested(rng, 1, 4).ravel()), "aaaa") for _ in range(2))
+    return _compare(base, other, sd)
+
+
+def _of_forks(n: int) -> Callable[[np.random.Generator], Comparison]:
+    def side(rng: np.random.Generator) -> Sample:
+        forks = np.exp(_nested(rng, n, _JMH_ITERATIONS)).mean(axis=1)
+        return Sample([float(forks.mean())], forks=forks.tolist())
+
+    return lambda rng: _compare(side(rng), side(rng))
+
+
+def _of_iterations(rng: np.random.Generator) -> Comparison:
+    base, other = (Sample(_values(_nested(rng, 5, _JMH_ITERATIONS).ravel())) for _ in range(2))
+    return _compare(base, other)
+
+
+def _of_tools(rng: np.random.Generator) -> Comparison:
+    def side() -> Sample:
+        samples = np.exp(_RUN_SD * rng.normal(size=10))
+        mean, half = float(samples.mean()), float(_T_10_SAMPLES * samples.std(ddof=1) / np.sqrt(10))
+        return Sample([mean], interval=ToolInterval(mean - half, mean + half, 10))
+
+    return _compare(side(), side())
+
+
+def _compare(base: Sample, other: Sample, history_sd: float | None = None) -> Comparison:
+    history_df = _HISTORY_DF if history_sd else 0
+    return compare_samples(base, other, direction="higher", history_sd=history_sd, history_df=history_df)
+
+
+def _runs(rng: np.random.Generator, n: int) -> Sample:
+    return Sample(_values(_RUN_SD * rng.normal(size=n)))
+
+
+def _nested(rng: np.random.Generator, groups: int, each: int) -> Floats:
+    """Logs (groups, each) of runs in sessions, or of iterations in forks."""
+    return _BETWEEN_SD * rng.normal(size=(groups, 1)) + _WITHIN_SD * rng.normal(size=(groups, each))
+
+
+def _values(logs: Floats) -> list[float]:
+    values: list[float] = np.exp(logs).tolist()
+    return values
+
+
+def _report(pairs: int) -> Iterator[str]:
+    yield "| two equal versions | p < 0.05, nominal 5 % | intervals that hold the truth, nominal 95 % |"
+    yield "|---|---|---|"
+    for case in cases():
+        wrong, covered = false_positives_and_coverage(case, pairs)
+        name = case.name if case.is_honest else f"*{case.name}*"
+        yield f"| {name} | {wrong:.1%} | {covered:.1%} |"
+    for name, known in (("", True), ("*, taken for 12 and 12 runs*", False)):
+        share = tables_with_a_difference(pairs // 4, known=known)
+        yield f"| any of 6 thread counts in 3 and 3 shared sessions{name} | {share:.1%} | |"
+    yield ""
+    yield "| scaling curve | lambda | sigma | kappa |"
+    yield "|---|---|---|---|"
+    for curve in curves():
+        yield f"| {curve.name} | " + " | ".join(f"{c:.1%}" for c in coverage_of(curve, pairs).values()) + " |"
+    error = np.sqrt(SIGNIFICANT * (1 - SIGNIFICANT) / pairs)
+    yield f"\n{pairs} pairs or curves a row; the figures themselves have a standard error of {error:.1%}."
+
+
+if __name__ == "__main__":
+    for line in _report(int(sys.argv[1]) if len(sys.argv) > 1 else _PAIRS):
+        sys.stdout.write(line + "\n")
+        sys.stdout.flush()

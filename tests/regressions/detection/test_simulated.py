@@ -1,0 +1,42 @@
+"""Comparisons of simulated equal versions: the short form of ``python -m benchmarks.comparison``.
+
+Of 5 % and 95 % the project allows 1 and 2 points either way, and the simulation has an error of its own: two
+standard errors of it are added.
+"""
+
+import pytest
+
+from benchmarks.comparison import (
+    cases,
+    coverage_of,
+    curves,
+    false_positives_and_coverage,
+    tables_with_a_difference,
+)
+
+PAIRS = 1200
+CURVES = 400
+
+
+def allowance(trials):
+    return 2 * (0.05 * 0.95 / trials) ** 0.5
+
+
+@pytest.mark.parametrize("case", [case for case in cases() if case.is_honest], ids=lambda case: case.name)
+def test_five_per_cent_of_equal_versions_differ_and_95_per_cent_of_intervals_hold_the_truth(case):
+    wrong, covered = false_positives_and_coverage(case, PAIRS)
+    error = allowance(PAIRS)
+    assert 0.04 - error <= wrong <= 0.06 + error
+    assert 0.93 - error <= covered <= 0.97 + error
+
+
+def test_runs_of_shared_sessions_taken_for_independent_ones_would_cry_wolf():
+    assert tables_with_a_difference(100, known=False) > 0.3
+    assert tables_with_a_difference(300, known=True) <= 0.06 + allowance(300)
+
+
+@pytest.mark.parametrize("curve", curves(), ids=lambda curve: curve.name)
+def test_95_per_cent_of_intervals_hold_the_coefficients_of_the_law(curve):
+    error = allowance(CURVES)
+    for name, covered in coverage_of(curve, CURVES).items():
+        assert 0.93 - error <= covered <= 0.97 + error, name
