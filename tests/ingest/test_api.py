@@ -226,7 +226,8 @@ def test_a_configuration_file_that_is_no_text_is_kept_and_warned_of(api):
     response = send(api, **SAID, configuration_file=SimpleUploadedFile("my.cnf", b"\0\1"))
     assert response.status_code == 201
     assert response.json()["warnings"][0] == (
-        "the configuration file 'my.cnf' is kept and was not read: line 1: a NUL byte: this is not a text file"
+        "the configuration file 'my.cnf' is kept and was not read: "
+        "line 1: a NUL byte: this is not a text file"
     )
 
 
