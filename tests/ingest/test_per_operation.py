@@ -18,7 +18,7 @@ from ingest.services import accept_upload
 from ingest.storage import RawData
 from tests.builders import make_project
 
-PUBLISHED = Path("/work/shared/data/third_party/small_datum/postgres_2025_02")
+PUBLISHED = Path(__file__).resolve().parents[3] / "shared/data/third_party/small_datum/postgres_2025_02"
 # The operations of scans were published as rows that were read.
 PAIRS = sorted(path for path in PUBLISHED.glob("*/sb.vm.*") if ".scan." not in path.name)
 
