@@ -80,7 +80,7 @@ def has_a_banner(path):
     return format_of(path) not in ONE_RESULT_A_LINE | COMPANION_FORMATS.keys()
 
 
-@pytest.mark.parametrize("path", filter(has_a_banner, ACCEPTED), ids=fixture_id)
+@pytest.mark.parametrize("path", [*filter(has_a_banner, ACCEPTED)], ids=fixture_id)
 def test_a_banner_alone_is_no_result(path):
     name = format_of(path)
     banner = understood(name, text_of(path).partition(b"\n")[0] + b"\n")
@@ -123,7 +123,7 @@ def is_latin_1(path):
     return not text.isascii() and max(text) <= "\xff"
 
 
-@pytest.mark.parametrize("path", filter(is_latin_1, ACCEPTED), ids=fixture_id)
+@pytest.mark.parametrize("path", [*filter(is_latin_1, ACCEPTED)], ids=fixture_id)
 def test_latin_1_is_read_with_a_warning(path):
     name, text = format_of(path), text_of(path).decode()
     other = text.encode("latin-1")

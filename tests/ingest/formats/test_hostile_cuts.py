@@ -40,7 +40,7 @@ def ends_with_its_last_line(path):
     return False
 
 
-@pytest.mark.parametrize("path", filter(ends_with_its_last_line, ACCEPTED), ids=fixture_id)
+@pytest.mark.parametrize("path", [*filter(ends_with_its_last_line, ACCEPTED)], ids=fixture_id)
 def test_a_last_line_of_text_without_its_end_never_goes_without_a_warning(path):
     data = path.read_bytes()
     cut = understood(format_of(path), data.rstrip(b"\r\n"))
