@@ -27,9 +27,12 @@ class _Entry:
     scope: str = ""
 
 
+# The pages under "Compare", as tabs.
+_COMPARE = (_Entry("Lines", "compare"),)
+
 _MAIN = (
     _Entry("Overview", "overview"),
-    _Entry("Compare", "compare"),
+    _Entry("Compare", "compare", frozenset(entry.name for entry in _COMPARE)),
     _Entry("History", "history"),
     _Entry("Incidents", "incidents", frozenset({"incident", "rule"})),
     _Entry(
@@ -67,6 +70,12 @@ def navigation(project: Project, viewer: Viewer, current: str) -> Navigation:
     return Navigation(
         main=_links(_MAIN, project, viewer, current), more=_links(_MORE, project, viewer, current)
     )
+
+
+def tabs(project: Project, viewer: Viewer, current: str) -> Sequence[Link]:
+    """The pages beside the current one that show the same things another way; empty where it stands alone."""
+    links = _links(_COMPARE, project, viewer, current)
+    return links if len(links) > 1 and any(link.is_current for link in links) else []
 
 
 def _links(entries: Sequence[_Entry], project: Project, viewer: Viewer, current: str) -> list[Link]:

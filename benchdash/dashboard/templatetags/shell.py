@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import template
+from django.http import HttpRequest
 from django.template.context import RequestContext
 
-from benchdash.accounts.access import NOBODY, viewer_of
-from benchdash.dashboard.navigation import navigation
+from benchdash.accounts.access import NOBODY, Viewer, viewer_of
+from benchdash.dashboard.navigation import navigation, tabs
 
 register = template.Library()
 
@@ -15,11 +16,8 @@ register = template.Library()
 @register.inclusion_tag("dashboard/_top_bar.html", takes_context=True)
 def top_bar(context: RequestContext) -> dict[str, Any]:
     request = context.get("request")
-    # An error page may be drawn before the middlewares have said who asks.
-    viewer = viewer_of(request) if request is not None and hasattr(request, "user") else NOBODY
+    viewer, current = _viewer(request), _current(request)
     project = context.get("project")
-    match = getattr(request, "resolver_match", None)
-    current = match.url_name if match and match.url_name else ""
     return {
         "request": request,
         "viewer": viewer,
@@ -29,6 +27,13 @@ def top_bar(context: RequestContext) -> dict[str, Any]:
         "is_sign_in": current == "sign_in",
         "csrf_token": context.get("csrf_token"),
     }
+
+
+@register.inclusion_tag("dashboard/_tabs.html", takes_context=True)
+def page_tabs(context: RequestContext) -> dict[str, Any]:
+    """The tabs of a page that is one of several on the same things."""
+    request, project = context.get("request"), context.get("project")
+    return {"tabs": tabs(project, _viewer(request), _current(request)) if project else []}
 
 
 @register.inclusion_tag("dashboard/_chart.html", takes_context=True)
@@ -66,3 +71,14 @@ def chart(
         "small": small,
         "notice": project.notice if project else "",
     }
+
+
+def _viewer(request: HttpRequest | None) -> Viewer:
+    # An error page may be drawn before the middlewares have said who asks.
+    return viewer_of(request) if request is not None and hasattr(request, "user") else NOBODY
+
+
+def _current(request: HttpRequest | None) -> str:
+    """The URL name of the page being shown."""
+    match = getattr(request, "resolver_match", None)
+    return match.url_name or "" if match else ""
