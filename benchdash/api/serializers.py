@@ -1,6 +1,6 @@
 """The shapes of answers and of what may be sent. Their names are those of the contract."""
 
-from typing import Any
+from typing import Any, get_args
 
 from django.conf import settings
 from django.urls import reverse
@@ -10,6 +10,7 @@ from rest_framework import serializers
 from benchdash.accounts.models import AuditEntry, Project
 from benchdash.alerts.models import Subscription
 from benchdash.api.parameters import LARGEST_ID
+from benchdash.regressions.detection.compare import Basis
 from benchdash.regressions.models import ChangePoint, Comment, Incident
 from benchdash.regressions.queries import evidence, what_changed
 from benchdash.results.models import Configuration, Hardware, Product, Run, Series, ServerVersion, Workload
@@ -365,7 +366,11 @@ class BaseCellSerializer(serializers.Serializer[Any]):
 
 
 class CellSerializer(serializers.Serializer[Any]):
-    """``ratio`` is value / base, ``low`` and ``high`` its 95 % interval; ``p`` is adjusted for the table."""
+    """``ratio`` is value / base, ``low`` and ``high`` its 95 % interval; ``p`` is adjusted for the table.
+
+    ``basis`` is what the noise was judged by. ``more_runs`` of each side would settle an unknown verdict
+    (sessions or forks where the basis is these); null where that cannot be said.
+    """
 
     value = serializers.FloatField()
     n = serializers.IntegerField()
@@ -374,6 +379,8 @@ class CellSerializer(serializers.Serializer[Any]):
     high = serializers.FloatField(allow_null=True)
     p = serializers.FloatField(allow_null=True)
     verdict = serializers.ChoiceField(choices=["better", "worse", "same", "unknown"])
+    more_runs = serializers.IntegerField(allow_null=True)
+    basis = serializers.ChoiceField(choices=get_args(Basis))
 
 
 class ComparisonRowSerializer(serializers.Serializer[Any]):

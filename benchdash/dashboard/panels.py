@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Final
 
-from benchdash.dashboard import numbers
+from benchdash.dashboard import numbers, verdict_words
 from benchdash.dashboard.charts import compare as charts
 from benchdash.dashboard.charts.common import Figure
 from benchdash.dashboard.charts.compare import Line, Scale, Value
@@ -154,7 +154,10 @@ def _note(rows: Sequence[TableRow], runs: set[int], *, has_base: bool) -> str:
         what = (
             "One run each; ± is the tool's own error." if with_error else "One run each: no error is known."
         )
-    return what if has_base else f"{what} The reference was not measured here."
+    if not has_base:
+        return f"{what} The reference was not measured here."
+    judged = verdict_words.note(one for row in rows for value in row.values if (one := value.comparison))
+    return " ".join(filter(None, [what, judged]))
 
 
 def _means(rows: Sequence[Row], lines: Sequence[Line]) -> list[float | None]:

@@ -241,7 +241,8 @@ def compared_rows(
         known = (noise or {}).get(key)
         for index, column in enumerate(columns):
             if (one := base.get(key)) and (other := column.get(key)) and one.unit == other.unit:
-                compared[key, index] = _compare(one, other, *(known or pool.without(key, 0, index + 1)))
+                found = _compare(one, other, *(known or pool.without(key, 0, index + 1)))
+                compared[key, index] = found if known else _of_the_table(found)
     directions = [base[key].direction for key, _ in compared]
     verdicts = dict(zip(compared, _verdicts(list(compared.values()), directions), strict=True))
     return [
@@ -559,6 +560,11 @@ def _compare(base: Cell, other: Cell, sd: float | None, df: float) -> Comparison
         history_sd=sd,
         history_df=df,
     )
+
+
+def _of_the_table(comparison: Comparison) -> Comparison:
+    """Its noise is that of the repeats in other cells, not of a history."""
+    return replace(comparison, basis="table") if comparison.basis == "history" else comparison
 
 
 _TURNED: dict[Verdict, Verdict] = {"better": "worse", "worse": "better"}

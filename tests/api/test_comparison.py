@@ -70,7 +70,8 @@ def test_a_version_is_compared_with_all_others_of_its_product(project, compare):
     assert (row["base"]["value"], row["base"]["n"]) == (100, 3)
     assert row["base"]["low"] < 100 < row["base"]["high"]
     same, worse = row["cells"]
-    assert list(worse) == ["value", "n", "ratio", "low", "high", "p", "verdict"]
+    assert list(worse) == ["value", "n", "ratio", "low", "high", "p", "verdict", "more_runs", "basis"]
+    assert (worse["more_runs"], worse["basis"]) == (None, "table")
     assert (same["ratio"], same["verdict"]) == (1, "same")
     assert (worse["value"], worse["ratio"], worse["verdict"]) == (80, 0.8, "worse")
     assert worse["low"] < 0.8 < worse["high"] < 1
@@ -89,6 +90,13 @@ def test_the_verdict_respects_the_direction(project, compare):
         0.5,
         "better",
     )
+
+
+def test_an_unknown_verdict_says_how_many_runs_would_settle_it(project, compare):
+    make_series([[100, 104, 96], [103, 107, 99]], project=project)
+    [cell] = compare(base=id_of("10.6.1"))["rows"][0]["cells"]
+    assert (cell["verdict"], cell["basis"]) == ("unknown", "runs")
+    assert 1 < cell["more_runs"] < 30
 
 
 def test_a_cell_that_nobody_measured_is_null(project, compare):
@@ -233,6 +241,7 @@ def test_csv_has_one_line_for_each_cell(project, anonymous):
     assert (base["version"], base["value"], base["ratio"]) == ("10.6.1", "100.0", "")
     assert (other["version"], other["value"], other["ratio"], other["n"]) == ("10.6.2", "80.0", "0.8", "1")
     assert (other["metric"], other["unit"], other["commit"]) == ("tps", "1/s", "")
+    assert (other["verdict"], other["more_runs"], other["basis"]) == ("unknown", "", "none")
     # A spreadsheet would follow it.
     assert other["workload"] == "'=HYPERLINK(1)"
 

@@ -53,7 +53,7 @@ def test_of_tables_of_equal_versions_five_per_cent_show_a_difference_though_rows
 
 def test_single_runs_are_judged_by_the_repeats_of_other_rows():
     one, _ = comparisons([cell([100]), cell([50, 51])], [cell([80]), cell([50, 51])])
-    assert one.basis == "history"
+    assert one.basis == "table"
     assert one.verdict == "worse"
 
 
@@ -71,4 +71,4 @@ def test_sessions_of_another_column_are_the_history_of_one_session_each():
     single = [{("load", 1): cell([100, 101], sessions="aa")}, {("load", 1): cell([70, 71], sessions="bb")}]
     repeated = {("load", 1): cell([99, 100, 101], sessions="cde")}
     [row] = compared_rows(single[0], [single[1], repeated])
-    assert (row.comparisons[0].basis, row.comparisons[0].verdict) == ("history", "worse")
+    assert (row.comparisons[0].basis, row.comparisons[0].verdict) == ("table", "worse")

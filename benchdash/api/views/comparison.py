@@ -139,13 +139,15 @@ def _cell_as_json(cell: Cell, comparison: Comparison | None) -> dict[str, Any]:
         "high": compared.high,
         "p": compared.p,
         "verdict": compared.verdict,
+        "more_runs": compared.more_runs,
+        "basis": compared.basis,
     }
 
 
 # --- CSV --------------------------------------------------------------------------------------------------
 
 _COLUMN = ("product", "version", "build", "commit", "branch", "hardware", "configuration", "counterpart")
-_CELL = ("value", "n", "ratio", "low", "high", "p", "verdict")
+_CELL = ("value", "n", "ratio", "low", "high", "p", "verdict", "more_runs", "basis")
 _CSV_COLUMNS = ("workload", "threads", "group", *_COLUMN, "metric", "unit", *_CELL)
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 from benchdash.dashboard import numbers
 from benchdash.dashboard.charts import common
 from benchdash.dashboard.charts.common import Figure
+from benchdash.dashboard.verdict_words import NOISE, settling, short_verdict
 from benchdash.regressions.comparison import Cell, Row
 from benchdash.regressions.detection import Comparison
 from benchdash.results.readings import LOWER
@@ -45,6 +46,20 @@ class Value:
     def change(self) -> float | None:
         ratio = self.comparison.ratio if self.comparison else None
         return None if ratio is None else ratio - 1
+
+    @property
+    def verdict(self) -> str:
+        """``worse``, or ``unknown, 3 more``."""
+        return short_verdict(self.comparison) if self.comparison else ""
+
+    @property
+    def settling(self) -> str:
+        return settling(self.comparison) if self.comparison else ""
+
+    @property
+    def noise(self) -> str:
+        """Where the noise that the verdict is judged by is known from."""
+        return NOISE[self.comparison.basis] if self.comparison else ""
 
     @property
     def per_cent(self) -> float | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from math import exp, log
 
-from benchdash.dashboard import numbers
+from benchdash.dashboard import numbers, verdict_words
 from benchdash.regressions.comparison import Cell, ComparisonTable, Row, geometric_mean
 from benchdash.regressions.detection import Comparison
 from benchdash.results.readings import HIGHER
@@ -148,10 +148,11 @@ def _value_words(cells: Sequence[Cell]) -> str:
 
 
 def _verdict_words(compared: Sequence[Comparison]) -> str:
-    """``worse``, or of several thread counts ``3 worse, 2 unknown``."""
+    """``worse, noise: repeats``, or of several thread counts ``3 worse, 2 unknown``."""
     counts = Counter(one.verdict for one in compared)
     if len(compared) == 1:
-        return compared[0].verdict
+        [one] = compared
+        return ", ".join(filter(None, [one.verdict, verdict_words.settling(one), verdict_words.noise(one)]))
     return ", ".join(
         f"{counts[verdict]} {verdict}"
         for verdict in ("better", "worse", "same", "unknown")

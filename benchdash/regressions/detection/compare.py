@@ -7,6 +7,8 @@ from the best source there is, named in ``Comparison.basis``:
   degrees of freedom beside the runs' own (a moderated t test, Smyth 2004, Linear models and empirical Bayes
   methods), so one run each is enough. Where the runs scatter clearly more than the history (F test, p <
   0.01), it is not believed.
+- *table*: the same with the scatter of the repeats in the rest of a table of comparisons in place of a
+  history. Who makes the table says so; the arithmetic is that of a history.
 - *runs*: Welch's t test (1947) with variances drawn towards the common one by two degrees of freedom. One run
   against several borrows the scatter of the several.
 - *sessions*: the same on the means of sessions. Runs of one version that share one boot or one load of the
@@ -38,7 +40,9 @@ from benchdash.regressions.detection.noise import LEAST_SD, rounding_sd
 from benchdash.results.readings import HIGHER, Direction
 
 Verdict = Literal["better", "worse", "same", "unknown"]
-Basis = Literal["history", "runs", "sessions", "within session", "forks", "tool", "within fork", "none"]
+Basis = Literal[
+    "history", "table", "runs", "sessions", "within session", "forks", "tool", "within fork", "none"
+]
 
 SIGNIFICANT = 0.05
 

@@ -44,7 +44,7 @@ def test_a_cell_says_value_runs_and_verdict_and_leads_somewhere():
     assert row.threads == 4
     [one] = row.cells
     assert (one.text, one.level) == ("0.90", "worse-3")
-    assert one.says == "90.09 per second, n = 3, worse"
+    assert one.says == "90.09 per second, n = 3, worse, noise: repeats"
     assert one.url == "/ro/1/0"
     assert row.base.url == "/ro/1/None"
 
