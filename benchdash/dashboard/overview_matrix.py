@@ -10,12 +10,13 @@ from benchdash.accounts.models import Project
 from benchdash.dashboard import numbers
 from benchdash.dashboard.branch_table import branch_table, day, group_name
 from benchdash.dashboard.charts.matrix import Head, Link, Matrix, matrix
-from benchdash.dashboard.columns import names, short_id
+from benchdash.dashboard.columns import short_id
 from benchdash.dashboard.filters import Filter
 from benchdash.dashboard.forms import overview as form
 from benchdash.dashboard.measured import measured_of
 from benchdash.dashboard.navigation import page_url
 from benchdash.dashboard.places import Place, recent_columns
+from benchdash.regressions.column_names import names
 from benchdash.regressions.comparison import Column, ComparisonTable, Row, SelectorError, compare_columns
 from benchdash.results.queries import Point
 from benchdash.results.versions import release_line

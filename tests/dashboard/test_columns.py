@@ -1,15 +1,13 @@
-"""The columns of a comparison in addresses and in words."""
+"""The columns of a comparison in addresses."""
 
 import pytest
 
-from benchdash.dashboard.columns import are_versions_in_order, meant_by, names, short_id
+from benchdash.dashboard.columns import meant_by, short_id
 from benchdash.dashboard.places import Place
 from benchdash.regressions.comparison import Selector, columns_of
 from tests.builders import make_project, make_record, make_runs
 
 pytestmark = pytest.mark.django_db
-
-COMMITS = ["1f3c9a0b2d" + "0" * 30, "2e4d8b1c3f" + "0" * 30]
 
 
 @pytest.fixture
@@ -46,35 +44,6 @@ def test_the_id_of_a_version_alone_means_it_wherever_it_was_measured(project):
     version = found[0].version
     assert meant_by(str(version.pk), found) == [one for one in found if one.version == version]
     assert meant_by("0", found) == meant_by("no id", found) == []
-
-
-def test_a_name_says_the_version_and_what_else_differs(project):
-    assert names(columns(project, {"version": "10.6.23"}, {"version": "10.11.15"})) == ["10.6.23", "10.11.15"]
-    other_machine = columns(project, {"version": "10.6.23", "hardware": "bench-b"})
-    assert names(other_machine) == ["10.6.23, bench-b", "10.6.23, box", "10.11.15, box"]
-
-
-def test_products_are_named_where_there_are_several(project):
-    found = columns(project, {"product": "C client library", "version": "unknown"}, {"build": "debug"})
-    assert names(found) == ["C client library", "MariaDB 10.6.23 debug"]
-    assert names(found[:1]) == ["unknown"]
-
-
-def test_commits_are_named_where_the_version_says_too_little(project):
-    found = columns(project, *({"commit": commit, "branch": "main"} for commit in COMMITS))
-    assert names(found) == ["10.6.23 1f3c9a0b2d", "10.6.23 2e4d8b1c3f"]
-    assert names(found[:1]) == ["10.6.23"]
-    unknown = columns(make_project(), {"version": "unknown", "commit": COMMITS[0], "branch": "main"})
-    assert names(unknown) == ["1f3c9a0b2d"]
-
-
-def test_only_versions_of_one_product_follow_each_other(project):
-    found = columns(
-        project, {"version": "10.6.23"}, {"version": "10.11.15"}, {"version": "10.6.23", "hardware": "b"}
-    )
-    assert are_versions_in_order([found[0], found[2]])
-    assert not are_versions_in_order(found)
-    assert not are_versions_in_order(columns(project, {"product": "MySQL"}))
 
 
 def test_a_place_says_what_is_not_usual(project):

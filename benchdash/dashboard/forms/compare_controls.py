@@ -6,12 +6,13 @@ from typing import Final
 
 from benchdash.dashboard import filters, metrics, numbers
 from benchdash.dashboard.charts.compare import Line
-from benchdash.dashboard.columns import names, short_id
+from benchdash.dashboard.columns import short_id
 from benchdash.dashboard.filters import Filter
 from benchdash.dashboard.forms.compare import Choice, threads_texts
 from benchdash.dashboard.forms.version_picker import VersionPicker
 from benchdash.dashboard.measured import Measured
 from benchdash.dashboard.navigation import Link
+from benchdash.regressions.column_names import names
 from benchdash.regressions.comparison import Column
 
 _SUGGESTIONS: Final = 8

@@ -15,9 +15,8 @@ from benchdash.dashboard import metrics, numbers
 from benchdash.dashboard.charts import compare as charts
 from benchdash.dashboard.charts.compare import Line, Scale
 from benchdash.dashboard.charts.matrix import Head, Matrix, matrix
-from benchdash.dashboard.columns import are_versions_in_order, names, short_id
+from benchdash.dashboard.columns import short_id
 from benchdash.dashboard.commands import upload_command
-from benchdash.dashboard.comparability import doubts
 from benchdash.dashboard.forms import compare_controls as controls
 from benchdash.dashboard.forms.compare import Choice, read_choice, read_columns
 from benchdash.dashboard.forms.version_picker import VersionPicker, version_picker
@@ -25,6 +24,8 @@ from benchdash.dashboard.measured import Measured, measured_of
 from benchdash.dashboard.navigation import page_url
 from benchdash.dashboard.panels import Addresses, Panel, panels
 from benchdash.dashboard.shell import ProjectPage, project_page
+from benchdash.regressions.column_names import are_versions_in_order, names
+from benchdash.regressions.comparability import doubts
 from benchdash.regressions.comparison import (
     Column,
     ComparisonTable,

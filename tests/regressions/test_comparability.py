@@ -2,8 +2,8 @@
 
 import pytest
 
-from benchdash.dashboard.columns import names
-from benchdash.dashboard.comparability import doubts
+from benchdash.regressions.column_names import names
+from benchdash.regressions.comparability import doubts
 from benchdash.regressions.comparison import Selector, columns_of, compare_columns
 from benchdash.results.readings import Reading
 from tests.builders import make_project, make_record, make_runs

@@ -1,4 +1,4 @@
-from benchdash.dashboard.numbers import metric_name, short_metric_name
+from benchdash.results.wording import metric_name, short_metric_name
 
 
 def test_a_metric_of_one_operation_is_named_after_both():

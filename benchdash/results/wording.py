@@ -1,0 +1,158 @@
+"""How numbers, changes and the names of metrics are written, wherever people read them."""
+
+import math
+from typing import Final
+
+MINUS: Final = "−"
+NO_BREAK: Final = "\N{NO-BREAK SPACE}"
+NOTHING: Final = "–"
+
+_NAMES: Final = {
+    "tps": "transactions per second",
+    "qps": "queries per second",
+    "events_per_s": "events per second",
+    "reads_per_s": "reads per second",
+    "writes_per_s": "writes per second",
+    "other_per_s": "other queries per second",
+    "fsyncs_per_s": "fsyncs per second",
+    "ops_per_s": "operations per second",
+    "nopm": "new orders per minute",
+    "tpm": "transactions per minute",
+    "errors_per_s": "errors per second",
+    "reconnects_per_s": "reconnects per second",
+    "transferred_mib_per_s": "MiB transferred per second",
+    "read_mib_per_s": "MiB read per second",
+    "written_mib_per_s": "MiB written per second",
+    "total_time": "total time",
+    "total_events": "total events",
+    "fairness_events_stddev": "events per thread, standard deviation",
+    "fairness_time_stddev": "time per thread, standard deviation",
+    "latency_min": "response time, minimum",
+    "latency_avg": "response time, average",
+    "latency_max": "response time, maximum",
+    "latency_sum": "response time, sum",
+    "latency_stddev": "response time, standard deviation",
+    "latency_pct": "response time, percentile of --percentile",
+    "score": "score",
+    "cpu_user": "CPU, user",
+    "cpu_system": "CPU, system",
+    "cpu_wait": "CPU, waiting for I/O",
+    "cpu_idle": "CPU, idle",
+    "cpu_steal": "CPU, stolen",
+    "context_switches_per_s": "context switches per second",
+    "interrupts_per_s": "interrupts per second",
+    "run_queue": "run queue",
+    "read_mb_per_s": "MB read per second",
+    "write_mb_per_s": "MB written per second",
+    "cpu_per_op": "CPU per operation",
+    "cpu_share_per_op": "share of all CPUs per operation",
+    "reads_per_op": "reads per operation",
+    "scan_rate": "rows scanned per second, scaled",
+    "tps_with_connecting": "transactions per second, with the time to connect",
+    "initial_connection_time": "initial connection time",
+    "average_connection_time": "average connection time",
+    "schedule_lag_avg": "schedule lag, average",
+    "schedule_lag_max": "schedule lag, maximum",
+    "retries_per_s": "retries per second",
+    "batch_seconds_avg": "seconds for the batch, average",
+    "batch_seconds_min": "seconds for the batch, minimum",
+    "batch_seconds_max": "seconds for the batch, maximum",
+    "server_cpu_per_op": "CPU of the server per operation",
+    "client_cpu_per_op": "CPU of the client per operation",
+    "cs_per_op": "context switches per operation",
+    "read_kb_per_op": "kB read per operation",
+    "write_kb_per_op": "kB written per operation",
+}
+_PERCENTILE: Final = "latency_p"
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """``15,344``, ``153.4``, ``0.01534``: whole from 1,000 on, else that many significant digits."""
+    if value is None or not math.isfinite(value):
+        return NOTHING
+    if value == 0:
+        return "0"
+    # Rounded first, so that 999.96 is written as the 1,000 that it rounds to.
+    rounded = float(f"{value:.{digits - 1}e}")
+    exponent = math.floor(math.log10(abs(rounded)))
+    if exponent >= digits - 1:
+        return _signed(f"{value:,.0f}")
+    if exponent < -4:
+        return _signed(f"{value:.{digits - 1}e}")
+    return _signed(f"{rounded:,.{digits - 1 - exponent}f}")
+
+
+def count(value: int | None) -> str:
+    """``15,344``."""
+    return NOTHING if value is None else _signed(f"{value:,}")
+
+
+def change(value: float | None) -> str:
+    """``−8.4 %`` for -0.084; always signed, one decimal."""
+    if value is None or not math.isfinite(value):
+        return NOTHING
+    text = f"{value * 100:+,.1f}"
+    if text in {"+0.0", "-0.0"}:
+        text = "0.0"
+    return f"{_signed(text)}{NO_BREAK}%"
+
+
+def share(value: float | None) -> str:
+    """``99.2 %`` for 0.992; a part of a whole, without a sign."""
+    if value is None or not math.isfinite(value):
+        return NOTHING
+    return f"{_signed(f'{value * 100:,.1f}')}{NO_BREAK}%"
+
+
+def ratio(value: float | None) -> str:
+    """``0.92``."""
+    return NOTHING if value is None or not math.isfinite(value) else f"{value:,.2f}"
+
+
+def plus_minus(value: float | None, low: float | None, high: float | None) -> str:
+    """``± 12``: half the interval, with two significant digits; empty where there is no interval."""
+    if value is None or low is None or high is None:
+        return ""
+    half = max(high - value, value - low)
+    # Equal runs have an interval of nothing but the rounding of its computation.
+    if half < abs(value) * 1e-9:
+        half = 0.0
+    return f"±{NO_BREAK}{number(half, digits=2)}"
+
+
+def metric_name(metric: str) -> str:
+    """``response time, 95th percentile`` for ``latency_p95``; an unknown metric keeps its own name.
+
+    Of one operation or statement, ``read: response time, average`` for ``read.latency_avg``.
+    """
+    part, dot, own = metric.rpartition(".")
+    if dot and metric not in _NAMES and metric_name(own) != own:
+        return f"{part.replace('_', ' ')}: {metric_name(own)}"
+    if metric.startswith(_PERCENTILE) and metric not in _NAMES:
+        return f"response time, {_ordinal(metric.removeprefix(_PERCENTILE).replace('_', '.'))} percentile"
+    return _NAMES.get(metric, metric)
+
+
+def short_metric_name(metric: str) -> str:
+    """``tps``, ``events/s``, ``response time p95``: for axes and columns."""
+    part, dot, own = metric.rpartition(".")
+    if dot and metric not in _NAMES and short_metric_name(own) != own:
+        return f"{part.replace('_', ' ')}: {short_metric_name(own)}"
+    if metric.startswith("latency_"):
+        return f"response time {metric.removeprefix('latency_').replace('_', '.')}"
+    return metric.replace("_per_s", "/s") if metric in _NAMES else metric
+
+
+def unit_words(metric: str, unit: str) -> str:
+    """The unit, unless the metric's name says it (``transactions per second``)."""
+    return "" if unit in {"1/s", "1/min"} and metric in _NAMES else unit
+
+
+def _ordinal(text: str) -> str:
+    if text.endswith(("11", "12", "13")):
+        return f"{text}th"
+    return text + {"1": "st", "2": "nd", "3": "rd"}.get(text[-1:], "th")
+
+
+def _signed(text: str) -> str:
+    return text.replace("-", MINUS)
