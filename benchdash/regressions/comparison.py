@@ -2,7 +2,7 @@
 
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from itertools import chain
@@ -218,6 +218,55 @@ def compare_columns(
     return _table(_runs(project, workloads=workloads, threads=threads), metric, base, columns)
 
 
+def compare_all_metrics(
+    project: Project,
+    *,
+    base: Column,
+    columns: Sequence[Column],
+    workloads: Sequence[str] = (),
+    threads: Sequence[int | None] = (),
+) -> list[ComparisonTable]:
+    """A table for each metric that any of the columns has, by name; at most two statements."""
+    by_metric = _cells_of(_runs(project, workloads=workloads, threads=threads), [base, *columns])
+    return [
+        _table_of(metric, base, columns, cells.get(base.key, {}), [cells.get(one.key, {}) for one in columns])
+        for metric, cells in sorted(by_metric.items())
+    ]
+
+
+def compare_runs(base: Run, other: Run) -> list[ComparisonTable]:
+    """A table of one row for each metric that two runs have, by name; at most two statements.
+
+    The row is that of the base, whatever the workload and the thread count of the other are.
+    """
+    row = base.workload.name, base.threads
+    measured = _measured(Run.objects.filter(pk__in=[base.pk, other.pk]))
+    by_metric = _cells(measured, place=lambda one: (one.run_id, row))
+    return [
+        _table_of(
+            metric,
+            column_of(base),
+            [column_of(other)],
+            cells.get(base.pk, {}),
+            [cells.get(other.pk, {})],
+        )
+        for metric, cells in sorted(by_metric.items())
+    ]
+
+
+def column_of(run: Run) -> Column:
+    """The column to which a run belongs."""
+    return Column(
+        version=run.version,
+        branch=run.branch,
+        hardware=run.hardware.name,
+        configuration=run.configuration.name,
+        counterpart=run.counterpart,
+        hardware_id=run.hardware_id,
+        configuration_id=run.configuration_id,
+    )
+
+
 def compared_rows(
     base: Mapping[RowKey, Cell],
     columns: Sequence[Mapping[RowKey, Cell]],
@@ -398,10 +447,16 @@ def _other_versions(runs: QuerySet[Run], base: Column) -> list[Column]:
     return [column for column in _columns(at_its_place) if column.key != base.key]
 
 
+_ColumnKey = tuple[int, str, int, int, str]
+
+
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """One measurement with what decides whether it counts."""
+    """One measurement with its place in a table, and what decides whether it counts."""
 
+    column: _ColumnKey
+    row: RowKey
+    metric: str
     series_id: int
     unit: str
     direction: Direction
@@ -424,14 +479,22 @@ class _Value:
         return self.environment_id, self.content_id
 
 
-_ColumnKey = tuple[int, str, int, int, str]
-
-
 def _table(runs: QuerySet[Run], metric: str, base: Column, columns: Sequence[Column]) -> ComparisonTable:
-    cells = _cells(runs, metric, {base.key, *(column.key for column in columns)})
+    cells = _cells_of(runs, [base, *columns], metric).get(metric)
     if not cells:
         raise SelectorError(f"nothing of these versions has the metric {metric!r}", field="metric")
-    rows = compared_rows(cells.get(base.key, {}), [cells.get(column.key, {}) for column in columns])
+    others = [cells.get(column.key, {}) for column in columns]
+    return _table_of(metric, base, columns, cells.get(base.key, {}), others)
+
+
+def _table_of(
+    metric: str,
+    base: Column,
+    columns: Sequence[Column],
+    base_cells: Mapping[RowKey, Cell],
+    cells: Sequence[Mapping[RowKey, Cell]],
+) -> ComparisonTable:
+    rows = compared_rows(base_cells, cells)
     return ComparisonTable(
         metric=metric,
         unit=rows[0].unit,
@@ -443,48 +506,62 @@ def _table(runs: QuerySet[Run], metric: str, base: Column, columns: Sequence[Col
     )
 
 
-def _cells(
-    runs: QuerySet[Run], metric: str, columns: set[_ColumnKey]
-) -> dict[_ColumnKey, dict[RowKey, Cell]]:
-    """The cells of every column by row."""
-    measured: Iterable[tuple[Any, ...]] = (
-        Measurement.objects.filter(
-            run__in=runs.filter(version__in={key[0] for key in columns}).order_by(), series__metric=metric
-        )
-        .order_by()
-        .values_list(
-            "run__version",
-            "run__branch",
-            "run__hardware",
-            "run__configuration",
-            "run__counterpart",
-            "series__workload__name",
-            "run__threads",
-            "series",
-            "series__unit",
-            "series__direction",
-            "run",
-            "run__started_at",
-            "run__environment",
-            "run__content",
-            "run__tags",
-            "value",
-            "low",
-            "high",
-        )
+_CellsOfMetric = dict[Hashable, dict[RowKey, Cell]]
+
+
+def _cells_of(runs: QuerySet[Run], columns: Sequence[Column], metric: str = "") -> dict[str, _CellsOfMetric]:
+    """The cells of these columns by metric, column and row."""
+    keys = {column.key for column in columns}
+    measured = _measured(runs.filter(version__in={key[0] for key in keys}), metric)
+    return _cells((one for one in measured if one.column in keys), place=lambda one: (one.column, one.row))
+
+
+def _measured(runs: QuerySet[Run], metric: str = "") -> Iterator[_Value]:
+    """What the runs measured of one metric, or of all."""
+    measured = Measurement.objects.filter(run__in=runs.order_by())
+    if metric:
+        measured = measured.filter(series__metric=metric)
+    rows: Iterable[tuple[Any, ...]] = measured.order_by().values_list(
+        "run__version",
+        "run__branch",
+        "run__hardware",
+        "run__configuration",
+        "run__counterpart",
+        "series__workload__name",
+        "run__threads",
+        "series__metric",
+        "series",
+        "series__unit",
+        "series__direction",
+        "run",
+        "run__started_at",
+        "run__environment",
+        "run__content",
+        "run__tags",
+        "value",
+        "low",
+        "high",
     )
-    values: dict[_ColumnKey, dict[RowKey, list[_Value]]] = defaultdict(lambda: defaultdict(list))
-    for row in measured:
-        column, (workload, threads), measurement = row[:5], row[5:7], row[7:]
-        if column in columns:
-            values[column][workload, threads].append(_Value(*measurement))
-    cells = {column: {row: _cell(group) for row, group in rows.items()} for column, rows in values.items()}
-    return _with_forks(cells) if metric == _WITH_FORKS else cells
+    for row in rows:
+        yield _Value(row[:5], row[5:7], *row[7:])
 
 
-def _with_forks(
-    cells: dict[_ColumnKey, dict[RowKey, Cell]],
-) -> dict[_ColumnKey, dict[RowKey, Cell]]:
+def _cells(
+    values: Iterable[_Value], *, place: Callable[[_Value], tuple[Hashable, RowKey]]
+) -> dict[str, _CellsOfMetric]:
+    """The cells by metric, column and row; ``place`` tells column and row of a value."""
+    groups: dict[tuple[str, Hashable, RowKey], list[_Value]] = defaultdict(list)
+    for one in values:
+        groups[(one.metric, *place(one))].append(one)
+    cells: dict[str, _CellsOfMetric] = defaultdict(lambda: defaultdict(dict))
+    for (metric, column, row), group in groups.items():
+        cells[metric][column][row] = _cell(group)
+    if _WITH_FORKS in cells:
+        cells[_WITH_FORKS] = _with_forks(cells[_WITH_FORKS])
+    return cells
+
+
+def _with_forks(cells: _CellsOfMetric) -> _CellsOfMetric:
     """Cells of a single run with the mean score of each fork, where the iterations are stored."""
     single = {cell.run_id for rows in cells.values() for cell in rows.values() if cell.n == 1}
     samples = IntervalSamples.objects.filter(run__in=single, source="iterations")
