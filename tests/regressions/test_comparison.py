@@ -6,7 +6,15 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from benchdash.regressions.comparison import Selector, SelectorError, columns_of, compare, compare_columns
+from benchdash.regressions.comparison import (
+    Selector,
+    SelectorError,
+    columns_of,
+    compare,
+    compare_all_metrics,
+    compare_columns,
+    compare_runs,
+)
 from benchdash.results.models import Run
 from benchdash.results.readings import Reading
 from benchdash.results.records import SampleTable
@@ -84,6 +92,55 @@ def test_known_columns_are_compared_in_one_statement_and_as_by_selectors(project
         project, metric="tps", base=Selector(version="10.2.44"), against=[Selector(version="10.6.23")]
     )
     assert table == by_selectors
+
+
+def test_all_metrics_are_compared_as_each_alone_in_one_statement(project):
+    for version, factor in (("10.6.1", 1.0), ("10.6.2", 0.8)):
+        make_runs(
+            [
+                make_record(
+                    version=version,
+                    workload=workload,
+                    readings={"tps": factor * (100 + repetition), "latency_avg": (5 + repetition) / factor},
+                )
+                for workload in ("ro", "rw")
+                for repetition in range(3)
+            ],
+            project=project,
+        )
+    base, other = columns(project)
+    with CaptureQueriesContext(
+        connection,
+    ) as queries:
+        tables = compare_all_metrics(project, base=base, columns=[other])
+    assert len(queries) == 1
+    assert [table.metric for table in tables] == ["latency_avg", "tps"]
+    for table in tables:
+        alone = compare_columns(project, metric=table.metric, base=base, columns=[other])
+        assert table.geomean == alone.geomean
+        for row, same in zip(table.rows, alone.rows, strict=True):
+            assert (row.workload, row.base.value, row.cells[0].value) == (
+                same.workload,
+                same.base.value,
+                same.cells[0].value,
+            )
+            assert row.comparisons[0].p == pytest.approx(same.comparisons[0].p)
+
+
+def test_two_runs_are_compared_metric_by_metric_in_one_row(project):
+    slow, fast = make_runs(
+        [
+            make_record(readings={"tps": 100.0, "latency_avg": 5.0}),
+            make_record(readings={"tps": 110.0, "qps": 900.0}, workload="other", threads=8),
+        ],
+        project=project,
+    )
+    latency, qps, tps = compare_runs(slow, fast)
+    assert [(row.workload, row.threads) for row in tps.rows] == [("oltp_read_only", 4)]
+    assert (tps.rows[0].base.value, tps.rows[0].cells[0].value) == (100.0, 110.0)
+    assert tps.rows[0].comparisons[0].ratio == pytest.approx(1.1)
+    assert (latency.rows[0].base.value, latency.rows[0].cells) == (5.0, (None,))
+    assert (qps.rows[0].base, qps.rows[0].cells[0].value) == (None, 900.0)
 
 
 def test_what_was_never_measured_is_said(project):
