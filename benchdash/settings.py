@@ -195,6 +195,8 @@ RESULT_MAX_SAMPLES = env.int("RESULT_MAX_SAMPLES", default=100_000)
 RESULT_MAX_RUNS = env.int("RESULT_MAX_RUNS", default=10_000)
 # A level that began longer ago than this when its file came in is listed, never mailed.
 HISTORICAL_AFTER = timedelta(days=env.int("HISTORICAL_AFTER_DAYS", default=14))
+# Versions that certainly differ by less than this share are the same; a project may have its own.
+EQUIVALENCE_MARGIN = env.float("EQUIVALENCE_MARGIN", default=0.02)
 # Settings whose values differ between two starts of the same server and mean nothing.
 CONFIGURATION_NOISE = [
     "port",

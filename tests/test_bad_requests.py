@@ -140,6 +140,7 @@ _FIELDS = (
         "notice",
         "visibility",
         "historical_after_days",
+        "equivalence_margin",
         "metadata",
         "workload",
         "version",

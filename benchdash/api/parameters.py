@@ -59,6 +59,18 @@ def integer(name: str, value: str, *, least: int = 0, most: int = LARGEST_INTEGE
     return int(value)
 
 
+def share(name: str, value: str) -> float:
+    """From 0 to 1."""
+    try:
+        number = float(value)
+    except ValueError:
+        number = -1.0
+    # What is not a number is not within any bounds either.
+    if not 0 <= number <= 1:
+        raise refuse(name, f"{value[:50]!r} is not a number from 0 to 1")
+    return number
+
+
 def threads(value: str) -> int | None:
     """A thread count, or None for ``null``: neither the file nor its sender said."""
     return None if value == "null" else integer("threads", value)

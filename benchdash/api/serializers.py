@@ -396,7 +396,10 @@ class ComparisonRowSerializer(serializers.Serializer[Any]):
 
 
 class ComparisonSerializer(serializers.Serializer[Any]):
-    """``cells`` and ``geomean`` are in the order of ``columns``; ``unit`` is that of the first row."""
+    """``cells`` and ``geomean`` are in the order of ``columns``; ``unit`` is that of the first row.
+
+    ``margin`` is the relative difference that does not matter: within it, versions are the same.
+    """
 
     metric = serializers.CharField()
     unit = serializers.CharField()
@@ -405,6 +408,7 @@ class ComparisonSerializer(serializers.Serializer[Any]):
     columns = ColumnSerializer(many=True)
     rows = ComparisonRowSerializer(many=True)
     geomean = serializers.ListField(child=serializers.FloatField(allow_null=True))
+    margin = serializers.FloatField()
 
 
 # --- incidents --------------------------------------------------------------------------------------------

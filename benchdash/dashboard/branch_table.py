@@ -21,6 +21,7 @@ from benchdash.regressions.comparison import (
     compared_rows,
     geometric_mean,
 )
+from benchdash.regressions.options import equivalence_margin
 from benchdash.regressions.places import History
 from benchdash.results.models import Run, Series
 from benchdash.results.queries import Point, histories, positions
@@ -63,7 +64,13 @@ def branch_table(
     if base_group:
         base_cells, newest = cells[newest[0]], newest[1:]
     groups = [first[position] for position in newest]
-    rows = compared_rows(base_cells, [cells[position] for position in newest], noise=_noise(points, series))
+    margin = equivalence_margin(project)
+    rows = compared_rows(
+        base_cells,
+        [cells[position] for position in newest],
+        noise=_noise(points, series),
+        margin=margin,
+    )
     table = ComparisonTable(
         metric=metric,
         unit=rows[0].unit,
@@ -72,6 +79,7 @@ def branch_table(
         columns=tuple(replace(branch, version=group.version) for group in groups),
         rows=tuple(rows),
         geomean=tuple(geometric_mean(rows, index) for index in range(len(groups))),
+        margin=margin,
     )
     return BranchTable(table, groups, base_group)
 

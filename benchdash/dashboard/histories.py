@@ -10,6 +10,7 @@ from statistics import median
 from typing import Final
 
 from benchdash.regressions.detection import compare_samples
+from benchdash.regressions.detection.compare import EQUIVALENT
 from benchdash.regressions.models import ChangePoint
 from benchdash.regressions.places import History
 from benchdash.regressions.queries import Difference, change_points, differences, places
@@ -29,12 +30,14 @@ class Line:
 
     ``shifts`` are change points at the first group of their new level. ``switches`` are groups whose
     configuration or environment differs from those before, with what differs (nothing: not read).
-    ``excluded`` are the groups that excluded runs would make.
+    ``excluded`` are the groups that excluded runs would make. ``margin`` is the relative difference that does
+    not matter.
     """
 
     series: Series
     points: Sequence[Point]
     excluded: Sequence[Point] = ()
+    margin: float = EQUIVALENT
     shifts: Mapping[int, ChangePoint] = field(default_factory=dict)
     switches: Mapping[int, Sequence[Difference]] = field(default_factory=dict)
 
@@ -88,6 +91,7 @@ class Line:
             direction=self.series.better,
             history_sd=self.noise,
             history_df=min(len(self.points) - 1, _MOST_WORTH),
+            margin=self.margin,
         )
         if comparison.ratio is None:
             return None
@@ -102,7 +106,7 @@ class Change:
     verdict: str
 
 
-def read_lines(series: Sequence[Series]) -> list[Line]:
+def read_lines(series: Sequence[Series], *, margin: float = EQUIVALENT) -> list[Line]:
     """The line of each series, in their order, in a constant number of statements."""
     ids = [one.pk for one in series]
     included, excluded = histories(ids), histories(ids, excluded=True)
@@ -113,6 +117,7 @@ def read_lines(series: Sequence[Series]) -> list[Line]:
             series=one,
             points=included[one.pk],
             excluded=excluded[one.pk],
+            margin=margin,
             shifts=places(found.get(one.pk, ()), included[one.pk]),
             switches=switches[one.pk],
         )

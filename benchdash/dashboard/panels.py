@@ -123,7 +123,7 @@ def _panel(
         lines=lines,
         rows=values,
         means=_means(rows, lines) if is_curve else [],
-        note=_note(values, runs, has_base=has_base),
+        note=_note(values, runs, has_base=has_base, margin=table.margin),
         says_n=len(runs) > 1,
         csv_url=addresses.csv(metric, first.workload),
         url=addresses.alone(metric, first.workload),
@@ -144,7 +144,7 @@ def _title(rows: Sequence[Row], metric: str, scale: Scale, place: str) -> str:
     return ", ".join(filter(None, [rows[0].workload, threads, what, place]))
 
 
-def _note(rows: Sequence[TableRow], runs: set[int], *, has_base: bool) -> str:
+def _note(rows: Sequence[TableRow], runs: set[int], *, has_base: bool, margin: float) -> str:
     """What a number of the table is, and what stands behind its ±."""
     with_error = any(value.interval != (None, None) for row in rows for value in row.values)
     if runs != {1}:
@@ -156,7 +156,8 @@ def _note(rows: Sequence[TableRow], runs: set[int], *, has_base: bool) -> str:
         )
     if not has_base:
         return f"{what} The reference was not measured here."
-    judged = verdict_words.note(one for row in rows for value in row.values if (one := value.comparison))
+    compared = [one for row in rows for value in row.values if (one := value.comparison)]
+    judged = verdict_words.note(compared, margin=margin)
     return " ".join(filter(None, [what, judged]))
 
 

@@ -44,8 +44,11 @@ def short_verdict(comparison: Comparison) -> str:
     return comparison.verdict if settled else f"unknown, {numbers.count(comparison.more_runs)} more"
 
 
-def note(comparisons: Iterable[Comparison]) -> str:
-    """``Noise: repeats (5 cells), history (3 cells).`` and what ``3 more`` means, if it stands there."""
+def note(comparisons: Iterable[Comparison], *, margin: float) -> str:
+    """``Noise: repeats (5 cells), history (3 cells).``, and what ``same`` and ``3 more`` mean where said.
+
+    ``margin`` is the relative difference that does not matter.
+    """
     found = list(comparisons)
     counts = Counter(one.basis for one in found)
     if not counts:
@@ -53,8 +56,10 @@ def note(comparisons: Iterable[Comparison]) -> str:
     shown = [basis for basis in get_args(Basis) if counts[basis]]
     several = len(shown) > 1
     listed = ", ".join(NOISE[basis] + (f" ({_cells(counts[basis])})" if several else "") for basis in shown)
-    explained = " “more”: so many further runs of each version would settle it." * any(map(settling, found))
-    return f"Noise: {listed}.{explained}"
+    same = f"Same: within {round(margin * 100, 6):g}{numbers.NO_BREAK}%."
+    more = "More: so many further runs of each version would settle it."
+    said = [same] * any(one.verdict == "same" for one in found) + [more] * any(map(settling, found))
+    return " ".join([f"Noise: {listed}.", *said])
 
 
 def _cells(count: int) -> str:

@@ -21,7 +21,8 @@ from benchdash.regressions.detection import (
     median_interval,
     session_means,
 )
-from benchdash.regressions.detection.compare import MOST_PRIOR_DF, Verdict
+from benchdash.regressions.detection.compare import EQUIVALENT, MOST_PRIOR_DF, Verdict
+from benchdash.regressions.options import equivalence_margin
 from benchdash.results.models import IntervalSamples, Measurement, Run, Series, ServerVersion
 from benchdash.results.queries import Point
 from benchdash.results.readings import HIGHER, Direction
@@ -169,7 +170,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonTable:
-    """``unit`` and ``direction`` are those of the first row."""
+    """``unit`` and ``direction`` are those of the first row. ``margin`` is what counts as the same."""
 
     metric: str
     unit: str
@@ -178,6 +179,7 @@ class ComparisonTable:
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     geomean: tuple[float | None, ...]
+    margin: float = EQUIVALENT
 
 
 def compare(
@@ -189,10 +191,12 @@ def compare(
     filters: Mapping[str, str] | None = None,
     workloads: Sequence[str] = (),
     threads: Sequence[int | None] = (),
+    margin: float | None = None,
 ) -> ComparisonTable:
     """The table of the columns ``against`` relative to ``base``; by default all versions of its product.
 
     ``filters`` complete the selectors; ``workloads`` and ``threads`` choose rows, empty means all.
+    ``margin`` is the relative difference that does not matter, None that of the project.
     Raises SelectorError where a selector is ambiguous or nothing fits.
     """
     filters = filters or {}
@@ -202,7 +206,7 @@ def compare(
         columns = [resolve(runs, selector.completed_by(filters), field="against") for selector in against]
     else:
         columns = _other_versions(runs, base_column)
-    return _table(runs, metric, base_column, columns)
+    return _table(runs, metric, base_column, columns, _margin(project, margin))
 
 
 def compare_columns(
@@ -215,7 +219,8 @@ def compare_columns(
     threads: Sequence[int | None] = (),
 ) -> ComparisonTable:
     """The same for columns that are known already; one statement. Raises SelectorError for the metric."""
-    return _table(_runs(project, workloads=workloads, threads=threads), metric, base, columns)
+    runs = _runs(project, workloads=workloads, threads=threads)
+    return _table(runs, metric, base, columns, _margin(project, None))
 
 
 def compare_all_metrics(
@@ -228,14 +233,22 @@ def compare_all_metrics(
 ) -> list[ComparisonTable]:
     """A table for each metric that any of the columns has, by name; at most two statements."""
     by_metric = _cells_of(_runs(project, workloads=workloads, threads=threads), [base, *columns])
+    margin = _margin(project, None)
     return [
-        _table_of(metric, base, columns, cells.get(base.key, {}), [cells.get(one.key, {}) for one in columns])
+        _table_of(
+            metric,
+            base,
+            columns,
+            cells.get(base.key, {}),
+            [cells.get(one.key, {}) for one in columns],
+            margin,
+        )
         for metric, cells in sorted(by_metric.items())
     ]
 
 
 def compare_runs(base: Run, other: Run) -> list[ComparisonTable]:
-    """A table of one row for each metric that two runs have, by name; at most two statements.
+    """A table of one row for each metric that two runs have, by name; at most three statements.
 
     The row is that of the base, whatever the workload and the thread count of the other are.
     """
@@ -249,6 +262,7 @@ def compare_runs(base: Run, other: Run) -> list[ComparisonTable]:
             [column_of(other)],
             cells.get(base.pk, {}),
             [cells.get(other.pk, {})],
+            _margin(base.project, None),
         )
         for metric, cells in sorted(by_metric.items())
     ]
@@ -272,11 +286,13 @@ def compared_rows(
     columns: Sequence[Mapping[RowKey, Cell]],
     *,
     noise: Mapping[RowKey, tuple[float, float]] | None = None,
+    margin: float = EQUIVALENT,
 ) -> list[Row]:
     """The rows of a table from the cells of its base and of each column, in the order of their keys.
 
     ``noise`` is the standard deviation of the logs of single runs of a row and its degrees of freedom, where
-    a history tells it; other rows take the scatter of repeats over the rest of the table.
+    a history tells it; other rows take the scatter of repeats over the rest of the table. ``margin`` is the
+    relative difference that does not matter.
     """
     keys = sorted({*base, *chain.from_iterable(columns)}, key=_row_order)
     pool = _Pool.of([base, *columns])
@@ -290,10 +306,10 @@ def compared_rows(
         known = (noise or {}).get(key)
         for index, column in enumerate(columns):
             if (one := base.get(key)) and (other := column.get(key)) and one.unit == other.unit:
-                found = _compare(one, other, *(known or pool.without(key, 0, index + 1)))
+                found = _compare(one, other, *(known or pool.without(key, 0, index + 1)), margin)
                 compared[key, index] = found if known else _of_the_table(found)
     directions = [base[key].direction for key, _ in compared]
-    verdicts = dict(zip(compared, _verdicts(list(compared.values()), directions), strict=True))
+    verdicts = dict(zip(compared, _verdicts(list(compared.values()), directions, margin), strict=True))
     return [
         Row(
             workload=key[0],
@@ -479,12 +495,18 @@ class _Value:
         return self.environment_id, self.content_id
 
 
-def _table(runs: QuerySet[Run], metric: str, base: Column, columns: Sequence[Column]) -> ComparisonTable:
+def _margin(project: Project, asked: float | None) -> float:
+    return equivalence_margin(project) if asked is None else asked
+
+
+def _table(
+    runs: QuerySet[Run], metric: str, base: Column, columns: Sequence[Column], margin: float
+) -> ComparisonTable:
     cells = _cells_of(runs, [base, *columns], metric).get(metric)
     if not cells:
         raise SelectorError(f"nothing of these versions has the metric {metric!r}", field="metric")
     others = [cells.get(column.key, {}) for column in columns]
-    return _table_of(metric, base, columns, cells.get(base.key, {}), others)
+    return _table_of(metric, base, columns, cells.get(base.key, {}), others, margin)
 
 
 def _table_of(
@@ -493,8 +515,9 @@ def _table_of(
     columns: Sequence[Column],
     base_cells: Mapping[RowKey, Cell],
     cells: Sequence[Mapping[RowKey, Cell]],
+    margin: float,
 ) -> ComparisonTable:
-    rows = compared_rows(base_cells, cells)
+    rows = compared_rows(base_cells, cells, margin=margin)
     return ComparisonTable(
         metric=metric,
         unit=rows[0].unit,
@@ -503,6 +526,7 @@ def _table_of(
         columns=tuple(columns),
         rows=tuple(rows),
         geomean=tuple(geometric_mean(rows, index) for index in range(len(columns))),
+        margin=margin,
     )
 
 
@@ -629,13 +653,14 @@ def _row_order(key: RowKey) -> tuple[str, int]:
     return workload, -1 if threads is None else threads
 
 
-def _compare(base: Cell, other: Cell, sd: float | None, df: float) -> Comparison:
+def _compare(base: Cell, other: Cell, sd: float | None, df: float, margin: float) -> Comparison:
     return compare_samples(
         base.sample,
         other.sample,
         direction=base.direction,
         history_sd=sd,
         history_df=df,
+        margin=margin,
     )
 
 
@@ -647,11 +672,15 @@ def _of_the_table(comparison: Comparison) -> Comparison:
 _TURNED: dict[Verdict, Verdict] = {"better": "worse", "worse": "better"}
 
 
-def _verdicts(comparisons: Sequence[Comparison], directions: Sequence[Direction]) -> list[Comparison]:
+def _verdicts(
+    comparisons: Sequence[Comparison], directions: Sequence[Direction], margin: float
+) -> list[Comparison]:
     """p adjusted over the whole table, and the verdict of each by the direction of its row."""
     return [
         one if direction == HIGHER else replace(one, verdict=_TURNED.get(one.verdict, one.verdict))
-        for one, direction in zip(adjusted(comparisons, direction=HIGHER), directions, strict=True)
+        for one, direction in zip(
+            adjusted(comparisons, direction=HIGHER, margin=margin), directions, strict=True
+        )
     ]
 
 

@@ -15,6 +15,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from benchdash.accounts.models import Project
 from benchdash.regressions.comparison import Row, RowKey, cell_of, compared_rows
 from benchdash.regressions.detection import find_shifts, level_scatter
+from benchdash.regressions.options import equivalence_margin
 from benchdash.regressions.places import UNWATCHED_METRICS
 from benchdash.results.models import Measurement, Run, Series
 from benchdash.results.queries import Point, find_series, histories
@@ -70,7 +71,8 @@ def decide(project: Project, *, product: str, branch: str, commit: str, base: st
     stream = find_series(project, product=product, branch=branch)
     is_analysed = not stream.filter(touched__isnull=False).exists()
     full = _full_commit(stream, commit, field="commit")
-    rows = _rows(_pairs(project, stream, product=product, commit=full, base=base)) if full else []
+    pairs = _pairs(project, stream, product=product, commit=full, base=base) if full else []
+    rows = _rows(pairs, margin=equivalence_margin(project))
     verdict = _verdict(rows)
     return Gate(
         verdict=verdict,
@@ -155,7 +157,7 @@ def _released(project: Project, *, product: str, version: str) -> Mapping[_Place
 # --- verdicts ---------------------------------------------------------------------------------------------
 
 
-def _rows(pairs: Iterable[_Pair]) -> list[GateRow]:
+def _rows(pairs: Iterable[_Pair], *, margin: float) -> list[GateRow]:
     """One table for each metric at each place, over which p is adjusted."""
     tables: dict[_Place, dict[RowKey, _Pair]] = defaultdict(dict)
     for pair in pairs:
@@ -167,7 +169,7 @@ def _rows(pairs: Iterable[_Pair]) -> list[GateRow]:
         bases = {key: cell_of(pair.base, pair.series) for key, pair in of_table.items() if pair.base}
         groups = {key: cell_of(pair.group, pair.series) for key, pair in of_table.items()}
         noise = {key: scatter for key, pair in of_table.items() if (scatter := _scatter(pair.before))}
-        compared = compared_rows(bases, [groups], noise=noise or None)
+        compared = compared_rows(bases, [groups], noise=noise or None, margin=margin)
         rows += [GateRow(of_table[row.workload, row.threads].series, row) for row in compared]
     return rows
 

@@ -8,7 +8,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -23,6 +23,7 @@ from benchdash.celery import ring
 from benchdash.regressions.detection import Shift, follow_joint_shifts
 from benchdash.regressions.grouping import update_incidents
 from benchdash.regressions.models import ChangePoint, Comment, Incident
+from benchdash.regressions.options import historical_after
 from benchdash.regressions.places import History, Place, all_places, place_histories, table_of
 from benchdash.results.models import Run, Series, TouchedSeries
 from benchdash.results.services import ring_analysis
@@ -37,7 +38,6 @@ _LOCK = 20117
 # looks together go over so many values: half a minute's work.
 _MOST_VALUES = 1_000_000
 # An option of a project: how many days before its file came in a change may have begun and still be news.
-HISTORICAL_AFTER_DAYS = "historical_after_days"
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,11 +369,6 @@ def _news_since(project_id: int, found: Iterable[_Found]) -> dict[int, datetime]
     runs = Run.objects.filter(pk__in={one.run_id for one in found}).values_list("pk", "recorded_at")
     after = historical_after(Project.objects.get(pk=project_id))
     return {pk: recorded_at - after for pk, recorded_at in runs}
-
-
-def historical_after(project: Project) -> timedelta:
-    days = project.options.get(HISTORICAL_AFTER_DAYS)
-    return settings.HISTORICAL_AFTER if days is None else timedelta(days=days)
 
 
 def _describe(change_point: ChangePoint, found: _Found, *, news_since: datetime, quiet: bool) -> None:

@@ -51,7 +51,7 @@ def id_of(version):
 def test_a_version_is_compared_with_all_others_of_its_product(project, compare):
     make_series([[100, 100.8, 99.2], [100, 100.8, 99.2], [80, 81, 79]], project=project)
     table = compare(base=id_of("10.6.1"))
-    assert list(table) == ["metric", "unit", "direction", "base", "columns", "rows", "geomean"]
+    assert list(table) == ["metric", "unit", "direction", "base", "columns", "rows", "geomean", "margin"]
     assert (table["metric"], table["unit"], table["direction"]) == ("tps", "1/s", "higher")
     assert table["base"] == {
         "id": id_of("10.6.1"),
@@ -97,6 +97,23 @@ def test_an_unknown_verdict_says_how_many_runs_would_settle_it(project, compare)
     [cell] = compare(base=id_of("10.6.1"))["rows"][0]["cells"]
     assert (cell["verdict"], cell["basis"]) == ("unknown", "runs")
     assert 1 < cell["more_runs"] < 30
+
+
+def test_what_does_not_matter_is_asked_for_or_set_for_the_project(project, compare, refused):
+    make_series([[100, 100.1, 99.9], [103, 103.1, 102.9]], project=project)
+
+    def found(**query):
+        table = compare(base=id_of("10.6.1"), **query)
+        return table["margin"], table["rows"][0]["cells"][0]["verdict"]
+
+    assert found() == (0.02, "better")
+    assert found(margin="0.05") == (0.05, "same")
+    project.options = {"equivalence_margin": 0.04}
+    project.save()
+    assert found() == (0.04, "same")
+    assert found(margin="0") == (0, "better")
+    for margin in ("-0.1", "1.1", "nan", "2%"):
+        assert refused(base=id_of("10.6.1"), margin=margin)["field"] == "margin"
 
 
 def test_a_cell_that_nobody_measured_is_null(project, compare):

@@ -54,6 +54,15 @@ def test_repeats_that_agree_with_the_commit_before_pass(project, gate):
     assert (answer["verdict"], answer["rows"][0]["cells"][0]["verdict"]) == ("pass", "same")
 
 
+def test_what_does_not_matter_to_the_project_passes(project, gate):
+    make_series([*STEADY, [97.0, 97.1, 96.9]], project=project, branch="main")
+    assert gate(digits(11))["verdict"] == "fail"
+    project.options = {"equivalence_margin": 0.1}
+    project.save()
+    answer = gate(digits(11))
+    assert (answer["verdict"], answer["rows"][0]["cells"][0]["verdict"]) == ("pass", "same")
+
+
 def test_what_the_noise_does_not_let_see_is_unknown_and_says_how_many_runs_would(project, gate):
     make_series([100, 110, 92, 105, 95, 108, 93, 104, 97, 100, 96], project=project, branch="main")
     answer = gate(digits(11))

@@ -333,7 +333,13 @@ def test_a_token_of_another_project_cannot_be_revoked_here(client, project, admi
 
 # --- settings ---------------------------------------------------------------------------------------------
 
-SETTINGS = {"name": "Nightly", "visibility": "public", "notice": "", "historical_after_days": ""}
+SETTINGS = {
+    "name": "Nightly",
+    "visibility": "public",
+    "notice": "",
+    "historical_after_days": "",
+    "equivalence_margin": "",
+}
 
 
 def test_settings_are_changed_and_noted(client, project, admin):
@@ -343,19 +349,35 @@ def test_settings_are_changed_and_noted(client, project, admin):
         "notice": "A noisy machine.",
         "raw_files_are_public": "on",
         "historical_after_days": "30",
+        "equivalence_margin": "7",
     }
     text = said_after(client, client.post("/p/nightly/settings/", sent))
     assert "The settings are saved." in text
     project.refresh_from_db()
     assert (project.name, project.is_public, project.notice) == ("Nightly", False, "A noisy machine.")
-    assert (project.raw_files_are_public, project.options) == (True, {"historical_after_days": 30})
-    assert AuditEntry.objects.get().detail["visibility"] == "public → private"
+    assert (project.raw_files_are_public, project.options) == (
+        True,
+        {"historical_after_days": 30, "equivalence_margin": 0.07},
+    )
+    detail = AuditEntry.objects.get().detail
+    assert detail["visibility"] == "public → private"
+    assert detail["options"] == "{} → {'historical_after_days': 30, 'equivalence_margin': 0.07}"
+    form = client.get("/p/nightly/settings/").content.decode()
+    assert re.search(r'name="equivalence_margin" value="7\.0"', form)
     client.post("/p/nightly/settings/", SETTINGS)
     project.refresh_from_db()
     assert project.options == {}
 
 
-@pytest.mark.parametrize("sent", [{"name": ""}, {"visibility": "secret"}, {"historical_after_days": "-1"}])
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"name": ""},
+        {"visibility": "secret"},
+        {"historical_after_days": "-1"},
+        *({"equivalence_margin": text} for text in ("-1", "51", "nan", "little")),
+    ],
+)
 def test_settings_that_cannot_be_are_refused(client, project, admin, sent):
     answer = client.post("/p/nightly/settings/", {**SETTINGS, **sent})
     assert answer.status_code == 422

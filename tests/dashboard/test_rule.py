@@ -51,10 +51,12 @@ def test_earlier_null_runs_are_listed(client, project):
     assert "20 Nov 2026, 03:30:00 UTC" in text
 
 
-def test_the_page_says_how_old_historical_is_in_this_project(client, project):
-    project.options = {"historical_after_days": 5}
+def test_the_page_says_how_old_historical_is_and_what_is_the_same_in_this_project(client, project):
+    project.options = {"historical_after_days": 5, "equivalence_margin": 0.035}
     project.save()
-    assert "more than 5 days before its files came in" in shown(client)
+    text = shown(client)
+    assert "more than 5 days before its files came in" in text
+    assert "lies within 3.5 % of 1" in text.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def test_incidents_and_history_lead_to_it(client, project):

@@ -47,6 +47,11 @@ class CompareView(View):
             *(_filter(name, "taken where a selector does not say it") for name in _PLACE),
             _filter("workload", "only rows of these workloads", many=True),
             _filter("threads", "only rows of these thread counts; `null`: nobody said", many=True),
+            OpenApiParameter(
+                "margin",
+                OpenApiTypes.FLOAT,
+                description="the relative difference that does not matter, such as 0.02; else the project's",
+            ),
             FORMAT,
         ],
         responses={(200, "application/json"): ComparisonSerializer, (200, "text/csv"): OpenApiTypes.STR},
@@ -63,11 +68,17 @@ class CompareView(View):
                 filters=_filters(request),
                 workloads=[text for text in parameters.texts(request, "workload") if text],
                 threads=[parameters.threads(text) for text in parameters.texts(request, "threads") if text],
+                margin=_margin(request),
             )
         except SelectorError as error:
             meant = {"field": error.field, "message": error.message, "candidates": list(error.candidates)}
             return problem(400, [meant])
         return csv_answer("comparison", _CSV_COLUMNS, _csv_rows(table)) if as_csv else Response(_json(table))
+
+
+def _margin(request: Request) -> float | None:
+    said = parameters.text(request, "margin")
+    return parameters.share("margin", said) if said else None
 
 
 def _selector(field: str, text: str) -> Selector:
@@ -108,6 +119,7 @@ def _json(table: ComparisonTable) -> dict[str, Any]:
         "columns": [column.as_json() for column in table.columns],
         "rows": [row_as_json(row) for row in table.rows],
         "geomean": table.geomean,
+        "margin": table.margin,
     }
 
 

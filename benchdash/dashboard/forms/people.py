@@ -7,7 +7,7 @@ from django.conf import settings
 
 from benchdash.accounts.models import Project, Role, Scope, User
 from benchdash.dashboard.shell import ProjectPage
-from benchdash.regressions.services import HISTORICAL_AFTER_DAYS
+from benchdash.regressions.options import EQUIVALENCE_MARGIN, HISTORICAL_AFTER_DAYS
 from benchdash.results.models import Hardware, Product, Series
 
 _PROJECT_FIELDS: Final = ("name", "visibility", "notice", "raw_files_are_public")
@@ -60,6 +60,13 @@ class ProjectForm(forms.ModelForm):  # type: ignore[type-arg]
         max_value=36500,
         label="Days after which a change is old news",
     )
+    equivalence_margin = forms.FloatField(
+        required=False,
+        min_value=0,
+        max_value=50,
+        label="Per cent that do not matter",
+        widget=forms.NumberInput(attrs={"step": "any"}),
+    )
 
     class Meta:
         model = Project
@@ -78,15 +85,28 @@ class ProjectForm(forms.ModelForm):  # type: ignore[type-arg]
             "What began longer before its file came in is listed and not mailed;"
             f" {settings.HISTORICAL_AFTER.days} unless said here."
         )
+        margin = self.fields["equivalence_margin"]
+        own = self.instance.options.get(EQUIVALENCE_MARGIN)
+        margin.initial = None if own is None else _per_cent(own)
+        margin.help_text = (
+            "Versions that certainly differ by less are the same in comparisons and at the gate;"
+            f" {_per_cent(settings.EQUIVALENCE_MARGIN):g} unless said here."
+        )
 
     def changes(self) -> dict[str, Any]:
         """The fields of the project as they are wanted."""
-        options = {
-            name: value for name, value in self.instance.options.items() if name != HISTORICAL_AFTER_DAYS
-        }
+        own = (HISTORICAL_AFTER_DAYS, EQUIVALENCE_MARGIN)
+        options = {name: value for name, value in self.instance.options.items() if name not in own}
         if (days := self.cleaned_data["historical_after_days"]) is not None:
             options[HISTORICAL_AFTER_DAYS] = days
+        if (per_cent := self.cleaned_data["equivalence_margin"]) is not None:
+            options[EQUIVALENCE_MARGIN] = per_cent / 100
         return {**{name: self.cleaned_data[name] for name in _PROJECT_FIELDS}, "options": options}
+
+
+def _per_cent(share: float) -> float:
+    """Without what binary fractions add: 0.07 is 7."""
+    return round(share * 100, 6)
 
 
 class MemberForm(forms.Form):

@@ -29,6 +29,7 @@ from benchdash.dashboard.navigation import page_url
 from benchdash.dashboard.series_choice import SeriesChoice, choose_series, panels
 from benchdash.dashboard.shell import ProjectPage, project_page
 from benchdash.regressions.comparison import Column
+from benchdash.regressions.options import equivalence_margin
 from benchdash.results.models import Run, Series
 from benchdash.results.queries import Point
 
@@ -162,7 +163,7 @@ def _fits_large_charts(series: Sequence[Series]) -> bool:
 
 
 def _charts(request: HttpRequest, page: ProjectPage, choice: SeriesChoice, wishes: Wishes) -> dict[str, Any]:
-    lines = read_lines(choice.series)
+    lines = read_lines(choice.series, margin=equivalence_margin(page.project))
     parts = _apart(lines, wishes)
     looks = [_look(part, wishes) for part in parts]
     several = len(parts) > 1
@@ -295,7 +296,8 @@ def _small_charts(
     named = list(zip(found, series_words.panel_names(found), strict=True))
     pages = Paginator(named, SMALL_CHARTS).get_page(request.GET.get("page"))
     shown, names = [panel for panel, _ in pages], [name for _, name in pages]
-    of_series = {line.series: line for line in read_lines([one for panel in shown for one in panel])}
+    lines = read_lines([one for panel in shown for one in panel], margin=equivalence_margin(page.project))
+    of_series = {line.series: line for line in lines}
     panel_lines = [[of_series[series] for series in panel] for panel in shown]
     relative = _have_a_history(of_series.values()) if wishes.relative is None else wishes.relative
     looks = _small_looks(panel_lines, wishes, _bases(list(of_series.values())) if relative else None)

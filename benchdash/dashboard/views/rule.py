@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 from benchdash.dashboard.shell import ProjectPage, project_page
 from benchdash.regressions.models import NullRun
 from benchdash.regressions.null_runs import FEWEST_GROUPS, next_null_run
-from benchdash.regressions.services import historical_after
+from benchdash.regressions.options import equivalence_margin, historical_after
 
 _SHOWN_RUNS = 8
 
@@ -25,6 +25,7 @@ def rule(request: HttpRequest, page: ProjectPage) -> HttpResponse:
         "next_at": next_null_run(last, now=timezone.now()),
         "fewest_groups": FEWEST_GROUPS,
         "historical_after": historical_after(page.project).days,
+        "margin": equivalence_margin(page.project),
     }
     return page.render(request, "dashboard/rule.html", context)
 

@@ -1,0 +1,22 @@
+"""What a project may decide for itself about opinions; else the settings of the installation hold."""
+
+from datetime import timedelta
+
+from django.conf import settings
+
+from benchdash.accounts.models import Project
+
+HISTORICAL_AFTER_DAYS = "historical_after_days"
+EQUIVALENCE_MARGIN = "equivalence_margin"
+
+
+def historical_after(project: Project) -> timedelta:
+    """What began longer ago when its file came in is old news."""
+    days = project.options.get(HISTORICAL_AFTER_DAYS)
+    return settings.HISTORICAL_AFTER if days is None else timedelta(days=days)
+
+
+def equivalence_margin(project: Project) -> float:
+    """The relative difference of two versions that does not matter: 0.02 is 2 %."""
+    margin = project.options.get(EQUIVALENCE_MARGIN)
+    return float(settings.EQUIVALENCE_MARGIN if margin is None else margin)
