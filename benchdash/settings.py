@@ -193,6 +193,12 @@ RESULT_MAX_LINES = env.int("RESULT_MAX_LINES", default=400_000)
 RESULT_TABLE_MAX_CELLS = env.int("RESULT_TABLE_MAX_CELLS", default=100_000)
 RESULT_MAX_SAMPLES = env.int("RESULT_MAX_SAMPLES", default=100_000)
 RESULT_MAX_RUNS = env.int("RESULT_MAX_RUNS", default=10_000)
+# A stall: throughput below this share of the run's median, for at least so many seconds. Nothing is said of a
+# run with fewer intervals, or of the seconds before them that are warm-up where nobody says how many were.
+STALL_BELOW = env.float("STALL_BELOW", default=0.5)
+STALL_MIN_S = env.float("STALL_MIN_S", default=1.0)
+STALL_FEWEST_INTERVALS = env.int("STALL_FEWEST_INTERVALS", default=10)
+STALL_WARMUP_S = env.float("STALL_WARMUP_S", default=0.0)
 # A level that began longer ago than this when its file came in is listed, never mailed.
 HISTORICAL_AFTER = timedelta(days=env.int("HISTORICAL_AFTER_DAYS", default=14))
 # Versions that certainly differ by less than this share are the same; a project may have its own.

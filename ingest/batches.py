@@ -11,6 +11,8 @@ from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project
 from benchdash.results.records import RunRecord
 from benchdash.results.services import Recorded, RecordError, record_uploads
+from benchdash.results.stability import Rule
+from benchdash.results.stall_rule import stall_rule
 from ingest import storage
 from ingest.beside import beside_received
 from ingest.companions import CompanionFile, clean_file_name
@@ -61,12 +63,13 @@ def accept_many(
     """
     identities = [(one.data.sha256, digest_of(one.metadata, one.companions)) for one in arrivals]
     known = _known(project, identities)
+    rule = stall_rule(project)
     new: dict[_Identity, _Understood] = {}
     errors: dict[_Identity, FieldsError] = {}
     for identity, arrival in zip(identities, arrivals, strict=True):
         if identity not in known and identity not in new:
             try:
-                if understood := _understand(arrival, identity):
+                if understood := _understand(arrival, identity, rule):
                     new[identity] = understood
             except FieldsError as error:
                 errors[identity] = error
@@ -82,7 +85,7 @@ def _known(project: Project, identities: Sequence[_Identity]) -> set[_Identity]:
     return set(rows.values_list("raw__sha256", "metadata_digest"))
 
 
-def _understand(arrival: Arrival, identity: _Identity) -> _Understood | None:
+def _understand(arrival: Arrival, identity: _Identity, rule: Rule) -> _Understood | None:
     """None for a file that is not to be stored with others: a large one, or one that is not understood.
 
     Raises FieldsError.
@@ -93,7 +96,7 @@ def _understand(arrival: Arrival, identity: _Identity) -> _Understood | None:
     if not isinstance(parsed, Parsed):
         return None
     beside = beside_received(arrival.companions)
-    decided = decide(parsed.report, arrival.metadata, received_at=timezone.now(), beside=beside)
+    decided = decide(parsed.report, arrival.metadata, received_at=timezone.now(), beside=beside, rule=rule)
     warnings = joined(arrival.warnings, decided.warnings)
     return _Understood(arrival, identity, parsed.format, decided.records, warnings, beside.formats)
 

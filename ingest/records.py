@@ -9,6 +9,7 @@ from typing import Any
 from benchdash.results.models import DEFAULT_CONFIGURATION, UNKNOWN_VERSION
 from benchdash.results.readings import Reading
 from benchdash.results.records import Fact, RunRecord, SampleTable
+from benchdash.results.stability import DEFAULT_RULE, Rule, stability_of_run
 from ingest.beside import NOTHING, Beside
 from ingest.configuration import Content
 from ingest.errors import FieldError, FieldsError
@@ -37,14 +38,20 @@ class Decided:
 
 
 def decide(
-    report: ParsedReport, metadata: Metadata, *, received_at: datetime, beside: Beside = NOTHING
+    report: ParsedReport,
+    metadata: Metadata,
+    *,
+    received_at: datetime,
+    beside: Beside = NOTHING,
+    rule: Rule = DEFAULT_RULE,
 ) -> Decided:
     """Join a parsed file with its metadata, and with what the files beside it say.
 
     An explicit field wins over ``meta``, ``meta`` over the file, with two exceptions: the thread count that
     the tool printed wins, and ``meta`` does not make one of runs that the file tells apart. ``map`` wins for
     the runs that it names. ``meta`` wins over companions, a configuration file over ``meta``. What was
-    measured beside the file belongs to its run, if there is but one. Raises FieldsError for what nobody says.
+    measured beside the file belongs to its run, if there is but one. ``rule`` says what stalls are.
+    Raises FieldsError for what nobody says.
     """
     meta = read_meta(metadata.meta)
     decision = _Decision(
@@ -55,6 +62,7 @@ def decide(
         received_at=received_at,
         content=beside.content or meta.content or beside.content_found or Content(),
         beside=beside if len(report.runs) == 1 else replace(beside, samples=(), means=()),
+        rule=rule,
     )
     if errors := list(decision.missing(report.runs)):
         raise FieldsError(errors)
@@ -81,6 +89,7 @@ class _Decision:
     received_at: datetime
     content: Content
     beside: Beside
+    rule: Rule
 
     def record(
         self, run: ParsedRun, facts: Mapping[str, Fact], samples: tuple[SampleTable, ...]
@@ -112,7 +121,11 @@ class _Decision:
             started_at=_aware(started_at or self.received_at),
             started_at_is_assumed=started_at is None,
             duration_s=run.duration_s,
-            readings=(*readings, *self._costs(run, readings, {**facts, **hardware_facts}, options)),
+            readings=(
+                *readings,
+                *self._costs(run, readings, {**facts, **hardware_facts}, options),
+                *self._stability(run, samples, options),
+            ),
             options={name: value for name, value in options.items() if name not in measured},
             facts=mask_settings(facts) | self.meta.facts | measured,
             tags=self.metadata.tags or self.meta.fields.get("tags", ()),
@@ -130,6 +143,15 @@ class _Decision:
     ) -> list[Reading]:
         told = {**self.meta.facts, **options}
         return per_operation(readings, cpus=cpus_in(machine), seconds=run.duration_s, facts=told)
+
+    def _stability(
+        self, run: ParsedRun, samples: Iterable[SampleTable], options: Mapping[str, Fact]
+    ) -> list[Reading]:
+        """What follows from the intervals that the tool printed, and that it did not print itself."""
+        said = {**self.meta.facts, **options}
+        found = stability_of_run(samples, said=said, duration_s=run.duration_s, rule=self.rule)
+        own = {one.metric for one in run.readings}
+        return [one for one in found.readings() if one.metric not in own] if found else []
 
     def missing(self, runs: Sequence[ParsedRun]) -> Iterable[FieldError]:
         """An error for each required field that is said neither by the sender nor by the file."""

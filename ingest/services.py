@@ -16,6 +16,7 @@ from benchdash.accounts.services import audit
 from benchdash.celery import ring
 from benchdash.results.models import Measurement
 from benchdash.results.services import Recorded, record_runs, remove_runs, remove_runs_of
+from benchdash.results.stall_rule import stall_rule
 from ingest import containers, storage
 from ingest.archive_lock import is_free
 from ingest.beside import Beside, beside_received, beside_stored
@@ -331,7 +332,8 @@ def _refuse(upload: Upload, errors: list[dict[str, Any]]) -> None:
 
 def _record(upload: Upload, parsed: Parsed, metadata: Metadata, beside: Beside) -> Recorded:
     """Record the runs of a file; the warnings are those of the file, its metadata and the history."""
-    decided = decide(parsed.report, metadata, received_at=upload.received_at, beside=beside)
+    rule = stall_rule(upload.project)
+    decided = decide(parsed.report, metadata, received_at=upload.received_at, beside=beside, rule=rule)
     recorded = record_runs(upload.project, upload_id=upload.pk, records=decided.records, quiet=upload.quiet)
     return Recorded(recorded.runs, [*decided.warnings, *recorded.warnings])
 

@@ -13,6 +13,7 @@ from benchdash.regressions.detection.joint import Key
 from benchdash.results.models import Series
 from benchdash.results.queries import Point, histories, positions
 from benchdash.results.readings import Direction
+from benchdash.results.stability import THROUGHPUT
 
 # These follow from others of the same run, tell of the machine, or hang on a single event; they are drawn,
 # not watched. So are those of an operation (``read.latency_max``), and all of single statements and scripts.
@@ -35,6 +36,9 @@ _UNWATCHED = (
     "(read|write)_kb_per_op",
     "reads_per_op",
     r"gc\.(count|time)",
+    "stalls_per_min",
+    "stalled_percent",
+    f"({'|'.join(THROUGHPUT)})_(worst|variation)",
 )
 UNWATCHED_METRICS = rf"^((statement|script)_[0-9]+\..*|(.*\.)?({'|'.join(_UNWATCHED)}))$"
 """A pattern that PostgreSQL and Python read alike."""

@@ -48,8 +48,12 @@ _KNOWN: dict[str, tuple[str, Direction]] = {
     "cs_per_op": ("1/op", LOWER),
     "read_kb_per_op": ("kB/op", LOWER),
     "write_kb_per_op": ("kB/op", LOWER),
+    "stalls_per_min": ("1/min", LOWER),
+    "stalled_percent": ("%", LOWER),
 }
 _LATENCY = re.compile(r"latency_(min|avg|max|sum|stddev|p\d{1,3}(_\d+)?)")
+# Of the intervals that a tool printed: the lowest of them, and their relative standard deviation.
+_OF_INTERVALS = re.compile(r"(?P<metric>\w+)_(?P<what>worst|variation)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +74,18 @@ class Reading:
 
 
 def known_metric(metric: str) -> bool:
-    return metric in _KNOWN or _LATENCY.fullmatch(metric) is not None
+    return metric in _KNOWN or _LATENCY.fullmatch(metric) is not None or of_intervals(metric) is not None
+
+
+def of_intervals(metric: str) -> tuple[str, str] | None:
+    """``("tps", "worst")`` of ``tps_worst``; None of what does not come from the intervals of a rate."""
+    found = _OF_INTERVALS.fullmatch(metric)
+    return (found["metric"], found["what"]) if found and found["metric"] in _KNOWN else None
+
+
+def is_of_stability(metric: str) -> bool:
+    """Whether it is computed from what the tool printed during the run."""
+    return metric in ("stalls_per_min", "stalled_percent") or of_intervals(metric) is not None
 
 
 def reading(metric: str, value: float) -> Reading:
@@ -80,6 +95,8 @@ def reading(metric: str, value: float) -> Reading:
     """
     if metric not in _KNOWN and _LATENCY.fullmatch(metric):
         return Reading(metric, value, "ms", LOWER)
+    if metric not in _KNOWN and (found := of_intervals(metric)):
+        return Reading(metric, value, *(_KNOWN[found[0]] if found[1] == "worst" else ("%", LOWER)))
     unit, direction = _KNOWN[metric]
     return Reading(metric, value, unit, direction)
 

@@ -3,6 +3,8 @@
 import math
 from typing import Final
 
+from benchdash.results.readings import of_intervals
+
 MINUS: Final = "−"
 NO_BREAK: Final = "\N{NO-BREAK SPACE}"
 NOTHING: Final = "–"
@@ -62,7 +64,10 @@ _NAMES: Final = {
     "cs_per_op": "context switches per operation",
     "read_kb_per_op": "kB read per operation",
     "write_kb_per_op": "kB written per operation",
+    "stalls_per_min": "stalls per minute",
+    "stalled_percent": "time in stalls",
 }
+_OF_INTERVALS: Final = {"worst": "worst interval", "variation": "variation within a run"}
 _PERCENTILE: Final = "latency_p"
 
 
@@ -130,6 +135,8 @@ def metric_name(metric: str) -> str:
         return f"{part.replace('_', ' ')}: {metric_name(own)}"
     if metric.startswith(_PERCENTILE) and metric not in _NAMES:
         return f"response time, {_ordinal(metric.removeprefix(_PERCENTILE).replace('_', '.'))} percentile"
+    if metric not in _NAMES and (found := of_intervals(metric)):
+        return f"{metric_name(found[0])}, {_OF_INTERVALS[found[1]]}"
     return _NAMES.get(metric, metric)
 
 
@@ -140,12 +147,16 @@ def short_metric_name(metric: str) -> str:
         return f"{part.replace('_', ' ')}: {short_metric_name(own)}"
     if metric.startswith("latency_"):
         return f"response time {metric.removeprefix('latency_').replace('_', '.')}"
-    return metric.replace("_per_s", "/s") if metric in _NAMES else metric
+    if metric not in _NAMES and (found := of_intervals(metric)):
+        return f"{short_metric_name(found[0])} {found[1]}"
+    return metric.replace("_per_s", "/s").replace("_per_min", "/min") if metric in _NAMES else metric
 
 
 def unit_words(metric: str, unit: str) -> str:
     """The unit, unless the metric's name says it (``transactions per second``)."""
-    return "" if unit in {"1/s", "1/min"} and metric in _NAMES else unit
+    found = None if metric in _NAMES else of_intervals(metric)
+    own = found[0] if found else metric
+    return "" if unit in {"1/s", "1/min"} and own in _NAMES else unit
 
 
 def _ordinal(text: str) -> str:

@@ -15,8 +15,8 @@ STARTED = datetime(2026, 11, 19, 3, tzinfo=UTC)
 SAID = {"product": "MariaDB", "version": "10.6.23", "hardware": "box", "workload": "oltp_read_only"}
 
 
-def a_run(**fields):
-    return ParsedRun(readings=(reading("tps", 100.0),), **fields)
+def a_run(*readings, **fields):
+    return ParsedRun(readings=readings or (reading("tps", 100.0),), **fields)
 
 
 def decided(runs, *, beside=NOTHING, facts=None, intervals=(), **metadata):
@@ -298,3 +298,41 @@ def test_tags_and_notes_of_the_sender_win_over_those_in_meta():
 def test_an_exit_code_that_is_not_zero_is_told_at_the_run():
     result = decided([a_run()], **SAID, meta={"exit_code": -11})
     assert result.warnings == result.records[0].warnings == ("the tool ended with exit code -11",)
+
+
+# --- how steady a run was -----------------------------------------------------------------------------------
+
+
+def in_intervals(values, run=""):
+    rows = tuple((float(second), value) for second, value in enumerate(values, 1))
+    return Intervals(run, "sysbench", ("time_s", "tps"), rows)
+
+
+def test_stalls_and_the_worst_interval_are_readings_of_a_run_with_enough_intervals():
+    values = [100.0] * 10 + [0.0, 100.0]
+    (record,) = decided([a_run()], intervals=[in_intervals(values)], **SAID).records
+    found = {one.metric: one.value for one in record.readings}
+    assert (found["stalls_per_min"], found["tps_worst"]) == (5, 0)
+    assert record.samples[0].rows[10] == (11.0, 0.0)
+    (short,) = decided([a_run()], intervals=[in_intervals(values[:9])], **SAID).records
+    assert "stalls_per_min" not in {one.metric for one in short.readings}
+
+
+def test_the_warm_up_that_the_sender_says_is_left_out_of_them():
+    values = [0.0, 0.0] + [100.0] * 10
+    for fields in ({"options": {"warmup_s": 2}}, {"meta": {"warmup_s": 2}}):
+        (record,) = decided([a_run()], intervals=[in_intervals(values)], **{**SAID, **fields}).records
+        assert {one.metric: one.value for one in record.readings}["tps_worst"] == 100
+
+
+def test_what_a_file_says_of_its_steadiness_counts():
+    run = a_run(reading("tps", 90.0), reading("tps_worst", 7.0))
+    (record,) = decided([run], intervals=[in_intervals([100.0] * 12)], **SAID).records
+    assert [one.value for one in record.readings if one.metric == "tps_worst"] == [7]
+
+
+def test_each_run_of_a_file_has_the_steadiness_of_its_own_intervals():
+    tables = [in_intervals([100.0] * 12, "a"), in_intervals([100.0] * 11 + [40.0], "b")]
+    result = decided([a_run(key="a", threads=1), a_run(key="b", threads=2)], intervals=tables, **SAID)
+    worst = [{one.metric: one.value for one in record.readings}["tps_worst"] for record in result.records]
+    assert worst == [100, 40]

@@ -20,8 +20,15 @@ def test_what_follows_from_others_or_hangs_on_a_single_event_is_drawn_only(metri
     assert not is_watched(metric)
 
 
+@pytest.mark.parametrize("metric", ["stalls_per_min", "stalled_percent", "tps_worst", "ops_per_s_variation"])
+def test_how_steady_a_run_was_is_drawn_only_because_it_may_be_0(metric):
+    assert not is_watched(metric)
+
+
 @pytest.mark.django_db
-@pytest.mark.parametrize("metric", ["tps", "latency_max", "read.latency_max", "gc.count", "statement_12.tps"])
+@pytest.mark.parametrize(
+    "metric", ["tps", "tps_worst", "latency_max", "read.latency_max", "gc.count", "statement_12.tps"]
+)
 def test_postgresql_reads_the_pattern_as_python_does(metric):
     with connection.cursor() as cursor:
         cursor.execute("SELECT %s ~ %s", [metric, UNWATCHED_METRICS])
