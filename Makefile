@@ -11,7 +11,7 @@ $(shell [ -x $(VENV) ] || rm -f .venv/*.stamp)
 
 # --- what people type -----------------------------------------------------------------------------------------
 
-.PHONY: help run test lint fuzz cuts screenshots bench-detection requirements clean
+.PHONY: help run test lint fuzz cuts screenshots bench bench-detection requirements clean
 help:
 	@echo 'make run           start benchdash; PORT, HOST, SITE_URL, SAMPLE=0, BENCHDASH_VAR, DATABASE_URL,'
 	@echo '                   REDIS_URL, EMAIL_URL and EMAIL_FROM in the environment change how'
@@ -19,6 +19,7 @@ help:
 	@echo 'make lint          the checks alone, without the tests'
 	@echo 'make fuzz          look for files that break a format, for SECONDS=600'
 	@echo 'make cuts          cut every real file at every line and 200 other places: takes an hour'
+	@echo 'make bench         measure every request, to ten million measurements; takes an hour, 4 GB of disk'
 	@echo 'make screenshots   take the pictures of the documentation again'
 	@echo 'make bench-detection  measure how changes are found, beside public detectors; SHARED=../shared'
 	@echo 'make requirements  pin and hash the newest versions that pyproject.toml allows'
@@ -39,6 +40,9 @@ fuzz: .venv/fuzz.stamp
 
 cuts: .venv/dev.stamp
 	@$(VENV) -m tests.ingest.formats.cuts
+
+bench: .venv/dev.stamp .venv/compiled.stamp node_modules/.stamp
+	@$(VENV) -m benchmarks.performance
 
 SHARED ?= ../shared
 bench-detection: .venv/bench.stamp

@@ -1,0 +1,134 @@
+"""One size of everything, from the filled database to the figures."""
+
+import json
+import os
+import signal
+import time
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from django.core.management import call_command
+from django.db import connection
+
+from benchdash.launcher import static_files
+from benchdash.results.models import TouchedSeries
+from benchmarks.performance.dataset import SIZES, Loaded, load
+from benchmarks.performance.limits import copied_rows_per_s, one_row_insert_ms
+from benchmarks.performance.load import Client, measure, rate
+from benchmarks.performance.report import Figures
+from benchmarks.performance.requests import PAGES, READS, Kind, writes
+from benchmarks.performance.stack import Stack, stack
+
+_COLD_REQUESTS = 5
+_UPLOADS = 8
+_RATE_S = 3.0
+_ANALYSED_WITHIN_S = 600
+
+
+def measure_all(size: int, var: Path, *, report: str, requests: int, only: str) -> Figures:
+    """``report`` is a sysbench file. ``only`` is a part of the names of what is asked; empty: everything."""
+    loaded = _filled(size, var)
+    static_files.collect()
+    rows: dict[str, Mapping[str, Any]] = {}
+    with stack(var) as started:
+        memory = started.memory_mb()
+        for kind in (*READS, *PAGES):
+            if only in kind.name or kind.is_bare:
+                rows[kind.name] = _read(started, loaded, kind, requests)
+        for kind in writes(report):
+            if only in kind.name:
+                rows[kind.name] = _write(started, loaded, kind)
+        after = started.memory_mb()
+    return Figures(
+        size=SIZES[size].name,
+        measurements=loaded.measurements,
+        bytes_per_measurement=loaded.bytes_of_measurements / loaded.measurements,
+        bytes_of_database=loaded.bytes_of_database,
+        insert_ms=one_row_insert_ms(),
+        copied_rows_per_s=copied_rows_per_s(),
+        memory_mb={"before": memory, "after": after},
+        rows=rows,
+    )
+
+
+def _filled(size: int, var: Path) -> Loaded:
+    """The database of an earlier run where there is one."""
+    kept = var / "loaded.json"
+    call_command("migrate", verbosity=0)
+    if kept.exists():
+        found = json.loads(kept.read_text())
+        return Loaded(**{**found, "long": {int(length): pk for length, pk in found["long"].items()}})
+    loaded = load(SIZES[size])
+    kept.write_text(json.dumps(asdict(loaded)))
+    return loaded
+
+
+def _read(started: Stack, loaded: Loaded, kind: Kind, requests: int) -> dict[str, Any]:
+    number = requests // 4 if kind.heavy else requests
+    cold: dict[str, float] = {}
+    if not kind.is_bare:
+        started.empty_cache_of_database()
+        # A connection of its own for each thread is not what is measured.
+        connection.close()
+        Client(started, loaded, 0).ask(READS[0])
+        found = measure(started, loaded, kind, requests=_COLD_REQUESTS, seed=1)
+        cold = {"cpu": found.cpu, "p50": found.percentile(0.5), "p95": found.percentile(0.95)}
+    warm = measure(started, loaded, kind, requests=number, seed=2)
+    return {
+        "goal": kind.goal,
+        "cold": cold,
+        "cpu": warm.cpu,
+        "cpu_ms": warm.cpu_ms,
+        "p50": warm.percentile(0.5),
+        "p95": warm.percentile(0.95),
+        "p99": warm.percentile(0.99),
+        "rate": rate(started, loaded, kind, seconds=_RATE_S, seed=3),
+        "bytes": warm.bytes,
+        "packed": warm.packed,
+        "statements": warm.statements,
+    }
+
+
+def _write(started: Stack, loaded: Loaded, kind: Kind) -> dict[str, Any]:
+    """The requests while the workers are held, then the analysis that they asked for."""
+    _analysed()
+    for worker in started.workers:
+        os.killpg(worker.pid, signal.SIGSTOP)
+    found = measure(started, loaded, kind, requests=_UPLOADS, seed=4)
+    before = started.cpu_ms()
+    for worker in started.workers:
+        os.killpg(worker.pid, signal.SIGCONT)
+    start = time.perf_counter()
+    _analysed()
+    elapsed = time.perf_counter() - start
+    after = started.cpu_ms()
+    # One upload more counted the statements, and one the packed bytes.
+    readings = kind.readings * (_UPLOADS + 2)
+    return {
+        "goal": kind.goal,
+        "cold": {},
+        "cpu": found.cpu,
+        "cpu_ms": found.cpu_ms,
+        "p50": found.percentile(0.5),
+        "p95": found.percentile(0.95),
+        "p99": found.percentile(0.99),
+        "rate": 0,
+        "bytes": found.bytes,
+        "packed": found.packed,
+        "statements": found.statements,
+        "per_reading": found.cpu / kind.readings,
+        "analysis_per_reading": sum(after[name] - before[name] for name in after) / readings,
+        "analysed_s": elapsed,
+    }
+
+
+def _analysed() -> None:
+    """Waits until nothing is due. Raises TimeoutError."""
+    until = time.monotonic() + _ANALYSED_WITHIN_S
+    while TouchedSeries.objects.exists():
+        if time.monotonic() > until:
+            raise TimeoutError(f"{TouchedSeries.objects.count()} series were not analysed")
+        time.sleep(0.1)
+    connection.close()

@@ -1,0 +1,178 @@
+"""What is asked of the product: each kind of request, with what it looks at drawn at random."""
+
+import json
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlencode
+
+from benchmarks.performance.dataset import METRICS, THREADS, VERSIONS, WORKLOADS, Loaded
+
+Address = Callable[[Loaded, random.Random], str]
+Body = Callable[[Loaded, random.Random], tuple[bytes, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """``address`` is drawn anew for each request. ``body`` (with its content type) makes it a POST.
+
+    ``goal`` names the row of the goals; ``readings`` is how many one POST carries; ``is_page`` is asked for
+    by somebody who signed in, others with a token; ``bare``: no part of the product.
+    """
+
+    name: str
+    address: Address
+    goal: str = ""
+    body: Body | None = None
+    readings: int = 0
+    is_page: bool = False
+    is_bare: bool = False
+    heavy: bool = field(default=False)
+
+
+def _api(path: str, **query: str | int) -> str:
+    return f"/api/v1/{path}" + (f"?{urlencode(query)}" if query else "")
+
+
+def _page(path: str, loaded: Loaded, **query: str | int) -> str:
+    return f"/p/{loaded.slug}/{path}" + (f"?{urlencode(query)}" if query else "")
+
+
+def _of(loaded: Loaded, kind: str, pk: int) -> str:
+    return _page(f"{kind}/{pk}/", loaded)
+
+
+def _points(loaded: Loaded, rng: random.Random) -> str:
+    return _api(f"series/{rng.choice(loaded.nightly_series)}/points/")
+
+
+def _matrix(loaded: Loaded, rng: random.Random) -> str:
+    """60 workloads by 40 versions at one thread count, against any of the versions."""
+    base = {"version": f"10.6.{rng.randint(1, VERSIONS)}", "hardware": "bench-00", "branch": ""}
+    return _api("compare/", project=loaded.slug, metric="tps", threads=THREADS[0], base=json.dumps(base))
+
+
+def _one_curve(loaded: Loaded, rng: random.Random) -> str:
+    first, second = rng.sample(range(1, VERSIONS + 1), 2)
+    place = {"hardware": "bench-00", "branch": ""}
+    return _api(
+        "compare/",
+        project=loaded.slug,
+        metric="tps",
+        workload=_workload(rng),
+        base=json.dumps({"version": f"10.6.{first}", **place}),
+        against=json.dumps({"version": f"10.6.{second}", **place}),
+    )
+
+
+def _workload(rng: random.Random) -> str:
+    return f"workload-{rng.randrange(WORKLOADS):02}"
+
+
+READS = (
+    Kind("a bare DRF view", lambda _, __: "/bare/", is_bare=True),
+    Kind("a bare read of 1,000 points", lambda loaded, _: f"/bare/points/{loaded.long[1000]}/", is_bare=True),
+    Kind("small JSON: the products", lambda loaded, _: _api("products/", project=loaded.slug), goal="P11"),
+    Kind("history of 730 nights", _points),
+    Kind("history of 1,000 points", lambda loaded, _: _api(f"series/{loaded.long[1000]}/points/"), goal="P4"),
+    Kind("history of 5,000 points", lambda loaded, _: _api(f"series/{loaded.long[5000]}/points/"), goal="P5"),
+    Kind("compare 60 workloads x 40 versions", _matrix, goal="P8", heavy=True),
+    Kind("compare one workload, two versions", _one_curve),
+    Kind(
+        "series of a workload",
+        lambda loaded, rng: _api("series/", project=loaded.slug, workload=_workload(rng), limit=50),
+    ),
+    Kind(
+        "newest runs of a workload",
+        lambda loaded, rng: _api("runs/", project=loaded.slug, workload=_workload(rng), limit=50),
+    ),
+    Kind("a run", lambda loaded, rng: _api(f"runs/{rng.choice(loaded.run_ids)}/")),
+    Kind("incidents", lambda loaded, _: _api("incidents/", project=loaded.slug, limit=50)),
+)
+
+PAGES = tuple(
+    Kind(f"page: {name}", address, goal="P7", is_page=True, heavy=heavy)
+    for name, address, heavy in (
+        ("home", lambda _, __: "/", False),
+        ("overview", lambda loaded, _: _page("", loaded), True),
+        (
+            "compare, one workload, 6 versions",
+            lambda loaded, rng: _page("compare/", loaded, metric="tps", find=_workload(rng)),
+            True,
+        ),
+        (
+            "history of 730 nights",
+            lambda loaded, rng: _page("history/", loaded, series=rng.choice(loaded.nightly_series)),
+            False,
+        ),
+        ("history, nothing chosen", lambda loaded, _: _page("history/", loaded), True),
+        ("incidents", lambda loaded, _: _page("incidents/", loaded), False),
+        (
+            "an incident",
+            lambda loaded, rng: _page(f"incidents/{rng.choice(loaded.incident_ids)}/", loaded),
+            False,
+        ),
+        ("uploads", lambda loaded, _: _page("uploads/", loaded), False),
+        ("runs", lambda loaded, _: _page("runs/", loaded), False),
+        ("a run", lambda loaded, rng: _of(loaded, "runs", rng.choice(loaded.run_ids)), False),
+        ("versions", lambda loaded, _: _page("versions/", loaded), False),
+        ("workloads", lambda loaded, _: _page("workloads/", loaded), False),
+        ("how changes are found", lambda loaded, _: _page("how-changes-are-found/", loaded), False),
+        ("search", lambda loaded, rng: _page("search/", loaded, q=_workload(rng)), False),
+    )
+)
+
+
+def _nightly_file(readings: int) -> Body:
+    """A JSON table of one night: as many readings as asked for, of many workloads."""
+
+    def body(loaded: Loaded, rng: random.Random) -> tuple[bytes, str]:
+        metrics = METRICS[: min(readings, len(METRICS))]
+        rows = [
+            {"workload": f"workload-{at % WORKLOADS:02}", "threads": THREADS[at // WORKLOADS % len(THREADS)]}
+            | {metric: round(rng.uniform(100, 10_000), 2) for metric in metrics}
+            for at in range(readings // len(metrics))
+        ]
+        text = json.dumps({"measurements": rows}).replace("}, {", "},\n{")
+        return _form(loaded, text.encode(), "night.json", rng)
+
+    return body
+
+
+def _sysbench_file(text: str) -> Body:
+    def body(loaded: Loaded, rng: random.Random) -> tuple[bytes, str]:
+        unlike_others = f"{text}# {rng.random()}\n"
+        return _form(loaded, unlike_others.encode(), "sysbench.txt", rng, workload=_workload(rng))
+
+    return body
+
+
+def _form(loaded: Loaded, content: bytes, name: str, rng: random.Random, **fields: str) -> tuple[bytes, str]:
+    """A night that is newer than all others."""
+    said: Mapping[str, str] = {
+        "project": loaded.slug,
+        "product": "MariaDB",
+        "version": "10.7.0",
+        "hardware": "bench-00",
+        "branch": "main",
+        "commit": f"{rng.getrandbits(160):040x}",
+        **fields,
+    }
+    boundary = "a-boundary-that-no-file-holds"
+    parts = [
+        f'--{boundary}\r\nContent-Disposition: form-data; name="{key}"\r\n\r\n{value}\r\n'.encode()
+        for key, value in said.items()
+    ]
+    file = f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n'.encode()
+    end = f"\r\n--{boundary}--\r\n".encode()
+    return b"".join([*parts, file, content, end]), f"multipart/form-data; boundary={boundary}"
+
+
+def writes(sysbench_report: str) -> tuple[Kind, ...]:
+    """Uploads; each is a file that nobody sent before."""
+    post = lambda _, __: _api("uploads/")  # noqa: E731 - an address like the others
+    return (
+        Kind("1,000 readings in one POST", post, goal="P1", body=_nightly_file(1000), readings=1000),
+        Kind("100 readings in one POST", post, goal="P2", body=_nightly_file(104), readings=104),
+        Kind("one sysbench file", post, goal="P3", body=_sysbench_file(sysbench_report), readings=15),
+    )
