@@ -163,6 +163,7 @@ def test_a_member_finds_what_others_do_not(world):
     # The others want more of a query, or nothing but a form.
     assert {name for name, status in found.items() if status not in (200, 405)} == {
         "api:compare",
+        "api:curves",
         "api:gate",
     }
     assert set(found.values()) == {200, 400, 405}

@@ -411,6 +411,70 @@ class ComparisonSerializer(serializers.Serializer[Any]):
     margin = serializers.FloatField()
 
 
+class EstimateSerializer(serializers.Serializer[Any]):
+    """``low`` and ``high`` are the 95 % interval; ``high`` is null where nothing limits it."""
+
+    value = serializers.FloatField()
+    low = serializers.FloatField()
+    high = serializers.FloatField(allow_null=True)
+
+
+class ScalabilitySerializer(serializers.Serializer[Any]):
+    """The Universal Scalability Law. ``peak`` (threads) is null where no fall was seen within twice the most
+    threads, and where the law does not fit.
+    """
+
+    rate = EstimateSerializer()
+    contention = EstimateSerializer()
+    coherency = EstimateSerializer()
+    peak = EstimateSerializer(allow_null=True)
+    r_squared = serializers.FloatField()
+    residual_sd = serializers.FloatField()
+    does_not_fit = serializers.BooleanField()
+
+
+class CurvePointSerializer(BaseCellSerializer):
+    threads = serializers.IntegerField()
+
+
+class PeakSerializer(serializers.Serializer[Any]):
+    """``among`` are the thread counts that may be the true peak; empty where no repeats tell."""
+
+    value = serializers.FloatField()
+    threads = serializers.IntegerField()
+    among = serializers.ListField(child=serializers.IntegerField())
+
+
+class ScaleUpSerializer(serializers.Serializer[Any]):
+    """From ``before`` to ``after`` threads."""
+
+    before = serializers.IntegerField()
+    after = serializers.IntegerField()
+    factor = serializers.FloatField()
+    efficiency = serializers.FloatField()
+
+
+class CurveSerializer(serializers.Serializer[Any]):
+    """One version at one place. ``peak``, ``knee`` (threads) and ``tail_off`` (relative to the peak) are null
+    for fewer than four thread counts, ``scalability`` for fewer than five.
+    """
+
+    workload = serializers.CharField()
+    column = ColumnSerializer()
+    unit = serializers.CharField()
+    points = CurvePointSerializer(many=True)
+    peak = PeakSerializer(allow_null=True)
+    knee = serializers.IntegerField(allow_null=True)
+    tail_off = serializers.FloatField(allow_null=True)
+    scale_up = ScaleUpSerializer(allow_null=True)
+    scalability = ScalabilitySerializer(allow_null=True)
+
+
+class CurvesSerializer(serializers.Serializer[Any]):
+    metric = serializers.CharField()
+    curves = CurveSerializer(many=True)
+
+
 # --- incidents --------------------------------------------------------------------------------------------
 
 

@@ -28,7 +28,7 @@ class _Entry:
 
 
 # The pages under "Compare", as tabs.
-_COMPARE = (_Entry("Lines", "compare"),)
+_COMPARE = (_Entry("Lines", "compare"), _Entry("Curves", "curves"))
 
 _MAIN = (
     _Entry("Overview", "overview"),

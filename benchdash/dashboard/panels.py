@@ -58,6 +58,10 @@ class Addresses:
     alone: Callable[[str, str], str]
 
 
+DrawCurve = Callable[[Sequence[Row], Sequence[Line], str], Figure]
+"""Draws rows of several thread counts; the text is their metric."""
+
+
 def panels(
     table: ComparisonTable,
     lines: Sequence[Line],
@@ -66,16 +70,22 @@ def panels(
     place: str,
     keys: Mapping[str, str],
     addresses: Addresses,
+    draw_curve: DrawCurve | None = None,
 ) -> list[Panel]:
     """The panels of one metric, by workload. ``keys`` are short names of workloads for the page; those
-    without one get no panel. ``place`` is what all titles end with.
+    without one get no panel. ``place`` is what all titles end with. Curves are drawn on the ``scale`` unless
+    the page draws its own.
     """
+
+    def draw(rows: Sequence[Row], lines: Sequence[Line], metric: str) -> Figure:
+        return charts.against_threads(rows, lines, metric, scale, addresses.series)
+
     made = []
     for workload, found in groupby(table.rows, key=lambda row: row.workload):
         if key := keys.get(workload):
             for number, rows in enumerate(_curves_and_bars(list(found))):
                 name = f"{key}-{number}" if number else key
-                made.append(_panel(table, rows, lines, scale, place, name, addresses))
+                made.append(_panel(table, rows, lines, scale, place, name, addresses, draw_curve or draw))
     return made
 
 
@@ -95,6 +105,7 @@ def _panel(
     place: str,
     name: str,
     addresses: Addresses,
+    draw_curve: DrawCurve,
 ) -> Panel:
     first, metric = rows[0], table.metric
     is_curve = len(rows) > 1
@@ -106,7 +117,7 @@ def _panel(
         line for line, *column in zip(lines, *(row.values for row in values), strict=True) if _any(column)
     ]
     if is_curve:
-        figure = charts.against_threads(rows, lines, metric, scale, addresses.series)
+        figure = draw_curve(rows, lines, metric)
     else:
         figure = charts.bars(first, lines, metric, scale, addresses.series)
     runs = {value.cell.n for row in values for value in row.values if value.cell}

@@ -5,6 +5,7 @@ from django.urls import include, path
 from benchdash.dashboard.views import (
     catalogue,
     compare,
+    curves,
     history,
     incidents,
     overview,
@@ -22,6 +23,7 @@ app_name = "dashboard"
 _project_pages = [
     *overview.urlpatterns,
     *compare.urlpatterns,
+    *curves.urlpatterns,
     *history.urlpatterns,
     *runs.urlpatterns,
     *incidents.urlpatterns,

@@ -61,6 +61,7 @@ ENDPOINTS = {
     ("GET", "project-list"): Endpoint(),
     ("GET", "project-detail"): Endpoint(of=lambda world: world.project.slug),
     ("GET", "compare"): Endpoint(query=lambda world: {"metric": "tps", "base": version(world)}),
+    ("GET", "curves"): Endpoint(query=lambda world: {"metric": "tps", "base": version(world)}),
     ("GET", "gate"): Endpoint(query=lambda world: {"product": "MariaDB", "commit": "0000001"}),
     ("GET", "run-list"): Endpoint(),
     ("GET", "run-detail"): Endpoint(of=run),
@@ -279,6 +280,7 @@ _BAD_VALUES = {
 }
 _REQUIRED = {
     "compare": {"metric": "tps", "base": '{"version": "10.6.1"}'},
+    "curves": {"metric": "tps", "base": '{"version": "10.6.1"}'},
     "gate": {"product": "MariaDB", "commit": "0000001"},
 }
 

@@ -11,6 +11,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from benchdash.accounts.models import Project
 from benchdash.api import parameters
 from benchdash.api.errors import problem
 from benchdash.api.serializers import ComparisonSerializer, SelectorSerializer
@@ -36,17 +37,23 @@ def _filter(name: str, about: str = "", *, many: bool = False) -> OpenApiParamet
     return OpenApiParameter(name, OpenApiTypes.STR, description=about, many=many)
 
 
+COMPARISON = (
+    PROJECT,
+    OpenApiParameter("metric", OpenApiTypes.STR, required=True),
+    OpenApiParameter("base", OpenApiTypes.STR, required=True, description=_SELECTOR),
+    _filter("against", f"{_SELECTOR}; by default all versions of the base's product", many=True),
+    *(_filter(name, "taken where a selector does not say it") for name in _PLACE),
+    _filter("workload", "only rows of these workloads", many=True),
+    _filter("threads", "only rows of these thread counts; `null`: nobody said", many=True),
+)
+"""What chooses a comparison."""
+
+
 class CompareView(View):
     @extend_schema(
         summary="Compare versions",
         parameters=[
-            PROJECT,
-            OpenApiParameter("metric", OpenApiTypes.STR, required=True),
-            OpenApiParameter("base", OpenApiTypes.STR, required=True, description=_SELECTOR),
-            _filter("against", f"{_SELECTOR}; by default all versions of the base's product", many=True),
-            *(_filter(name, "taken where a selector does not say it") for name in _PLACE),
-            _filter("workload", "only rows of these workloads", many=True),
-            _filter("threads", "only rows of these thread counts; `null`: nobody said", many=True),
+            *COMPARISON,
             OpenApiParameter(
                 "margin",
                 OpenApiTypes.FLOAT,
@@ -60,20 +67,29 @@ class CompareView(View):
         """A selector that fits several columns is an error that lists them as `candidates`."""
         as_csv = parameters.wants_csv(request)
         try:
-            table = compare(
-                self.project(),
-                metric=parameters.required_text(request, "metric"),
-                base=_selector("base", parameters.required_text(request, "base")),
-                against=[_selector("against", text) for text in parameters.texts(request, "against") if text],
-                filters=_filters(request),
-                workloads=[text for text in parameters.texts(request, "workload") if text],
-                threads=[parameters.threads(text) for text in parameters.texts(request, "threads") if text],
-                margin=_margin(request),
-            )
+            table = asked_table(self.project(), request)
         except SelectorError as error:
-            meant = {"field": error.field, "message": error.message, "candidates": list(error.candidates)}
-            return problem(400, [meant])
+            return refusal(error)
         return csv_answer("comparison", _CSV_COLUMNS, _csv_rows(table)) if as_csv else Response(_json(table))
+
+
+def asked_table(project: Project, request: Request) -> ComparisonTable:
+    """The comparison that a query asks for. Raises SelectorError, and what the parameters do."""
+    return compare(
+        project,
+        metric=parameters.required_text(request, "metric"),
+        base=_selector("base", parameters.required_text(request, "base")),
+        against=[_selector("against", text) for text in parameters.texts(request, "against") if text],
+        filters=_filters(request),
+        workloads=[text for text in parameters.texts(request, "workload") if text],
+        threads=[parameters.threads(text) for text in parameters.texts(request, "threads") if text],
+        margin=_margin(request),
+    )
+
+
+def refusal(error: SelectorError) -> HttpResponse:
+    meant = {"field": error.field, "message": error.message, "candidates": list(error.candidates)}
+    return problem(400, [meant])
 
 
 def _margin(request: Request) -> float | None:

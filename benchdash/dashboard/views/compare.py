@@ -1,9 +1,7 @@
 """Versions side by side."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
-from urllib.parse import urlencode
 
 from django.core.paginator import Page, Paginator
 from django.http import HttpRequest, HttpResponse
@@ -15,29 +13,20 @@ from benchdash.dashboard import metrics, numbers
 from benchdash.dashboard.charts import compare as charts
 from benchdash.dashboard.charts.compare import Line, Scale
 from benchdash.dashboard.charts.matrix import Head, Matrix, matrix
-from benchdash.dashboard.columns import short_id
 from benchdash.dashboard.commands import upload_command
+from benchdash.dashboard.compared import picker_of, query_of_api, tables_of
 from benchdash.dashboard.forms import compare_controls as controls
 from benchdash.dashboard.forms.compare import Choice, read_choice, read_columns
-from benchdash.dashboard.forms.version_picker import VersionPicker, version_picker
-from benchdash.dashboard.measured import Measured, measured_of
+from benchdash.dashboard.measured import measured_of
 from benchdash.dashboard.navigation import page_url
 from benchdash.dashboard.panels import Addresses, Panel, panels
 from benchdash.dashboard.shell import ProjectPage, project_page
 from benchdash.regressions.column_names import are_versions_in_order, names
 from benchdash.regressions.comparability import doubts
-from benchdash.regressions.comparison import (
-    Column,
-    ComparisonTable,
-    Selector,
-    SelectorError,
-    columns_of,
-    compare_columns,
-)
+from benchdash.regressions.comparison import Column, ComparisonTable, Selector, columns_of
 
 # So many charts on a page at most, whatever is chosen.
 _CHARTS: Final = 36
-_LONGEST_SEARCH: Final = 200
 
 
 @require_safe
@@ -47,7 +36,7 @@ def compare(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     if not available:
         return page.render(request, "dashboard/compare.html", {"command": upload_command()})
     choice = read_choice(request.GET, read_columns(request.GET, available, page.project))
-    picker = _picker(request, choice, available)
+    picker = picker_of(request, choice, available)
     context = {
         "choice": choice,
         "version_picker": picker,
@@ -60,25 +49,14 @@ def compare(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     return page.render(request, "dashboard/compare.html", context)
 
 
-def _picker(request: HttpRequest, choice: Choice, available: Sequence[Column]) -> VersionPicker:
-    chosen = choice.columns.chosen
-    return version_picker(
-        available,
-        chosen,
-        find=request.GET.get("find", "")[:_LONGEST_SEARCH],
-        summary=f"{len(chosen)} of {len(available)}",
-        address=lambda columns: choice.address(request.path, v=list(map(short_id, columns)), base=""),
-    )
-
-
 def _comparison(request: HttpRequest, project: Project, choice: Choice, base: Column) -> dict[str, Any]:
     chosen = choice.columns.chosen
     measured = measured_of(project, chosen)
     known = metrics.in_order(measured.metrics)
     asked = [metric for metric in known if metric in choice.metrics]
-    tables = _tables(project, choice, base, measured, asked or metrics.shown_at_first(measured.metrics))
+    tables = tables_of(project, choice, base, measured, asked or metrics.shown_at_first(measured.metrics))
     if not tables and not asked:
-        tables = _tables(project, choice, base, measured, known)[:1]
+        tables = tables_of(project, choice, base, measured, known)[:1]
     called = names(chosen)
     at = chosen.index(base)
     lines = charts.lines(called, base=at, in_order=are_versions_in_order(chosen))
@@ -106,28 +84,6 @@ def _comparison(request: HttpRequest, project: Project, choice: Choice, base: Co
     }
 
 
-def _tables(
-    project: Project, choice: Choice, base: Column, measured: Measured, shown: Sequence[str]
-) -> list[ComparisonTable]:
-    """One for each metric that the chosen columns have; one statement each."""
-    workloads = [name for pk, name in measured.workloads.items() if str(pk) in choice.workloads]
-    tables = []
-    for metric in shown:
-        try:
-            table = compare_columns(
-                project,
-                metric=metric,
-                base=base,
-                columns=choice.columns.others,
-                workloads=workloads,
-                threads=choice.threads,
-            )
-        except SelectorError:
-            continue
-        tables.append(table)
-    return tables
-
-
 def _workload_pages(request: HttpRequest, tables: Sequence[ComparisonTable]) -> Page[str]:
     """Names of workloads, as many on a page as its charts allow."""
     found = sorted({row.workload for table in tables for row in table.rows})
@@ -146,7 +102,7 @@ def _panels(
     history, api = page_url("history", project), reverse("api:compare")
     addresses = Addresses(
         series=lambda pk: f"{history}?series={pk}" if history else "",
-        csv=lambda metric, workload: f"{api}?{_query_of_api(project, choice, metric, workload)}",
+        csv=lambda metric, workload: f"{api}?{query_of_api(project, choice, metric, workload)}",
         alone=lambda metric, workload: choice.address(path, metric=metric, workload=ids[workload]),
     )
     relative_to = next(line.name for line in lines if line.is_base) if choice.view.relative else ""
@@ -184,34 +140,6 @@ def _summary(path: str, choice: Choice, table: ComparisonTable, ids: Mapping[str
         table,
         write=lambda ratio: numbers.change(ratio - 1),
         link=lambda rows, _: choice.address(path, workload=ids[rows[0].workload]),
-    )
-
-
-def _query_of_api(project: Project, choice: Choice, metric: str, workload: str) -> str:
-    """The same comparison of one workload, asked of the API."""
-    base = choice.columns.base
-    against = choice.columns.others or choice.columns.chosen
-    parameters = [
-        ("project", project.slug),
-        ("metric", metric),
-        ("workload", workload),
-        *(("threads", "null" if count is None else str(count)) for count in choice.threads),
-        *(("base", _selector(column)) for column in [base] if column),
-        *(("against", _selector(column)) for column in against),
-        ("format", "csv"),
-    ]
-    return urlencode(parameters)
-
-
-def _selector(column: Column) -> str:
-    return json.dumps(
-        {
-            "id": column.version.pk,
-            "branch": column.branch,
-            "hardware": column.hardware,
-            "configuration": column.configuration,
-            "counterpart": column.counterpart,
-        }
     )
 
 

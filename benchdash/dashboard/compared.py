@@ -1,0 +1,78 @@
+"""What the pages that compare versions share: the picker, the tables, and their address in the API."""
+
+import json
+from collections.abc import Sequence
+from typing import Final
+from urllib.parse import urlencode
+
+from django.http import HttpRequest
+
+from benchdash.accounts.models import Project
+from benchdash.dashboard.columns import short_id
+from benchdash.dashboard.forms.compare import Choice
+from benchdash.dashboard.forms.version_picker import VersionPicker, version_picker
+from benchdash.dashboard.measured import Measured
+from benchdash.regressions.comparison import Column, ComparisonTable, SelectorError, compare_columns
+
+_LONGEST_SEARCH: Final = 200
+
+
+def picker_of(request: HttpRequest, choice: Choice, available: Sequence[Column]) -> VersionPicker:
+    chosen = choice.columns.chosen
+    return version_picker(
+        available,
+        chosen,
+        find=request.GET.get("find", "")[:_LONGEST_SEARCH],
+        summary=f"{len(chosen)} of {len(available)}",
+        address=lambda columns: choice.address(request.path, v=list(map(short_id, columns)), base=""),
+    )
+
+
+def tables_of(
+    project: Project, choice: Choice, base: Column, measured: Measured, shown: Sequence[str]
+) -> list[ComparisonTable]:
+    """One for each metric that the chosen columns have; one statement each."""
+    workloads = [name for pk, name in measured.workloads.items() if str(pk) in choice.workloads]
+    tables = []
+    for metric in shown:
+        try:
+            table = compare_columns(
+                project,
+                metric=metric,
+                base=base,
+                columns=choice.columns.others,
+                workloads=workloads,
+                threads=choice.threads,
+            )
+        except SelectorError:
+            continue
+        tables.append(table)
+    return tables
+
+
+def query_of_api(project: Project, choice: Choice, metric: str, workload: str) -> str:
+    """The same comparison of one workload, asked of the API."""
+    base = choice.columns.base
+    against = choice.columns.others or choice.columns.chosen
+    parameters = [
+        ("project", project.slug),
+        ("metric", metric),
+        ("workload", workload),
+        *(("threads", "null" if count is None else str(count)) for count in choice.threads),
+        *(("base", _selector(column)) for column in [base] if column),
+        *(("against", _selector(column)) for column in against),
+        ("format", "csv"),
+    ]
+    return urlencode(parameters)
+
+
+def _selector(column: Column) -> str:
+    return json.dumps(
+        {
+            "id": column.version.pk,
+            "branch": column.branch,
+            "hardware": column.hardware,
+            "configuration": column.configuration,
+            "counterpart": column.counterpart,
+        }
+    )

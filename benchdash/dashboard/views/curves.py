@@ -1,0 +1,377 @@
+"""Scaling curves: throughput and response time against threads, and what each curve says in figures."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from django.core.paginator import Page, Paginator
+from django.http import HttpRequest, HttpResponse
+from django.urls import path, reverse
+from django.views.decorators.http import require_safe
+
+from benchdash.dashboard import metrics, numbers
+from benchdash.dashboard.charts import compare as charts
+from benchdash.dashboard.charts import curves as curve_charts
+from benchdash.dashboard.charts.common import Figure
+from benchdash.dashboard.charts.compare import Line, Scale, Value
+from benchdash.dashboard.charts.curves import Look
+from benchdash.dashboard.commands import upload_command
+from benchdash.dashboard.compared import picker_of, query_of_api, tables_of
+from benchdash.dashboard.curve_figures import FiguresTable, curve_of_line, figures_table
+from benchdash.dashboard.forms import compare_controls as controls
+from benchdash.dashboard.forms.compare import read_columns
+from benchdash.dashboard.forms.curves import (
+    PLANE,
+    CurvesChoice,
+    curves_switches,
+    read_curves_choice,
+    scale_up_filters,
+    without_reference,
+)
+from benchdash.dashboard.measured import measured_of
+from benchdash.dashboard.navigation import page_url
+from benchdash.dashboard.panels import Addresses, DrawCurve, Panel, panels
+from benchdash.dashboard.shell import ProjectPage, project_page
+from benchdash.regressions.column_names import are_versions_in_order, names
+from benchdash.regressions.comparability import doubts
+from benchdash.regressions.comparison import Column, ComparisonTable, Row, Selector, columns_of
+from benchdash.results.readings import HIGHER, LOWER
+
+# So many charts on a page at most, whatever is chosen.
+_CHARTS: Final = 24
+_PLANE_HEIGHT: Final = 420
+
+
+@dataclass(frozen=True)
+class PlaneRow:
+    """What stands at one thread count: of each line throughput and response time."""
+
+    threads: int
+    pairs: Sequence[tuple[Value, Value]]
+
+
+@dataclass(frozen=True)
+class Plane:
+    """Response time against throughput, with the table that says the same."""
+
+    name: str
+    title: str
+    throughput: str
+    response_time: str
+    figure: Figure
+    lines: Sequence[Line]
+    rows: Sequence[PlaneRow]
+    url: str
+    height: int = _PLANE_HEIGHT
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What the curves of throughput of one workload say."""
+
+    workload: str
+    table: FiguresTable
+    metric: str
+    unit: str
+    csv_url: str
+
+
+@dataclass(frozen=True)
+class Section:
+    """All of one workload; ``figures`` where throughput was measured."""
+
+    workload: str
+    key: str
+    panels: Sequence[Panel]
+    planes: Sequence[Plane]
+    figures: Figures | None
+
+
+@require_safe
+@project_page
+def curves(request: HttpRequest, page: ProjectPage) -> HttpResponse:
+    available = columns_of(page.project, Selector())
+    if not available:
+        return page.render(request, "dashboard/curves.html", {"command": upload_command()})
+    choice = read_curves_choice(request.GET, read_columns(request.GET, available, page.project))
+    picker = picker_of(request, choice, available)
+    context = {
+        "choice": choice,
+        "version_picker": picker,
+        "kept": choice.view.look,
+        "meanings": controls.meanings(request.path, choice),
+        "suggestions": controls.suggestions(picker),
+    }
+    if choice.columns.base:
+        context |= _compared(request, page, choice, choice.columns.base)
+    return page.render(request, "dashboard/curves.html", context)
+
+
+def _compared(request: HttpRequest, page: ProjectPage, choice: CurvesChoice, base: Column) -> dict[str, Any]:
+    chosen = choice.columns.chosen
+    measured = measured_of(page.project, chosen)
+    known = metrics.in_order(measured.metrics)
+    asked = [metric for metric in known if metric in choice.metrics]
+    counts = [count for count in measured.threads if count is not None]
+    shown_first = metrics.shown_at_first(measured.metrics)
+    tables = _with_curves(tables_of(page.project, choice, base, measured, asked or shown_first))
+    called = names(chosen)
+    lines = charts.lines(called, base=chosen.index(base), in_order=are_versions_in_order(chosen))
+    shown = [table.metric for table in tables] or asked
+    measured = replace(measured, threads=counts)
+    context = {
+        "filters": [
+            *controls.choice_filters(choice, measured, shown, called),
+            *scale_up_filters(choice, counts),
+        ],
+        "chips": controls.chips(request.path, choice, lines),
+        "switches": curves_switches(request.path, choice),
+        "is_plane": choice.view.shows == PLANE,
+    }
+    if not tables:
+        return {**context, "whole_url": choice.address(request.path, workload="", threads="")}
+    ids = {name: str(pk) for pk, name in measured.workloads.items()}
+    pages = _pages(request, tables)
+    return {
+        **context,
+        "doubts": doubts(tables, list(zip(chosen, called, strict=True)), base),
+        "lines": lines,
+        "sections": [
+            _section(request.path, page, choice, tables, lines, workload, ids[workload])
+            for workload in pages.object_list
+        ],
+        "pages": pages,
+    }
+
+
+def _with_curves(tables: Sequence[ComparisonTable]) -> list[ComparisonTable]:
+    """What has several thread counts, by workload; the rest is for bars on the other page."""
+    kept = []
+    for table in tables:
+        rows = [row for row in table.rows if row.threads is not None]
+        several = {row.workload for row in rows if _has_several(rows, row.workload)}
+        if several:
+            kept.append(replace(table, rows=tuple(row for row in rows if row.workload in several)))
+    return kept
+
+
+def _has_several(rows: Sequence[Row], workload: str) -> bool:
+    return sum(row.workload == workload for row in rows) > 1
+
+
+def _pages(request: HttpRequest, tables: Sequence[ComparisonTable]) -> Page[str]:
+    """Names of workloads, as many on a page as its charts allow."""
+    found = sorted({row.workload for table in tables for row in table.rows})
+    return Paginator(found, max(1, _CHARTS // len(tables))).get_page(request.GET.get("page"))
+
+
+def _section(
+    path: str,
+    page: ProjectPage,
+    choice: CurvesChoice,
+    tables: Sequence[ComparisonTable],
+    lines: Sequence[Line],
+    workload: str,
+    key: str,
+) -> Section:
+    of_workload = [
+        (number, replace(table, rows=tuple(row for row in table.rows if row.workload == workload)))
+        for number, table in enumerate(tables)
+    ]
+    of_workload = [(number, table) for number, table in of_workload if table.rows]
+    throughput = next((table for _, table in of_workload if table.rows[0].direction == HIGHER), None)
+    is_plane = choice.view.shows == PLANE
+    return Section(
+        workload=workload,
+        key=key,
+        panels=[] if is_plane else _panels(path, page, choice, of_workload, lines, workload, key),
+        planes=_planes(path, page, choice, throughput, of_workload, lines, key) if is_plane else [],
+        figures=_figures(page, choice, throughput, lines) if throughput else None,
+    )
+
+
+def _figures(
+    page: ProjectPage, choice: CurvesChoice, throughput: ComparisonTable, lines: Sequence[Line]
+) -> Figures | None:
+    view, rows = choice.view, throughput.rows
+    found = [(line, curve_of_line(values)) for line, values in _by_line(rows, lines)]
+    table = figures_table(
+        [(line, curve) for line, curve in found if curve], before=view.before, after=view.after
+    )
+    if table is None:
+        return None
+    with_curve = [column for column, (_, curve) in zip(choice.columns.chosen, found, strict=True) if curve]
+    columns = replace(choice.columns, chosen=tuple(with_curve), base=with_curve[0])
+    query = query_of_api(page.project, replace(choice, columns=columns), throughput.metric, rows[0].workload)
+    counts = urlencode({name: count for name, count in (("from", view.before), ("to", view.after)) if count})
+    return Figures(
+        workload=rows[0].workload,
+        table=table,
+        metric=throughput.metric,
+        unit=rows[0].unit,
+        csv_url=f"{reverse('api:curves')}?{'&'.join(filter(None, [query, counts]))}",
+    )
+
+
+def _by_line(rows: Sequence[Row], lines: Sequence[Line]) -> list[tuple[Line, dict[int, Value]]]:
+    """What each line has by thread count."""
+    table = [(row.threads or 0, charts.values(row, lines)) for row in rows]
+    return [(line, {threads: values[index] for threads, values in table}) for index, line in enumerate(lines)]
+
+
+# --- against threads --------------------------------------------------------------------------------------
+
+
+def _panels(
+    path: str,
+    page: ProjectPage,
+    choice: CurvesChoice,
+    tables: Sequence[tuple[int, ComparisonTable]],
+    lines: Sequence[Line],
+    workload: str,
+    key: str,
+) -> list[Panel]:
+    history, api = page_url("history", page.project), reverse("api:compare")
+    addresses = Addresses(
+        series=lambda pk: f"{history}?series={pk}" if history else "",
+        csv=lambda metric, workload: f"{api}?{query_of_api(page.project, choice, metric, workload)}",
+        alone=lambda metric, _: choice.address(path, metric=metric, workload=key),
+    )
+    made = []
+    for number, table in tables:
+        own = choice
+        if not any(row.base for row in table.rows) and choice.view.values == "relative":
+            own = without_reference(choice)
+        [panel] = panels(
+            table,
+            lines,
+            scale=Scale(),
+            place=_place(choice),
+            keys={workload: f"{key}-{number}"},
+            addresses=addresses,
+            draw_curve=_drawing(_look(own, lines), own, addresses),
+        )
+        made.append(replace(panel, title=_title(table, own, lines)))
+    return made
+
+
+def _drawing(look: Look, choice: CurvesChoice, addresses: Addresses) -> DrawCurve:
+    def draw(rows: Sequence[Row], lines: Sequence[Line], metric: str) -> Figure:
+        curves = [
+            curve_charts.Curve(line, values, _fit(values) if choice.view.fit else None)
+            for line, values in _by_line(rows, lines)
+        ]
+        return curve_charts.against_threads(
+            curves,
+            metric=metric,
+            unit=rows[0].unit,
+            direction=rows[0].direction,
+            look=look,
+            link=addresses.series,
+        )
+
+    return draw
+
+
+def _fit(values: Mapping[int, Value]) -> curve_charts.Fit | None:
+    curve = curve_of_line(values)
+    return curve.scalability.throughput if curve and curve.scalability else None
+
+
+def _look(choice: CurvesChoice, lines: Sequence[Line]) -> Look:
+    view = choice.view
+    return Look(
+        values="relative" if view.values == "relative" else "own" if view.values == "own" else "absolute",
+        relative_to=next(line.name for line in lines if line.is_base),
+        log={"log": True, "linear": False}.get(view.scale),
+        linear_threads=view.threads_axis == "linear",
+        repeats="band" if view.repeats == "band" else "none" if view.repeats == "none" else "bars",
+    )
+
+
+def _title(table: ComparisonTable, choice: CurvesChoice, lines: Sequence[Line]) -> str:
+    """``oltp_read_only, transactions per second against threads, bench-03``."""
+    relative = {
+        "relative": f" relative to {next(line.name for line in lines if line.is_base)}",
+        "own": " relative to its own first point",
+    }.get(choice.view.values, "")
+    what = f"{numbers.metric_name(table.metric)} against threads{relative}"
+    return ", ".join(filter(None, [table.rows[0].workload, what, _place(choice)]))
+
+
+def _place(choice: CurvesChoice) -> str:
+    machines = {column.hardware for column in choice.columns.chosen}
+    return next(iter(machines)) if len(machines) == 1 else ""
+
+
+# --- response time against throughput ---------------------------------------------------------------------
+
+
+def _planes(
+    path: str,
+    page: ProjectPage,
+    choice: CurvesChoice,
+    throughput: ComparisonTable | None,
+    tables: Sequence[tuple[int, ComparisonTable]],
+    lines: Sequence[Line],
+    key: str,
+) -> list[Plane]:
+    if throughput is None:
+        return []
+    return [
+        _plane(path, page, choice, throughput, table, lines, f"{key}-{number}")
+        for number, table in tables
+        if table.rows[0].direction == LOWER
+    ]
+
+
+def _plane(
+    path: str,
+    page: ProjectPage,
+    choice: CurvesChoice,
+    throughput: ComparisonTable,
+    response_time: ComparisonTable,
+    lines: Sequence[Line],
+    name: str,
+) -> Plane:
+    firsts, seconds = _by_line(throughput.rows, lines), _by_line(response_time.rows, lines)
+    history = page_url("history", page.project)
+    figure = curve_charts.plane(
+        [
+            (curve_charts.Curve(line, xs), curve_charts.Curve(line, ys))
+            for (line, xs), (_, ys) in zip(firsts, seconds, strict=True)
+        ],
+        throughput=_named(throughput),
+        response_time=_named(response_time),
+        look=_look(choice, lines),
+        link=lambda pk: f"{history}?series={pk}",
+    )
+    counts = [{row.threads or 0 for row in table.rows} for table in (throughput, response_time)]
+    what = f"{numbers.metric_name(response_time.metric)} against {numbers.metric_name(throughput.metric)}"
+    workload = throughput.rows[0].workload
+    return Plane(
+        name=name,
+        throughput=numbers.short_metric_name(throughput.metric),
+        response_time=numbers.short_metric_name(response_time.metric),
+        title=", ".join(filter(None, [workload, what, _place(choice)])),
+        figure=figure,
+        lines=lines,
+        rows=[
+            PlaneRow(
+                count,
+                [(xs[count], ys[count]) for (_, xs), (_, ys) in zip(firsts, seconds, strict=True)],
+            )
+            for count in sorted(counts[0] & counts[1])
+        ],
+        url=choice.address(
+            path, metric=[throughput.metric, response_time.metric], workload=name.rpartition("-")[0]
+        ),
+    )
+
+
+def _named(table: ComparisonTable) -> tuple[str, str, str]:
+    return table.metric, table.rows[0].unit, table.rows[0].direction
+
+
+urlpatterns = [path("compare/curves/", curves, name="curves")]
