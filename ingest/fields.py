@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from benchdash.results.models import Configuration, Hardware, Product, Run, ServerVersion, Workload
+from benchdash.results.sessions import SESSION_TAG
 from ingest.formats import FORMATS
 from ingest.masking import mask_text
 
@@ -260,6 +261,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "counterpart": _name(_longest(Run, "counterpart")),
     "repetition": _number(0, _MOST_REPETITIONS),
     "tags": _tags,
+    "session": _name(_LONGEST_TAG - len(SESSION_TAG)),
     "notes": _notes,
     "options": _object,
     "map": _map,

@@ -44,6 +44,7 @@ class Metadata:
     started_at: datetime | None = None
     repetition: int | None = None
     tags: tuple[str, ...] = ()
+    session: str | None = None
     notes: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     map: Mapping[str, Mapping[str, str]] = field(default_factory=dict)

@@ -9,6 +9,7 @@ from typing import Any
 from benchdash.results.models import DEFAULT_CONFIGURATION, UNKNOWN_VERSION
 from benchdash.results.readings import Reading
 from benchdash.results.records import Fact, RunRecord, SampleTable
+from benchdash.results.sessions import SESSION_TAG
 from benchdash.results.stability import DEFAULT_RULE, Rule, stability_of_run
 from ingest.beside import NOTHING, Beside
 from ingest.configuration import Content
@@ -128,11 +129,17 @@ class _Decision:
             ),
             options={name: value for name, value in options.items() if name not in measured},
             facts=mask_settings(facts) | self.meta.facts | measured,
-            tags=self.metadata.tags or self.meta.fields.get("tags", ()),
+            tags=self._tags(),
             notes=self._said("notes") or "",
             warnings=tuple(self._run_warnings(run)),
             samples=(*samples, *self.beside.samples),
         )
+
+    def _tags(self) -> tuple[str, ...]:
+        """With that of the session in front, where it is said."""
+        tags = self.metadata.tags or self.meta.fields.get("tags", ())
+        session = self._said("session")
+        return tuple(dict.fromkeys([SESSION_TAG + session, *tags])) if session else tags
 
     def _costs(
         self,

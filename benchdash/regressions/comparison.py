@@ -19,17 +19,14 @@ from benchdash.regressions.detection import (
     adjusted,
     compare_samples,
     median_interval,
-    session_means,
 )
 from benchdash.regressions.detection.compare import EQUIVALENT, MOST_PRIOR_DF, Verdict
 from benchdash.regressions.options import equivalence_margin
 from benchdash.results.models import IntervalSamples, Measurement, Run, Series, ServerVersion
 from benchdash.results.queries import Point
 from benchdash.results.readings import HIGHER, Direction
+from benchdash.results.sessions import session_means, sessions_of
 from benchdash.results.versions import parse_version
-
-SESSION_TAG = "session:"
-"""Runs of one column tagged ``session:<name>`` alike shared one boot or one load of the data."""
 
 _MOST_CANDIDATES = 20
 _WITH_FORKS = "score"
@@ -339,6 +336,7 @@ def cell_of(point: Point, series: Series) -> Cell:
         run_id=point.run_id,
         unit=series.unit,
         direction=series.better,
+        sessions=point.sessions,
     )
 
 
@@ -486,11 +484,6 @@ class _Value:
     high: float | None
 
     @property
-    def session(self) -> str | None:
-        names = (tag for tag in self.tags if tag.startswith(SESSION_TAG))
-        return next(names, None)
-
-    @property
     def surroundings(self) -> tuple[int | None, int | None]:
         return self.environment_id, self.content_id
 
@@ -625,15 +618,8 @@ def _cell(values: Sequence[_Value]) -> Cell:
         run_id=latest.run_id,
         unit=latest.unit,
         direction=latest.direction,
-        sessions=_sessions(counting),
+        sessions=sessions_of([(one.run_id, one.tags) for one in counting]),
     )
-
-
-def _sessions(values: Sequence[_Value]) -> tuple[str, ...]:
-    """The session of each run: the one that its tags name, else one of its own. Empty where no tag does."""
-    if not any(one.session for one in values):
-        return ()
-    return tuple(one.session or f"run {one.run_id}" for one in values)
 
 
 def _steadied(cell: Cell, noise_sd: float | None, noise_df: float) -> Cell:

@@ -175,14 +175,17 @@ def _rows(pairs: Iterable[_Pair], *, margin: float) -> list[GateRow]:
 
 
 def _scatter(before: Sequence[Point]) -> tuple[float, float] | None:
-    """The scatter of single runs from group to group, and what it is worth; None after too few groups."""
+    """The scatter of single runs, or sessions, from group to group, and what it is worth.
+
+    None after too few groups.
+    """
     values = [point.value for point in before]
     scatter = level_scatter(values, find_shifts(values)) if values else None
     if scatter is None:
         return None
     sd, worth = scatter
-    # A group of n runs scatters less by the root of n.
-    return sd * median(point.n for point in before) ** 0.5, worth
+    # A group of n independent runs, or sessions, scatters less by the root of n.
+    return sd * median(point.independent for point in before) ** 0.5, worth
 
 
 def _verdict(rows: Sequence[GateRow]) -> GateVerdict:

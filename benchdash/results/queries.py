@@ -24,6 +24,7 @@ from benchdash.results.models import (
     ServerVersion,
     Workload,
 )
+from benchdash.results.sessions import session_means, sessions_of
 
 _CONFIDENCE = 0.95
 _BEFORE_ALL = datetime.min.replace(tzinfo=UTC)
@@ -36,8 +37,8 @@ class Point:
     Runs of a branch without a commit are grouped by their UTC day; contents of the configuration that
     differ make separate groups. ``value`` is the median; ``low`` and ``high`` are the 95 % interval of the
     level, or with one run the tool's own. ``time`` is the earliest start. ``version`` and
-    ``environment_id`` are those of the latest run, ``run_id``. ``values`` belong to ``run_ids``, in the
-    order of their starts.
+    ``environment_id`` are those of the latest run, ``run_id``. ``values`` and ``sessions`` belong to
+    ``run_ids``, in the order of their starts; no session is named where none is known.
     """
 
     version: ServerVersion
@@ -56,10 +57,16 @@ class Point:
     position: Hashable = field(repr=False)
     # When the commit was made, or else first measured on its branch; for a release without one before all.
     placed_at: datetime = field(repr=False)
+    sessions: tuple[str, ...] = ()
 
     @property
     def n(self) -> int:
         return len(self.run_ids)
+
+    @property
+    def independent(self) -> int:
+        """How many sessions; all runs where none is known."""
+        return len(set(self.sessions)) or self.n
 
 
 def history(series: Series) -> list[Point]:
@@ -82,12 +89,15 @@ def histories(
         {sample.version_id for _, samples in groups for sample in samples}
     )
     commit_times = _commit_times(of_series.values(), versions.values())
-    levels = _levels([[sample.value for sample in samples] for _, samples in groups])
-    for (position, samples), level in zip(groups, levels, strict=True):
+    sessions = [_sessions(samples) for _, samples in groups]
+    levels = _levels([[sample.value for sample in samples] for _, samples in groups], sessions)
+    for (position, samples), level, of_group in zip(groups, levels, sessions, strict=True):
         series = of_series[samples[0].series_id]
         version = versions[samples[-1].version_id]
         placed_at = _placed_at(version, series, samples, commit_times)
-        points[series.pk].append(_point(position, samples, level, version=version, placed_at=placed_at))
+        points[series.pk].append(
+            _point(position, samples, level, version=version, placed_at=placed_at, sessions=of_group)
+        )
     for series in of_series.values():
         points[series.pk].sort(key=partial(_order, branch=series.branch))
     return points
@@ -119,6 +129,7 @@ class _Sample:
     commit: str | None
     content_id: int | None
     environment_id: int | None
+    tags: Sequence[str]
 
     def position(self, branch: str) -> Hashable:
         if not branch:
@@ -148,6 +159,7 @@ def _samples(
         "run__version__commit",
         "run__content_id",
         "run__environment_id",
+        "run__tags",
     )
     return (_Sample(*row) for row in rows)
 
@@ -167,6 +179,7 @@ def _point(
     *,
     version: ServerVersion,
     placed_at: datetime,
+    sessions: tuple[str, ...],
 ) -> Point:
     first, latest = samples[0], samples[-1]
     value, low, high = level
@@ -187,7 +200,13 @@ def _point(
         values=tuple(sample.value for sample in samples),
         position=position,
         placed_at=placed_at,
+        sessions=sessions,
     )
+
+
+def _sessions(samples: Sequence[_Sample]) -> tuple[str, ...]:
+    """Of a single run it does not matter."""
+    return sessions_of([(one.run_id, one.tags) for one in samples]) if len(samples) > 1 else ()
 
 
 def _order(point: Point, branch: str) -> tuple[Any, ...]:
@@ -233,7 +252,24 @@ def _commit_times(
     }
 
 
-def _levels(groups: Sequence[Sequence[float]]) -> list[_Level]:
+def _levels(groups: Sequence[Sequence[float]], sessions: Sequence[Sequence[str]]) -> list[_Level]:
+    """Median and 95 % interval of the level of each group, where sessions are known from their means.
+
+    Of a single session it is the interval of its runs, which is all that is known.
+    """
+    levels = _levels_of_runs(groups)
+    of_sessions = {
+        at: session_means(values, names)
+        for at, (values, names) in enumerate(zip(groups, sessions, strict=True))
+        if len(set(names)) > 1 and min(values) > 0
+    }
+    for at, (_, low, high) in zip(of_sessions, _levels_of_runs(list(of_sessions.values())), strict=True):
+        median = levels[at][0]
+        levels[at] = median, min(low or median, median), max(high or median, median)
+    return levels
+
+
+def _levels_of_runs(groups: Sequence[Sequence[float]]) -> list[_Level]:
     """Median and 95 % interval of the level of each group, all groups at once.
 
     The interval is Student's, of the logarithms where all values are positive; none for a single value.

@@ -1,9 +1,12 @@
 """The gate: is a commit slower than the one before?"""
 
+from datetime import timedelta
+
 import pytest
 
+from benchdash.regressions.detection import compare_samples
 from benchdash.results.models import TouchedSeries
-from tests.builders import make_project, make_record, make_run, make_runs, make_series
+from tests.builders import START, make_project, make_record, make_run, make_runs, make_series
 
 pytestmark = pytest.mark.django_db
 
@@ -61,6 +64,47 @@ def test_what_does_not_matter_to_the_project_passes(project, gate):
     project.save()
     answer = gate(digits(11))
     assert (answer["verdict"], answer["rows"][0]["cells"][0]["verdict"]) == ("pass", "same")
+
+
+def test_repeats_that_share_a_session_count_once(project, gate):
+    """Three runs of one server start agree, but the next start may be as far away as the other commit."""
+    for branch, is_shared in (("shared", True), ("apart", False)):
+        make_runs(
+            [
+                make_record(
+                    value + offset,
+                    branch=branch,
+                    commit=digits(number),
+                    started_at=START + timedelta(days=number),
+                    tags=(f"session:{number}",) if is_shared else (),
+                )
+                for number, value in ((1, 100.0), (2, 97.0))
+                for offset in (0, 0.1, -0.1)
+            ],
+            project=project,
+        )
+    apart, shared = (gate(digits(2), branch=branch) for branch in ("apart", "shared"))
+    assert (apart["verdict"], apart["rows"][0]["cells"][0]["basis"]) == ("fail", "runs")
+    assert (shared["verdict"], shared["rows"][0]["cells"][0]["basis"]) == ("unknown", "within session")
+
+
+def test_the_history_of_a_gate_is_one_of_sessions_where_they_are_known(project, gate):
+    """Each night is one session of three runs, so the nights scatter as sessions do: 0.8 %, not 1.4 %."""
+    nights = [value + offset for value in (*STEADY, 97.0) for offset in (0, 0.01, -0.01)]
+    runs = [
+        make_record(
+            value,
+            branch="main",
+            commit=digits(at // 3 + 1),
+            started_at=START + timedelta(days=at // 3, minutes=at % 3),
+            tags=(f"session:{at // 3}",),
+        )
+        for at, value in enumerate(nights)
+    ]
+    make_runs(runs, project=project)
+    [cell] = gate(digits(11))["rows"][0]["cells"]
+    night = compare_samples([100.0], [97.0], direction="higher", history_sd=0.0082, history_df=9)
+    assert (cell["basis"], cell["p"]) == ("history", pytest.approx(night.p, rel=0.05))
 
 
 def test_what_the_noise_does_not_let_see_is_unknown_and_says_how_many_runs_would(project, gate):

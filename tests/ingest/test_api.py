@@ -191,6 +191,7 @@ def test_all_fields_reach_the_run(api):
         started_at="2026-11-20T10:00:00Z",
         repetition="2",
         tags=["night", "x"],
+        session="7",
         notes="a note",
         options='{"tables": 4}',
         configuration_file=SimpleUploadedFile("my.cnf", b"[mysqld]\nport=1\ninnodb_flush_method=fsync\n"),
@@ -204,7 +205,7 @@ def test_all_fields_reach_the_run(api):
     assert (run.counterpart, run.repetition, run.tags, run.notes) == (
         "client host",
         2,
-        ["night", "x"],
+        ["session:7", "night", "x"],
         "a note",
     )
     assert run.options["tables"] == 4
@@ -505,6 +506,7 @@ TEXTS = st.text(max_size=30) | st.sampled_from(
                 *SAID,
                 "threads",
                 "tags",
+                "session",
                 "options",
                 "map",
                 "meta",

@@ -288,6 +288,13 @@ def test_secrets_of_the_file_are_masked():
     assert "sb" not in repr(record).replace("sysbench", "")
 
 
+def test_a_session_becomes_a_tag_and_that_of_the_sender_wins():
+    meta = {"session": "monday", "tags": ["night"]}
+    assert record_of(a_run(), **SAID, meta=meta).tags == ("session:monday", "night")
+    record = record_of(a_run(), **SAID, meta=meta, session="tuesday", tags=["session:tuesday", "x"])
+    assert record.tags == ("session:tuesday", "x")
+
+
 def test_tags_and_notes_of_the_sender_win_over_those_in_meta():
     meta = {"tags": ["night"], "note": "from meta"}
     assert record_of(a_run(), **SAID, meta=meta).tags == ("night",)

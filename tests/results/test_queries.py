@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 from datetime import date, timedelta
 
 import pytest
@@ -44,6 +45,24 @@ def test_a_point_is_the_median_of_the_runs_of_a_version():
     [one, two] = history(make_series([[100.0, 130.0, 110.0], 200.0]))
     assert (one.version.version, one.value, one.n, one.values) == ("10.6.1", 110.0, 3, (100.0, 130.0, 110.0))
     assert (two.version.version, two.value, two.n) == ("10.6.2", 200.0, 1)
+
+
+def test_the_interval_of_a_point_counts_each_session_once(project):
+    values = (("a", 98.0), ("a", 99.0), ("b", 101.0), ("b", 102.0))
+    runs = [make_record(value, tags=(f"session:{name}",)) for name, value in values]
+    make_runs(runs, project=project)
+    make_runs([replace(run, version="10.6.24", tags=()) for run in runs], project=project)
+    make_runs([replace(run, version="10.6.25", tags=("session:c",)) for run in runs], project=project)
+    two_sessions, four_runs, one_session = history(the_series(project))
+    assert two_sessions.sessions == ("session:a", "session:a", "session:b", "session:b")
+    assert (two_sessions.independent, four_runs.independent, one_session.independent) == (2, 4, 1)
+    # Session means of 98.5 and 101.5: t(0.975, 1) = 12.7 times 1.5 % on either side, and 3.2 times 0.9 %.
+    assert (two_sessions.low, two_sessions.high) == (
+        pytest.approx(82.5, abs=0.3),
+        pytest.approx(121, abs=0.5),
+    )
+    assert (four_runs.low, four_runs.high) == (pytest.approx(97.1, abs=0.1), pytest.approx(102.9, abs=0.1))
+    assert (one_session.low, one_session.high) == (four_runs.low, four_runs.high)
 
 
 def test_a_point_names_its_first_and_latest_run(project):

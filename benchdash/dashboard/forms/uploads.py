@@ -22,7 +22,7 @@ _TIME: Final = "2026-11-20T15:56:28Z"
 _COMMON: Final = ("product", "version", "hardware", "workload", "threads", "started_at")
 _FURTHER: Final = (
     *("build", "branch", "commit", "committed_at", "configuration", "counterpart", "repetition", "format"),
-    *("tags", "notes", "options", "map"),
+    *("session", "tags", "notes", "options", "map"),
 )
 # Suggestions for a field are in the list of this id.
 _KNOWN: Final = "known-{}"
@@ -69,6 +69,11 @@ class SaidForm(forms.Form):
     repetition = _whole_number("Repetition")
     format = forms.ChoiceField(
         label="Format", choices=[("", "from the content"), *((one, one) for one in FORMATS)], required=False
+    )
+    session = _text(
+        "Session",
+        "monday-2",
+        "Runs of one version with the same one shared a server start or a load of data.",
     )
     tags = _text("Tags", "nightly, cold", "Separated by commas.")
     notes = _long_text("Notes")

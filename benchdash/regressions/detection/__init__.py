@@ -8,7 +8,6 @@ from benchdash.regressions.detection.compare import (
     adjusted,
     compare_samples,
     median_interval,
-    session_means,
 )
 from benchdash.regressions.detection.joint import JointShift, find_joint_shifts, follow_joint_shifts
 from benchdash.regressions.detection.null import FalseAlarms, false_alarms
@@ -38,5 +37,4 @@ __all__ = [
     "follow_shifts",
     "level_scatter",
     "median_interval",
-    "session_means",
 ]

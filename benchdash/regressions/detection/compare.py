@@ -28,7 +28,6 @@ No scatter is taken for smaller than 0.1 % or than half of the last printed digi
 
 import statistics
 from bisect import bisect_left
-from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -38,6 +37,7 @@ from scipy.special import fdtrc, stdtr, stdtrit
 
 from benchdash.regressions.detection.noise import LEAST_SD, rounding_sd
 from benchdash.results.readings import HIGHER, Direction
+from benchdash.results.sessions import session_means
 
 Verdict = Literal["better", "worse", "same", "unknown"]
 Basis = Literal[
@@ -303,14 +303,6 @@ def _session_means(sample: Sample) -> _Units:
     if not sample.sessions:
         return _units(sample.values)
     return _units(session_means(sample.values, sample.sessions))
-
-
-def session_means(values: Sequence[float], sessions: Sequence[Hashable]) -> list[float]:
-    """The geometric mean of the runs of each session, in the order of first appearance."""
-    logs: dict[Hashable, list[float]] = defaultdict(list)
-    for value, session in zip(values, sessions, strict=True):
-        logs[session].append(float(np.log(value)))
-    return [float(np.exp(np.mean(of_session))) for of_session in logs.values()]
 
 
 def _from_history(base: _Units, other: _Units, sd: float | None, df: float) -> _Scatter | None:
