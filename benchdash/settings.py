@@ -294,6 +294,7 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "ENUM_NAME_OVERRIDES": {
+        "CellVerdictEnum": ["better", "worse", "same", "unknown"],
         "IncidentState": "benchdash.regressions.models.Incident.State",
         "ChangePointState": "benchdash.regressions.models.ChangePoint.State",
         "UploadState": "ingest.models.Upload.State",

@@ -165,6 +165,7 @@ def test_a_member_finds_what_others_do_not(world):
         "api:compare",
         "api:curves",
         "api:gate",
+        "api:latency",
     }
     assert set(found.values()) == {200, 400, 405}
 

@@ -475,6 +475,67 @@ class CurvesSerializer(serializers.Serializer[Any]):
     curves = CurveSerializer(many=True)
 
 
+# --- latency ----------------------------------------------------------------------------------------------
+
+
+class PercentileSerializer(serializers.Serializer[Any]):
+    """It lies from ``low`` to ``high`` ms, the ends of its bucket; ``high`` is null for one without an end.
+
+    Both are null where the operations are too few to tell it. ``ratio`` is that to the base, with a 95 %
+    interval by a bootstrap over the runs; ``p`` is adjusted for the table, and null where either side was run
+    once.
+    """
+
+    percentile = serializers.FloatField()
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    ratio = serializers.FloatField(allow_null=True)
+    ratio_low = serializers.FloatField(allow_null=True)
+    ratio_high = serializers.FloatField(allow_null=True)
+    p = serializers.FloatField(allow_null=True)
+    verdict = serializers.ChoiceField(choices=["better", "worse", "same", "unknown"])
+
+
+class BucketsSerializer(serializers.Serializer[Any]):
+    """At most 1,000, with wider ones in place of more. ``to_ms`` is null for one without an end."""
+
+    columns = serializers.ListField(child=serializers.CharField())
+    rows = serializers.ListField(child=serializers.ListField(child=serializers.FloatField(allow_null=True)))
+
+
+class LatencyCellSerializer(serializers.Serializer[Any]):
+    """The operations of ``runs`` of the ``measured`` runs, merged by summing their buckets.
+
+    ``run`` is the latest; the last of ``percentiles`` is the largest response time, 100.
+    """
+
+    operations = serializers.IntegerField()
+    runs = serializers.IntegerField()
+    measured = serializers.IntegerField()
+    run = serializers.IntegerField()
+    percentiles = PercentileSerializer(many=True)
+    buckets = BucketsSerializer()
+
+
+class LatencyRowSerializer(serializers.Serializer[Any]):
+    """``operation`` is empty where a histogram holds the response times of all operations."""
+
+    workload = serializers.CharField()
+    threads = serializers.IntegerField(allow_null=True)
+    operation = serializers.CharField()
+    unit = serializers.CharField()
+    base = LatencyCellSerializer(allow_null=True)
+    cells = serializers.ListField(child=LatencyCellSerializer(allow_null=True))
+
+
+class LatencySerializer(serializers.Serializer[Any]):
+    """``cells`` are in the order of ``columns``."""
+
+    base = ColumnSerializer()
+    columns = ColumnSerializer(many=True)
+    rows = LatencyRowSerializer(many=True)
+
+
 # --- incidents --------------------------------------------------------------------------------------------
 
 

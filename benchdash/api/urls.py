@@ -3,7 +3,7 @@
 from django.urls import path
 from rest_framework.routers import SimpleRouter
 
-from benchdash.api.views import catalogue, comparison, curves, gate, incidents, members, runs, series
+from benchdash.api.views import catalogue, comparison, curves, gate, incidents, latency, members, runs, series
 
 app_name = "api"
 
@@ -22,6 +22,7 @@ urlpatterns = [
     *_router.urls,
     path("compare/", comparison.CompareView.as_view(), name="compare"),
     path("curves/", curves.CurvesView.as_view(), name="curves"),
+    path("latency/", latency.LatencyView.as_view(), name="latency"),
     path("gate/", gate.GateView.as_view(), name="gate"),
     path(
         "subscriptions/",

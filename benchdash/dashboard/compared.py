@@ -52,18 +52,21 @@ def tables_of(
 
 def query_of_api(project: Project, choice: Choice, metric: str, workload: str) -> str:
     """The same comparison of one workload, asked of the API."""
+    parameters = [("metric", metric), ("workload", workload), *threads_of_api(choice.threads)]
+    return urlencode([("project", project.slug), *parameters, *columns_of_api(choice), ("format", "csv")])
+
+
+def threads_of_api(counts: Sequence[int | None]) -> list[tuple[str, str]]:
+    return [("threads", "null" if count is None else str(count)) for count in counts]
+
+
+def columns_of_api(choice: Choice) -> list[tuple[str, str]]:
     base = choice.columns.base
     against = choice.columns.others or choice.columns.chosen
-    parameters = [
-        ("project", project.slug),
-        ("metric", metric),
-        ("workload", workload),
-        *(("threads", "null" if count is None else str(count)) for count in choice.threads),
+    return [
         *(("base", _selector(column)) for column in [base] if column),
         *(("against", _selector(column)) for column in against),
-        ("format", "csv"),
     ]
-    return urlencode(parameters)
 
 
 def _selector(column: Column) -> str:

@@ -28,7 +28,11 @@ class _Entry:
 
 
 # The pages under "Compare", as tabs.
-_COMPARE = (_Entry("Lines", "compare"), _Entry("Curves", "curves"))
+_COMPARE = (
+    _Entry("Lines", "compare"),
+    _Entry("Curves", "curves"),
+    _Entry("Latency", "latency"),
+)
 
 _MAIN = (
     _Entry("Overview", "overview"),

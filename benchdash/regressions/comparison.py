@@ -196,14 +196,22 @@ def compare(
     ``margin`` is the relative difference that does not matter, None that of the project.
     Raises SelectorError where a selector is ambiguous or nothing fits.
     """
-    filters = filters or {}
-    runs = _runs(project, workloads=workloads, threads=threads)
+    runs = included_runs(project, workloads=workloads, threads=threads)
+    base_column, columns = chosen_columns(runs, base, against, filters or {})
+    return _table(runs, metric, base_column, columns, _margin(project, margin))
+
+
+def chosen_columns(
+    runs: QuerySet[Run], base: Selector, against: Sequence[Selector], filters: Mapping[str, str]
+) -> tuple[Column, list[Column]]:
+    """The base and the columns against it, by default all versions of its product at its place.
+
+    Raises SelectorError where a selector is ambiguous or nothing fits.
+    """
     base_column = resolve(runs, base.completed_by(filters), field="base")
     if against:
-        columns = [resolve(runs, selector.completed_by(filters), field="against") for selector in against]
-    else:
-        columns = _other_versions(runs, base_column)
-    return _table(runs, metric, base_column, columns, _margin(project, margin))
+        return base_column, [resolve(runs, one.completed_by(filters), field="against") for one in against]
+    return base_column, _other_versions(runs, base_column)
 
 
 def compare_columns(
@@ -216,7 +224,7 @@ def compare_columns(
     threads: Sequence[int | None] = (),
 ) -> ComparisonTable:
     """The same for columns that are known already; one statement. Raises SelectorError for the metric."""
-    runs = _runs(project, workloads=workloads, threads=threads)
+    runs = included_runs(project, workloads=workloads, threads=threads)
     return _table(runs, metric, base, columns, _margin(project, None))
 
 
@@ -229,7 +237,7 @@ def compare_all_metrics(
     threads: Sequence[int | None] = (),
 ) -> list[ComparisonTable]:
     """A table for each metric that any of the columns has, by name; at most two statements."""
-    by_metric = _cells_of(_runs(project, workloads=workloads, threads=threads), [base, *columns])
+    by_metric = _cells_of(included_runs(project, workloads=workloads, threads=threads), [base, *columns])
     margin = _margin(project, None)
     return [
         _table_of(
@@ -350,7 +358,7 @@ def geometric_mean(rows: Iterable[Row], column: int) -> float | None:
 
 def resolve(runs: QuerySet[Run], selector: Selector, *, field: str) -> Column:
     """The one column that a selector means among the runs. Raises SelectorError for ``field``."""
-    found = _columns(runs.filter(_conditions(selector)))
+    found = columns_of_runs(runs.filter(_conditions(selector)))
     if not found:
         raise SelectorError("no run fits the selector " + _words(selector), field=field)
     if len(found) > 1:
@@ -363,12 +371,13 @@ def resolve(runs: QuerySet[Run], selector: Selector, *, field: str) -> Column:
 
 def columns_of(project: Project, selector: Selector) -> list[Column]:
     """Every version at every place that fits, in the order of versions."""
-    return _columns(_runs(project).filter(_conditions(selector)))
+    return columns_of_runs(included_runs(project).filter(_conditions(selector)))
 
 
-def _runs(
+def included_runs(
     project: Project, *, workloads: Sequence[str] = (), threads: Sequence[int | None] = ()
 ) -> QuerySet[Run]:
+    """Those of some workloads, also by their old names, and thread counts; empty means all."""
     runs = Run.objects.filter(project=project, excluded_at=None)
     if workloads:
         runs = runs.filter(Q(workload__name__in=workloads) | Q(workload__aliases__name__in=workloads))
@@ -417,7 +426,8 @@ _PLACE = (
 )
 
 
-def _columns(runs: QuerySet[Run]) -> list[Column]:
+def columns_of_runs(runs: QuerySet[Run]) -> list[Column]:
+    """In the order of versions; two statements."""
     places = list(runs.order_by().values_list(*_PLACE).distinct())
     versions = ServerVersion.objects.select_related("product").in_bulk({place[0] for place in places})
     columns = [
@@ -458,7 +468,7 @@ def _other_versions(runs: QuerySet[Run], base: Column) -> list[Column]:
         configuration=base.configuration_id,
         counterpart=base.counterpart,
     )
-    return [column for column in _columns(at_its_place) if column.key != base.key]
+    return [column for column in columns_of_runs(at_its_place) if column.key != base.key]
 
 
 _ColumnKey = tuple[int, str, int, int, str]

@@ -12,6 +12,7 @@ from benchdash.alerts.models import Subscription
 from benchdash.alerts.services import subscribe
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.results.models import Run, Series
+from benchdash.results.records import SampleTable
 from tests.builders import START, make_project, make_series, make_token, make_user
 
 
@@ -64,7 +65,14 @@ def make_world(db):
     def make_world(*, public):
         project = make_project("quartz", public=public, name="Quartz")
         make_series([100, 101], project=project, workload="quartz_writes")
-        series = make_series([100, 101, 80], project=project, workload="quartz_reads", hardware="quartz-box")
+        histogram = SampleTable("histogram", ("latency_ms", "count"), ((1.0, 90.0), (2.0, 10.0)))
+        series = make_series(
+            [100, 101, 80],
+            project=project,
+            workload="quartz_reads",
+            hardware="quartz-box",
+            samples=(histogram,),
+        )
         run = Run.objects.filter(measurements__series=series).latest("pk")
         incident = make_incident(series, run)
         subscription, _ = subscribe(project, "quartz@example.org", by=Viewer())

@@ -62,6 +62,7 @@ ENDPOINTS = {
     ("GET", "project-detail"): Endpoint(of=lambda world: world.project.slug),
     ("GET", "compare"): Endpoint(query=lambda world: {"metric": "tps", "base": version(world)}),
     ("GET", "curves"): Endpoint(query=lambda world: {"metric": "tps", "base": version(world)}),
+    ("GET", "latency"): Endpoint(query=lambda world: {"workload": "quartz_reads", "base": version(world)}),
     ("GET", "gate"): Endpoint(query=lambda world: {"product": "MariaDB", "commit": "0000001"}),
     ("GET", "run-list"): Endpoint(),
     ("GET", "run-detail"): Endpoint(of=run),
@@ -282,6 +283,7 @@ _REQUIRED = {
     "compare": {"metric": "tps", "base": '{"version": "10.6.1"}'},
     "curves": {"metric": "tps", "base": '{"version": "10.6.1"}'},
     "gate": {"product": "MariaDB", "commit": "0000001"},
+    "latency": {"workload": "quartz_reads", "base": '{"version": "10.6.1"}'},
 }
 
 

@@ -33,18 +33,22 @@ _MAY_BE_EMPTY = ("build", "branch", "counterpart")
 _SELECTOR = "the id of a version, or a JSON object with any of " + ", ".join(("id", *_PLACE))
 
 
-def _filter(name: str, about: str = "", *, many: bool = False) -> OpenApiParameter:
+def query_parameter(name: str, about: str = "", *, many: bool = False) -> OpenApiParameter:
     return OpenApiParameter(name, OpenApiTypes.STR, description=about, many=many)
 
 
+SELECTORS = (
+    OpenApiParameter("base", OpenApiTypes.STR, required=True, description=_SELECTOR),
+    query_parameter("against", f"{_SELECTOR}; by default all versions of the base's product", many=True),
+    *(query_parameter(name, "taken where a selector does not say it") for name in _PLACE),
+)
+THREADS = query_parameter("threads", "only rows of these thread counts; `null`: nobody said", many=True)
 COMPARISON = (
     PROJECT,
     OpenApiParameter("metric", OpenApiTypes.STR, required=True),
-    OpenApiParameter("base", OpenApiTypes.STR, required=True, description=_SELECTOR),
-    _filter("against", f"{_SELECTOR}; by default all versions of the base's product", many=True),
-    *(_filter(name, "taken where a selector does not say it") for name in _PLACE),
-    _filter("workload", "only rows of these workloads", many=True),
-    _filter("threads", "only rows of these thread counts; `null`: nobody said", many=True),
+    *SELECTORS,
+    query_parameter("workload", "only rows of these workloads", many=True),
+    THREADS,
 )
 """What chooses a comparison."""
 
@@ -78,13 +82,20 @@ def asked_table(project: Project, request: Request) -> ComparisonTable:
     return compare(
         project,
         metric=parameters.required_text(request, "metric"),
-        base=_selector("base", parameters.required_text(request, "base")),
-        against=[_selector("against", text) for text in parameters.texts(request, "against") if text],
-        filters=_filters(request),
         workloads=[text for text in parameters.texts(request, "workload") if text],
-        threads=[parameters.threads(text) for text in parameters.texts(request, "threads") if text],
         margin=_margin(request),
+        **asked_columns(request),
     )
+
+
+def asked_columns(request: Request) -> dict[str, Any]:
+    """The columns and thread counts that a query asks for, as the functions that compare take them."""
+    return {
+        "base": _selector("base", parameters.required_text(request, "base")),
+        "against": [_selector("against", text) for text in parameters.texts(request, "against") if text],
+        "filters": _filters(request),
+        "threads": [parameters.threads(text) for text in parameters.texts(request, "threads") if text],
+    }
 
 
 def refusal(error: SelectorError) -> HttpResponse:
@@ -174,9 +185,18 @@ def _cell_as_json(cell: Cell, comparison: Comparison | None) -> dict[str, Any]:
 
 # --- CSV --------------------------------------------------------------------------------------------------
 
-_COLUMN = ("product", "version", "build", "commit", "branch", "hardware", "configuration", "counterpart")
+COLUMN_FIELDS = (
+    "product",
+    "version",
+    "build",
+    "commit",
+    "branch",
+    "hardware",
+    "configuration",
+    "counterpart",
+)
 _CELL = ("value", "n", "ratio", "low", "high", "p", "verdict", "more_runs", "basis")
-_CSV_COLUMNS = ("workload", "threads", "group", *_COLUMN, "metric", "unit", *_CELL)
+_CSV_COLUMNS = ("workload", "threads", "group", *COLUMN_FIELDS, "metric", "unit", *_CELL)
 
 
 def _csv_rows(table: ComparisonTable) -> Iterator[tuple[Any, ...]]:
@@ -187,4 +207,4 @@ def _csv_rows(table: ComparisonTable) -> Iterator[tuple[Any, ...]]:
         for column, cell in zip([base, *columns], [row["base"], *row["cells"]], strict=True):
             if cell:
                 what = (table.metric, row["unit"])
-                yield (*place, *map(column.get, _COLUMN), *what, *map(cell.get, _CELL))
+                yield (*place, *map(column.get, COLUMN_FIELDS), *what, *map(cell.get, _CELL))

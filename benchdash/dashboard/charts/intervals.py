@@ -1,9 +1,8 @@
-"""What a tool printed while one run went on, and the distribution of its response times."""
+"""What a tool printed while one run went on."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final
 
@@ -26,9 +25,6 @@ _PERCENTILES_WANTED: Final = ("latency_p95", "latency_p99")
 _AVERAGE: Final = "latency_avg"
 _MOST_POINTS: Final = 2000
 _MARKERS_UP_TO: Final = 200
-_MOST_BARS: Final = 300
-_BARS: Final = 60
-_TICKS_WANTED: Final = 4
 _EVERY_TICK_UP_TO: Final = 10
 _TOOLS_ALONG: Final = {
     _TIME: ("seconds since the start", "%{x} s"),
@@ -306,141 +302,3 @@ def iterations(samples: IntervalSamples, *, unit: str, direction: str, score: fl
         ],
     )
     return common.figure(data, layout)
-
-
-# --- distribution -----------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Bar:
-    """So many operations took from ``low`` to ``high`` milliseconds."""
-
-    low: float
-    high: float
-    count: float
-
-
-def distribution(samples: IntervalSamples) -> Figure | None:
-    """The number of operations by their response time, whose axis is logarithmic; None where all are 0 ms."""
-    bars = _bars(_counted(samples))
-    if not bars:
-        return None
-    total = sum(bar.count for bar in bars)
-    ends = [math.log10(bar.low) for bar in bars], [math.log10(bar.high) for bar in bars]
-    trace = {
-        "type": "bar",
-        "x": [(low + high) / 2 for low, high in zip(*ends, strict=True)],
-        "y": [bar.count for bar in bars],
-        "width": [high - low for low, high in zip(*ends, strict=True)],
-        "marker": {"color": common.unordered_colour(0), "line": {"width": 0}},
-        "text": [_bar_words(bar, total) for bar in bars],
-        "textposition": "none",
-        "hovertemplate": "%{text}<extra></extra>",
-    }
-    named = [(name, value) for name, value in percentiles(samples) if name in ("p50", "p95", "p99")]
-    marked = [(name, value) for name, value in named if value > 0]
-    ticks = _ticks(bars[0].low, bars[-1].high)
-    layout = common.base_layout(
-        margin={"l": 64, "r": 16, "t": 24, "b": 48},
-        bargap=0,
-        xaxis=common.axis(
-            "response time (ms)",
-            tickmode="array",
-            tickvals=[math.log10(tick) for tick in ticks],
-            ticktext=[numbers.number(tick, digits=1) for tick in ticks],
-            range=[ends[0][0], ends[1][-1]],
-            zeroline=False,
-            showgrid=False,
-        ),
-        yaxis=common.axis("operations", rangemode="tozero"),
-        shapes=[_mark(value) for _, value in marked],
-        annotations=[_mark_name(name, value) for name, value in marked],
-    )
-    return common.figure([trace], layout)
-
-
-def percentiles(samples: IntervalSamples) -> list[tuple[str, float]]:
-    """``p50`` ... ``p99.99`` and the largest, in ms, as far as there are operations to tell them apart."""
-    counted = _counted(samples)
-    total = sum(count for _, count in counted)
-    if not total:
-        return []
-    found = []
-    for per_cent in (50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99):
-        if per_cent > 50 and total * (1 - per_cent / 100) < 1:
-            break
-        found.append((f"p{per_cent:g}", _percentile(counted, total * per_cent / 100)))
-    return [*found, ("max", counted[-1][0])]
-
-
-def _percentile(counted: Sequence[tuple[float, float]], wanted: float) -> float:
-    passed = 0.0
-    for value, count in counted:
-        passed += count
-        if passed >= wanted - 1e-9:
-            return value
-    return counted[-1][0]
-
-
-def _counted(samples: IntervalSamples) -> list[tuple[float, float]]:
-    latency, count = samples.columns.index("latency_ms"), samples.columns.index("count")
-    return sorted((row[latency] or 0.0, row[count] or 0.0) for row in samples.rows)
-
-
-def _bars(counted: Sequence[tuple[float, float]]) -> list[Bar]:
-    """One for each bucket of the tool, which are equally wide in logs; or 60 where there are very many."""
-    positive = [(value, count) for value, count in counted if value > 0]
-    if not positive:
-        return []
-    if len(positive) > _MOST_BARS:
-        return _binned(positive)
-    if len(positive) == 1:
-        value, count = positive[0]
-        return [Bar(value * 0.98, value * 1.02, count)]
-    distances = sorted(math.log(high / low) for (low, _), (high, _) in pairwise(positive) if high > low)
-    half = math.exp(distances[len(distances) // 2] / 2) if distances else 1.01
-    return [Bar(value / half, value * half, count) for value, count in positive]
-
-
-def _binned(counted: Sequence[tuple[float, float]]) -> list[Bar]:
-    low, high = math.log(counted[0][0]), math.log(counted[-1][0])
-    width = (high - low) / _BARS or 1.0
-    counts = [0.0] * _BARS
-    for value, count in counted:
-        counts[min(int((math.log(value) - low) / width), _BARS - 1)] += count
-    edges = [math.exp(low + number * width) for number in range(_BARS + 1)]
-    return [Bar(*ends, count) for ends, count in zip(pairwise(edges), counts, strict=True)]
-
-
-def _bar_words(bar: Bar, total: float) -> str:
-    span = f"{numbers.number(bar.low, digits=3)} to {numbers.number(bar.high, digits=3)} ms"
-    return f"{span}<br>{numbers.count(round(bar.count))}, {numbers.share(bar.count / total)}"
-
-
-def _ticks(low: float, high: float) -> list[float]:
-    """1, 2 and 5 of every decade between two ends; all nine where these would be few."""
-    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    for digits in ((1,), (1, 2, 5), range(1, 10)):
-        ticks = [digit * 10.0**decade for decade in decades for digit in digits]
-        ticks = [tick for tick in ticks if low <= tick <= high]
-        if len(ticks) >= _TICKS_WANTED:
-            break
-    return ticks
-
-
-def _mark(value: float) -> dict[str, Any]:
-    x = math.log10(value)
-    line = {"color": token("ink-2"), "width": 1, "dash": "dot"}
-    return {"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "paper", "line": line}
-
-
-def _mark_name(name: str, value: float) -> dict[str, Any]:
-    return {
-        "text": name,
-        "x": math.log10(value),
-        "y": 1,
-        "yref": "paper",
-        "yanchor": "bottom",
-        "showarrow": False,
-        "font": {"size": 11, "color": token("ink-2")},
-    }

@@ -13,16 +13,20 @@ from django.urls import path
 from django.views.decorators.http import require_POST, require_safe
 
 from benchdash.accounts.models import Project, Scope
-from benchdash.dashboard.charts import intervals
+from benchdash.dashboard.charts import intervals, latency
 from benchdash.dashboard.charts.common import Figure
+from benchdash.dashboard.columns import short_id
 from benchdash.dashboard.commands import upload_command
 from benchdash.dashboard.filters import Filter, one_of
+from benchdash.dashboard.forms.compare import threads_texts
 from benchdash.dashboard.metrics import in_order
 from benchdash.dashboard.navigation import page_url
 from benchdash.dashboard.run_details import RunDetails, find_run, run_details
 from benchdash.dashboard.series_words import threads_words
 from benchdash.dashboard.shell import ProjectPage, project_page, sent_reason
+from benchdash.regressions.comparison import column_of
 from benchdash.results import corrections
+from benchdash.results.distributions import distribution_of, is_histogram
 from benchdash.results.models import (
     Configuration,
     Hardware,
@@ -158,7 +162,7 @@ class IntervalChart:
     rows: Sequence[Sequence[float | None]]
     total: int
     height: int = 320
-    percentiles: Sequence[tuple[str, float]] = ()
+    percentiles: Sequence[tuple[str, str]] = ()
 
     @property
     def table(self) -> str:
@@ -183,6 +187,7 @@ def run(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
         "run": found,
         "threads": threads_words(found.threads),
         "intervals": _interval_charts(details),
+        "latency_url": _latency_url(page.project, details),
         "environment": _environment(found),
         "settings": dict(sorted(found.content.settings.items())) if found.content else {},
         "command": found.options.get("command"),
@@ -208,7 +213,7 @@ def _interval_charts(details: RunDetails) -> list[IntervalChart]:
     known: dict[str, tuple[str, Callable[[IntervalSamples], Figure | None]]] = {
         **dict.fromkeys(_TOOLS, ("while it ran", intervals.over_time)),
         "iterations": ("its iterations", partial(_iterations, details)),
-        "histogram": ("its response times", intervals.distribution),
+        "histogram": ("its response times", _by_its_columns),
     }
     run = details.run
     what = f"{run.workload}, run {run.pk} of {run.version.product} {run.version}"
@@ -225,7 +230,7 @@ def _interval_charts(details: RunDetails) -> list[IntervalChart]:
                     rows=samples.rows[: _shown_rows(samples)],
                     total=len(samples.rows),
                     height=_height(samples),
-                    percentiles=intervals.percentiles(samples) if _is_histogram(samples) else (),
+                    percentiles=_percentiles(samples),
                 )
             )
     return charts
@@ -236,13 +241,29 @@ def _shown_rows(samples: IntervalSamples) -> int:
 
 
 def _by_its_columns(samples: IntervalSamples) -> Figure | None:
-    if _is_histogram(samples):
-        return intervals.distribution(samples)
+    if distribution := distribution_of(samples.columns, samples.rows):
+        return latency.bars(distribution)
     return intervals.of_the_machine(samples) or intervals.over_time(samples)
 
 
-def _is_histogram(samples: IntervalSamples) -> bool:
-    return set(samples.columns) == {"latency_ms", "count"}
+def _percentiles(samples: IntervalSamples) -> list[tuple[str, str]]:
+    """In words, where the samples are a histogram."""
+    distribution = distribution_of(samples.columns, samples.rows)
+    named = latency.named_percentiles(distribution) if distribution else []
+    return [(name, latency.bounds_words(bounds)) for name, bounds in named]
+
+
+def _latency_url(project: Project, details: RunDetails) -> str:
+    """Where other versions lie over the histogram of this run; empty where it has none."""
+    if not any(is_histogram(samples.columns) for samples in details.samples.values()):
+        return ""
+    return page_url(
+        "latency",
+        project,
+        v=short_id(column_of(details.run)),
+        workload=str(details.run.workload_id),
+        threads=threads_texts([details.run.threads])[0],
+    )
 
 
 def _height(samples: IntervalSamples) -> int:

@@ -1,9 +1,6 @@
 """Interval samples as figures. plotly.graph_objects refuses a misspelt property."""
 
-import math
-
 import plotly.graph_objects as go
-import pytest
 
 from benchdash.dashboard.charts import intervals
 from benchdash.results.models import IntervalSamples
@@ -124,52 +121,6 @@ def test_iterations_are_drawn_fork_by_fork_beside_the_score():
     assert figure["data"][0]["x"] == ["1.1", "1.2"]
     assert figure["layout"]["shapes"][0]["y0"] == 57.3
     assert figure["layout"]["yaxis"]["title"]["text"] == "score (ns/op), lower is better"
-
-
-def test_response_times_are_bars_on_an_axis_of_logs():
-    figure = intervals.distribution(samples(["latency_ms", "count"], [[1.0, 2.0], [10.0, 6.0], [100.0, 2.0]]))
-    go.Figure(figure)
-    bars = figure["data"][0]
-    assert bars["x"] == pytest.approx([0, 1, 2])
-    assert bars["width"] == pytest.approx([1, 1, 1])
-    assert bars["y"] == [2, 6, 2]
-    assert bars["text"][1] == "3.16 to 31.6 ms<br>6, 60.0\u00a0%"
-
-
-def test_very_many_buckets_are_gathered_without_losing_an_operation():
-    rows = [[1 + n / 100, 3.0] for n in range(1000)]
-    bars = intervals.distribution(samples(["latency_ms", "count"], rows))["data"][0]
-    assert len(bars["y"]) == 60
-    assert sum(bars["y"]) == 3000
-
-
-def test_one_bucket_is_one_bar_and_none_is_no_chart():
-    go.Figure(intervals.distribution(samples(["latency_ms", "count"], [[5.0, 9.0]])))
-    assert intervals.distribution(samples(["latency_ms", "count"], [[0.0, 9.0]])) is None
-    assert intervals.distribution(samples(["latency_ms", "count"], [])) is None
-
-
-def test_a_percentile_of_0_ms_has_no_place_on_an_axis_of_logs():
-    figure = intervals.distribution(samples(["latency_ms", "count"], [[0.0, 60.0], [1.0, 30.0], [2.0, 10.0]]))
-    go.Figure(figure)
-    assert [note["text"] for note in figure["layout"]["annotations"]] == ["p95", "p99"]
-
-
-def test_percentiles_are_the_buckets_that_hold_them():
-    rows = [[float(ms), 1.0] for ms in range(1, 101)]
-    found = dict(intervals.percentiles(samples(["latency_ms", "count"], rows)))
-    assert found == {"p50": 50, "p75": 75, "p90": 90, "p95": 95, "p99": 99, "max": 100}
-
-
-def test_percentiles_finer_than_the_number_of_operations_are_not_said():
-    found = dict(intervals.percentiles(samples(["latency_ms", "count"], [[1.0, 2.0], [2.0, 1.0]])))
-    assert found == {"p50": 1.0, "max": 2.0}
-    assert intervals.percentiles(samples(["latency_ms", "count"], [])) == []
-
-
-def test_the_axis_of_a_narrow_distribution_has_ticks_too():
-    figure = intervals.distribution(samples(["latency_ms", "count"], [[2.1, 1.0], [2.5, 1.0], [3.2, 1.0]]))
-    assert figure["layout"]["xaxis"]["tickvals"] == pytest.approx([math.log10(2), math.log10(3)])
 
 
 MACHINE = samples(

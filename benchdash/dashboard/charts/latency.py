@@ -1,0 +1,237 @@
+"""Distributions of response times: bars of one run, and the lines of several versions over each other."""
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, Final
+
+from benchdash.dashboard import numbers
+from benchdash.dashboard.charts import common
+from benchdash.dashboard.charts.common import Figure, token
+from benchdash.dashboard.charts.compare import Line
+from benchdash.results.distributions import Bounds, Distribution, shares_of
+from benchdash.results.readings import LOWER
+
+PERCENTILES: Final = (0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999)
+_MARKED: Final = ("p50", "p95", "p99")
+_OWN_BARS_UP_TO: Final = 300
+_BARS: Final = 60
+_TICKS_WANTED: Final = 4
+_UNIFIED_UP_TO: Final = 8
+_POINTS_A_DECADE: Final = 20
+# A bucket wider than this share of its value is drawn as an error bar of the percentile in it.
+_WIDE: Final = 0.05
+_LEGEND_ABOVE: Final[dict[str, Any]] = {
+    "showlegend": True,
+    "legend": {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "font": {"size": 12}},
+    "margin": {"l": 64, "r": 16, "t": 40, "b": 48},
+}
+
+
+def percentile_name(share: float) -> str:
+    """``p99.9``."""
+    return f"p{100 * share:.10g}"
+
+
+def named_percentiles(distribution: Distribution) -> list[tuple[str, Bounds]]:
+    """``p50`` ... ``p99.99`` and the largest, as far as there are operations to tell them apart."""
+    told = [share for share in PERCENTILES if distribution.tells(share)]
+    found = zip(map(percentile_name, told), distribution.percentiles(told), strict=True)
+    return [*found, ("max", distribution.largest)]
+
+
+def bounds_words(bounds: Bounds) -> str:
+    """``12.1 to 12.3``, ``under 1``, ``over 1,000``: ms."""
+    if not math.isfinite(bounds.high):
+        return f"over {numbers.number(bounds.low)}"
+    if bounds.low <= 0:
+        return f"under {numbers.number(bounds.high)}"
+    ends = [numbers.number(end) for end in (bounds.low, bounds.high)]
+    return ends[0] if ends[0] == ends[1] else " to ".join(ends)
+
+
+# --- one run ----------------------------------------------------------------------------------------------
+
+
+def bars(distribution: Distribution) -> Figure:
+    """The number of operations by their response time, whose axis is logarithmic.
+
+    A bar for each bucket of the tool, or 60 where there are very many.
+    """
+    fine = len(distribution.counts) <= _OWN_BARS_UP_TO
+    found = shares_of([distribution], _OWN_BARS_UP_TO if fine else _BARS)
+    edges, (shares,) = found.edges.tolist(), found.shares
+    ends = [math.log10(edge) for edge in edges]
+    counts = (shares * distribution.total).tolist()
+    trace = {
+        "type": "bar",
+        "x": [(low + high) / 2 for low, high in pairwise(ends)],
+        "y": counts,
+        "width": [high - low for low, high in pairwise(ends)],
+        "marker": {"color": common.unordered_colour(0), "line": {"width": 0}},
+        "text": [
+            f"{_span(*span)}<br>{numbers.count(round(count))}, {numbers.share(count / distribution.total)}"
+            for span, count in zip(pairwise(edges), counts, strict=True)
+        ],
+        "textposition": "none",
+        "hovertemplate": "%{text}<extra></extra>",
+    }
+    marked = [(name, found.middle) for name, found in named_percentiles(distribution) if name in _MARKED]
+    ticks = _ticks(edges[0], edges[-1])
+    layout = common.base_layout(
+        margin={"l": 64, "r": 16, "t": 24, "b": 48},
+        bargap=0,
+        xaxis=common.axis(
+            "response time (ms)",
+            tickmode="array",
+            tickvals=[math.log10(tick) for tick in ticks],
+            ticktext=[numbers.number(tick, digits=1) for tick in ticks],
+            range=[ends[0], ends[-1]],
+            zeroline=False,
+            showgrid=False,
+        ),
+        yaxis=common.axis("operations", rangemode="tozero"),
+        shapes=[_mark(value) for _, value in marked],
+        annotations=[_mark_name(name, value) for name, value in marked],
+    )
+    return common.figure([trace], layout)
+
+
+def _span(low: float, high: float) -> str:
+    return f"{numbers.number(low, digits=3)} to {numbers.number(high, digits=3)} ms"
+
+
+def _mark(value: float) -> dict[str, Any]:
+    x = math.log10(value)
+    line = {"color": token("ink-2"), "width": 1, "dash": "dot"}
+    return {"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "paper", "line": line}
+
+
+def _mark_name(name: str, value: float) -> dict[str, Any]:
+    return {
+        "text": name,
+        "x": math.log10(value),
+        "y": 1,
+        "yref": "paper",
+        "yanchor": "bottom",
+        "showarrow": False,
+        "font": {"size": 11, "color": token("ink-2")},
+    }
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """1, 2 and 5 of every decade between two ends; all nine where these would be few."""
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for digits in ((1,), (1, 2, 5), range(1, 10)):
+        ticks = [digit * 10.0**decade for decade in decades for digit in digits]
+        ticks = [tick for tick in ticks if low <= tick <= high]
+        if len(ticks) >= _TICKS_WANTED:
+            break
+    return ticks
+
+
+# --- several versions -------------------------------------------------------------------------------------
+
+
+def overlaid(lines: Sequence[Line], distributions: Sequence[Distribution]) -> Figure:
+    """The share of the operations of each line by their response time, in bars of the same widths for all."""
+    found = shares_of(distributions, _BARS)
+    edges = found.edges.tolist()
+    middles = [math.sqrt(low) * math.sqrt(high) for low, high in pairwise(edges)]
+    traces = []
+    for line, shares in zip(lines, found.shares, strict=True):
+        trace = common.line(
+            line.short_name,
+            middles,
+            (100 * shares).tolist(),
+            colour=line.colour,
+            is_base=line.is_base,
+            hover=[
+                f"{numbers.share(share)} took {_span(*span)}"
+                for share, span in zip(shares.tolist(), pairwise(edges), strict=True)
+            ],
+            mode="lines",
+        )
+        trace["line"] |= {"shape": "hvh", "width": 1.5}
+        traces.append(trace)
+    ticks = _ticks(edges[0], edges[-1])
+    step = numbers.number(edges[1] / edges[0], digits=3)
+    layout = _layout(
+        lines,
+        xaxis=common.axis(
+            f"response time (ms), in steps of × {step}",
+            type="log",
+            tickmode="array",
+            tickvals=ticks,
+            ticktext=[numbers.number(tick, digits=1) for tick in ticks],
+            range=[math.log10(edges[0]), math.log10(edges[-1])],
+            showgrid=False,
+            unifiedhovertitle={"text": "%{x:,.3~g} ms"},
+        ),
+        yaxis=common.axis("% of the operations", rangemode="tozero", ticksuffix=" %"),
+    )
+    return common.figure(traces, layout)
+
+
+def percentile_curves(lines: Sequence[Line], distributions: Sequence[Distribution]) -> Figure:
+    """Response time against the percentile, on an axis where 90, 99 and 99.9 are equally far apart."""
+    traces = [_curve(line, one) for line, one in zip(lines, distributions, strict=True)]
+    decades = max(math.ceil(math.log10(one.total)) for one in distributions)
+    shares = [0.0, 0.5, *(1 - 10.0**-decade for decade in range(1, decades + 1))]
+    layout = _layout(
+        lines,
+        xaxis=common.axis(
+            "percentile of the operations",
+            type="log",
+            tickmode="array",
+            tickvals=[_slowest(share) for share in shares],
+            ticktext=[f"{100 * share:.10g}" for share in shares],
+            unifiedhovertitle={"text": "1 of %{x:,.3~g} operations took longer"},
+        ),
+        yaxis=common.metric_axis("response time", "ms", LOWER, log=True),
+    )
+    return common.figure(traces, layout)
+
+
+def _curve(line: Line, distribution: Distribution) -> dict[str, Any]:
+    """A point for every twentieth of a decade, and marks at the percentiles of the table."""
+    steps = range(math.floor(math.log10(distribution.total) * _POINTS_A_DECADE) + 1)
+    marked = {share for share in PERCENTILES if distribution.tells(share)}
+    shares = sorted({*marked, *(1 - 10 ** (-step / _POINTS_A_DECADE) for step in steps)})
+    found = distribution.percentiles(shares)
+    middles = [bounds.middle for bounds in found]
+    wide = [share in marked and _is_wide(bounds) for share, bounds in zip(shares, found, strict=True)]
+    trace = common.line(
+        line.short_name,
+        [_slowest(share) for share in shares],
+        middles,
+        colour=line.colour,
+        is_base=line.is_base,
+        hover=[
+            f"{percentile_name(round(share, 6))}: {bounds_words(bounds)} ms"
+            for share, bounds in zip(shares, found, strict=True)
+        ],
+        error_y=common.error_bars(
+            middles,
+            [bounds.low if told else None for bounds, told in zip(found, wide, strict=True)],
+            [bounds.high if told else None for bounds, told in zip(found, wide, strict=True)],
+        ),
+    )
+    trace["marker"] |= {"size": [6 if share in marked else 0 for share in shares]}
+    return trace
+
+
+def _slowest(share: float) -> float:
+    """One of how many operations took longer."""
+    return 1 / (1 - share)
+
+
+def _is_wide(bounds: Bounds) -> bool:
+    return 0 < bounds.low * (1 + _WIDE) < bounds.high < math.inf
+
+
+def _layout(lines: Sequence[Line], **parts: Any) -> dict[str, Any]:
+    above = _LEGEND_ABOVE if 1 < len(lines) <= common.END_LABELS_UP_TO else {}
+    hovermode = "x unified" if len(lines) <= _UNIFIED_UP_TO else "closest"
+    layout = common.base_layout(lines=len(lines), hovermode=hovermode, **above, **parts)
+    return {**layout, "meta": {"end_labels": False}}

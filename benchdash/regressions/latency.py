@@ -1,0 +1,304 @@
+"""Distributions of response times of versions against each other, merged over the runs of each."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import chain
+from typing import Final
+
+from django.db.models import QuerySet
+
+from benchdash.accounts.models import Project
+from benchdash.regressions.comparison import (
+    Column,
+    Selector,
+    SelectorError,
+    chosen_columns,
+    columns_of_runs,
+    included_runs,
+)
+from benchdash.regressions.detection import Comparison, adjusted
+from benchdash.regressions.detection.quantiles import (
+    RunPercentiles,
+    compared_percentiles,
+    percentiles_of_runs,
+)
+from benchdash.results.distributions import (
+    BUCKET_COLUMNS,
+    VALUE_COLUMNS,
+    Bounds,
+    Distribution,
+    distribution_of,
+    merged,
+)
+from benchdash.results.models import IntervalSamples, Run
+from benchdash.results.readings import LOWER
+
+SHARES: Final = (0.5, 0.9, 0.95, 0.99, 0.999)
+"""The percentiles that are told and compared."""
+
+MOST_RUNS: Final = 600
+"""So many runs are merged at most, those of each column that started last; others are counted only."""
+
+MOST_CELLS: Final = 200
+"""A table with more is not computed."""
+
+_ColumnKey = tuple[int, str, int, int, str]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class RowKey:
+    """A workload at a thread count, and whose response times: ``read`` of YCSB, or ``""`` for all of them."""
+
+    workload: str
+    threads: int | None
+    operation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Percentile:
+    """``bounds`` is None where the operations are too few to tell it."""
+
+    share: float
+    bounds: Bounds | None
+    comparison: Comparison | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The operations of the included runs of one column in one row, merged.
+
+    ``runs`` are merged of ``measured``; ``run_id`` is the latest.
+    """
+
+    distribution: Distribution
+    percentiles: Sequence[Percentile]
+    runs: int
+    measured: int
+    run_id: int
+
+    @property
+    def operations(self) -> int:
+        return round(self.distribution.total)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """``cells[i]`` belongs to column i; None where it has no histogram."""
+
+    key: RowKey
+    base: Cell | None
+    cells: tuple[Cell | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LatencyTable:
+    base: Column
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+
+
+def sampled_runs(
+    project: Project, *, workloads: Sequence[str] = (), threads: Sequence[int | None] = ()
+) -> QuerySet[Run]:
+    """The included runs that have a histogram."""
+    runs = included_runs(project, workloads=workloads, threads=threads)
+    return runs.filter(pk__in=_histograms().values("run"))
+
+
+def sampled_columns(project: Project) -> list[Column]:
+    """The versions and places that have a histogram, in the order of versions; two statements."""
+    return columns_of_runs(sampled_runs(project))
+
+
+def sampled_rows(project: Project, columns: Sequence[Column]) -> dict[RowKey, int]:
+    """What there are histograms of, and of how many of these columns; one statement."""
+    found: dict[RowKey, set[_ColumnKey]] = defaultdict(set)
+    for one in _sampled(included_runs(project), columns):
+        found[one.row].add(one.column)
+    return {row: len(found[row]) for row in sorted(found, key=_row_order)}
+
+
+def compare_latencies(
+    project: Project,
+    *,
+    base: Selector,
+    against: Sequence[Selector] = (),
+    filters: Mapping[str, str] | None = None,
+    workloads: Sequence[str] = (),
+    threads: Sequence[int | None] = (),
+) -> LatencyTable:
+    """As comparison.compare, among the versions that have histograms.
+
+    Raises SelectorError, also where the table would have more than MOST_CELLS.
+    """
+    runs = sampled_runs(project, workloads=workloads, threads=threads)
+    column, columns = chosen_columns(runs, base, against, filters or {})
+    return _table(runs, column, columns)
+
+
+def compare_columns(
+    project: Project, *, base: Column, columns: Sequence[Column], row: RowKey
+) -> LatencyTable:
+    """The same of columns that are known already, in one row; two statements."""
+    runs = included_runs(project, workloads=[row.workload], threads=[row.threads])
+    return _table(runs, base, columns, operation=row.operation)
+
+
+# --- what there is ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Sampled:
+    """A histogram of one run with what decides whether it counts."""
+
+    run_id: int
+    source: str
+    version: int
+    branch: str
+    hardware: int
+    configuration: int
+    counterpart: str
+    workload: str
+    threads: int | None
+    started_at: datetime
+    environment_id: int | None
+    content_id: int | None
+
+    @property
+    def row(self) -> RowKey:
+        return RowKey(self.workload, self.threads, self.source.removesuffix("histogram").strip())
+
+    @property
+    def column(self) -> _ColumnKey:
+        return self.version, self.branch, self.hardware, self.configuration, self.counterpart
+
+
+def _histograms() -> QuerySet[IntervalSamples]:
+    return IntervalSamples.objects.filter(columns__in=[list(VALUE_COLUMNS), list(BUCKET_COLUMNS)])
+
+
+def _sampled(runs: QuerySet[Run], columns: Iterable[Column]) -> list[_Sampled]:
+    """Of these columns, without the buckets."""
+    keys = {column.key for column in columns}
+    found = _histograms().filter(run__in=runs.filter(version__in={key[0] for key in keys}).order_by())
+    rows = found.order_by().values_list(
+        "run",
+        "source",
+        "run__version",
+        "run__branch",
+        "run__hardware",
+        "run__configuration",
+        "run__counterpart",
+        "run__workload__name",
+        "run__threads",
+        "run__started_at",
+        "run__environment",
+        "run__content",
+    )
+    return [one for one in (_Sampled(*row) for row in rows) if one.column in keys]
+
+
+def _row_order(row: RowKey) -> tuple[str, int, str]:
+    return row.workload, -1 if row.threads is None else row.threads, row.operation
+
+
+# --- the table --------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Group:
+    """The histograms of one column in one row that count, newest last; ``kept`` are merged."""
+
+    counting: list[_Sampled]
+    kept: list[_Sampled] = field(default_factory=list)
+
+
+def _table(
+    runs: QuerySet[Run], base: Column, columns: Sequence[Column], *, operation: str | None = None
+) -> LatencyTable:
+    sampled = _sampled(runs, [base, *columns])
+    groups = _groups(one for one in sampled if operation in (None, one.row.operation))
+    if len(groups) > MOST_CELLS:
+        raise SelectorError(
+            f"these are {len(groups)} distributions, and at most {MOST_CELLS} are computed at once; "
+            "name fewer versions or thread counts",
+            field="against",
+        )
+    read = _distributions(chain.from_iterable(group.kept for group in groups.values()))
+    cells = {
+        key: (group, percentiles_of_runs(parts, SHARES), parts)
+        for key, group in groups.items()
+        if (parts := [read[one.run_id, one.source] for one in group.kept if (one.run_id, one.source) in read])
+    }
+    compared = _comparisons(base, columns, {key: found for key, (_, found, _) in cells.items()})
+    made = {
+        key: _cell(group, found, parts, compared.get(key, ())) for key, (group, found, parts) in cells.items()
+    }
+    return LatencyTable(
+        base=base,
+        columns=tuple(columns),
+        rows=tuple(
+            Row(row, made.get((row, base.key)), tuple(made.get((row, one.key)) for one in columns))
+            for row in sorted({row for row, _ in made}, key=_row_order)
+        ),
+    )
+
+
+def _groups(sampled: Iterable[_Sampled]) -> dict[tuple[RowKey, _ColumnKey], _Group]:
+    """Where one version was measured under several environments or contents, the newest counts."""
+    found: dict[tuple[RowKey, _ColumnKey], list[_Sampled]] = defaultdict(list)
+    for one in sorted(sampled, key=lambda one: (one.started_at, one.run_id)):
+        found[one.row, one.column].append(one)
+    groups = {}
+    most = max(1, MOST_RUNS // max(1, len(found)))
+    for key, all_of_it in found.items():
+        surroundings = all_of_it[-1].environment_id, all_of_it[-1].content_id
+        counting = [one for one in all_of_it if (one.environment_id, one.content_id) == surroundings]
+        groups[key] = _Group(counting, counting[-most:])
+    return groups
+
+
+def _distributions(sampled: Iterable[_Sampled]) -> dict[tuple[int, str], Distribution]:
+    """By run and source, those that count an operation; one statement."""
+    wanted = {(one.run_id, one.source) for one in sampled}
+    tables = IntervalSamples.objects.filter(
+        run__in={run for run, _ in wanted}, source__in={source for _, source in wanted}
+    )
+    found = {
+        (one.run_id, one.source): distribution_of(one.columns, one.rows)
+        for one in tables
+        if (one.run_id, one.source) in wanted
+    }
+    return {key: one for key, one in found.items() if one}
+
+
+def _comparisons(
+    base: Column, columns: Sequence[Column], known: Mapping[tuple[RowKey, _ColumnKey], RunPercentiles]
+) -> dict[tuple[RowKey, _ColumnKey], list[Comparison]]:
+    """With the base of its row, p adjusted over the whole table."""
+    others = {column.key for column in columns}
+    raw = {
+        (row, column): compared_percentiles(known[row, base.key], found)
+        for (row, column), found in known.items()
+        if column in others and (row, base.key) in known
+    }
+    verdicts = iter(adjusted(list(chain.from_iterable(raw.values())), direction=LOWER))
+    return {key: [next(verdicts) for _ in of_shares] for key, of_shares in raw.items()}
+
+
+def _cell(
+    group: _Group, found: RunPercentiles, parts: Sequence[Distribution], compared: Sequence[Comparison]
+) -> Cell:
+    comparisons: Sequence[Comparison | None] = compared or [None] * len(SHARES)
+    return Cell(
+        distribution=merged(parts),
+        percentiles=[
+            Percentile(share, bounds, comparison)
+            for share, bounds, comparison in zip(found.shares, found.bounds, comparisons, strict=True)
+        ],
+        runs=len(parts),
+        measured=len(group.counting),
+        run_id=group.kept[-1].run_id,
+    )
