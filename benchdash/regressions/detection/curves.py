@@ -17,8 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtrit
 
-from benchdash.regressions.detection.compare import SIGNIFICANT, session_means
+from benchdash.regressions.detection.compare import SIGNIFICANT
 from benchdash.regressions.detection.noise import LEAST_SD
+from benchdash.results.sessions import session_means
 
 LEAST_COUNTS = 4
 """Fewer thread counts make no curve whose peak and knee could be told."""
