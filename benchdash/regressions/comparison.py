@@ -23,7 +23,7 @@ from benchdash.regressions.detection import (
 from benchdash.regressions.detection.compare import EQUIVALENT, MOST_PRIOR_DF, Verdict
 from benchdash.regressions.options import equivalence_margin
 from benchdash.results.models import IntervalSamples, Measurement, Run, Series, ServerVersion
-from benchdash.results.queries import Point
+from benchdash.results.queries import MeasuredVersion, Point
 from benchdash.results.readings import HIGHER, Direction
 from benchdash.results.sessions import session_means, sessions_of
 from benchdash.results.versions import parse_version
@@ -74,7 +74,7 @@ class Selector:
 class Column:
     """One version at one place: what a selector means in the end."""
 
-    version: ServerVersion
+    version: ServerVersion | MeasuredVersion
     branch: str
     hardware: str
     configuration: str

@@ -53,7 +53,11 @@ class ServerVersion(models.Model):
         ]
 
     def __str__(self) -> str:
-        return " ".join(filter(None, [self.version, self.build, (self.commit or "")[:10]]))
+        return version_name(self.version, self.build, self.commit)
+
+
+def version_name(version: str, build: str, commit: str | None) -> str:
+    return " ".join(filter(None, [version, build, (commit or "")[:10]]))
 
 
 class Hardware(models.Model):

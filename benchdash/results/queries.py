@@ -1,14 +1,14 @@
 """Everything that reads the history: series and their points, runs, and the order of both."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from django.db import connection
 from django.db.models import Min, Model, Q, QuerySet
 from numpy.typing import NDArray
 from scipy.special import stdtrit
@@ -17,12 +17,11 @@ from benchdash.accounts.models import Project
 from benchdash.results.models import (
     Configuration,
     Hardware,
-    Measurement,
     Product,
     Run,
     Series,
-    ServerVersion,
     Workload,
+    version_name,
 )
 from benchdash.results.sessions import session_means, sessions_of
 
@@ -30,18 +29,38 @@ _CONFIDENCE = 0.95
 _BEFORE_ALL = datetime.min.replace(tzinfo=UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class MeasuredVersion(NamedTuple):
+    """What a point tells of its server version: a thousand of them cost less than ten model rows."""
+
+    pk: int
+    version: str
+    build: str
+    commit: str | None
+    committed_at: datetime | None
+    sort_key: str
+    product: Product
+
+    @property
+    def product_id(self) -> int:
+        return self.product.pk
+
+    def __str__(self) -> str:
+        return version_name(self.version, self.build, self.commit)
+
+
+class Point(NamedTuple):
     """A group as a chart draws it: the runs of one version, or on a branch of one commit, in one series.
 
     Runs of a branch without a commit are grouped by their UTC day; contents of the configuration that
     differ make separate groups. ``value`` is the median; ``low`` and ``high`` are the 95 % interval of the
     level, or with one run the tool's own. ``time`` is the earliest start. ``version`` and
     ``environment_id`` are those of the latest run, ``run_id``. ``values`` and ``sessions`` belong to
-    ``run_ids``, in the order of their starts; no session is named where none is known.
+    ``run_ids``, in the order of their starts; no session is named where none is known. ``position`` tells
+    the group from others of its stream: it is the same in every series of one configuration. ``placed_at``
+    is when the commit was made, or else first measured on its branch; for a release without one before all.
     """
 
-    version: ServerVersion
+    version: MeasuredVersion
     commit: str | None
     time: datetime
     value: float
@@ -53,10 +72,8 @@ class Point:
     environment_id: int | None
     run_ids: tuple[int, ...]
     values: tuple[float, ...]
-    # What tells the group from others of its stream: the same in every series of one configuration.
-    position: Hashable = field(repr=False)
-    # When the commit was made, or else first measured on its branch; for a release without one before all.
-    placed_at: datetime = field(repr=False)
+    position: Hashable
+    placed_at: datetime
     sessions: tuple[str, ...] = ()
 
     @property
@@ -83,19 +100,19 @@ def histories(
     ``since``: only runs that started then or later, for the newest groups of long histories.
     """
     points: dict[int, list[Point]] = {pk: [] for pk in series_ids}
-    of_series = Series.objects.in_bulk(points)
+    of_series = Series.objects.select_related("product").in_bulk(points)
     groups = _groups(of_series, excluded=excluded, since=since)
-    versions = ServerVersion.objects.select_related("product").in_bulk(
-        {sample.version_id for _, samples in groups for sample in samples}
+    versions = _versions(
+        {sample.version_id for _, _, samples in groups for sample in samples},
+        products={series.product_id: series.product for series in of_series.values()},
     )
     commit_times = _commit_times(of_series.values(), versions.values())
-    sessions = [_sessions(samples) for _, samples in groups]
-    levels = _levels([[sample.value for sample in samples] for _, samples in groups], sessions)
-    for (position, samples), level, of_group in zip(groups, levels, sessions, strict=True):
-        series = of_series[samples[0].series_id]
+    sessions = [_sessions(samples) for _, _, samples in groups]
+    levels = _levels([[sample.value for sample in samples] for _, _, samples in groups], sessions)
+    for (series_id, position, samples), level, of_group in zip(groups, levels, sessions, strict=True):
         version = versions[samples[-1].version_id]
-        placed_at = _placed_at(version, series, samples, commit_times)
-        points[series.pk].append(
+        placed_at = _placed_at(version, of_series[series_id], samples, commit_times)
+        points[series_id].append(
             _point(position, samples, level, version=version, placed_at=placed_at, sessions=of_group)
         )
     for series in of_series.values():
@@ -115,8 +132,7 @@ def positions(histories: Iterable[Sequence[Point]], *, branch: str) -> dict[Hash
 # --- groups -----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Sample:
+class _Sample(NamedTuple):
     """One measurement with what of its run decides about its group."""
 
     series_id: int
@@ -124,52 +140,75 @@ class _Sample:
     value: float
     low: float | None
     high: float | None
-    started_at: datetime
+    started_at: float  # epoch seconds
     version_id: int
     commit: str | None
     content_id: int | None
     environment_id: int | None
-    tags: Sequence[str]
+    tags: Sequence[str] | None
 
     def position(self, branch: str) -> Hashable:
         if not branch:
             return self.version_id, self.content_id
-        return self.commit or self.started_at.astimezone(UTC).date(), self.content_id
+        return self.commit or _moment(self.started_at).date(), self.content_id
 
 
-_Group = tuple[Hashable, list[_Sample]]
+_Group = tuple[int, Hashable, list[_Sample]]
+"""Of a series, at a position."""
+
 _Level = tuple[float, float | None, float | None]
 
+# Times as numbers: the driver makes a thousand datetimes of a time zone in 5 ms, and floats in none.
+_SAMPLES = """
+    SELECT measured.series_id, measured.run_id, measured.value, measured.low, measured.high,
+        extract(epoch FROM run.started_at)::float8, run.version_id, version.commit,
+        run.content_id, run.environment_id, CASE WHEN run.tags <> '{}' THEN run.tags END
+    FROM results_measurement measured
+    JOIN results_run run ON run.id = measured.run_id
+    JOIN results_serverversion version ON version.id = run.version_id
+    WHERE measured.series_id = ANY(%(series)s) AND (run.excluded_at IS NOT NULL) = %(excluded)s
+        AND (%(since)s::timestamptz IS NULL OR run.started_at >= %(since)s)
+    ORDER BY run.started_at, measured.run_id
+"""
+_VERSIONS = """
+    SELECT id, version, build, commit, extract(epoch FROM committed_at)::float8, sort_key, product_id
+    FROM results_serverversion WHERE id = ANY(%(versions)s)
+"""
 
-def _samples(
-    series_ids: Iterable[int], *, excluded: bool, since: datetime | None = None
-) -> Iterable[_Sample]:
-    """In the order of their starts."""
-    measured = Measurement.objects.filter(series__in=list(series_ids), run__excluded_at__isnull=not excluded)
-    if since is not None:
-        measured = measured.filter(run__started_at__gte=since)
-    rows = measured.order_by("run__started_at", "run_id").values_list(
-        "series_id",
-        "run_id",
-        "value",
-        "low",
-        "high",
-        "run__started_at",
-        "run__version_id",
-        "run__version__commit",
-        "run__content_id",
-        "run__environment_id",
-        "run__tags",
-    )
-    return (_Sample(*row) for row in rows)
+
+def _moment(epoch: float) -> datetime:
+    return datetime.fromtimestamp(epoch, UTC)
 
 
 def _groups(of_series: Mapping[int, Series], *, excluded: bool, since: datetime | None) -> list[_Group]:
     groups: dict[tuple[int, Hashable], list[_Sample]] = defaultdict(list)
-    for sample in _samples(of_series, excluded=excluded, since=since):
-        position = sample.position(of_series[sample.series_id].branch)
-        groups[sample.series_id, position].append(sample)
-    return [(position, samples) for (_, position), samples in groups.items()]
+    with connection.cursor() as cursor:
+        cursor.execute(_SAMPLES, {"series": list(of_series), "excluded": excluded, "since": since})
+        for row in cursor.fetchall():
+            sample = _Sample._make(row)
+            position = sample.position(of_series[sample.series_id].branch)
+            groups[sample.series_id, position].append(sample)
+    return [(series_id, position, samples) for (series_id, position), samples in groups.items()]
+
+
+def _versions(ids: Collection[int], products: Mapping[int, Product]) -> dict[int, MeasuredVersion]:
+    if not ids:
+        return {}
+    with connection.cursor() as cursor:
+        cursor.execute(_VERSIONS, {"versions": list(ids)})
+        rows = cursor.fetchall()
+    return {
+        pk: MeasuredVersion(
+            pk=pk,
+            version=version,
+            build=build,
+            commit=commit,
+            committed_at=None if committed_at is None else _moment(committed_at),
+            sort_key=sort_key,
+            product=products[product],
+        )
+        for pk, version, build, commit, committed_at, sort_key, product in rows
+    }
 
 
 def _point(
@@ -177,7 +216,7 @@ def _point(
     samples: Sequence[_Sample],
     level: _Level,
     *,
-    version: ServerVersion,
+    version: MeasuredVersion,
     placed_at: datetime,
     sessions: tuple[str, ...],
 ) -> Point:
@@ -188,7 +227,7 @@ def _point(
     return Point(
         version=version,
         commit=version.commit,
-        time=first.started_at,
+        time=_moment(first.started_at),
         value=value,
         low=low,
         high=high,
@@ -206,7 +245,7 @@ def _point(
 
 def _sessions(samples: Sequence[_Sample]) -> tuple[str, ...]:
     """Of a single run it does not matter."""
-    return sessions_of([(one.run_id, one.tags) for one in samples]) if len(samples) > 1 else ()
+    return sessions_of([(one.run_id, one.tags or ()) for one in samples]) if len(samples) > 1 else ()
 
 
 def _order(point: Point, branch: str) -> tuple[Any, ...]:
@@ -219,7 +258,7 @@ _CommitKey = tuple[int, str, str | None]
 
 
 def _placed_at(
-    version: ServerVersion,
+    version: MeasuredVersion,
     series: Series,
     samples: Sequence[_Sample],
     commit_times: Mapping[_CommitKey, datetime],
@@ -228,11 +267,13 @@ def _placed_at(
         return version.committed_at
     if not series.branch:
         return _BEFORE_ALL
-    return commit_times.get((series.product_id, series.branch, version.commit), samples[0].started_at)
+    return commit_times.get(
+        (series.product_id, series.branch, version.commit), _moment(samples[0].started_at)
+    )
 
 
 def _commit_times(
-    all_series: Iterable[Series], versions: Iterable[ServerVersion]
+    all_series: Iterable[Series], versions: Iterable[MeasuredVersion]
 ) -> dict[_CommitKey, datetime]:
     """For commits without a time: another build's, or when the commit was first measured on its branch."""
     commits = {version.commit for version in versions if version.commit and not version.committed_at}
