@@ -54,6 +54,12 @@ _TOGETHER = (
     ),
     *(
         "show",
+        "over",
+        "rows",
+        "sort",
+        "changed",
+        "colours",
+        "relative_to",
         "x",
         "scale",
         "relative",

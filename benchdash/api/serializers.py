@@ -395,6 +395,16 @@ class ComparisonRowSerializer(serializers.Serializer[Any]):
     cells = serializers.ListField(child=CellSerializer(allow_null=True))
 
 
+class GroupSummarySerializer(serializers.Serializer[Any]):
+    """The ratios of a group of workloads in the order of ``columns``; null is the group of all others."""
+
+    group = serializers.CharField(allow_null=True)
+    rows = serializers.IntegerField()
+    geomean = serializers.ListField(child=serializers.FloatField(allow_null=True))
+    lowest = serializers.ListField(child=serializers.FloatField(allow_null=True))
+    highest = serializers.ListField(child=serializers.FloatField(allow_null=True))
+
+
 class ComparisonSerializer(serializers.Serializer[Any]):
     """``cells`` and ``geomean`` are in the order of ``columns``; ``unit`` is that of the first row.
 
@@ -409,6 +419,7 @@ class ComparisonSerializer(serializers.Serializer[Any]):
     rows = ComparisonRowSerializer(many=True)
     geomean = serializers.ListField(child=serializers.FloatField(allow_null=True))
     margin = serializers.FloatField()
+    groups = GroupSummarySerializer(many=True)
 
 
 class EstimateSerializer(serializers.Serializer[Any]):

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Final
 
 from django.db.models import Case, Max, Min, When
@@ -14,22 +14,37 @@ from benchdash.regressions.comparison import (
     Cell,
     Column,
     ComparisonTable,
+    RelativeTo,
     RowKey,
     SelectorError,
     cell_of,
     compare_columns,
     compared_rows,
     geometric_mean,
+    group_summaries,
+    threads_in,
 )
 from benchdash.regressions.options import equivalence_margin
 from benchdash.regressions.places import History
 from benchdash.results.models import Run, Series
 from benchdash.results.queries import Point, histories, positions
+from benchdash.results.workload_groups import Grouping
 
 # So many groups tell the noise of a series of single runs.
 _GROUPS_FOR_NOISE: Final = 30
 # Noise itself changes, so no history is worth more than this.
 _MOST_DF: Final = 19
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Which rows a table has: of these workloads and thread counts; empty means all."""
+
+    workloads: Sequence[str] = ()
+    threads: Sequence[int | None] = ()
+
+
+EVERY_ROW: Final = Rows()
 
 
 @dataclass(frozen=True)
@@ -43,15 +58,36 @@ class BranchTable:
     base_group: Point | None
 
 
+@dataclass(frozen=True)
+class Base:
+    """A release at the place of a branch, or a group of the branch: its commit, or else its ``day``."""
+
+    column: Column
+    day: date | None = None
+
+    def is_of(self, group: Point, branch: str) -> bool:
+        if self.column.branch != branch or self.column.version.pk != group.version.pk:
+            return False
+        return bool(group.commit) or group.time.astimezone(UTC).date() == self.day
+
+
 def branch_table(
-    project: Project, branch: Column, *, metric: str, last: int, base: Column | None
+    project: Project,
+    branch: Column,
+    *,
+    metric: str,
+    last: int,
+    base: Base | None,
+    rows: Rows = EVERY_ROW,
+    relative_to: RelativeTo = "base",
+    grouping: Grouping | None = None,
 ) -> BranchTable | None:
-    """The ``last`` groups of a branch relative to the release ``base``; without it, to the oldest of them.
+    """The ``last`` groups of a branch relative to ``base``; without it, to the oldest of them.
 
     ``branch`` is any column at its place. None where the metric was not measured there. A constant number of
     statements.
     """
-    series = _series(project, branch, metric)
+    series = _series(project, branch, metric, rows)
     since = _start_of_newest(project, branch, max(last, _GROUPS_FOR_NOISE))
     points = histories(series, since=since)
     order = positions(points.values(), branch=branch.branch)
@@ -59,29 +95,38 @@ def branch_table(
     if not newest:
         return None
     cells, first = _by_position(points, series)
-    base_cells = _cells_of_release(project, base, metric) if base else {}
+    base_cells = _cells_of(project, base, metric, rows) if base else {}
     base_group = None if base_cells else first[newest[0]]
     if base_group:
         base_cells, newest = cells[newest[0]], newest[1:]
+    elif base:
+        newest = [position for position in newest if not base.is_of(first[position], branch.branch)]
     groups = [first[position] for position in newest]
     margin = equivalence_margin(project)
-    rows = compared_rows(
+    found = compared_rows(
         base_cells,
         [cells[position] for position in newest],
         noise=_noise(points, series),
+        relative_to=relative_to,
+        group_of=grouping.of if grouping else None,
         margin=margin,
     )
     table = ComparisonTable(
         metric=metric,
-        unit=rows[0].unit,
-        direction=rows[0].direction,
-        base=replace(branch, version=base_group.version) if base_group else base or branch,
+        unit=found[0].unit,
+        direction=found[0].direction,
+        base=replace(branch, version=base_group.version) if base_group else _column(base, branch),
         columns=tuple(replace(branch, version=group.version) for group in groups),
-        rows=tuple(rows),
-        geomean=tuple(geometric_mean(rows, index) for index in range(len(groups))),
+        rows=tuple(found),
+        geomean=tuple(geometric_mean(found, index) for index in range(len(groups))),
+        groups=group_summaries(found, grouping.names) if grouping else (),
         margin=margin,
     )
     return BranchTable(table, groups, base_group)
+
+
+def _column(base: Base | None, branch: Column) -> Column:
+    return base.column if base else branch
 
 
 def group_name(point: Point) -> str:
@@ -93,7 +138,7 @@ def day(time: datetime) -> str:
     return f"{time.astimezone(UTC).day} {time.astimezone(UTC):%b}"
 
 
-def _series(project: Project, branch: Column, metric: str) -> dict[int, Series]:
+def _series(project: Project, branch: Column, metric: str, rows: Rows) -> dict[int, Series]:
     found = Series.objects.filter(
         project=project,
         product=branch.version.product_id,
@@ -104,6 +149,10 @@ def _series(project: Project, branch: Column, metric: str) -> dict[int, Series]:
         counterpart=branch.counterpart,
         metric=metric,
     )
+    if rows.workloads:
+        found = found.filter(workload__name__in=rows.workloads)
+    if rows.threads:
+        found = found.filter(threads_in(rows.threads))
     return {one.pk: one for one in found.select_related("workload")}
 
 
@@ -150,9 +199,17 @@ def _row_key(series: Series) -> RowKey:
     return series.workload.name, series.threads
 
 
-def _cells_of_release(project: Project, base: Column, metric: str) -> dict[RowKey, Cell]:
+def _cells_of(project: Project, base: Base, metric: str, rows: Rows) -> dict[RowKey, Cell]:
     try:
-        table = compare_columns(project, metric=metric, base=base, columns=[])
+        table = compare_columns(
+            project,
+            metric=metric,
+            base=base.column,
+            columns=[],
+            workloads=rows.workloads,
+            threads=rows.threads,
+            day=base.day,
+        )
     except SelectorError:
         return {}
     return {(row.workload, row.threads): row.base for row in table.rows if row.base}

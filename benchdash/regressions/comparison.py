@@ -4,9 +4,9 @@ import statistics
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from datetime import datetime
+from datetime import UTC, date, datetime, time, timedelta
 from itertools import chain
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from django.db.models import Q, QuerySet
@@ -27,6 +27,7 @@ from benchdash.results.queries import MeasuredVersion, Point
 from benchdash.results.readings import HIGHER, Direction
 from benchdash.results.sessions import session_means, sessions_of
 from benchdash.results.versions import parse_version
+from benchdash.results.workload_groups import Grouping, grouping_of
 
 _MOST_CANDIDATES = 20
 _WITH_FORKS = "score"
@@ -136,6 +137,9 @@ class Cell:
 RowKey = tuple[str, int | None]
 """The name of a workload and a thread count."""
 
+RelativeTo = Literal["base", "previous"]
+"""What a column is held against: the base, or the column before it (the first one against the base)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -166,8 +170,25 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class GroupSummary:
+    """The ratios of a group of workloads, column by column: geometric mean, lowest and highest.
+
+    ``name`` is None for the rows of no group. None where a column has no ratio of it.
+    """
+
+    name: str | None
+    rows: int
+    geomean: tuple[float | None, ...]
+    lowest: tuple[float | None, ...]
+    highest: tuple[float | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ComparisonTable:
-    """``unit`` and ``direction`` are those of the first row. ``margin`` is what counts as the same."""
+    """``unit`` and ``direction`` are those of the first row. ``margin`` is what counts as the same.
+
+    ``groups`` are in the order of the project's.
+    """
 
     metric: str
     unit: str
@@ -177,6 +198,7 @@ class ComparisonTable:
     rows: tuple[Row, ...]
     geomean: tuple[float | None, ...]
     margin: float = EQUIVALENT
+    groups: tuple[GroupSummary, ...] = ()
 
 
 def compare(
@@ -189,16 +211,18 @@ def compare(
     workloads: Sequence[str] = (),
     threads: Sequence[int | None] = (),
     margin: float | None = None,
+    relative_to: RelativeTo = "base",
 ) -> ComparisonTable:
     """The table of the columns ``against`` relative to ``base``; by default all versions of its product.
 
     ``filters`` complete the selectors; ``workloads`` and ``threads`` choose rows, empty means all.
-    ``margin`` is the relative difference that does not matter, None that of the project.
-    Raises SelectorError where a selector is ambiguous or nothing fits.
+    ``margin`` is the relative difference that does not matter, None that of the project. Rows have the
+    groups of the project. Raises SelectorError where a selector is ambiguous or nothing fits.
     """
     runs = included_runs(project, workloads=workloads, threads=threads)
     base_column, columns = chosen_columns(runs, base, against, filters or {})
-    return _table(runs, metric, base_column, columns, _margin(project, margin))
+    terms = _Terms(_margin(project, margin), relative_to, grouping_of(project))
+    return _table(runs, metric, base_column, columns, terms)
 
 
 def chosen_columns(
@@ -222,10 +246,19 @@ def compare_columns(
     columns: Sequence[Column],
     workloads: Sequence[str] = (),
     threads: Sequence[int | None] = (),
+    day: date | None = None,
+    relative_to: RelativeTo = "base",
+    grouping: Grouping | None = None,
 ) -> ComparisonTable:
-    """The same for columns that are known already; one statement. Raises SelectorError for the metric."""
+    """The same for columns that are known already; one statement. Raises SelectorError for the metric.
+
+    ``day``: only runs that started on it, by UTC. Rows have groups where ``grouping`` gives them.
+    """
     runs = included_runs(project, workloads=workloads, threads=threads)
-    return _table(runs, metric, base, columns, _margin(project, None))
+    if day is not None:
+        midnight = datetime.combine(day, time(), UTC)
+        runs = runs.filter(started_at__gte=midnight, started_at__lt=midnight + timedelta(days=1))
+    return _table(runs, metric, base, columns, _Terms(_margin(project, None), relative_to, grouping))
 
 
 def compare_all_metrics(
@@ -238,7 +271,7 @@ def compare_all_metrics(
 ) -> list[ComparisonTable]:
     """A table for each metric that any of the columns has, by name; at most two statements."""
     by_metric = _cells_of(included_runs(project, workloads=workloads, threads=threads), [base, *columns])
-    margin = _margin(project, None)
+    terms = _Terms(_margin(project, None))
     return [
         _table_of(
             metric,
@@ -246,7 +279,7 @@ def compare_all_metrics(
             columns,
             cells.get(base.key, {}),
             [cells.get(one.key, {}) for one in columns],
-            margin,
+            terms,
         )
         for metric, cells in sorted(by_metric.items())
     ]
@@ -267,7 +300,7 @@ def compare_runs(base: Run, other: Run) -> list[ComparisonTable]:
             [column_of(other)],
             cells.get(base.pk, {}),
             [cells.get(other.pk, {})],
-            _margin(base.project, None),
+            _Terms(_margin(base.project, None)),
         )
         for metric, cells in sorted(by_metric.items())
     ]
@@ -292,12 +325,14 @@ def compared_rows(
     *,
     noise: Mapping[RowKey, tuple[float, float]] | None = None,
     margin: float = EQUIVALENT,
+    relative_to: RelativeTo = "base",
+    group_of: Callable[[str], str | None] | None = None,
 ) -> list[Row]:
     """The rows of a table from the cells of its base and of each column, in the order of their keys.
 
     ``noise`` is the standard deviation of the logs of single runs of a row and its degrees of freedom, where
     a history tells it; other rows take the scatter of repeats over the rest of the table. ``margin`` is the
-    relative difference that does not matter.
+    relative difference that does not matter. ``group_of`` says the group of a workload.
     """
     keys = sorted({*base, *chain.from_iterable(columns)}, key=_row_order)
     pool = _Pool.of([base, *columns])
@@ -306,20 +341,22 @@ def compared_rows(
         {key: _steadied(cell, *pool.without(key, index)) for key, cell in column.items()}
         for index, column in enumerate(columns, start=1)
     ]
-    compared = {}
+    before = [base, *columns]
+    compared, directions = {}, []
     for key in keys:
         known = (noise or {}).get(key)
         for index, column in enumerate(columns):
-            if (one := base.get(key)) and (other := column.get(key)) and one.unit == other.unit:
-                found = _compare(one, other, *(known or pool.without(key, 0, index + 1)), margin)
+            at = index if relative_to == "previous" else 0
+            if (one := before[at].get(key)) and (other := column.get(key)) and one.unit == other.unit:
+                found = _compare(one, other, *(known or pool.without(key, at, index + 1)), margin)
                 compared[key, index] = found if known else _of_the_table(found)
-    directions = [base[key].direction for key, _ in compared]
+                directions.append(one.direction)
     verdicts = dict(zip(compared, _verdicts(list(compared.values()), directions, margin), strict=True))
     return [
         Row(
             workload=key[0],
             threads=key[1],
-            group=None,
+            group=group_of(key[0]) if group_of else None,
             base=base.get(key),
             cells=tuple(column.get(key) for column in columns),
             comparisons=tuple(verdicts.get((key, index)) for index in range(len(columns))),
@@ -350,10 +387,35 @@ def cell_of(point: Point, series: Series) -> Cell:
 
 def geometric_mean(rows: Iterable[Row], column: int) -> float | None:
     """Of the ratios of one column; None where it has none."""
-    ratios = [
+    ratios = _ratios(rows, column)
+    return float(np.exp(np.mean(np.log(ratios)))) if ratios else None
+
+
+def group_summaries(rows: Sequence[Row], names: Sequence[str]) -> tuple[GroupSummary, ...]:
+    """Of each group that has rows, in the order of ``names``; the rows of no group come last."""
+    of_group: dict[str | None, list[Row]] = {name: [] for name in [*names, None]}
+    for row in rows:
+        of_group[row.group].append(row)
+    return tuple(summary_of(found, name) for name, found in of_group.items() if found)
+
+
+def summary_of(rows: Sequence[Row], name: str | None = None) -> GroupSummary:
+    """Of at least one row."""
+    columns = range(len(rows[0].cells))
+    ratios = [_ratios(rows, column) for column in columns]
+    return GroupSummary(
+        name=name,
+        rows=len(rows),
+        geomean=tuple(geometric_mean(rows, column) for column in columns),
+        lowest=tuple(min(found, default=None) for found in ratios),
+        highest=tuple(max(found, default=None) for found in ratios),
+    )
+
+
+def _ratios(rows: Iterable[Row], column: int) -> list[float]:
+    return [
         one.ratio for row in rows if (one := row.comparisons[column]) is not None and one.ratio is not None
     ]
-    return float(np.exp(np.mean(np.log(ratios)))) if ratios else None
 
 
 def resolve(runs: QuerySet[Run], selector: Selector, *, field: str) -> Column:
@@ -381,11 +443,13 @@ def included_runs(
     runs = Run.objects.filter(project=project, excluded_at=None)
     if workloads:
         runs = runs.filter(Q(workload__name__in=workloads) | Q(workload__aliases__name__in=workloads))
-    if threads:
-        counts = [count for count in threads if count is not None]
-        wanted = runs.filter(threads__in=counts)
-        runs = wanted | runs.filter(threads=None) if None in threads else wanted
-    return runs
+    return runs.filter(threads_in(threads)) if threads else runs
+
+
+def threads_in(threads: Sequence[int | None]) -> Q:
+    """Runs or series of these thread counts; None: of those where nobody said it."""
+    counted = Q(threads__in=[count for count in threads if count is not None])
+    return counted | Q(threads=None) if None in threads else counted
 
 
 def _conditions(selector: Selector) -> Q:
@@ -502,14 +566,23 @@ def _margin(project: Project, asked: float | None) -> float:
     return equivalence_margin(project) if asked is None else asked
 
 
+@dataclass(frozen=True, slots=True)
+class _Terms:
+    """How the columns of a table are compared, and its rows grouped."""
+
+    margin: float
+    relative_to: RelativeTo = "base"
+    grouping: Grouping | None = None
+
+
 def _table(
-    runs: QuerySet[Run], metric: str, base: Column, columns: Sequence[Column], margin: float
+    runs: QuerySet[Run], metric: str, base: Column, columns: Sequence[Column], terms: _Terms
 ) -> ComparisonTable:
     cells = _cells_of(runs, [base, *columns], metric).get(metric)
     if not cells:
         raise SelectorError(f"nothing of these versions has the metric {metric!r}", field="metric")
     others = [cells.get(column.key, {}) for column in columns]
-    return _table_of(metric, base, columns, cells.get(base.key, {}), others, margin)
+    return _table_of(metric, base, columns, cells.get(base.key, {}), others, terms)
 
 
 def _table_of(
@@ -518,9 +591,16 @@ def _table_of(
     columns: Sequence[Column],
     base_cells: Mapping[RowKey, Cell],
     cells: Sequence[Mapping[RowKey, Cell]],
-    margin: float,
+    terms: _Terms,
 ) -> ComparisonTable:
-    rows = compared_rows(base_cells, cells, margin=margin)
+    grouping = terms.grouping
+    rows = compared_rows(
+        base_cells,
+        cells,
+        margin=terms.margin,
+        relative_to=terms.relative_to,
+        group_of=grouping.of if grouping else None,
+    )
     return ComparisonTable(
         metric=metric,
         unit=rows[0].unit,
@@ -529,7 +609,8 @@ def _table_of(
         columns=tuple(columns),
         rows=tuple(rows),
         geomean=tuple(geometric_mean(rows, index) for index in range(len(columns))),
-        margin=margin,
+        margin=terms.margin,
+        groups=group_summaries(rows, grouping.names) if grouping else (),
     )
 
 

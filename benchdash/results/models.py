@@ -8,7 +8,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from benchdash.accounts.models import Project
+from benchdash.accounts.models import Project, User
 from benchdash.results import readings
 from benchdash.results.readings import HIGHER, LOWER
 
@@ -129,6 +129,25 @@ class Workload(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["project", "name"], name="workload_is_unique")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class WorkloadGroup(models.Model):
+    """Workloads that do alike, by patterns of their names; of several that fit, the first by position.
+
+    A project without any has the automatic ones of benchdash.results.workload_groups.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="workload_groups")
+    name = models.CharField(max_length=100)
+    position = models.PositiveIntegerField()
+    patterns = ArrayField(models.CharField(max_length=300))
+
+    class Meta:
+        ordering = ["position", "pk"]
+        constraints = [models.UniqueConstraint(fields=["project", "name"], name="workload_group_is_unique")]
 
     def __str__(self) -> str:
         return self.name
@@ -312,6 +331,37 @@ class Series(models.Model):
     @property
     def better(self) -> readings.Direction:
         return HIGHER if self.higher_is_better else LOWER
+
+
+class Baseline(models.Model):
+    """What the groups of a branch at one place are held against, until the next row of that place.
+
+    ``version`` is a release, or with ``branch_group`` that group of the branch itself: its commit, or where
+    it has none, ``day``. Without a version none is chosen any more. Rows are never changed.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="baselines")
+    product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="+")
+    build = models.CharField(max_length=100, blank=True)
+    branch = models.CharField(max_length=200)
+    hardware = models.ForeignKey(Hardware, on_delete=models.CASCADE, related_name="+")
+    configuration = models.ForeignKey(Configuration, on_delete=models.CASCADE, related_name="+")
+    counterpart = models.CharField(max_length=200, blank=True)
+    version = models.ForeignKey(
+        ServerVersion, on_delete=models.CASCADE, null=True, blank=True, related_name="+"
+    )
+    branch_group = models.BooleanField(default=False)
+    day = models.DateField(null=True, blank=True)
+    reason = models.TextField()
+    set_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    set_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["-pk"]
+        indexes = [models.Index(fields=["project", "branch"], name="baseline_by_branch")]
+
+    def __str__(self) -> str:
+        return self.reason
 
 
 class Measurement(models.Model):

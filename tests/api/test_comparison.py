@@ -51,7 +51,8 @@ def id_of(version):
 def test_a_version_is_compared_with_all_others_of_its_product(project, compare):
     make_series([[100, 100.8, 99.2], [100, 100.8, 99.2], [80, 81, 79]], project=project)
     table = compare(base=id_of("10.6.1"))
-    assert list(table) == ["metric", "unit", "direction", "base", "columns", "rows", "geomean", "margin"]
+    assert list(table)[:4] == ["metric", "unit", "direction", "base"]
+    assert list(table)[4:] == ["columns", "rows", "geomean", "margin", "groups"]
     assert (table["metric"], table["unit"], table["direction"]) == ("tps", "1/s", "higher")
     assert table["base"] == {
         "id": id_of("10.6.1"),
@@ -66,7 +67,11 @@ def test_a_version_is_compared_with_all_others_of_its_product(project, compare):
     }
     assert [column["version"] for column in table["columns"]] == ["10.6.2", "10.6.3"]
     [row] = table["rows"]
-    assert (row["workload"], row["threads"], row["group"]) == ("oltp_read_only", 4, None)
+    assert (row["workload"], row["threads"], row["group"]) == (
+        "oltp_read_only",
+        4,
+        "range queries with aggregation",
+    )
     assert (row["base"]["value"], row["base"]["n"]) == (100, 3)
     assert row["base"]["low"] < 100 < row["base"]["high"]
     same, worse = row["cells"]
@@ -268,3 +273,27 @@ def test_more_versions_take_no_more_statements(project, anonymous, django_assert
     query = {"project": "amber", "metric": "tps", "base": id_of("10.6.1")}
     with django_assert_max_num_queries(8):
         assert len(anonymous.get("/api/v1/compare/", query).json()["columns"]) == 19
+
+
+def test_groups_have_their_means(project, compare):
+    for workload, values in (("hot-points", [100, 50]), ("point-query", [100, 200]), ("SELECT 1", [10, 9])):
+        make_series(values, project=project, workload=workload)
+    assert compare(base=id_of("10.6.1"))["groups"] == [
+        {
+            "group": "point queries",
+            "rows": 2,
+            "geomean": [pytest.approx(1.0)],
+            "lowest": [0.5],
+            "highest": [2.0],
+        },
+        {"group": None, "rows": 1, "geomean": [pytest.approx(0.9)], "lowest": [0.9], "highest": [0.9]},
+    ]
+
+
+def test_each_column_can_be_held_against_the_one_before(project, compare, refused):
+    make_series([100, 50, 75], project=project)
+    table = compare(base=id_of("10.6.1"), relative_to="previous")
+    assert [cell["ratio"] for cell in table["rows"][0]["cells"]] == [0.5, 1.5]
+    assert compare(base=id_of("10.6.1"), relative_to="base")["rows"][0]["cells"][1]["ratio"] == 0.75
+    error = refused(base=id_of("10.6.1"), relative_to="next")
+    assert (error["field"], error["message"]) == ("relative_to", "'next' is none of base, previous")

@@ -9,3 +9,17 @@ def text_of(answer):
     assert answer.status_code in (200, 201, 422), answer.status_code
     visible = re.sub(r"<(script|style|svg)\b.*?</\1>", " ", answer.content.decode(), flags=re.DOTALL)
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", visible)).split())
+
+
+def matrix(answer):
+    """The words of the matrix, a list for each row."""
+    table = re.search(r'<table[^>]*id="matrix".*?</table>', answer.content.decode(), re.DOTALL)[0]
+    rows = re.findall(r"<tr.*?</tr>", table, re.DOTALL)
+    cells = [re.findall(r"<t[hd].*?</t[hd]>", row, re.DOTALL) for row in rows]
+    return [[" ".join(re.sub(r"<[^>]+>", " ", cell).split()) for cell in row] for row in cells]
+
+
+def chip(answer, name):
+    """What a filter says that it has chosen."""
+    found = re.search(rf'id="filter-{name}".*?chip-value">([^<]*)<', answer.content.decode(), re.DOTALL)
+    return found and found[1]

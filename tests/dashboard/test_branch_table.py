@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from benchdash.dashboard.branch_table import branch_table, group_name
+from benchdash.dashboard.branch_table import Base, branch_table, group_name
 from benchdash.regressions.comparison import Selector, columns_of
 from tests.builders import START, make_project, make_record, make_runs, make_series
 
@@ -20,7 +20,7 @@ def project():
 
 def read(project, *, last=3, base=None, metric="tps"):
     [branch, *_] = columns_of(project, Selector(branch="main"))
-    return branch_table(project, branch, metric=metric, last=last, base=base)
+    return branch_table(project, branch, metric=metric, last=last, base=base and Base(base))
 
 
 def ratios(found):

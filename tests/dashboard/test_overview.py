@@ -9,7 +9,7 @@ from benchdash.dashboard.columns import short_id
 from benchdash.regressions.comparison import Selector, columns_of
 from benchdash.regressions.services import analyse_touched
 from tests.builders import START, make_project, make_record, make_runs, make_series, make_upload, make_user
-from tests.dashboard.pages import text_of
+from tests.dashboard.pages import chip, matrix, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -41,20 +41,6 @@ def measure(project, *, versions=("10.2.44", "10.6.23"), workloads=("ro",), thre
 
 def get(client, query=""):
     return client.get(f"/p/bench/?{query}")
-
-
-def matrix(answer):
-    """The words of the matrix, a list for each row."""
-    table = re.search(r'<table[^>]*id="matrix".*?</table>', answer.content.decode(), re.DOTALL)[0]
-    rows = re.findall(r"<tr.*?</tr>", table, re.DOTALL)
-    cells = [re.findall(r"<t[hd].*?</t[hd]>", row, re.DOTALL) for row in rows]
-    return [[" ".join(re.sub(r"<[^>]+>", " ", cell).split()) for cell in row] for row in cells]
-
-
-def chip(answer, name):
-    """What a filter says that it has chosen."""
-    found = re.search(rf'id="filter-{name}".*?chip-value">([^<]*)<', answer.content.decode(), re.DOTALL)
-    return found and found[1]
 
 
 # --- the matrix of releases ---------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from benchdash.regressions.comparison import (
 from benchdash.results.models import Run
 from benchdash.results.readings import Reading
 from benchdash.results.records import SampleTable
+from benchdash.results.workload_groups import AUTOMATIC
 from tests.builders import START, make_project, make_record, make_runs
 
 pytestmark = pytest.mark.django_db
@@ -86,7 +87,7 @@ def test_known_columns_are_compared_in_one_statement_and_as_by_selectors(project
         )
     base, other = columns(project)
     with CaptureQueriesContext(connection) as statements:
-        table = compare_columns(project, metric="tps", base=base, columns=[other])
+        table = compare_columns(project, metric="tps", base=base, columns=[other], grouping=AUTOMATIC)
     assert len(statements) == 1
     by_selectors = compare(
         project, metric="tps", base=Selector(version="10.2.44"), against=[Selector(version="10.6.23")]
@@ -141,6 +142,49 @@ def test_two_runs_are_compared_metric_by_metric_in_one_row(project):
     assert tps.rows[0].comparisons[0].ratio == pytest.approx(1.1)
     assert (latency.rows[0].base.value, latency.rows[0].cells) == (5.0, (None,))
     assert (qps.rows[0].base, qps.rows[0].cells[0].value) == (None, 900.0)
+
+
+def test_each_version_can_be_held_against_the_one_before(project):
+    for version, value in (("10.2.44", 100.0), ("10.6.23", 50.0), ("10.11.15", 75.0)):
+        make_runs([make_record(value, version=version)], project=project)
+    base, *others = columns(project)
+    table = compare_columns(project, metric="tps", base=base, columns=others, relative_to="previous")
+    assert [one.ratio for one in table.rows[0].comparisons] == [0.5, 1.5]
+
+
+def test_what_the_version_before_lacks_is_not_compared(project):
+    make_runs([make_record(100.0, version="10.2.44"), make_record(75.0, version="10.11.15")], project=project)
+    make_runs([make_record(50.0, version="10.6.23", workload="rw")], project=project)
+    base, *others = columns(project)
+    table = compare_columns(project, metric="tps", base=base, columns=others, relative_to="previous")
+    assert table.rows[0].comparisons == (None, None)
+
+
+def test_groups_have_their_geometric_mean_lowest_and_highest_ratio(project):
+    for version, values in (("10.2.44", (100.0, 100.0, 100.0)), ("10.6.23", (50.0, 200.0, 90.0))):
+        names = ("hot-points", "point-query", "SELECT 1")
+        make_runs(
+            [
+                make_record(value, version=version, workload=name)
+                for name, value in zip(names, values, strict=True)
+            ],
+            project=project,
+        )
+    base, *others = columns(project)
+    table = compare_columns(project, metric="tps", base=base, columns=others, grouping=AUTOMATIC)
+    assert [row.group for row in table.rows] == [None, "point queries", "point queries"]
+    points, rest = table.groups
+    assert (points.name, points.rows, points.lowest, points.highest) == ("point queries", 2, (0.5,), (2.0,))
+    assert points.geomean == pytest.approx((1.0,))
+    assert (rest.name, rest.rows, rest.lowest) == (None, 1, (0.9,))
+
+
+def test_only_the_runs_of_one_day_may_count(project):
+    later = START + timedelta(days=1)
+    make_runs([make_record(100.0), make_record(90.0, started_at=later)], project=project)
+    [only] = columns(project)
+    table = compare_columns(project, metric="tps", base=only, columns=[], day=later.date())
+    assert table.rows[0].base.values == (90.0,)
 
 
 def test_what_was_never_measured_is_said(project):

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import fields
-from typing import Any
+from typing import Any, get_args
 
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
@@ -20,6 +20,8 @@ from benchdash.api.views.base import FORMAT, PROJECT, View
 from benchdash.regressions.comparison import (
     Cell,
     ComparisonTable,
+    GroupSummary,
+    RelativeTo,
     Row,
     Selector,
     SelectorError,
@@ -63,6 +65,12 @@ class CompareView(View):
                 OpenApiTypes.FLOAT,
                 description="the relative difference that does not matter, such as 0.02; else the project's",
             ),
+            OpenApiParameter(
+                "relative_to",
+                enum=get_args(RelativeTo),
+                default="base",
+                description="`previous`: each column against the one before it, the first against the base",
+            ),
             FORMAT,
         ],
         responses={(200, "application/json"): ComparisonSerializer, (200, "text/csv"): OpenApiTypes.STR},
@@ -84,6 +92,7 @@ def asked_table(project: Project, request: Request) -> ComparisonTable:
         metric=parameters.required_text(request, "metric"),
         workloads=[text for text in parameters.texts(request, "workload") if text],
         margin=_margin(request),
+        relative_to=_relative_to(request),
         **asked_columns(request),
     )
 
@@ -106,6 +115,13 @@ def refusal(error: SelectorError) -> HttpResponse:
 def _margin(request: Request) -> float | None:
     said = parameters.text(request, "margin")
     return parameters.share("margin", said) if said else None
+
+
+def _relative_to(request: Request) -> RelativeTo:
+    asked = parameters.text(request, "relative_to") or "base"
+    known: tuple[RelativeTo, ...] = get_args(RelativeTo)
+    parameters.choice("relative_to", asked, known)
+    return next(one for one in known if one == asked)
 
 
 def _selector(field: str, text: str) -> Selector:
@@ -147,6 +163,17 @@ def _json(table: ComparisonTable) -> dict[str, Any]:
         "rows": [row_as_json(row) for row in table.rows],
         "geomean": table.geomean,
         "margin": table.margin,
+        "groups": [_group_as_json(group) for group in table.groups],
+    }
+
+
+def _group_as_json(group: GroupSummary) -> dict[str, Any]:
+    return {
+        "group": group.name,
+        "rows": group.rows,
+        "geomean": group.geomean,
+        "lowest": group.lowest,
+        "highest": group.highest,
     }
 
 

@@ -1,18 +1,31 @@
 """Workloads by versions: a table whose cells are filled with what their numbers mean."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
-from itertools import groupby
-from math import exp, log
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, groupby
+from math import exp, inf, log
+from typing import Literal
 
 from benchdash.dashboard import numbers, verdict_words
-from benchdash.regressions.comparison import Cell, ComparisonTable, Row, geometric_mean
+from benchdash.regressions.comparison import (
+    Cell,
+    ComparisonTable,
+    GroupSummary,
+    Row,
+    geometric_mean,
+    summary_of,
+)
 from benchdash.regressions.detection import Comparison
 from benchdash.results.readings import HIGHER
 
 Link = Callable[[Sequence[Row], int | None], str]
 """Where a click leads from the cell of a column (None: the base) in some rows of one workload."""
+
+Values = Literal["relative", "absolute", "both"]
+Order = Literal["name", "last", "worst"]
+
+OTHERS = "other workloads"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +37,39 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True)
+class Look:
+    """What a matrix shows. ``opened`` workloads have a row for each thread count below their own.
+
+    ``order``: by name, by the step into the last column (the largest first), or by what a workload lost in
+    its worst column. ``only_changed`` leaves the rows with a coloured cell. ``by_size`` colours what could
+    not be tested by its size. ``groups`` shows sections with a summary each; ``only_groups`` just these.
+    """
+
+    values: Values = "relative"
+    order: Order = "name"
+    opened: Collection[str] = ()
+    only_changed: bool = False
+    by_size: bool = False
+    groups: bool = False
+    only_groups: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class MatrixCell:
-    """``says`` is what the number alone does not: the value, the number of runs, the verdict."""
+    """``says`` is what the number alone does not: the value, the number of runs, the verdict.
+
+    ``below`` is what stands under the number.
+    """
 
     text: str
     level: str
     says: str
     url: str
+    below: str = ""
+
+    @property
+    def is_changed(self) -> bool:
+        return self.level.startswith(("better", "worse"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +91,53 @@ class MatrixRow:
         """Whether it stands under the row of its workload."""
         return self.folds == 0
 
+    @property
+    def is_changed(self) -> bool:
+        return any(cell.is_changed for cell in self.cells if cell)
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregates:
+    """Over some rows, column by column; empty where they have no meaning."""
+
+    mean: Sequence[MatrixCell | None] = ()
+    lowest: Sequence[str] = ()
+    highest: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A group of workloads; without a name all of them. ``size`` counts the workloads, hidden ones too."""
+
+    name: str
+    size: int
+    rows: Sequence[MatrixRow]
+    aggregates: Aggregates = field(default_factory=Aggregates)
+
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """``total`` is the geometric mean of each column over everything; empty where that has no meaning."""
+    """``total`` is over everything; ``hidden`` is how many workloads are not shown because none changed."""
 
-    rows: Sequence[MatrixRow]
-    total: Sequence[MatrixCell | None]
+    sections: Sequence[Section]
+    total: Aggregates
+    hidden: int = 0
+
+    @property
+    def rows(self) -> list[MatrixRow]:
+        return list(chain.from_iterable(section.rows for section in self.sections))
 
     @property
     def is_folded(self) -> bool:
         return any(row.folds > 1 for row in self.rows)
+
+    @property
+    def shares_threads(self) -> bool:
+        """Whether every row is of the same one thread count, which then need not stand in each."""
+        return len(self.rows) > 1 and len({(row.folds, row.threads) for row in self.rows}) == 1
+
+
+_Folded = tuple[MatrixRow, list[Row]]
 
 
 def matrix(
@@ -70,61 +145,170 @@ def matrix(
     *,
     write: Callable[[float], str],
     link: Link,
-    opened: Collection[str] = (),
+    look: Look | None = None,
 ) -> Matrix:
-    """The rows of a comparison, folded by workload; ``write`` says a ratio as the page says it.
-
-    Of ``opened`` workloads every thread count has a row of its own below.
-    """
-    rows: list[MatrixRow] = []
-    for workload, found in groupby(table.rows, key=lambda row: row.workload):
-        group = list(found)
-        is_open = workload in opened and len(group) > 1
-        rows.append(_row(group, write, link, folds=len(group), is_open=is_open))
-        if is_open:
-            rows.extend(_row([row], write, link, folds=0, is_open=False) for row in group)
-    return Matrix(rows=rows, total=_total(table, write))
-
-
-def _row(
-    rows: Sequence[Row], write: Callable[[float], str], link: Link, *, folds: int, is_open: bool
-) -> MatrixRow:
-    return MatrixRow(
-        workload=rows[0].workload,
-        threads=rows[0].threads if len(rows) == 1 else None,
-        folds=folds,
-        is_open=is_open,
-        base=_base_cell(rows, link),
-        cells=[_cell(rows, column, write, link) for column in range(len(rows[0].cells))],
+    """The rows of a comparison, folded by workload; ``write`` says a ratio as the page says it."""
+    look = look or Look()
+    drawing = _Drawing(write=write, link=link, look=look)
+    folded = [drawing.folded(list(rows)) for _, rows in groupby(table.rows, key=lambda row: row.workload)]
+    shown = [one for one in folded if one[0].is_changed or not look.only_changed]
+    shown.sort(key=lambda one: _rank(one[1], look.order))
+    return Matrix(
+        sections=list(_sections(table, drawing, folded, shown)),
+        total=drawing.aggregates(summary_of(table.rows), table.rows),
+        hidden=len(folded) - len(shown),
     )
 
 
-def _base_cell(rows: Sequence[Row], link: Link) -> MatrixCell | None:
-    cells = [row.base for row in rows if row.base]
-    if not cells:
-        return None
-    positive = all(cell.value > 0 for cell in cells)
-    value = exp(sum(log(cell.value) for cell in cells) / len(cells)) if positive else None
-    return MatrixCell(
-        text=numbers.number(cells[0].value if len(cells) == 1 else value),
-        level="base",
-        says=_value_words(cells),
-        url=link(rows, None),
-    )
+def is_tested(table: ComparisonTable) -> bool:
+    """Whether anything of it could be told from noise."""
+    compared = (one for row in table.rows for one in row.comparisons if one)
+    return any(one.verdict != "unknown" or one.p is not None for one in compared)
 
 
-def _cell(rows: Sequence[Row], column: int, write: Callable[[float], str], link: Link) -> MatrixCell | None:
-    cells = [cell for row in rows if (cell := row.cells[column])]
-    if not cells:
-        return None
-    compared = [one for row in rows if (one := row.comparisons[column])]
-    ratio, direction = geometric_mean(rows, column), rows[0].direction
-    return MatrixCell(
-        text=numbers.NOTHING if ratio is None else write(ratio),
-        level=numbers.ratio_level(ratio, direction, _verdict(compared, ratio, direction)),
-        says=", ".join(filter(None, [_value_words(cells), _verdict_words(compared)])),
-        url=link(rows, column),
-    )
+# --- rows ---------------------------------------------------------------------------------------------------
+
+
+def _sections(
+    table: ComparisonTable, drawing: "_Drawing", folded: Sequence[_Folded], shown: Sequence[_Folded]
+) -> Iterator[Section]:
+    look = drawing.look
+    if not look.groups or len(table.groups) < 2:
+        yield Section("", len(folded), [part for one in shown for part in drawing.with_parts(*one)])
+        return
+    for group in table.groups:
+        within = [one for one in folded if one[1][0].group == group.name]
+        visible = [] if look.only_groups else [one for one in shown if one[1][0].group == group.name]
+        if not visible and not look.only_groups and look.only_changed:
+            continue
+        yield Section(
+            name=group.name or OTHERS,
+            size=len(within),
+            rows=[part for one in visible for part in drawing.with_parts(*one)],
+            aggregates=drawing.aggregates(group, [row for _, rows in within for row in rows]),
+        )
+
+
+def _rank(rows: Sequence[Row], order: Order) -> tuple[float, str]:
+    name = rows[0].workload
+    if order == "last":
+        return -_last_step(rows), name
+    if order == "worst":
+        return _worst(rows), name
+    return 0, name
+
+
+def _last_step(rows: Sequence[Row]) -> float:
+    """The size of the step into the last column, as a mean of logs; -inf where it is not known."""
+    steps = []
+    for row in rows:
+        before, last = [row.base, *row.cells][-2:] if row.cells else (None, None)
+        if before and last and before.unit == last.unit and before.value > 0 and last.value > 0:
+            steps.append(log(last.value / before.value))
+    return abs(sum(steps) / len(steps)) if steps else -inf
+
+
+def _worst(rows: Sequence[Row]) -> float:
+    """The smallest ratio of any column, turned where lower is better; inf where there is none."""
+    ratios = [geometric_mean(rows, column) for column in range(len(rows[0].cells))]
+    higher = rows[0].direction == HIGHER
+    return min((ratio if higher else 1 / ratio for ratio in ratios if ratio), default=inf)
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawing:
+    """How cells are written, where they lead, and what is shown of them."""
+
+    write: Callable[[float], str]
+    link: Link
+    look: Look
+
+    def folded(self, rows: list[Row]) -> _Folded:
+        is_open = rows[0].workload in self.look.opened and len(rows) > 1
+        return self._row(rows, folds=len(rows), is_open=is_open), rows
+
+    def with_parts(self, row: MatrixRow, rows: Sequence[Row]) -> Iterator[MatrixRow]:
+        yield row
+        if row.is_open:
+            yield from (self._row([part], folds=0, is_open=False) for part in rows)
+
+    def aggregates(self, summary: GroupSummary, rows: Sequence[Row]) -> Aggregates:
+        """Nothing of a single row, or of rows some of which are better when higher and some when lower."""
+        directions = {row.direction for row in rows}
+        if len(directions) > 1 or len(rows) < 2:
+            return Aggregates()
+        [direction] = directions
+        return Aggregates(
+            mean=[self._mean(ratio, column, rows, direction) for column, ratio in enumerate(summary.geomean)],
+            lowest=[self._ratio(ratio) for ratio in summary.lowest],
+            highest=[self._ratio(ratio) for ratio in summary.highest],
+        )
+
+    def _mean(
+        self, ratio: float | None, column: int, rows: Sequence[Row], direction: str
+    ) -> MatrixCell | None:
+        if ratio is None:
+            return None
+        compared = [one for row in rows if (one := row.comparisons[column])]
+        says = f"{len(compared)} ratios: {_verdict_words(compared)}"
+        return MatrixCell(self.write(ratio), self._level(ratio, direction, compared), says, url="")
+
+    def _ratio(self, ratio: float | None) -> str:
+        return numbers.NOTHING if ratio is None else self.write(ratio)
+
+    def _level(self, ratio: float | None, direction: str, compared: Sequence[Comparison]) -> str:
+        verdict = _verdict(compared, ratio, direction)
+        if verdict == "unknown" and self.look.by_size and ratio is not None:
+            verdict = ""
+        return numbers.ratio_level(ratio, direction, verdict)
+
+    def _row(self, rows: Sequence[Row], *, folds: int, is_open: bool) -> MatrixRow:
+        return MatrixRow(
+            workload=rows[0].workload,
+            threads=rows[0].threads if len(rows) == 1 else None,
+            folds=folds,
+            is_open=is_open,
+            base=self._base_cell(rows),
+            cells=[self._cell(rows, column) for column in range(len(rows[0].cells))],
+        )
+
+    def _base_cell(self, rows: Sequence[Row]) -> MatrixCell | None:
+        cells = [row.base for row in rows if row.base]
+        if not cells:
+            return None
+        return MatrixCell(
+            text=_value(cells),
+            level="base",
+            says=_value_words(cells),
+            url=self.link(rows, None),
+            below="" if self.look.values == "relative" else _runs(cells),
+        )
+
+    def _cell(self, rows: Sequence[Row], column: int) -> MatrixCell | None:
+        cells = [cell for row in rows if (cell := row.cells[column])]
+        if not cells:
+            return None
+        compared = [one for row in rows if (one := row.comparisons[column])]
+        ratio, direction = geometric_mean(rows, column), rows[0].direction
+        text, below = self._words(self._ratio(ratio), cells)
+        return MatrixCell(
+            text=text,
+            level=self._level(ratio, direction, compared),
+            says=", ".join(filter(None, [_value_words(cells), _verdict_words(compared)])),
+            url=self.link(rows, column),
+            below=below,
+        )
+
+    def _words(self, ratio: str, cells: Sequence[Cell]) -> tuple[str, str]:
+        match self.look.values:
+            case "absolute":
+                return _value(cells), _runs(cells)
+            case "both":
+                return ratio, f"{_value(cells)}, {_runs(cells)}"
+        return ratio, ""
+
+
+# --- words --------------------------------------------------------------------------------------------------
 
 
 def _verdict(compared: Sequence[Comparison], ratio: float | None, direction: str) -> str:
@@ -136,6 +320,18 @@ def _verdict(compared: Sequence[Comparison], ratio: float | None, direction: str
         return "unknown"
     agreed = "better" if (ratio > 1) == (direction == HIGHER) else "worse"
     return agreed if said <= {agreed, "same", "unknown"} else ""
+
+
+def _value(cells: Sequence[Cell]) -> str:
+    """The value, or of several thread counts their geometric mean."""
+    if len(cells) == 1:
+        return numbers.number(cells[0].value)
+    positive = all(cell.value > 0 for cell in cells)
+    return numbers.number(exp(sum(log(cell.value) for cell in cells) / len(cells)) if positive else None)
+
+
+def _runs(cells: Sequence[Cell]) -> str:
+    return f"n{numbers.NO_BREAK}={numbers.NO_BREAK}{numbers.count(sum(cell.n for cell in cells))}"
 
 
 def _value_words(cells: Sequence[Cell]) -> str:
@@ -158,16 +354,3 @@ def _verdict_words(compared: Sequence[Comparison]) -> str:
         for verdict in ("better", "worse", "same", "unknown")
         if counts[verdict]
     )
-
-
-def _total(table: ComparisonTable, write: Callable[[float], str]) -> list[MatrixCell | None]:
-    directions = {row.direction for row in table.rows}
-    if len(directions) > 1 or len(table.rows) < 2:
-        return []
-    cells: list[MatrixCell | None] = []
-    for column, ratio in enumerate(table.geomean):
-        compared = [one for row in table.rows if (one := row.comparisons[column])]
-        level = numbers.ratio_level(ratio, table.direction, _verdict(compared, ratio, table.direction))
-        says = f"{len(compared)} ratios: {_verdict_words(compared)}"
-        cells.append(None if ratio is None else MatrixCell(write(ratio), level, says, url=""))
-    return cells

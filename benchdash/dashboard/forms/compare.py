@@ -51,11 +51,13 @@ class View:
         return [(name, value) for name, value in said if value]
 
 
-def read_columns(query: QueryDict, available: Sequence[Column], project: Project) -> Columns:
+def read_columns(
+    query: QueryDict, available: Sequence[Column], project: Project, *, at_first: int = AT_FIRST
+) -> Columns:
     """The columns that ``v`` and ``base`` choose. An address that chooses none gets the newest versions."""
     asked = list(dict.fromkeys(text for text in [*query.getlist("v"), query.get("base", "")] if text))
     if not asked:
-        chosen = _newest(available, project)
+        chosen = _newest(available, project)[-at_first:]
         return Columns(chosen=tuple(chosen), base=chosen[0])
     meant = {text: meant_by(text, available) for text in asked}
     wanted = {
@@ -88,7 +90,7 @@ def _newest(available: Sequence[Column], project: Project) -> list[Column]:
     at_place = [column for column in available if Place.of(column) == place]
     if len(at_place) == 1:
         at_place = [column for column in available if _are_neighbours(column, at_place[0])]
-    return at_place[-AT_FIRST:]
+    return at_place
 
 
 def _are_neighbours(column: Column, other: Column) -> bool:
@@ -135,7 +137,7 @@ def read_choice(query: QueryDict, columns: Columns) -> Choice:
         columns=columns,
         metrics=list(dict.fromkeys(query.getlist("metric"))),
         workloads=list(dict.fromkeys(query.getlist("workload"))),
-        threads=_read_threads(query),
+        threads=read_threads(query),
         view=_read_view(query),
     )
 
@@ -144,7 +146,7 @@ def threads_texts(threads: Iterable[int | None]) -> list[str]:
     return [UNSAID_THREADS if count is None else str(count) for count in threads]
 
 
-def _read_threads(query: QueryDict) -> list[int | None]:
+def read_threads(query: QueryDict) -> list[int | None]:
     texts = query.getlist("threads")
     numbers = [text for text in texts if text.isascii() and text.isdigit() and len(text) < 10]
     counts = sorted({int(text) for text in numbers})

@@ -1,6 +1,12 @@
 """Comparison tables made by hand, for the tests of what is drawn of them."""
 
-from benchdash.regressions.comparison import Cell, ComparisonTable, compared_rows, geometric_mean
+from benchdash.regressions.comparison import (
+    Cell,
+    ComparisonTable,
+    compared_rows,
+    geometric_mean,
+    group_summaries,
+)
 
 
 def cell(*values, unit="1/s", direction="higher", low=None, high=None):
@@ -20,17 +26,17 @@ def cell(*values, unit="1/s", direction="higher", low=None, high=None):
     )
 
 
-def rows(base, *columns):
+def rows(base, *columns, grouping=None):
     """Rows of {(workload, threads): cell or value} of the base and of each column."""
     sides = [
         {key: one if isinstance(one, Cell) else cell(one) for key, one in side.items()}
         for side in (base, *columns)
     ]
-    return compared_rows(sides[0], sides[1:])
+    return compared_rows(sides[0], sides[1:], group_of=grouping.of if grouping else None)
 
 
-def table(base, *columns, metric="tps"):
-    found = rows(base, *columns)
+def table(base, *columns, metric="tps", grouping=None):
+    found = rows(base, *columns, grouping=grouping)
     return ComparisonTable(
         metric=metric,
         unit=found[0].unit,
@@ -39,4 +45,5 @@ def table(base, *columns, metric="tps"):
         columns=(None,) * len(columns),
         rows=tuple(found),
         geomean=tuple(geometric_mean(found, index) for index in range(len(columns))),
+        groups=group_summaries(found, grouping.names) if grouping else (),
     )

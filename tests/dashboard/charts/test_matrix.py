@@ -1,7 +1,8 @@
 """Workloads by versions."""
 
 from benchdash.dashboard import numbers
-from benchdash.dashboard.charts.matrix import matrix
+from benchdash.dashboard.charts.matrix import Look, is_tested, matrix
+from benchdash.results.workload_groups import AUTOMATIC
 from tests.dashboard.charts.tables import cell, table
 
 STEADY = (1.0, 1.001, 1.002)
@@ -12,11 +13,11 @@ def steady(value, **fields):
     return cell(*(value * factor for factor in STEADY), **fields)
 
 
-def drawn(found, opened=()):
+def drawn(found, **look):
     def link(rows, column):
         return f"/{rows[0].workload}/{len(rows)}/{column}"
 
-    return matrix(found, write=numbers.ratio, link=link, opened=opened)
+    return matrix(found, write=numbers.ratio, link=link, look=Look(**look))
 
 
 def test_thread_counts_are_folded_to_their_geometric_mean():
@@ -81,9 +82,97 @@ def test_what_was_not_measured_is_empty():
 
 def test_the_total_is_the_mean_of_all_ratios_where_all_go_in_one_direction():
     found = table({("ro", 4): 100.0, ("rw", 4): 100.0}, {("ro", 4): 50.0, ("rw", 4): 200.0})
-    assert [one.text for one in drawn(found).total] == ["1.00"]
+    assert [one.text for one in drawn(found).total.mean] == ["1.00"]
     mixed = table(
         {("avgt", None): cell(1.0, unit="ns/op", direction="lower"), ("thrpt", None): cell(1.0)},
         {("avgt", None): cell(2.0, unit="ns/op", direction="lower"), ("thrpt", None): cell(2.0)},
     )
-    assert drawn(mixed).total == []
+    assert not drawn(mixed).total.mean
+
+
+# --- groups, order, what is shown ---------------------------------------------------------------------------
+
+
+def grouped(base, *columns):
+    return table(base, *columns, grouping=AUTOMATIC)
+
+
+def names_of(found):
+    return [row.workload for row in found.rows]
+
+
+def test_groups_are_sections_with_mean_lowest_and_highest():
+    base = {("hot-points", 4): 100.0, ("point-query", 4): 100.0, ("scan", 4): 100.0}
+    found = grouped(base, {("hot-points", 4): 50.0, ("point-query", 4): 200.0, ("scan", 4): 90.0})
+    points, ranges = drawn(found, groups=True).sections
+    assert (points.name, points.size, names_of(points)) == ("point queries", 2, ["hot-points", "point-query"])
+    assert [one.text for one in points.aggregates.mean] == ["1.00"]
+    assert (points.aggregates.lowest, points.aggregates.highest) == (["0.50"], ["2.00"])
+    assert (ranges.name, names_of(ranges), ranges.aggregates.mean) == ("range queries", ["scan"], ())
+    assert [section.name for section in drawn(found).sections] == [""]
+
+
+def test_a_table_of_one_group_has_no_sections():
+    found = grouped({("hot-points", 4): 100.0, ("point-query", 4): 100.0}, {("hot-points", 4): 50.0})
+    assert [section.name for section in drawn(found, groups=True).sections] == [""]
+
+
+def test_groups_only_has_no_rows():
+    found = grouped({("hot-points", 4): 100.0, ("scan", 4): 100.0}, {("scan", 4): 90.0})
+    sections = drawn(found, groups=True, only_groups=True).sections
+    assert [(section.name, section.rows) for section in sections] == [
+        ("point queries", []),
+        ("range queries", []),
+    ]
+
+
+def test_rows_are_sorted_by_the_step_into_the_last_column_or_by_the_worst():
+    base = {("a", 4): 100.0, ("b", 4): 100.0, ("c", 4): 100.0}
+    middle = {("a", 4): 50.0, ("b", 4): 90.0, ("c", 4): 100.0}
+    last = {("a", 4): 50.0, ("b", 4): 95.0, ("c", 4): 130.0}
+    found = table(base, middle, last)
+    assert names_of(drawn(found)) == ["a", "b", "c"]
+    assert names_of(drawn(found, order="last")) == ["c", "b", "a"]
+    assert names_of(drawn(found, order="worst")) == ["a", "b", "c"]
+
+
+def test_the_worst_of_a_time_is_the_longest():
+    unit = {"unit": "ms", "direction": "lower"}
+    base = {("a", 4): cell(1.0, **unit), ("b", 4): cell(1.0, **unit)}
+    found = table(base, {("a", 4): cell(0.5, **unit), ("b", 4): cell(2.0, **unit)}, metric="latency_avg")
+    assert names_of(drawn(found, order="worst")) == ["b", "a"]
+
+
+def test_only_rows_beyond_the_noise_are_left_and_the_others_counted():
+    base = {("ro", 4): steady(100.0), ("rw", 4): steady(100.0)}
+    found = table(base, {("ro", 4): steady(90.0), ("rw", 4): steady(100.05)})
+    shown = drawn(found, only_changed=True)
+    assert (names_of(shown), shown.hidden) == (["ro"], 1)
+    # The mean is still that of both.
+    assert shown.total.mean == drawn(found).total.mean
+
+
+def test_sizes_have_colours_only_where_that_is_wanted():
+    found = table({("ro", 4): 100.0}, {("ro", 4): 50.0})
+    assert not is_tested(found)
+    assert drawn(found, by_size=True).rows[0].cells[0].level == "worse-4"
+    assert is_tested(table({("ro", 4): steady(100.0)}, {("ro", 4): steady(50.0)}))
+
+
+def test_a_change_within_the_noise_stays_grey_whatever_colours_are_wanted():
+    found = table({("ro", 4): steady(100.0)}, {("ro", 4): steady(100.05)})
+    assert drawn(found, by_size=True).rows[0].cells[0].level == "same"
+
+
+def test_values_and_runs_stand_in_the_cells_where_they_are_wanted():
+    found = table({("ro", 4): steady(100.0)}, {("ro", 4): steady(90.0)})
+    base, one = drawn(found, values="both").rows[0].base, drawn(found, values="both").rows[0].cells[0]
+    assert (one.text, one.below.replace("\N{NO-BREAK SPACE}", " ")) == ("0.90", "90.09, n = 3")
+    assert (base.text, base.below.replace("\N{NO-BREAK SPACE}", " ")) == ("100.1", "n = 3")
+    one = drawn(found, values="absolute").rows[0].cells[0]
+    assert (one.text, one.level) == ("90.09", "worse-3")
+
+
+def test_one_thread_count_of_all_rows_need_not_stand_in_each():
+    assert drawn(table({("a", 4): 1.0, ("b", 4): 1.0}, {})).shares_threads
+    assert not drawn(table({("a", 4): 1.0, ("b", 8): 1.0}, {})).shares_threads
