@@ -76,7 +76,9 @@ class ChangePoint(models.Model):
     """A shift, stored. ``run`` is the earliest run of the first group of the new level and holds its place;
     ``last_good`` is the latest run of the group before it.
 
-    ``before`` and ``after`` are levels in the series' unit; ``change`` is after / before - 1.
+    ``before`` and ``after`` are levels in the series' unit; ``change`` is after / before - 1. Where there are
+    too few groups to know the noise of the series, it is that of its family, ``family_size`` series of its
+    metric at its place, which let expect a new level from ``expected_low`` to ``expected_high``.
     """
 
     class State(models.TextChoices):
@@ -98,6 +100,9 @@ class ChangePoint(models.Model):
     change = models.FloatField()
     confidence = models.FloatField()
     noise = models.FloatField(null=True)  # relative spread of the series within its levels
+    family_size = models.PositiveIntegerField(null=True)
+    expected_low = models.FloatField(null=True)
+    expected_high = models.FloatField(null=True)
     groups_before = models.PositiveIntegerField()
     groups_after = models.PositiveIntegerField()
     detected_at = models.DateTimeField(default=timezone.now)

@@ -10,9 +10,11 @@ from django.db.models import QuerySet
 from numpy.typing import NDArray
 
 from benchdash.regressions.detection.joint import Key
+from benchdash.regressions.detection.releases import MOST_GROUPS, Sessions
 from benchdash.results.models import Series
 from benchdash.results.queries import Point, histories, positions
 from benchdash.results.readings import Direction
+from benchdash.results.sessions import session_means
 from benchdash.results.stability import THROUGHPUT
 
 # These follow from others of the same run, tell of the machine, or hang on a single event; they are drawn,
@@ -166,13 +168,14 @@ def place_histories(place: Place) -> dict[int, History]:
 class Table:
     """The watched series of a place as detection takes them; see ``detection.find_joint_shifts``.
 
-    ``series`` are their ids.
+    ``series`` are their ids, ``sessions`` the values of each session of the first groups.
     """
 
     values: Mapping[Key, NDArray[np.float64]]
     directions: Mapping[Key, Direction]
     machine: Mapping[Hashable, NDArray[np.float64]]
     expected: frozenset[int]
+    sessions: Mapping[Key, Sessions]
     series: Mapping[Key, int]
 
     @property
@@ -193,8 +196,19 @@ def table_of(histories: Mapping[int, History]) -> Table:
             if history.series.metric == SPEED_OF_THE_MACHINE
         },
         expected=changed_surroundings(watched.values()),
+        sessions={
+            key: [_sessions(point) for point in one.points[:MOST_GROUPS]] for key, one in watched.items()
+        },
         series={key: history.series.pk for key, history in watched.items()},
     )
+
+
+def _sessions(point: Point | None) -> Sequence[float]:
+    """The value of each session of a group; a run of which none is known is one of its own."""
+    if point is None:
+        return ()
+    known = point.sessions and min(point.values) > 0
+    return session_means(point.values, point.sessions) if known else point.values
 
 
 def changed_surroundings(histories: Iterable[History]) -> frozenset[int]:

@@ -281,6 +281,9 @@ _FIELDS = (
     "change",
     "confidence",
     "noise",
+    "family_size",
+    "expected_low",
+    "expected_high",
     "groups_before",
     "groups_after",
     "confirmed_at",
@@ -327,6 +330,7 @@ def _find(histories: Mapping[int, History], *, known: frozenset[int], first_new:
         known=known,
         expected=table.expected,
         machine=table.machine,
+        sessions=table.sessions,
     )
     found = (
         _Found(series_id=table.series[key], shift=shift, history=histories[table.series[key]])
@@ -382,7 +386,11 @@ def _describe(change_point: ChangePoint, found: _Found, *, news_since: datetime,
     change_point.state = ChangePoint.State(shift.state)
     change_point.before, change_point.after, change_point.change = shift.before, shift.after, shift.change
     change_point.confidence = shift.confidence
-    change_point.noise = history.noise
+    family = shift.family
+    change_point.noise = family.noise if family else history.noise
+    change_point.family_size = family.series if family else None
+    change_point.expected_low = family.low if family else None
+    change_point.expected_high = family.high if family else None
     change_point.groups_before, change_point.groups_after = history.groups_around(shift.index)
     change_point.historical = historical
     if newly_confirmed:

@@ -9,8 +9,10 @@ from benchdash.regressions.detection.compare import (
     compare_samples,
     median_interval,
 )
-from benchdash.regressions.detection.joint import JointShift, find_joint_shifts, follow_joint_shifts
+from benchdash.regressions.detection.joint import JointShift, find_joint_shifts
+from benchdash.regressions.detection.looks import follow_joint_shifts
 from benchdash.regressions.detection.null import FalseAlarms, false_alarms
+from benchdash.regressions.detection.releases import find_release_shifts
 from benchdash.regressions.detection.shifts import (
     Shift,
     find_shifts,
@@ -31,6 +33,7 @@ __all__ = [
     "compare_samples",
     "false_alarms",
     "find_joint_shifts",
+    "find_release_shifts",
     "find_shifts",
     "find_shifts_in",
     "follow_joint_shifts",

@@ -18,8 +18,7 @@ at that position passes Benjamini & Hochberg 1995 at 5 %; without such a member 
 the means say.
 """
 
-from collections import deque
-from collections.abc import Collection, Hashable, Iterator, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -146,45 +145,6 @@ def find_joint_shifts(
         for index, cluster in sorted(clusters, key=lambda pair: pair[0])
     ]
     return [shift for shift in shifts if shift]
-
-
-def follow_joint_shifts(
-    table: Mapping[Key, Values],
-    directions: Mapping[Key, Direction],
-    *,
-    first_new: int,
-    known: Collection[int] = (),
-    expected: Collection[int] = (),
-    machine: Mapping[Hashable, Values] | None = None,
-) -> list[JointShift]:
-    """The joint shifts after a look at each position from ``first_new`` on, as they would have come.
-
-    A history that is imported at once so tells what it would have told night by night.
-    """
-    looks = joint_looks(
-        table, directions, first_new=first_new, known=known, expected=expected, machine=machine
-    )
-    return deque(looks, maxlen=1).pop()
-
-
-def joint_looks(
-    table: Mapping[Key, Values],
-    directions: Mapping[Key, Direction],
-    *,
-    first_new: int,
-    known: Collection[int] = (),
-    expected: Collection[int] = (),
-    machine: Mapping[Hashable, Values] | None = None,
-) -> Iterator[list[JointShift]]:
-    """What each look shows: one at every position from ``first_new`` on, the last at the whole table."""
-    length = max(map(len, table.values()), default=0)
-    first = min(max(first_new + 1, _FEWEST_POINTS), length)
-    for end in range(first, length + 1):
-        so_far = {key: values[:end] for key, values in table.items()}
-        slow = {what: values[:end] for what, values in (machine or {}).items()}
-        found = find_joint_shifts(so_far, directions, known=known, expected=expected, machine=slow)
-        yield found
-        known = [shift.index for shift in found if shift.state == "confirmed"]
 
 
 def _series(key: Key, values: Floats, slow: Floats | None, direction: Direction) -> _Series | None:

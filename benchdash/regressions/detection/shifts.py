@@ -20,13 +20,28 @@ _MOST_WORTH = 19
 
 
 @dataclass(frozen=True, slots=True)
+class Family:
+    """What the other series of a place said where a history is too short to know its own noise.
+
+    ``noise`` is the relative sd of one session at one level, ``low`` and ``high`` hold the new level with
+    95 % if nothing changed, and ``series`` were looked at.
+    """
+
+    noise: float
+    low: float
+    high: float
+    series: int
+
+
+@dataclass(frozen=True, slots=True)
 class Shift:
     """A change of level: ``index`` is the first point of the new level.
 
     ``before`` and ``after`` are the medians of the two levels in the metric's own unit, ``change`` is after
     / before - 1. ``confidence`` is the share of changes told with it that are true: of those that were
     searched for, by a fit to synthetic series (``levels``). For one or two newest points and for a known
-    place it is 1 less the p of their test, corrected for the places searched.
+    place it is 1 less the p of their test, corrected for the places searched. ``family`` is set where the
+    noise is that of other series (``releases``).
     """
 
     index: int
@@ -35,6 +50,7 @@ class Shift:
     change: float
     confidence: float
     state: State
+    family: Family | None = None
 
 
 def find_shifts(

@@ -1,0 +1,114 @@
+"""What each look at a growing table shows: a handful of groups by ``releases``, a history by ``joint``.
+
+Both are asked while there are six to ten groups. Where they mean the same change, the one that is confirmed
+counts, and of two confirmed ones that of the history. What was confirmed of few groups stays while its own
+evidence does, also where it lies too near the beginning for a history to say anything of it.
+"""
+
+from collections import deque
+from collections.abc import Collection, Hashable, Iterator, Mapping
+
+import numpy as np
+
+from benchdash.regressions.detection.joint import JointShift, Key, find_joint_shifts
+from benchdash.regressions.detection.levels import LASTING
+from benchdash.regressions.detection.releases import MOST_GROUPS, Sessions, find_release_shifts
+from benchdash.regressions.detection.shifts import Values, as_array
+from benchdash.results.readings import Direction
+
+_FEWEST_GROUPS = 2
+
+
+def follow_joint_shifts(
+    table: Mapping[Key, Values],
+    directions: Mapping[Key, Direction],
+    *,
+    first_new: int,
+    known: Collection[int] = (),
+    expected: Collection[int] = (),
+    machine: Mapping[Hashable, Values] | None = None,
+    sessions: Mapping[Key, Sessions] | None = None,
+) -> list[JointShift]:
+    """The joint shifts after a look at each position from ``first_new`` on, as they would have come.
+
+    A history that is imported at once so tells what it would have told night by night. The arguments are
+    those of ``joint.find_joint_shifts``; ``sessions`` holds by position the values of the sessions behind
+    each value of ``table`` (see ``releases``), as far as they are known.
+    """
+    looks = joint_looks(
+        table,
+        directions,
+        first_new=first_new,
+        known=known,
+        expected=expected,
+        machine=machine,
+        sessions=sessions,
+    )
+    return deque(looks, maxlen=1).pop()
+
+
+def joint_looks(
+    table: Mapping[Key, Values],
+    directions: Mapping[Key, Direction],
+    *,
+    first_new: int,
+    known: Collection[int] = (),
+    expected: Collection[int] = (),
+    machine: Mapping[Hashable, Values] | None = None,
+    sessions: Mapping[Key, Sessions] | None = None,
+) -> Iterator[list[JointShift]]:
+    """What each look shows: one at every position from ``first_new`` on, the last at the whole table."""
+    length = max(map(len, table.values()), default=0)
+    first = min(max(first_new + 1, _FEWEST_GROUPS), length)
+    repeats = {key: _sessions(values, (sessions or {}).get(key, ())) for key, values in table.items()}
+    for end in range(first, length + 1):
+        so_far = {key: values[:end] for key, values in table.items()}
+        slow = {what: values[:end] for what, values in (machine or {}).items()}
+        expected_so_far = [index for index in expected if index < end]
+        found = find_joint_shifts(so_far, directions, known=known, expected=expected_so_far, machine=slow)
+        few = _of_few_groups(
+            {key: values[:end] for key, values in repeats.items()},
+            directions,
+            known=[index for index in known if not _holds(found, index)] if end > MOST_GROUPS else known,
+            expected=expected_so_far,
+            search=end <= MOST_GROUPS,
+        )
+        found = _together(found, few)
+        yield found
+        known = [shift.index for shift in found if shift.state == "confirmed"]
+
+
+def _of_few_groups(
+    sessions: Mapping[Key, Sessions],
+    directions: Mapping[Key, Direction],
+    *,
+    known: Collection[int],
+    expected: Collection[int],
+    search: bool,
+) -> list[JointShift]:
+    early = [index for index in known if index < MOST_GROUPS]
+    if not early and not search:
+        return []
+    return find_release_shifts(sessions, directions, known=early, expected=expected, search=search)
+
+
+def _sessions(values: Values, known: Sessions) -> Sessions:
+    """By position the values of the sessions; a group of which none is known is one session."""
+    groups = [[float(value)] if np.isfinite(value) else [] for value in as_array(values)]
+    return [*known[: len(groups)], *groups[len(known) :]]
+
+
+def _holds(found: Collection[JointShift], index: int) -> bool:
+    return any(shift.index == index for shift in found)
+
+
+def _together(history: list[JointShift], few: list[JointShift]) -> list[JointShift]:
+    kept = list(history)
+    for one in few:
+        same = [
+            shift for shift in kept if shift.worse == one.worse and abs(shift.index - one.index) <= LASTING
+        ]
+        confirmed = any(shift.state == "confirmed" for shift in same)
+        if not same or (one.state == "confirmed" and not confirmed):
+            kept = [shift for shift in kept if shift not in same] + [one]
+    return sorted(kept, key=lambda shift: shift.index)

@@ -1,0 +1,177 @@
+"""How honest a handful of releases is judged: false alarms and power over simulated matrices.
+
+    python -m benchmarks.releases [MATRICES]
+
+A matrix has workloads as lines and releases as columns, and is looked at release by release. Noise is
+log-normal: 1.5 % from run to run in the median over workloads, some workloads three times as noisy as others,
+and 1 % from session to session for everything. A release is measured in one session unless repeats are named.
+"""
+
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from benchdash.regressions.detection.joint import JointShift, Key
+from benchdash.regressions.detection.looks import joint_looks
+from benchdash.regressions.detection.noise import Floats
+from benchdash.results.readings import HIGHER
+
+_SEED = 20261122
+_RUN_SD, _SPREAD = 0.015, 0.5
+_MATRICES = 1000
+_LOSS = 0.05
+
+Tails = Callable[[np.random.Generator, tuple[int, ...]], Floats]
+
+
+def _normal(rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
+    return rng.normal(size=shape)
+
+
+def _heavy(rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
+    """Student's t with three degrees of freedom, scaled to the quartiles of a normal distribution."""
+    return np.asarray(rng.standard_t(3, size=shape) * 0.6745 / 0.7649)
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """``threads`` lines a workload. ``session_sd`` hits everything, ``part_sd`` a random third of the lines.
+
+    One session in ``bad`` is 10 % slow. From release ``loss_at`` on ``share`` of the workloads lose 5 %.
+    """
+
+    name: str
+    workloads: int
+    releases: int
+    threads: int = 1
+    repeats: int = 1
+    session_sd: float = 0.01
+    part_sd: float = 0.0
+    bad: int = 0
+    tails: Tails = _normal
+    loss_at: int | None = None
+    share: float = 0.0
+
+    def drawn(self, rng: np.random.Generator) -> dict[Key, list[list[float]]]:
+        lines = self.workloads * self.threads
+        shape = (lines, self.releases, self.repeats)
+        own = _RUN_SD * np.exp(_SPREAD * rng.normal(size=(lines, 1, 1)))
+        x = own * self.tails(rng, shape) + self.session_sd * self.tails(rng, shape[1:])
+        if self.part_sd:
+            x += (rng.random(size=shape) < 1 / 3) * self.part_sd * rng.normal(size=shape[1:])
+        if self.bad:
+            x += np.log(0.9) * (rng.random(size=shape[1:]) < 1 / self.bad)
+        if self.loss_at is not None:
+            slower = np.repeat(rng.permutation(self.workloads) < self.share * self.workloads, self.threads)
+            x[slower, self.loss_at :] += np.log(1 - _LOSS)
+        values = 1000 * np.exp(x)
+        return {
+            ((line // self.threads, 2 ** (line % self.threads)), "tps"): values[line].tolist()
+            for line in range(lines)
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Looks:
+    """``confirmed`` and ``suspected`` are how many shifts were told anew in so many ``looks``."""
+
+    looks: int
+    confirmed: int
+    suspected: int
+
+
+def equal() -> list[Matrix]:
+    small = [
+        Matrix("38 workloads, 35 releases", 38, 35),
+        Matrix("38 workloads, 10 releases", 38, 10),
+        Matrix("10 workloads, 4 releases", 10, 4),
+        Matrix("1 workload, 3 releases", 1, 3),
+        Matrix("1 workload, 10 releases", 1, 10),
+        Matrix("1 workload at 10 thread counts, 2 releases of 3 sessions", 1, 2, threads=10, repeats=3),
+        Matrix("5 workloads at 7 thread counts, 6 releases of 2 sessions", 5, 6, threads=7, repeats=2),
+    ]
+    ten = small[1]
+    return [
+        *small,
+        replace(ten, name="38 workloads, 10 releases, sessions 5 % apart", session_sd=0.05),
+        replace(ten, name="38 workloads, 10 releases, heavy tails (t of 3)", tails=_heavy),
+        replace(ten, name="38 workloads, 10 releases, sessions that hit a third by 3 %", part_sd=0.03),
+        replace(ten, name="38 workloads, 10 releases, one session in ten 10 % slow", bad=10),
+    ]
+
+
+def slower() -> list[Matrix]:
+    return [
+        Matrix("a third of 38 lose 5 % at release 3 of 4", 38, 4, loss_at=2, share=1 / 3),
+        Matrix("a third of 38 lose 5 % at release 6 of 6", 38, 6, loss_at=5, share=1 / 3),
+        Matrix("a third of 38 lose 5 % at release 6 of 7", 38, 7, loss_at=5, share=1 / 3),
+        Matrix("a third of 38 lose 5 % at release 6 of 10", 38, 10, loss_at=5, share=1 / 3),
+        Matrix("all of 38 lose 5 % at release 6 of 6", 38, 6, loss_at=5, share=1),
+        Matrix("all of 38 lose 5 % at release 6 of 10", 38, 10, loss_at=5, share=1),
+        Matrix("a third of 9 lose 5 % at release 6 of 10", 9, 10, loss_at=5, share=1 / 3),
+        Matrix("one of 38 loses 5 % at release 6 of 10", 38, 10, loss_at=5, share=1 / 38),
+        Matrix(
+            "a third of 38 lose 5 % at release 2 of 2, 3 sessions", 38, 2, repeats=3, loss_at=1, share=1 / 3
+        ),
+    ]
+
+
+def looks(matrix: Matrix, rng: np.random.Generator) -> Looks:
+    """All looks at one matrix; what is told again within five groups of itself is told once."""
+    told: list[JointShift] = []
+    number = 0
+    for found in _found(matrix, rng):
+        number += 1
+        told += [shift for shift in found if not any(_is_same(shift, one) for one in told)]
+    states = [shift.state for shift in told]
+    return Looks(number, states.count("confirmed"), states.count("suspected"))
+
+
+def state_of_the_loss(matrix: Matrix, rng: np.random.Generator) -> str | None:
+    """What the last look says of it, within a release of where it began; None where nothing."""
+    *_, last = _found(matrix, rng)
+    states = {shift.state for shift in last if shift.worse and abs(shift.index - (matrix.loss_at or 0)) <= 1}
+    return min(states, default=None)
+
+
+def _found(matrix: Matrix, rng: np.random.Generator) -> Iterator[list[JointShift]]:
+    sessions = matrix.drawn(rng)
+    table = {key: [float(np.median(group)) for group in groups] for key, groups in sessions.items()}
+    return joint_looks(table, dict.fromkeys(table, HIGHER), first_new=0, sessions=sessions)
+
+
+def _is_same(a: JointShift, b: JointShift) -> bool:
+    return (
+        a.worse == b.worse and abs(a.index - b.index) <= 5 and (a.state == b.state or b.state == "confirmed")
+    )
+
+
+def rows(matrices: int) -> Iterator[str]:
+    yield "| nothing changed | looks | confirmed per 1000 looks | suspected per 1000 looks |"
+    yield "|---|---:|---:|---:|"
+    for matrix in equal():
+        rng = np.random.default_rng(_SEED)
+        found = [looks(matrix, rng) for _ in range(matrices * 10 // matrix.releases)]
+        number = sum(one.looks for one in found)
+        told, suspected = sum(one.confirmed for one in found), sum(one.suspected for one in found)
+        yield f"| {matrix.name} | {number} | {1000 * told / number:.2f} | {1000 * suspected / number:.1f} |"
+    yield ""
+    yield "| a loss | confirmed | at least suspected |"
+    yield "|---|---:|---:|"
+    for matrix in slower():
+        rng = np.random.default_rng(_SEED)
+        states = [state_of_the_loss(matrix, rng) for _ in range(matrices // 10)]
+        confirmed, found_at_all = states.count("confirmed"), len(states) - states.count(None)
+        yield f"| {matrix.name} | {confirmed / len(states):.0%} | {found_at_all / len(states):.0%} |"
+
+
+def main() -> None:
+    for line in rows(int(sys.argv[1]) if len(sys.argv) > 1 else _MATRICES):
+        sys.stdout.write(line + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,173 @@
+"""A handful of releases, judged by the noise of their family."""
+
+import numpy as np
+import pytest
+
+from benchdash.regressions.detection import find_release_shifts
+from benchdash.results.readings import HIGHER, LOWER
+
+WORKLOADS = 12
+
+
+def matrix(levels, *, workloads=WORKLOADS, threads=(4,), sessions=1, noise=0.01, session_noise=0.003, seed=1):
+    """About 1,000 tps times ``levels[release]`` in each cell; or ``levels(workload, threads)`` gives them."""
+    rng = np.random.default_rng(seed)
+    of = levels if callable(levels) else lambda workload, threads: levels
+    releases = len(of(0, threads[0]))
+    session = session_noise * rng.normal(size=(releases, sessions))
+    return {
+        ((f"w{workload}", count), "tps"): (
+            1000
+            * np.array(of(workload, count))[:, None]
+            * np.exp(session + noise * rng.normal(size=(releases, sessions)))
+        ).tolist()
+        for workload in range(workloads)
+        for count in threads
+    }
+
+
+def found(table, **options):
+    return find_release_shifts(table, dict.fromkeys(table, HIGHER), **options)
+
+
+def a_third_loses(levels):
+    """The first third of the workloads has these levels, the others stay where they are."""
+    return lambda workload, threads: levels if workload < WORKLOADS / 3 else [1.0] * len(levels)
+
+
+THE_FIRST_THIRD = {f"w{workload}" for workload in range(WORKLOADS // 3)}
+
+
+def workloads_of(shift):
+    return {what[0] for what, _ in shift.members}
+
+
+# --- nothing to say ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("table", [{}, {(("w", 4), "tps"): []}, {(("w", 4), "tps"): [[], []]}])
+def test_nothing_measured_is_nothing_found(table):
+    assert found(table) == []
+
+
+@pytest.mark.parametrize("values", [[100], [100, 50], [100, 0], [0, 0, 0], [float("nan"), 100, 50]])
+def test_single_runs_of_one_workload_prove_nothing(values):
+    assert found({(("w", 4), "tps"): [[value] for value in values]}) == []
+
+
+def test_equal_values_do_not_make_a_machine_free_of_noise():
+    assert found({(("w", 4), "tps"): [[100], [100], [99.5], [99.5]]}) == []
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_noise_is_not_confirmed(seed):
+    table = matrix([1.0] * 6, seed=seed, session_noise=0.02)
+    assert [shift for shift in found(table) if shift.state == "confirmed"] == []
+
+
+def test_two_releases_that_differ_by_a_session_are_the_same():
+    # Everything lost a tenth at once: one session each cannot tell the server from the machine.
+    assert found(matrix([1.0, 0.9])) == []
+
+
+# --- part of the workloads --------------------------------------------------------------------------------
+
+
+def test_workloads_that_lose_together_are_suspected_after_one_run_each():
+    [shift] = found(matrix(a_third_loses([1.0, 1.0, 1.0, 0.92])))
+    assert (shift.index, shift.worse, shift.state) == (3, True, "suspected")
+    assert workloads_of(shift) == THE_FIRST_THIRD
+
+
+def test_and_confirmed_when_the_next_release_shows_it_too():
+    [shift] = found(matrix(a_third_loses([1.0, 1.0, 1.0, 0.92, 0.92])))
+    assert (shift.index, shift.worse, shift.state) == (3, True, "confirmed")
+    assert workloads_of(shift) == THE_FIRST_THIRD
+    for one in shift.members.values():
+        assert one.change == pytest.approx(-0.08, abs=0.03)
+        assert one.family.series == WORKLOADS
+        assert one.family.noise == pytest.approx(0.01, abs=0.005)
+        assert one.after < one.family.low < one.before < one.family.high
+
+
+def test_a_gain_is_found_alike():
+    [shift] = found(matrix(a_third_loses([1.0, 1.0, 1.0, 1.08, 1.08])))
+    assert (shift.worse, shift.state) == (False, "confirmed")
+
+
+def test_a_release_whose_sessions_disagree_is_not_confirmed():
+    # The loss of the fourth release is gone in the fifth: it was a bad hour.
+    shifts = found(matrix(a_third_loses([1.0, 1.0, 1.0, 0.85, 1.0])))
+    assert "confirmed" not in {shift.state for shift in shifts}
+
+
+def test_two_releases_of_one_run_each_are_compared_by_how_the_others_moved():
+    [shift] = found(matrix(a_third_loses([1.0, 0.85])))
+    assert shift.state == "suspected"
+    assert workloads_of(shift) == THE_FIRST_THIRD
+
+
+def test_response_times_that_rise_are_for_the_worse():
+    table = matrix(a_third_loses([1.0, 1.0, 1.0, 1.08, 1.08]))
+    [shift] = find_release_shifts(table, dict.fromkeys(table, LOWER))
+    assert (shift.worse, shift.state) == (True, "confirmed")
+
+
+def test_workloads_that_some_releases_lack_do_not_disturb_the_others():
+    table = matrix(a_third_loses([1.0, 1.0, 1.0, 0.92, 0.92]))
+    table[("w11", 4), "tps"][1:] = [[], [], [], []]
+    table[("w10", 4), "tps"][0] = []
+    [shift] = found(table)
+    assert workloads_of(shift) == THE_FIRST_THIRD
+
+
+# --- everything -------------------------------------------------------------------------------------------
+
+
+def test_a_loss_of_everything_needs_to_know_how_sessions_scatter():
+    [shift] = found(matrix([1.0] * 2 + [0.9] * 2))
+    assert (shift.index, shift.state) == (2, "suspected")
+    [shift] = found(matrix([1.0] * 4 + [0.9] * 4))
+    assert (shift.index, shift.state) == (4, "confirmed")
+    assert len(shift.members) == WORKLOADS
+
+
+def test_the_newest_session_alone_confirms_no_loss_of_everything():
+    [shift] = found(matrix([1.0] * 8 + [0.85]))
+    assert (shift.index, shift.state) == (8, "suspected")
+
+
+# --- threads ----------------------------------------------------------------------------------------------
+
+COUNTS = (1, 2, 4, 8, 16, 32, 64, 128)
+
+
+def from_64_on(workload, threads):
+    return [1.0, 0.8] if threads >= 64 else [1.0, 1.0]
+
+
+def test_a_loss_at_many_threads_is_found_there_although_sessions_differ():
+    table = matrix(from_64_on, workloads=1, threads=COUNTS, sessions=3, noise=0.01, session_noise=0.05)
+    [shift] = found(table, expected=[1])
+    assert (shift.index, shift.worse, shift.state) == (1, True, "confirmed")
+    assert {what[1] for what, _ in shift.members} == {64, 128}
+
+
+# --- what was known before --------------------------------------------------------------------------------
+
+
+def test_what_was_confirmed_stays_on_evidence_that_would_not_confirm_it_anew():
+    table = matrix([1.0] * 2 + [0.9] * 2)
+    assert [shift.state for shift in found(table)] == ["suspected"]
+    [shift] = found(table, known=[2], search=False)
+    assert (shift.index, shift.state) == (2, "confirmed")
+
+
+def test_what_was_confirmed_is_moved_where_the_evidence_has_gone():
+    [shift] = found(matrix(a_third_loses([1.0, 1.0, 0.92, 0.92, 0.92])), known=[3])
+    assert (shift.index, shift.state) == (2, "confirmed")
+
+
+def test_what_was_confirmed_goes_when_later_releases_do_not_show_it():
+    table = matrix(a_third_loses([1.0, 1.0, 0.92, 0.92, 1.0, 1.0, 1.0, 1.0]))
+    assert found(table, known=[6], search=False) == []
