@@ -1,4 +1,4 @@
-// What every page can do: theme, keys, menus, filters, confirmation, copying, tables as CSV.
+// What every page can do: theme, keys, menus, filters, confirmation, copying, tables as CSV and JSON.
 
 const THEMES = ["", "light", "dark"];
 const THEME_NAMES = { "": "Theme: as the system", light: "Theme: light", dark: "Theme: dark" };
@@ -60,7 +60,8 @@ function onClick(event) {
   if ("themeToggle" in button.dataset) nextTheme();
   if ("copy" in button.dataset) copy(button.dataset.copy, button);
   if ("copyLink" in button.dataset) copy(new URL(`#${button.dataset.copyLink}`, location).href, button);
-  if ("csvOf" in button.dataset) saveTable(document.getElementById(button.dataset.csvOf));
+  if ("csvOf" in button.dataset) saveCsv(document.getElementById(button.dataset.csvOf));
+  if ("jsonOf" in button.dataset) saveJson(document.getElementById(button.dataset.jsonOf));
   if ("unfold" in button.dataset) {
     const open = document.getElementById(button.dataset.unfold).classList.toggle("is-unfolded");
     button.setAttribute("aria-expanded", String(open));
@@ -168,13 +169,17 @@ document.addEventListener("submit", (event) => {
   dialog.showModal();
 });
 
-// --- tables as CSV: the exact value of a cell is in data-value, else its text ---
+// --- tables as files: the exact value of a cell is in data-value, else its text ---
 
 // What a spreadsheet would take for a formula; numbers and changes in per cent are none.
 const FORMULA = /^[=@]|^[+-](?!\d[\d.,]*(e[+-]?\d+)?(\s?%)?$)/;
 
+function plainCell(cell) {
+  return cell.dataset.value ?? cell.textContent.trim().replace(/\s+/g, " ");
+}
+
 function csvCell(cell) {
-  const plain = cell.dataset.value ?? cell.textContent.trim().replace(/\s+/g, " ");
+  const plain = plainCell(cell);
   const text = FORMULA.test(plain) ? `'${plain}` : plain;
   return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
@@ -182,6 +187,16 @@ function csvCell(cell) {
 function tableCsv(table) {
   const rows = [...table.rows].map((row) => [...row.cells].map(csvCell).join(","));
   return rows.join("\r\n") + "\r\n";
+}
+
+function jsonCell(cell) {
+  const plain = plainCell(cell);
+  return cell.dataset.value !== undefined && plain !== "" && isFinite(plain) ? Number(plain) : plain;
+}
+
+function tableJson(table) {
+  const [head, ...body] = [...table.rows].map((row) => [...row.cells].map(jsonCell));
+  return JSON.stringify({ title: table.caption?.textContent.trim() ?? "", columns: head, rows: body });
 }
 
 function save(blob, name) {
@@ -192,7 +207,11 @@ function save(blob, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
-function saveTable(table) {
+function saveJson(table) {
+  save(new Blob([tableJson(table)], { type: "application/json" }), `${table.id || "table"}.json`);
+}
+
+function saveCsv(table) {
   save(new Blob(["﻿", tableCsv(table)], { type: "text/csv;charset=utf-8" }), `${table.id || "table"}.csv`);
 }
 

@@ -1,5 +1,6 @@
 """The scripts of the shell, in a real browser: theme, keys, filters, charts, questions."""
 
+import json
 import re
 from pathlib import Path
 
@@ -144,6 +145,17 @@ def test_a_table_can_be_taken_away_as_csv_with_exact_values(guide):
         # No spreadsheet calculates what somebody uploaded.
         "'=HYPERLINK(1),-1e-05",
     ]
+
+
+def test_a_table_can_be_taken_away_as_json_with_numbers(guide):
+    with guide.expect_download() as download:
+        guide.get_by_role("button", name="JSON").click()
+    assert download.value.suggested_filename == "tps-table.json"
+    assert json.loads(Path(download.value.path()).read_text()) == {
+        "title": "",
+        "columns": ["Version", "1 thread"],
+        "rows": [['10.6, with a "fix"', 1234.5], ["=HYPERLINK(1)", -1e-05]],
+    }
 
 
 def test_one_key_leads_from_a_chart_to_its_table(guide):
