@@ -71,6 +71,9 @@ _TOGETHER = (
         "name",
         "preview",
         "reason",
+        "setting",
+        "with",
+        "subject",
     ),
 )
 _NUL, _HUGE, _NOT_UTF_8 = "%00", "9" * 30, "%ff%ED%A0%80%27%22%3Cb%3E%7B%25"

@@ -166,6 +166,7 @@ def test_a_member_finds_what_others_do_not(world):
         "api:curves",
         "api:gate",
         "api:latency",
+        "api:sweep",
     }
     assert set(found.values()) == {200, 400, 405}
 

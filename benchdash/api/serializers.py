@@ -13,6 +13,7 @@ from benchdash.api.parameters import LARGEST_ID
 from benchdash.regressions.detection.compare import Basis
 from benchdash.regressions.models import ChangePoint, Comment, Incident
 from benchdash.regressions.queries import evidence, what_changed
+from benchdash.regressions.sweeps.conditions import Kind
 from benchdash.results.models import Configuration, Hardware, Product, Run, Series, ServerVersion, Workload
 
 
@@ -545,6 +546,81 @@ class LatencySerializer(serializers.Serializer[Any]):
     base = ColumnSerializer()
     columns = ColumnSerializer(many=True)
     rows = LatencyRowSerializer(many=True)
+
+
+# --- one setting varied -----------------------------------------------------------------------------------
+
+
+class SubjectSerializer(serializers.Serializer[Any]):
+    """A version on a branch (empty: a release) beside a counterpart."""
+
+    id = serializers.CharField()
+    version_id = serializers.IntegerField()
+    product = serializers.CharField()
+    version = serializers.CharField()
+    build = serializers.CharField()
+    commit = serializers.CharField(allow_null=True)
+    branch = serializers.CharField()
+    counterpart = serializers.CharField()
+
+
+class SweepChoiceSerializer(serializers.Serializer[Any]):
+    """Something that varies. ``alike`` is how many of its ``values`` at most were measured with nothing else
+    different; null among them is a setting that was not set.
+    """
+
+    key = serializers.CharField()
+    kind = serializers.ChoiceField(choices=get_args(Kind))
+    name = serializers.CharField()
+    values = serializers.ListField(child=serializers.CharField(allow_null=True))
+    alike = serializers.IntegerField()
+
+
+class SweepDifferenceSerializer(serializers.Serializer[Any]):
+    """What else differs; null: not set."""
+
+    name = serializers.CharField()
+    base = serializers.CharField(allow_null=True)
+    value = serializers.CharField(allow_null=True)
+
+
+class SweepValueSerializer(serializers.Serializer[Any]):
+    """``left_out`` more runs have the value, under conditions that differ in ``left_out_for``."""
+
+    value = serializers.CharField(allow_null=True)
+    runs = serializers.IntegerField()
+    seconds = serializers.FloatField(allow_null=True)
+    differences = SweepDifferenceSerializer(many=True)
+    left_out = serializers.IntegerField()
+    left_out_for = serializers.ListField(child=serializers.CharField())
+
+
+class _SweepBaseCellSerializer(BaseCellSerializer):
+    value = serializers.FloatField(allow_null=True)
+
+
+class _SweepCellSerializer(CellSerializer):
+    value = serializers.FloatField(allow_null=True)
+
+
+class SweepRowSerializer(ComparisonRowSerializer):
+    base = _SweepBaseCellSerializer(allow_null=True)
+    cells = serializers.ListField(child=_SweepCellSerializer(allow_null=True))
+
+
+class SweepSerializer(serializers.Serializer[Any]):
+    """``cells`` and ``geomean`` are in the order of ``columns``, the values beside the base."""
+
+    subject = SubjectSerializer()
+    setting = SweepChoiceSerializer()
+    choices = SweepChoiceSerializer(many=True)
+    metric = serializers.CharField()
+    unit = serializers.CharField()
+    direction = serializers.ChoiceField(choices=Series.Direction.choices)
+    base = SweepValueSerializer()
+    columns = SweepValueSerializer(many=True)
+    rows = SweepRowSerializer(many=True)
+    geomean = serializers.ListField(child=serializers.FloatField(allow_null=True))
 
 
 # --- incidents --------------------------------------------------------------------------------------------

@@ -3,7 +3,18 @@
 from django.urls import path
 from rest_framework.routers import SimpleRouter
 
-from benchdash.api.views import catalogue, comparison, curves, gate, incidents, latency, members, runs, series
+from benchdash.api.views import (
+    catalogue,
+    comparison,
+    curves,
+    gate,
+    incidents,
+    latency,
+    members,
+    runs,
+    series,
+    sweep,
+)
 
 app_name = "api"
 
@@ -23,6 +34,7 @@ urlpatterns = [
     path("compare/", comparison.CompareView.as_view(), name="compare"),
     path("curves/", curves.CurvesView.as_view(), name="curves"),
     path("latency/", latency.LatencyView.as_view(), name="latency"),
+    path("sweep/", sweep.SweepView.as_view(), name="sweep"),
     path("gate/", gate.GateView.as_view(), name="gate"),
     path(
         "subscriptions/",

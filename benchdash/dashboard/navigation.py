@@ -33,6 +33,7 @@ _COMPARE = (
     _Entry("Matrix", "matrix"),
     _Entry("Curves", "curves"),
     _Entry("Latency", "latency"),
+    _Entry("Settings", "sweep"),
 )
 
 _MAIN = (

@@ -83,13 +83,13 @@ def panels(
     made = []
     for workload, found in groupby(table.rows, key=lambda row: row.workload):
         if key := keys.get(workload):
-            for number, rows in enumerate(_curves_and_bars(list(found))):
+            for number, rows in enumerate(curves_and_bars(list(found))):
                 name = f"{key}-{number}" if number else key
                 made.append(_panel(table, rows, lines, scale, place, name, addresses, draw_curve or draw))
     return made
 
 
-def _curves_and_bars(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
+def curves_and_bars(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
     """Several thread counts make a curve; one count, and runs of which nobody said it, stand alone."""
     counted = [row for row in rows if row.threads is not None]
     if counted:
@@ -133,8 +133,8 @@ def _panel(
         is_curve=is_curve,
         lines=lines,
         rows=values,
-        means=_means(rows, lines) if is_curve else [],
-        note=_note(values, runs, has_base=has_base, margin=table.margin),
+        means=means_of(rows, lines) if is_curve else [],
+        note=note_of(values, runs, has_base=has_base, margin=table.margin),
         says_n=len(runs) > 1,
         csv_url=addresses.csv(metric, first.workload),
         url=addresses.alone(metric, first.workload),
@@ -155,7 +155,7 @@ def _title(rows: Sequence[Row], metric: str, scale: Scale, place: str) -> str:
     return ", ".join(filter(None, [rows[0].workload, threads, what, place]))
 
 
-def _note(rows: Sequence[TableRow], runs: set[int], *, has_base: bool, margin: float) -> str:
+def note_of(rows: Sequence[TableRow], runs: set[int], *, has_base: bool, margin: float) -> str:
     """What a number of the table is, and what stands behind its ±."""
     with_error = any(value.interval != (None, None) for row in rows for value in row.values)
     if runs != {1}:
@@ -172,7 +172,7 @@ def _note(rows: Sequence[TableRow], runs: set[int], *, has_base: bool, margin: f
     return " ".join(filter(None, [what, judged]))
 
 
-def _means(rows: Sequence[Row], lines: Sequence[Line]) -> list[float | None]:
+def means_of(rows: Sequence[Row], lines: Sequence[Line]) -> list[float | None]:
     """The geometric mean of each line's ratios over the thread counts, as a change; None for the base."""
     columns = iter(range(len(lines) - 1))
     ratios = [None if line.is_base else geometric_mean(rows, next(columns)) for line in lines]

@@ -16,6 +16,7 @@ from benchdash.dashboard.views import (
     runs,
     search,
     shell,
+    sweep,
     upload_mending,
     uploads,
 )
@@ -28,6 +29,7 @@ _project_pages = [
     *curves.urlpatterns,
     *latency.urlpatterns,
     *matrix.urlpatterns,
+    *sweep.urlpatterns,
     *history.urlpatterns,
     *runs.urlpatterns,
     *incidents.urlpatterns,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from benchdash.regressions.comparison import Cell, Column, ComparisonTable
+from benchdash.regressions.comparison import Cell, Column, ComparisonTable, Row
 from benchdash.regressions.queries import Difference, differences
 from benchdash.results.models import Run
 
@@ -37,13 +37,13 @@ def doubts(
     columns = [column for column, _ in names]
     found = [_different_places(what, columns, part) for what, part in _PLACE]
     found.append(_different_facts(tables, names, base))
-    found.append(_single_runs(tables))
+    found.append(single_runs(row for table in tables for row in table.rows))
     return [doubt for doubt in found if doubt]
 
 
 def _different_places(what: str, columns: Sequence[Column], part: Callable[[Column], str]) -> Doubt | None:
     values = list(dict.fromkeys(map(part, columns)))
-    return Doubt(f"Different {what}: {_listed(values)}.") if len(values) > 1 else None
+    return Doubt(f"Different {what}: {listed(values)}.") if len(values) > 1 else None
 
 
 def _different_facts(
@@ -64,7 +64,7 @@ def _different_facts(
         return None
     what = sorted({difference.name for difference in by_difference})
     return Doubt(
-        f"Different settings or environments: {_listed(what)}.",
+        f"Different settings or environments: {listed(what)}.",
         [f"{difference} ({', '.join(of)})" for difference, of in by_difference.items()],
     )
 
@@ -80,9 +80,9 @@ def _newest_runs(tables: Sequence[ComparisonTable]) -> dict[tuple[int, str, int,
     return newest
 
 
-def _single_runs(tables: Sequence[ComparisonTable]) -> Doubt | None:
+def single_runs(rows: Iterable[Row]) -> Doubt | None:
     """Values of which nothing says how much of a difference is noise."""
-    cells = [cell for table in tables for row in table.rows for cell in (row.base, *row.cells) if cell]
+    cells = [cell for row in rows for cell in (row.base, *row.cells) if cell]
     single = sum(map(_is_bare, cells))
     if not single:
         return None
@@ -94,7 +94,8 @@ def _is_bare(cell: Cell) -> bool:
     return cell.n == 1 and cell.tool_interval is None
 
 
-def _listed(names: Iterable[str]) -> str:
+def listed(names: Iterable[str]) -> str:
+    """``a; b; c; d and 3 more``."""
     shown = list(names)
     more = len(shown) - _NAMED
     # Configurations may have names with commas in them.

@@ -614,6 +614,22 @@ def _table_of(
     )
 
 
+def cells_of_runs(
+    runs: QuerySet[Run], metric: str, of_run: Mapping[int, tuple[Hashable, str]]
+) -> "_CellsOfMetric":
+    """The cells of the columns that runs are put into, by row; one statement, two for a score.
+
+    ``of_run`` gives, by the id of a run, its column and the name of its row; runs that it lacks do not count.
+    """
+
+    def place(one: _Value) -> tuple[Hashable, RowKey]:
+        column, row = of_run[one.run_id]
+        return column, (row, one.row[1])
+
+    measured = (one for one in _measured(runs, metric) if one.run_id in of_run)
+    return _cells(measured, place=place).get(metric, {})
+
+
 _CellsOfMetric = dict[Hashable, dict[RowKey, Cell]]
 
 

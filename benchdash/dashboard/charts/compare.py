@@ -81,10 +81,14 @@ class Value:
 
 @dataclass(frozen=True)
 class Scale:
-    """``relative_to`` names the base of percentages; empty: values. ``log`` None: as the values need it."""
+    """``relative_to`` names the base of percentages; empty: values. ``log`` None: as the values need it.
+
+    ``hides_values``: nothing may say what was measured but as a percentage.
+    """
 
     relative_to: str = ""
     log: bool | None = None
+    hides_values: bool = False
 
 
 def lines(names: Sequence[str], *, base: int, in_order: bool) -> list[Line]:
@@ -120,13 +124,13 @@ def against_threads(
     for index, line in enumerate(lines):
         column = [row[index] for row in table]
         if any(value.cell for value in column):
-            traces.append(_line(line, counts, column, scale, link, rows[0].unit))
+            traces.append(trace_of(line, counts, column, scale, link, rows[0].unit))
     hovermode = "x unified" if len(traces) <= _UNIFIED_UP_TO else "closest"
     layout = common.base_layout(
         lines=len(traces),
         hovermode=hovermode,
         xaxis=common.threads_axis(counts),
-        yaxis=_value_axis(rows, metric, scale),
+        yaxis=value_axis(rows, metric, scale),
     )
     return common.figure(traces, layout)
 
@@ -139,7 +143,7 @@ def bars(row: Row, lines: Sequence[Line], metric: str, scale: Scale, link: Calla
         "x": [_drawn(value, scale) for value in shown],
         "y": list(range(len(shown))),
         **_bar_errors(shown, scale),
-        "text": [_hover(value, row.unit) for value in shown],
+        "text": [_hover(value, row.unit, scale) for value in shown],
         "customdata": [common.plain(value.line.name) for value in shown],
         "hovertemplate": "%{customdata}<br>%{text}<extra></extra>",
         "meta": {"links": [link(value.cell.series_id) for value in shown if value.cell]},
@@ -152,7 +156,7 @@ def bars(row: Row, lines: Sequence[Line], metric: str, scale: Scale, link: Calla
     else:
         trace |= {"type": "bar", "orientation": "h", "width": 0.72, "marker": marker, "textposition": "none"}
     layout = common.base_layout(
-        xaxis=_value_axis([row], metric, scale),
+        xaxis=value_axis([row], metric, scale),
         yaxis=common.axis(
             tickmode="array",
             tickvals=list(range(len(shown))),
@@ -176,21 +180,22 @@ def bars_height(count: int) -> int:
     return _AROUND_BARS + _BAR * max(count, 2)
 
 
-def _line(
+def trace_of(
     line: Line,
-    counts: Sequence[int],
+    x: Sequence[float],
     column: Sequence[Value],
     scale: Scale,
     link: Callable[[int], str],
     unit: str,
 ) -> dict[str, Any]:
+    """What one line has at each place of ``x``."""
     return common.line(
         line.short_name,
-        counts,
+        x,
         [_drawn(value, scale) for value in column],
         colour=line.colour,
         is_base=line.is_base,
-        hover=[_hover(value, unit) for value in column],
+        hover=[_hover(value, unit, scale) for value in column],
         links=[link(value.cell.series_id) if value.cell else "" for value in column],
         error_y=_error_bars(column, scale),
     )
@@ -216,18 +221,28 @@ def _bar_errors(shown: Sequence[Value], scale: Scale) -> dict[str, Any]:
     return {"error_x": errors} if any(one is not None for one in errors["array"]) else {}
 
 
-def _hover(value: Value, unit: str) -> str:
+def _hover(value: Value, unit: str, scale: Scale) -> str:
     """``15,344 ± 120, n = 5, −8.4 % (worse)``."""
     if value.cell is None:
         return ""
     cell = value.cell
+    if scale.hides_values:
+        return _relative_hover(value)
     said = common.hover_text(cell.value, cell.low, cell.high, cell.n, "" if unit == "1/s" else unit)
     if value.comparison is None or value.change is None:
         return said
     return f"{said}, {numbers.change(value.change)} ({value.comparison.verdict})"
 
 
-def _value_axis(rows: Sequence[Row], metric: str, scale: Scale) -> dict[str, Any]:
+def _relative_hover(value: Value) -> str:
+    """``91.6 %, n = 5 (worse)``."""
+    share = numbers.share(None if value.per_cent is None else value.per_cent / 100)
+    runs = f"n = {value.cell.n}" if value.cell else ""
+    return f"{share}, {runs}" + (f" ({value.comparison.verdict})" if value.comparison else "")
+
+
+def value_axis(rows: Sequence[Row], metric: str, scale: Scale) -> dict[str, Any]:
+    """The axis of a metric, or of percentages."""
     log = _is_log(rows, scale)
     unit, direction = rows[0].unit, rows[0].direction
     if not scale.relative_to:

@@ -147,6 +147,7 @@ def threads_texts(threads: Iterable[int | None]) -> list[str]:
 
 
 def read_threads(query: QueryDict) -> list[int | None]:
+    """In order, None last; what is no thread count is left out."""
     texts = query.getlist("threads")
     numbers = [text for text in texts if text.isascii() and text.isdigit() and len(text) < 10]
     counts = sorted({int(text) for text in numbers})

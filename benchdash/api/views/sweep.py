@@ -1,0 +1,197 @@
+"""One setting varied: its values against each other."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from benchdash.api import parameters
+from benchdash.api.serializers import SweepSerializer
+from benchdash.api.tables import csv_answer
+from benchdash.api.views.base import FORMAT, PROJECT, View
+from benchdash.api.views.comparison import row_as_json
+from benchdash.regressions.comparison import Row, geometric_mean
+from benchdash.regressions.sweeps.conditions import Choice, Point, written
+from benchdash.regressions.sweeps.table import (
+    Found,
+    Subject,
+    SweepTable,
+    find_sweep,
+    subjects,
+    sweep_table,
+)
+from benchdash.results.versions import parse_version
+
+_SUBJECT: Final = ("product", "version", "build", "branch", "counterpart")
+_MOST_NAMED: Final = 20
+
+
+def _parameter(name: str, about: str, *, many: bool = False, **more: Any) -> OpenApiParameter:
+    return OpenApiParameter(name, OpenApiTypes.STR, description=about, many=many, **more)
+
+
+class SweepView(View):
+    @extend_schema(
+        summary="Compare the values of one setting",
+        parameters=[
+            PROJECT,
+            _parameter(
+                "setting",
+                "a setting of the server, or `parameter:`, `option:`, `fact:` or `name:` and a name; "
+                "by default what has most values with nothing else different",
+            ),
+            _parameter("metric", "what was measured", required=True),
+            _parameter("base", "the value that the others are held against"),
+            _parameter("subject", "the id of a subject of an earlier answer"),
+            *(_parameter(name, "chooses the subject") for name in _SUBJECT),
+            _parameter("hardware", "only runs on this machine"),
+            _parameter("workload", "only rows of these workloads", many=True),
+            _parameter("threads", "only rows of these thread counts; `null`: nobody said", many=True),
+            _parameter("with", "only runs under these, such as `innodb_flush_method=fsync`", many=True),
+            _parameter("values", "`hidden` leaves out all that is absolute", enum=["shown", "hidden"]),
+            FORMAT,
+        ],
+        responses={(200, "application/json"): SweepSerializer, (200, "text/csv"): OpenApiTypes.STR},
+    )
+    def get(self, request: Request) -> HttpResponse:
+        """One version, with everything that differs beside the setting named for each of its values."""
+        project = self.project()
+        as_csv = parameters.wants_csv(request)
+        metric = parameters.required_text(request, "metric")
+        hidden = parameters.choice(
+            "values", parameters.text(request, "values") or "shown", ("shown", "hidden")
+        )
+        subject = _subject(request, subjects(project))
+        found = find_sweep(
+            project,
+            subject,
+            **{name: parameters.text(request, name) or "" for name in ("setting", "base", "hardware")},
+            only=parameters.texts(request, "with"),
+        )
+        chosen = _chosen(request, found)
+        threads = [parameters.threads(text) for text in parameters.texts(request, "threads") if text]
+        table = found.sweep and sweep_table(project, subject, found.sweep, metric=metric, threads=threads)
+        if not table:
+            raise parameters.refuse("metric", f"no two values of {chosen.factor.name} have {metric[:50]!r}")
+        workloads = set(filter(None, parameters.texts(request, "workload")))
+        rows = [row for row in table.rows if not workloads or row.workload in workloads]
+        answer = _json(subject, found, chosen, table, rows)
+        if hidden == "hidden":
+            _hide(answer)
+        return csv_answer("sweep", _CSV_COLUMNS, _csv_rows(answer)) if as_csv else Response(answer)
+
+
+def _subject(request: Request, available: Sequence[Subject]) -> Subject:
+    """The first that fits. Raises ValidationError."""
+    fitting = list(available)
+    if asked := parameters.text(request, "subject"):
+        fitting = [one for one in fitting if one.id == asked]
+    for name in _SUBJECT:
+        said = parameters.text(request, name)
+        if said or (said == "" and name in ("build", "branch", "counterpart")):
+            texts = {said, parse_version(said).version} if name == "version" else {said}
+            fitting = [one for one in fitting if _subject_as_json(one)[name] in texts]
+    if not fitting:
+        raise parameters.refuse("subject", "nothing that was measured fits")
+    return fitting[0]
+
+
+def _chosen(request: Request, found: Found) -> Choice:
+    if found.chosen:
+        base = parameters.text(request, "base")
+        if base and base not in map(written, found.chosen.values):
+            names = ", ".join(map(written, found.chosen.values[:_MOST_NAMED]))
+            raise parameters.refuse("base", f"{base[:50]!r} is none of its values: {names}")
+        return found.chosen
+    keys = [one.factor.key for one in found.choices[:_MOST_NAMED]]
+    varies = f"what varies is {', '.join(keys)}" if keys else "nothing varies"
+    raise parameters.refuse("setting", f"it does not vary here; {varies}")
+
+
+# --- JSON -------------------------------------------------------------------------------------------------
+
+
+def _json(
+    subject: Subject, found: Found, chosen: Choice, table: SweepTable, rows: Sequence[Row]
+) -> dict[str, Any]:
+    return {
+        "subject": _subject_as_json(subject),
+        "setting": _choice_as_json(chosen),
+        "choices": [_choice_as_json(one) for one in found.choices],
+        "metric": table.metric,
+        "unit": table.unit,
+        "direction": table.direction,
+        "base": _value_as_json(table.sweep.base),
+        "columns": [_value_as_json(point) for point in table.sweep.others],
+        "rows": [row_as_json(row) for row in rows],
+        "geomean": [geometric_mean(rows, index) for index in range(len(table.sweep.others))],
+    }
+
+
+def _subject_as_json(subject: Subject) -> dict[str, Any]:
+    version = subject.version
+    return {
+        "id": subject.id,
+        "version_id": version.pk,
+        "product": version.product.name,
+        "version": version.version,
+        "build": version.build,
+        "commit": version.commit,
+        "branch": subject.branch,
+        "counterpart": subject.counterpart,
+    }
+
+
+def _choice_as_json(choice: Choice) -> dict[str, Any]:
+    factor = choice.factor
+    return {
+        "key": factor.key,
+        "kind": factor.kind,
+        "name": factor.name,
+        "values": list(choice.values),
+        "alike": choice.alike,
+    }
+
+
+def _value_as_json(point: Point) -> dict[str, Any]:
+    return {
+        "value": point.value,
+        "runs": point.runs,
+        "seconds": point.seconds,
+        "differences": [
+            {"name": one.name, "base": one.before, "value": one.after} for one in point.differences
+        ],
+        "left_out": point.left_out,
+        "left_out_for": list(point.left_out_for),
+    }
+
+
+def _hide(answer: Mapping[str, Any]) -> None:
+    """Takes out what is absolute; ratios and their intervals stay."""
+    for row in answer["rows"]:
+        if base := row["base"]:
+            base.update(value=None, low=None, high=None)
+        for cell in filter(None, row["cells"]):
+            cell["value"] = None
+
+
+# --- CSV --------------------------------------------------------------------------------------------------
+
+_CELL = ("value", "n", "ratio", "low", "high", "p", "verdict", "more_runs", "basis")
+_CSV_COLUMNS = ("setting", "setting_value", "workload", "threads", "metric", "unit", *_CELL, "also_differs")
+
+
+def _csv_rows(answer: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
+    """One line a cell, the base's first with its own interval and no ratio."""
+    columns = [answer["base"], *answer["columns"]]
+    for row in answer["rows"]:
+        for column, cell in zip(columns, [row["base"], *row["cells"]], strict=True):
+            if cell:
+                place = (answer["setting"]["name"], written(column["value"]), row["workload"], row["threads"])
+                differs = "; ".join(one["name"] for one in column["differences"])
+                what = (answer["metric"], row["unit"])
+                yield (*place, *what, *map(cell.get, _CELL), differs)

@@ -1,0 +1,275 @@
+"""Sweeps of a project: what they can be made of, and the table of one, relative to a base value."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.contrib.postgres.aggregates import ArrayAgg
+from django.contrib.postgres.fields import ArrayField
+from django.db.models import Avg, Count, F, Func, JSONField, Max, Q, QuerySet, TextField, Value
+from django.db.models.functions import Greatest
+
+from benchdash.accounts.models import Project
+from benchdash.regressions.comparison import Row, cells_of_runs, compared_rows
+from benchdash.regressions.options import equivalence_margin
+from benchdash.regressions.sweeps import conditions
+from benchdash.regressions.sweeps.conditions import (
+    CONFIGURATION,
+    HARDWARE,
+    Conditions,
+    Factor,
+    Group,
+    Sweep,
+)
+from benchdash.results.models import (
+    Configuration,
+    ConfigurationContent,
+    Environment,
+    Hardware,
+    Run,
+    Series,
+    ServerVersion,
+    Workload,
+)
+from benchdash.results.readings import Direction
+from benchdash.results.versions import release_line
+
+MOST_VALUES: Final = 24
+_LONGEST_VALUE: Final = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is measured in a sweep: one version of a branch (empty: a release) beside one counterpart."""
+
+    version: ServerVersion
+    branch: str
+    counterpart: str
+    runs: int
+
+    @property
+    def id(self) -> str:
+        """``12``, or ``12~branch~counterpart``."""
+        return "~".join([str(self.version.pk), self.branch, self.counterpart]).rstrip("~")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What can be swept of a subject, and what is; ``swept_on`` are the machines of the latter."""
+
+    machines: Sequence[str]
+    swept_on: Sequence[str]
+    choices: Sequence[conditions.Choice]
+    chosen: conditions.Choice | None
+    sweep: Sweep | None
+
+
+@dataclass(frozen=True, slots=True)
+class SweepTable:
+    """``rows[i].cells[k]`` belongs to ``sweep.others[k]``; ``unit`` is that of the first row.
+
+    ``margin`` is the relative difference that does not matter.
+    """
+
+    metric: str
+    sweep: Sweep
+    rows: tuple[Row, ...]
+    margin: float
+
+    @property
+    def unit(self) -> str:
+        return self.rows[0].unit
+
+    @property
+    def direction(self) -> Direction:
+        return self.rows[0].direction
+
+
+def subjects(project: Project) -> list[Subject]:
+    """That first in which most was varied, then the one with the newest runs; two statements."""
+    ways = ("contents", "configurations", "environments", "machines", "parameters")
+    found = list(
+        _counting(project)
+        .values("version", "branch", "counterpart")
+        .annotate(
+            contents=Count("content", distinct=True),
+            configurations=Count("configuration", distinct=True),
+            environments=Count("environment", distinct=True),
+            machines=Count("hardware", distinct=True),
+            parameters=Count("workload", distinct=True, filter=Q(workload__name__contains="=")),
+            newest=Max("started_at"),
+            runs=Count("pk"),
+        )
+        .order_by(*(Greatest(way, 1).desc() for way in ways), "-newest", "-version")
+    )
+    versions = ServerVersion.objects.select_related("product").in_bulk({one["version"] for one in found})
+    return [
+        Subject(versions[one["version"]], one["branch"], one["counterpart"], one["runs"]) for one in found
+    ]
+
+
+def groups_of(project: Project, subject: Subject) -> list[Group]:
+    """The runs of a subject by what they were measured under, without what never varies; six statements."""
+    runs = _of_subject(project, subject)
+    workloads = Workload.objects.filter(pk__in=runs.order_by().values("workload")).in_bulk()
+    options = sorted({name for workload in workloads.values() for name in workload.options})
+    told = Func(
+        F("options"),
+        Value(options, output_field=ArrayField(TextField())),
+        template="(SELECT jsonb_object_agg(told.key, told.value) FROM jsonb_each(%(expressions)s))",
+        arg_joiner=") AS told WHERE told.key = ANY(",
+        output_field=JSONField(),
+    )
+    rows = list(
+        runs.order_by()
+        .annotate(told=told)
+        .values("workload", "hardware", "configuration", "content", "environment", "told")
+        .annotate(
+            ids=ArrayAgg("pk"),
+            threads_counts=Count("threads", distinct=True),
+            newest=Max("started_at"),
+            seconds=Avg("duration_s"),
+        )
+    )
+    surroundings = _Surroundings.of(rows)
+    groups = [
+        Group(
+            workload=workloads[row["workload"]].name,
+            conditions=surroundings.conditions(row, workloads[row["workload"]].name),
+            runs=tuple(row["ids"]),
+            threads=max(row["threads_counts"], 1),
+            newest=row["newest"],
+            seconds=row["seconds"],
+            settings_are_known=bool(surroundings.settings(row)),
+        )
+        for row in rows
+    ]
+    return conditions.without_constants(groups)
+
+
+@dataclass(frozen=True, slots=True)
+class _Surroundings:
+    """What the ids in the rows of runs stand for, in four statements."""
+
+    hardware: Mapping[int, Hardware]
+    configurations: Mapping[int, Configuration]
+    contents: Mapping[int, ConfigurationContent]
+    environments: Mapping[int, Environment]
+
+    @classmethod
+    def of(cls, rows: Sequence[Mapping[str, Any]]) -> "_Surroundings":
+        def ids(name: str) -> set[int]:
+            return {row[name] for row in rows if row[name] is not None}
+
+        return cls(
+            hardware=Hardware.objects.in_bulk(ids("hardware")),
+            configurations=Configuration.objects.in_bulk(ids("configuration")),
+            contents=ConfigurationContent.objects.defer("text").in_bulk(ids("content")),
+            environments=Environment.objects.in_bulk(ids("environment")),
+        )
+
+    def settings(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
+        content = self.contents.get(row["content"])
+        return content.settings if content else {}
+
+    def conditions(self, row: Mapping[str, Any], workload: str) -> Conditions:
+        hardware = self.hardware[row["hardware"]]
+        environment = self.environments.get(row["environment"])
+        facts = {**hardware.facts, **(environment.facts if environment else {})}
+        return {
+            HARDWARE: hardware.name,
+            CONFIGURATION: self.configurations[row["configuration"]].name,
+            **_conditions("setting", self.settings(row)),
+            **_conditions("fact", facts),
+            **_conditions("option", row["told"] or {}),
+            **_conditions("parameter", conditions.parameters_of(workload)),
+        }
+
+
+def _conditions(kind: conditions.Kind, values: Mapping[str, Any]) -> dict[Factor, str]:
+    return {
+        Factor(kind, name): str(value)[:_LONGEST_VALUE] for name, value in values.items() if value is not None
+    }
+
+
+def find_sweep(
+    project: Project,
+    subject: Subject,
+    *,
+    setting: str = "",
+    base: str = "",
+    hardware: str = "",
+    only: Sequence[str] = (),
+) -> Found:
+    """What varies of a subject, and the sweep that is asked for, or that with most values; six statements.
+
+    ``setting`` is the key or name of a factor, ``base`` one of its values, ``hardware`` the name of a machine
+    and ``only`` are other conditions, each ``key=value``.
+    """
+    groups = groups_of(project, subject)
+    machines = sorted(_machines(groups))
+    if hardware in machines:
+        groups = [group for group in groups if group.value(HARDWARE) == hardware]
+    groups = conditions.only_with(groups, only)
+    offered = conditions.choices(groups)
+    chosen = conditions.find_choice(offered, setting) if setting else next(iter(offered), None)
+    swept = None
+    if chosen:
+        groups = conditions.on_one_machine(groups, chosen.factor)
+        swept = conditions.sweep(groups, chosen.factor, base=base, most=MOST_VALUES)
+    return Found(machines, sorted(_machines(groups)), offered, chosen, swept)
+
+
+def _machines(groups: Iterable[Group]) -> set[str]:
+    return {name for group in groups if (name := group.value(HARDWARE))}
+
+
+def metrics_of(project: Project, subject: Subject) -> dict[str, int]:
+    """By metric, how many series of the subject have it, or a little more; one statement."""
+    version = subject.version
+    series = Series.objects.filter(
+        project=project,
+        product=version.product_id,
+        build=version.build,
+        branch=subject.branch,
+        line="" if subject.branch else release_line(version.product.name, version.version),
+        counterpart=subject.counterpart,
+        workload__runs__version=version,
+    )
+    return dict(series.order_by().values_list("metric").annotate(Count("pk", distinct=True)))
+
+
+def sweep_table(
+    project: Project, subject: Subject, sweep: Sweep, *, metric: str, threads: Sequence[int | None] = ()
+) -> SweepTable | None:
+    """The table of one metric; ``threads`` chooses rows, empty means all. None where nothing has the metric.
+
+    One statement, two for a score.
+    """
+    of_run = {
+        run: (index, row)
+        for index, point in enumerate(sweep.points)
+        for row, groups in point.groups.items()
+        for group in groups
+        for run in group.runs
+    }
+    runs = _of_subject(project, subject)
+    if threads:
+        counts = Q(threads__in=[count for count in threads if count is not None])
+        runs = runs.filter(counts | Q(threads=None) if None in threads else counts)
+    cells = cells_of_runs(runs, metric, of_run)
+    base = sweep.points.index(sweep.base)
+    others = [index for index in range(len(sweep.points)) if index != base]
+    margin = equivalence_margin(project)
+    rows = compared_rows(cells.get(base, {}), [cells.get(index, {}) for index in others], margin=margin)
+    return SweepTable(metric, sweep, tuple(rows), margin) if rows else None
+
+
+def _counting(project: Project) -> QuerySet[Run]:
+    return Run.objects.filter(project=project, excluded_at=None)
+
+
+def _of_subject(project: Project, subject: Subject) -> QuerySet[Run]:
+    return _counting(project).filter(
+        version=subject.version, branch=subject.branch, counterpart=subject.counterpart
+    )

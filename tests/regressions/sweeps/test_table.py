@@ -1,0 +1,199 @@
+"""Sweeps of a project: what can be varied, and the table of one."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from benchdash.accounts.access import Viewer
+from benchdash.regressions.sweeps.conditions import Factor, find_choice
+from benchdash.regressions.sweeps.table import find_sweep, groups_of, metrics_of, subjects, sweep_table
+from benchdash.results.corrections import exclude_run
+from benchdash.results.readings import Reading
+from tests.builders import START, make_project, make_record, make_run, make_runs
+
+pytestmark = pytest.mark.django_db
+
+
+def pools(project, *, sizes=("8M", "64M"), repeats=1, **fields):
+    """Runs whose tps grow by 100 with each size of the pool."""
+    records = [
+        make_record(
+            100.0 * number + repeat,
+            **{"settings": {"pool": size, "log": "x"}, "configuration_text": f"pool = {size}", **fields},
+            repetition=repeat,
+        )
+        for number, size in enumerate(sizes, 1)
+        for repeat in range(repeats)
+    ]
+    return make_runs(records, project=project)
+
+
+def table_of(project, *, metric="tps", **asked):
+    subject = subjects(project)[0]
+    found = find_sweep(project, subject, **asked)
+    return sweep_table(project, subject, found.sweep, metric=metric)
+
+
+def keys(project):
+    return [choice.factor.key for choice in find_sweep(project, subjects(project)[0]).choices]
+
+
+@pytest.fixture
+def project():
+    return make_project()
+
+
+# --- what is measured -------------------------------------------------------------------------------------
+
+
+def test_the_version_with_most_configurations_comes_first(project):
+    make_run(project=project, version="10.6.2", started_at=START + timedelta(days=9))
+    pools(project, version="10.6.1")
+    assert [(one.version.version, one.runs) for one in subjects(project)] == [("10.6.1", 2), ("10.6.2", 1)]
+
+
+def test_branches_and_counterparts_are_subjects_of_their_own(project):
+    run = make_run(project=project)
+    make_run(project=project, branch="main", counterpart="C 1.2")
+    assert {one.id for one in subjects(project)} == {f"{run.version_id}", f"{run.version_id}~main~C 1.2"}
+
+
+def test_settings_facts_options_parameters_and_names_are_what_may_vary(project):
+    base = {"settings": {"pool": "8M"}, "environment": {"cores": 2}, "options": {"table_size": 10}}
+    other = {"settings": {"pool": "1G"}, "environment": {"cores": 4}, "options": {"table_size": 20}}
+    make_run(project=project, workload="select protocol=text", hardware="a", configuration="x", **base)
+    make_run(project=project, workload="select protocol=binary", hardware="b", configuration="y", **other)
+    # The options of a workload are those of its first run.
+    make_run(project=project, workload="select protocol=text", hardware="a", **{**base, **other})
+    assert set(keys(project)) == {
+        "pool",
+        "fact:cores",
+        "option:table_size",
+        "parameter:protocol",
+        "name:configuration",
+        "name:hardware",
+    }
+
+
+def test_facts_of_one_run_are_no_options(project):
+    for number in (1, 2):
+        make_run(project=project, options={"tables": 4}, facts={"sequence": number, "night": number})
+    assert keys(project) == []
+
+
+def test_facts_of_the_hardware_count_where_no_run_says_them(project):
+    for name, cores in (("a", 2), ("b", 4)):
+        make_run(project=project, hardware=name, hardware_facts={"cores": cores})
+    assert find_choice(find_sweep(project, subjects(project)[0]).choices, "cores").values == ("2", "4")
+
+
+def test_excluded_runs_do_not_count(project):
+    runs = pools(project)
+    exclude_run(runs[0], by=Viewer(), reason="noise")
+    assert keys(project) == []
+
+
+def test_the_metrics_are_those_of_the_version(project):
+    pools(project)
+    make_run(project=project, readings={"qps": 1.0}, version="10.11.1")
+    subject = next(one for one in subjects(project) if one.version.version == "10.6.23")
+    assert metrics_of(project, subject) == {"tps": 1}
+
+
+# --- the table --------------------------------------------------------------------------------------------
+
+
+def test_values_are_compared_with_the_base(project):
+    pools(project, sizes=("8M", "64M", "1G"))
+    table = table_of(project, setting="pool", base="64M")
+    [row] = table.rows
+    assert [point.value for point in table.sweep.others] == ["8M", "1G"]
+    assert row.base.value == 200
+    assert [one.ratio for one in row.comparisons] == [0.5, 1.5]
+    assert [one.verdict for one in row.comparisons] == ["unknown", "unknown"]
+
+
+def test_repeats_give_verdicts_and_adjusted_p(project):
+    pools(project, sizes=("8M", "64M"), repeats=4)
+    [comparison] = table_of(project).rows[0].comparisons
+    assert comparison.verdict == "better"
+    assert 0 < comparison.p < 0.05
+
+
+def test_configurations_may_have_one_name_or_several(project):
+    pools(project, sizes=("8M", "64M"))
+    pools(project, sizes=("1G",), configuration="large")
+    table = table_of(project)
+    assert [point.name for point in table.sweep.points] == ["8M", "64M", "1G"]
+    assert [point.differences for point in table.sweep.points] == [()] * 3
+
+
+def test_a_parameter_of_the_workload_joins_its_rows(project):
+    for number, protocol in enumerate(("text", "binary"), 1):
+        score = Reading("score", 10.0 * number, "ns/op", "lower")
+        make_run(project=project, workload=f"b.select protocol={protocol} avgt", readings=(score,))
+    table = table_of(project, metric="score")
+    assert table.sweep.factor == Factor("parameter", "protocol")
+    [row] = table.rows
+    assert (row.workload, row.unit, row.direction) == ("b.select avgt", "ns/op", "lower")
+    assert (row.base.value, row.comparisons[0].ratio) == (20, 0.5)
+
+
+def test_machines_can_be_what_varies(project):
+    for number, name in enumerate(("a", "b"), 1):
+        make_run(100.0 * number, project=project, hardware=name, environment={"cores": 2 * number})
+    table = table_of(project, setting="fact:cores")
+    assert [point.name for point in table.sweep.points] == ["2", "4"]
+    assert [str(one) for one in table.sweep.points[1].differences] == ["hardware: a → b"]
+    assert table.rows[0].comparisons[0].ratio == 2
+
+
+def test_a_setting_stays_on_one_machine(project):
+    pools(project, hardware="a")
+    pools(project, hardware="b", sizes=("8M", "64M", "1G"))
+    subject = subjects(project)[0]
+    assert find_sweep(project, subject, setting="pool").swept_on == ["b"]
+    found = find_sweep(project, subject, setting="pool", hardware="a")
+    assert (found.swept_on, found.machines) == (["a"], ["a", "b"])
+    assert [point.name for point in found.sweep.points] == ["8M", "64M"]
+
+
+def test_nothing_has_the_metric(project):
+    pools(project)
+    assert table_of(project, metric="latency_p95") is None
+
+
+def test_only_some_thread_counts(project):
+    for threads in (1, 4, None):
+        pools(project, threads=threads)
+    subject = subjects(project)[0]
+    found = find_sweep(project, subject)
+
+    def rows(*threads):
+        table = sweep_table(project, subject, found.sweep, metric="tps", threads=threads)
+        return [row.threads for row in table.rows]
+
+    assert rows() == [None, 1, 4]
+    assert rows(4, None) == [None, 4]
+    assert rows(1) == [1]
+
+
+def test_however_much_there_is_the_statements_are_as_many(project):
+    def statements():
+        with CaptureQueriesContext(
+            connection,
+        ) as found:
+            subject = subjects(project)[0]
+            groups_of(project, subject)
+            swept = find_sweep(project, subject).sweep
+            metrics_of(project, subject)
+            sweep_table(project, subject, swept, metric="tps")
+        return len(found)
+
+    pools(project, environment={"cores": 1})
+    few = statements()
+    for threads in (1, 2, 8):
+        pools(project, sizes=("8M", "64M", "1G"), repeats=3, threads=threads, environment={"cores": threads})
+    assert statements() == few == 16
