@@ -12,6 +12,7 @@ from benchdash.dashboard.metrics import in_order, main_metric
 from benchdash.regressions.queries import Difference, differences
 from benchdash.results.models import IntervalSamples, Measurement, Run, Series
 from benchdash.results.queries import Point, history
+from benchdash.results.readings import is_of_stability
 from ingest.models import Upload
 
 # How corrections.exclude_run and restore_run call what they did in the audit log.
@@ -28,6 +29,10 @@ class ReadingRow:
     low: float | None
     high: float | None
     before: float | None
+
+    @property
+    def is_of_stability(self) -> bool:
+        return is_of_stability(self.series.metric)
 
     @property
     def change(self) -> float | None:

@@ -158,3 +158,31 @@ def test_a_run_takes_few_statements(anonymous, django_assert_max_num_queries):
     run = make_run(project=project, readings={"tps": 1, "qps": 2, "latency_avg": 3, "latency_p95": 4})
     with django_assert_max_num_queries(3):
         assert len(anonymous.get(f"/api/v1/runs/{run.pk}/").json()["readings"]) == 4
+
+
+def test_the_interval_samples_of_one_source_are_a_table(anonymous):
+    tables = (
+        SampleTable("sysbench", ("time_s", "tps"), ((1.0, 100.0), (2.0, None))),
+        SampleTable("vmstat 2", ("sample", "cpu_user"), ((1.0, 50.0),)),
+    )
+    run = make_run(project=make_project(public=True), samples=tables)
+    address = f"/api/v1/runs/{run.pk}/intervals/"
+    assert list(anonymous.get(address, {"source": "vmstat 2"}).json()) == ["vmstat 2"]
+    answer = anonymous.get(address, {"source": "sysbench", "format": "csv"})
+    assert answer.content.decode().splitlines() == ["time_s,tps", "1.0,100.0", "2.0,"]
+    assert answer["Content-Disposition"] == f'attachment; filename="run-{run.pk}-sysbench.csv"'
+    answer = anonymous.get(address, {"source": "vmstat 2", "format": "csv"})
+    assert answer["Content-Disposition"] == f'attachment; filename="run-{run.pk}-vmstat-2.csv"'
+
+
+@pytest.mark.parametrize(
+    "query", [{"source": "nothing"}, {"format": "csv"}, {"format": "xml"}, {"source": ""}]
+)
+def test_samples_that_are_not_there_or_not_one_table_are_asked_for_in_vain(anonymous, query):
+    tables = (
+        SampleTable("sysbench", ("time_s", "tps"), ((1.0, 100.0),)),
+        SampleTable("vmstat", ("sample", "cpu_user"), ((1.0, 50.0),)),
+    )
+    run = make_run(project=make_project(public=True), samples=tables)
+    answer = anonymous.get(f"/api/v1/runs/{run.pk}/intervals/", query)
+    assert answer.status_code == (200 if query == {"source": ""} else 400)

@@ -4,12 +4,16 @@ from functools import partial
 from typing import Any
 
 from django.db.models import QuerySet
-from drf_spectacular.utils import extend_schema, extend_schema_view
+from django.http.response import HttpResponseBase
+from django.utils.text import slugify
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import ModelSerializer
 
+from benchdash.api import parameters
 from benchdash.api.parameters import (
     BooleanFilter,
     CommitFilter,
@@ -26,7 +30,8 @@ from benchdash.api.serializers import (
     RunSerializer,
     corrected,
 )
-from benchdash.api.views.base import PREVIEW, CorrectableView
+from benchdash.api.tables import csv_answer
+from benchdash.api.views.base import FORMAT, PREVIEW, CorrectableView
 from benchdash.results import corrections
 from benchdash.results.models import Configuration, Hardware, IntervalSamples, Product, Run, Workload
 
@@ -45,6 +50,8 @@ _TABLES = {
         },
     },
 }
+
+_SOURCE = OpenApiParameter("source", OpenApiTypes.STR, description="one of the sources, such as `sysbench`")
 
 
 @extend_schema_view(
@@ -97,11 +104,28 @@ class RunViews(CorrectableView):
 
     @extend_schema(
         summary="Read the interval samples of a run",
-        responses={200: _TABLES},
+        parameters=[_SOURCE, FORMAT],
+        responses={(200, "application/json"): _TABLES, (200, "text/csv"): OpenApiTypes.STR},
         filters=False,
     )
     @action(detail=True)
-    def intervals(self, request: Request, pk: int) -> Response:  # noqa: ARG002 - DRF calls it so
-        """What tools printed while the run went on: one table for each source."""
+    def intervals(self, request: Request, pk: int) -> HttpResponseBase:
+        """What tools printed while the run went on: one table for each source, or of one `source`.
+
+        As CSV, which is one table, the source is required where there are several.
+        """
+        as_csv = parameters.wants_csv(request)
+        source = parameters.text(request, "source")
         tables = IntervalSamples.objects.filter(run=self.get_object()).order_by("source")
-        return Response({table.source: {"columns": table.columns, "rows": table.rows} for table in tables})
+        found = [table for table in tables if source in (None, table.source)]
+        if source and not found:
+            raise parameters.refuse("source", f"the run has no samples of '{source}'")
+        if not as_csv:
+            return Response({table.source: {"columns": table.columns, "rows": table.rows} for table in found})
+        if len(found) != 1:
+            known = ", ".join(f"'{table.source}'" for table in found)
+            raise parameters.refuse(
+                "source", f"say which, for CSV: {known}" if known else "the run has no samples"
+            )
+        name = f"run-{pk}-{slugify(found[0].source) or 'samples'}"
+        return csv_answer(name, found[0].columns, found[0].rows)

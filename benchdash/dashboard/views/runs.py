@@ -13,8 +13,9 @@ from django.urls import path
 from django.views.decorators.http import require_POST, require_safe
 
 from benchdash.accounts.models import Project, Scope
-from benchdash.dashboard.charts import intervals, latency
+from benchdash.dashboard.charts import intervals, latency, timeline
 from benchdash.dashboard.charts.common import Figure
+from benchdash.dashboard.charts.timeline import TimeLine
 from benchdash.dashboard.columns import short_id
 from benchdash.dashboard.commands import upload_command
 from benchdash.dashboard.filters import Filter, one_of
@@ -24,6 +25,7 @@ from benchdash.dashboard.navigation import page_url
 from benchdash.dashboard.run_details import RunDetails, find_run, run_details
 from benchdash.dashboard.series_words import threads_words
 from benchdash.dashboard.shell import ProjectPage, project_page, sent_reason
+from benchdash.dashboard.within_run import WithinRun, within_run
 from benchdash.regressions.comparison import column_of
 from benchdash.results import corrections
 from benchdash.results.distributions import distribution_of, is_histogram
@@ -156,6 +158,7 @@ class IntervalChart:
     """What was sampled during a run. Without a figure the table alone says it."""
 
     name: str
+    source: str
     title: str
     figure: Figure | None
     columns: Sequence[str]
@@ -172,9 +175,8 @@ class IntervalChart:
 _ROWS_OF_SAMPLES: Final = 500
 # A page with more cells takes a second to write; all of them are a link away.
 _CELLS_OF_SAMPLES: Final = 4000
-# By how many parts are stacked.
 _TOOLS: Final = ("sysbench", "pgbench", "ycsb")
-_HEIGHTS: Final = {1: 320, 2: 400, 3: 480}
+_HEIGHT: Final = 320
 
 
 @require_safe
@@ -182,11 +184,13 @@ _HEIGHTS: Final = {1: 320, 2: 400, 3: 480}
 def run(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     details = run_details(find_run(page.project, pk))
     found = details.run
+    within = within_run(details, [_number(text) for text in request.GET.getlist("with")])
     context = {
+        "within": within,
         "details": details,
         "run": found,
         "threads": threads_words(found.threads),
-        "intervals": _interval_charts(details),
+        "intervals": _interval_charts(details, within),
         "latency_url": _latency_url(page.project, details),
         "environment": _environment(found),
         "settings": dict(sorted(found.content.settings.items())) if found.content else {},
@@ -208,10 +212,13 @@ def _environment(run: Run) -> dict[str, Any]:
     return {name: value for name, value in facts.items() if name not in known or known[name] != value}
 
 
-def _interval_charts(details: RunDetails) -> list[IntervalChart]:
-    """Those of known sources first; others are drawn where they have a time and a metric."""
-    known: dict[str, tuple[str, Callable[[IntervalSamples], Figure | None]]] = {
-        **dict.fromkeys(_TOOLS, ("while it ran", intervals.over_time)),
+def _interval_charts(details: RunDetails, within: WithinRun | None) -> list[IntervalChart]:
+    """Those of known sources first; others are drawn where they have a time and a metric.
+
+    What is drawn on the time line of the run is a chart once, with the source that leads it.
+    """
+    known: dict[str, tuple[str, Callable[[IntervalSamples], TimeLine | Figure | None]]] = {
+        **dict.fromkeys(_TOOLS, ("while it ran", timeline.over_time)),
         "iterations": ("its iterations", partial(_iterations, details)),
         "histogram": ("its response times", _by_its_columns),
     }
@@ -221,15 +228,17 @@ def _interval_charts(details: RunDetails) -> list[IntervalChart]:
     for source in [*known, *sorted(details.samples.keys() - known.keys())]:
         if samples := details.samples.get(source):
             title, draw = known.get(source, (source, _by_its_columns))
+            drawn = _drawn(samples, draw, within)
             charts.append(
                 IntervalChart(
                     name=source.replace(" ", "-"),
+                    source=source,
                     title=f"{what}, {title}",
-                    figure=draw(samples),
+                    figure=drawn.figure if isinstance(drawn, TimeLine) else drawn,
                     columns=samples.columns,
                     rows=samples.rows[: _shown_rows(samples)],
                     total=len(samples.rows),
-                    height=_height(samples),
+                    height=drawn.height if isinstance(drawn, TimeLine) else _HEIGHT,
                     percentiles=_percentiles(samples),
                 )
             )
@@ -240,10 +249,20 @@ def _shown_rows(samples: IntervalSamples) -> int:
     return min(_ROWS_OF_SAMPLES, max(1, _CELLS_OF_SAMPLES // max(1, len(samples.columns))))
 
 
-def _by_its_columns(samples: IntervalSamples) -> Figure | None:
+def _drawn(
+    samples: IntervalSamples,
+    draw: Callable[[IntervalSamples], TimeLine | Figure | None],
+    within: WithinRun | None,
+) -> TimeLine | Figure | None:
+    if within and samples.source == within.source:
+        return within.time_line
+    return None if within and samples.source in within.drawn else draw(samples)
+
+
+def _by_its_columns(samples: IntervalSamples) -> TimeLine | Figure | None:
     if distribution := distribution_of(samples.columns, samples.rows):
         return latency.bars(distribution)
-    return intervals.of_the_machine(samples) or intervals.over_time(samples)
+    return timeline.of_the_machine(samples) or timeline.over_time(samples)
 
 
 def _percentiles(samples: IntervalSamples) -> list[tuple[str, str]]:
@@ -264,11 +283,6 @@ def _latency_url(project: Project, details: RunDetails) -> str:
         workload=str(details.run.workload_id),
         threads=threads_texts([details.run.threads])[0],
     )
-
-
-def _height(samples: IntervalSamples) -> int:
-    panels = intervals.machine_panels(samples) or intervals.tool_panels(samples)
-    return _HEIGHTS.get(panels, _HEIGHTS[1])
 
 
 def _iterations(details: RunDetails, samples: IntervalSamples) -> Figure | None:
