@@ -11,7 +11,7 @@ from tests.builders import PASSWORD, make_user
 pytestmark = pytest.mark.django_db
 
 # All that any address looks for in its query; those by themselves keep the others from being looked at.
-_ALONE = ("series", "upload", "cursor")
+_ALONE = ("series", "upload", "cursor", "run")
 _TOGETHER = (
     *(
         "page",

@@ -164,6 +164,7 @@ def test_a_member_finds_what_others_do_not(world):
     assert {name for name, status in found.items() if status not in (200, 405)} == {
         "api:compare",
         "api:curves",
+        "api:difference",
         "api:gate",
         "api:latency",
         "api:sweep",

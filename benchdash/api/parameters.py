@@ -88,7 +88,12 @@ def boolean(name: str, value: str) -> bool:
 
 def wants_csv(request: Request) -> bool:
     """``?format=csv``; without it, and with ``json``, an answer is JSON."""
-    return choice("format", text(request, "format") or "json", ("json", "csv")) == "csv"
+    return answer_format(request, "csv") == "csv"
+
+
+def answer_format(request: Request, *others: str) -> str:
+    """``json``, or one of the others that ``?format=`` asks for."""
+    return choice("format", text(request, "format") or "json", ("json", *others))
 
 
 def moment(name: str, value: str) -> datetime:

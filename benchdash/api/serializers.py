@@ -623,6 +623,72 @@ class SweepSerializer(serializers.Serializer[Any]):
     geomean = serializers.ListField(child=serializers.FloatField(allow_null=True))
 
 
+# --- two sides by all their metrics -----------------------------------------------------------------------
+
+
+class DifferenceSerializer(serializers.Serializer[Any]):
+    """A setting or a fact of the machine; null where a side does not have it."""
+
+    name = serializers.CharField()
+    before = serializers.CharField(allow_null=True)
+    after = serializers.CharField(allow_null=True)
+
+
+class ToldRowSerializer(serializers.Serializer[Any]):
+    workload = serializers.CharField()
+    threads = serializers.IntegerField(allow_null=True)
+
+
+class ToldDifferenceSerializer(DifferenceSerializer):
+    """An option or an argument of the command, with the rows in which it differs."""
+
+    rows = ToldRowSerializer(many=True)
+
+
+class DifferencesSerializer(serializers.Serializer[Any]):
+    """By the latest runs of both sides; null where nobody sent it with one of them."""
+
+    settings = DifferenceSerializer(many=True, allow_null=True)
+    environment = DifferenceSerializer(many=True, allow_null=True)
+    hardware = DifferenceSerializer(many=True, allow_null=True)
+    options = ToldDifferenceSerializer(many=True)
+
+
+class SideSerializer(ColumnSerializer):
+    """``runs`` says how many count; ``run`` is the id of the single run that was asked for."""
+
+    name = serializers.CharField()
+    runs = serializers.IntegerField()
+    run = serializers.IntegerField(allow_null=True)
+
+
+class DoubtSerializer(serializers.Serializer[Any]):
+    text = serializers.CharField()
+    details = serializers.ListField(child=serializers.CharField())
+
+
+class MetricDifferenceSerializer(serializers.Serializer[Any]):
+    """A comparison of one metric whose only column is the other side; ``geomean`` is of the ratios."""
+
+    metric = serializers.CharField()
+    unit = serializers.CharField()
+    direction = serializers.ChoiceField(choices=Series.Direction.choices)
+    geomean = serializers.FloatField(allow_null=True)
+    rows = ComparisonRowSerializer(many=True)
+
+
+class PairSerializer(serializers.Serializer[Any]):
+    """``summary`` says only what the verdicts bear out; ``warnings`` are why the sides may not be alike."""
+
+    summary = serializers.CharField()
+    base = SideSerializer()
+    against = SideSerializer()
+    warnings = DoubtSerializer(many=True)
+    metrics = MetricDifferenceSerializer(many=True)
+    differences = DifferencesSerializer()
+    page = serializers.CharField()
+
+
 # --- incidents --------------------------------------------------------------------------------------------
 
 
@@ -763,14 +829,6 @@ class CommentSerializer(serializers.ModelSerializer[Comment]):
     class Meta:
         model = Comment
         fields = ("id", "author", "text", "at")
-
-
-class DifferenceSerializer(serializers.Serializer[Any]):
-    """A setting or a fact of the machine; null where a side does not have it."""
-
-    name = serializers.CharField()
-    before = serializers.CharField(allow_null=True)
-    after = serializers.CharField(allow_null=True)
 
 
 class IncidentDetailSerializer(IncidentSerializer):

@@ -1,16 +1,11 @@
-"""The columns of a comparison in addresses: short ids."""
+"""The columns of a comparison in addresses: their short ids, and what these mean."""
 
 from collections.abc import Iterable
 
+from benchdash.regressions.column_names import short_id
 from benchdash.regressions.comparison import Column
 
-
-def short_id(column: Column) -> str:
-    """``12.3.1``: version, hardware, configuration; ``~branch`` and ``~counterpart`` where it has them."""
-    text = f"{column.version.pk}.{column.hardware_id}.{column.configuration_id}"
-    if column.branch or column.counterpart:
-        text += f"~{column.branch}"
-    return f"{text}~{column.counterpart}" if column.counterpart else text
+__all__ = ["meant_by", "short_id"]
 
 
 def meant_by(text: str, columns: Iterable[Column]) -> list[Column]:

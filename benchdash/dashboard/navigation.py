@@ -30,6 +30,7 @@ class _Entry:
 # The pages under "Compare", as tabs.
 _COMPARE = (
     _Entry("Lines", "compare"),
+    _Entry("Side by side", "pair"),
     _Entry("Matrix", "matrix"),
     _Entry("Curves", "curves"),
     _Entry("Latency", "latency"),

@@ -13,8 +13,8 @@ from django.http import QueryDict
 
 from benchdash.accounts.models import Project
 from benchdash.dashboard.filters import Filter, some_of
-from benchdash.dashboard.metrics import in_order, main_metric
 from benchdash.dashboard.numbers import short_metric_name
+from benchdash.results.metrics import in_order, main_metric
 from benchdash.results.models import Alias, Run, Series
 from benchdash.results.queries import find_series
 from benchdash.results.versions import parse_version

@@ -1,4 +1,4 @@
-"""Names for the columns of a comparison, that say what differs between them."""
+"""Names for the columns of a comparison, that say what differs between them, and ids for addresses."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -15,6 +15,14 @@ _PLACE: Final[tuple[Callable[[Column], str], ...]] = (
     lambda column: column.configuration,
     lambda column: column.counterpart,
 )
+
+
+def short_id(column: Column) -> str:
+    """``12.3.1``: version, hardware, configuration; ``~branch`` and ``~counterpart`` where it has them."""
+    text = f"{column.version.pk}.{column.hardware_id}.{column.configuration_id}"
+    if column.branch or column.counterpart:
+        text += f"~{column.branch}"
+    return f"{text}~{column.counterpart}" if column.counterpart else text
 
 
 def names(columns: Sequence[Column]) -> list[str]:

@@ -1,12 +1,13 @@
 """What else than the version differs between the columns of a comparison."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from benchdash.regressions.comparison import Cell, Column, ComparisonTable, Row
-from benchdash.regressions.queries import Difference, differences
+from benchdash.regressions.comparison import Cell, Column, ComparisonTable, Row, RowKey
+from benchdash.regressions.queries import Difference, differences, differing
+from benchdash.regressions.told import are_equally_long, data_size, seconds
 from benchdash.results.models import Run
 
 _NAMED: Final = 4
@@ -27,57 +28,87 @@ class Doubt:
     details: Sequence[str] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Said:
+    """How large the tables of a run were made, and how many seconds it was to last, as far as is known."""
+
+    size: Mapping[str, str]
+    seconds: float | None
+
+    @classmethod
+    def of(cls, run: Run) -> "Said":
+        return cls(data_size(run.options), seconds(run.options, run.duration_s))
+
+
+_ColumnKey = tuple[int, str, int, int, str]
+Newest = dict[_ColumnKey, dict[RowKey, int]]
+"""By column and row the latest run of any metric."""
+
+
 def doubts(
     tables: Sequence[ComparisonTable], names: Sequence[tuple[Column, str]], base: Column
 ) -> list[Doubt]:
     """What makes the columns of these tables unlike each other; ``names`` are what the page calls them.
 
-    One statement.
+    Two statements.
     """
-    columns = [column for column, _ in names]
-    found = [_different_places(what, columns, part) for what, part in _PLACE]
-    found.append(_different_facts(tables, names, base))
-    found.append(single_runs(row for table in tables for row in table.rows))
-    return [doubt for doubt in found if doubt]
-
-
-def _different_places(what: str, columns: Sequence[Column], part: Callable[[Column], str]) -> Doubt | None:
-    values = list(dict.fromkeys(map(part, columns)))
-    return Doubt(f"Different {what}: {listed(values)}.") if len(values) > 1 else None
-
-
-def _different_facts(
-    tables: Sequence[ComparisonTable], names: Sequence[tuple[Column, str]], base: Column
-) -> Doubt | None:
-    """Settings and facts of the machine in which the newest run of a column differs from that of the base."""
-    newest = _newest_runs(tables)
-    runs = Run.objects.select_related("content", "environment").in_bulk(list(newest.values()))
-    base_run = runs.get(newest.get(base.key, 0))
-    if base_run is None:
-        return None
-    by_difference: dict[Difference, list[str]] = defaultdict(list)
-    for column, name in names:
-        run = runs.get(newest.get(column.key, 0))
-        for difference in differences(base_run, run) if run and column != base else []:
-            by_difference[difference].append(name)
-    if not by_difference:
-        return None
-    what = sorted({difference.name for difference in by_difference})
-    return Doubt(
-        f"Different settings or environments: {listed(what)}.",
-        [f"{difference} ({', '.join(of)})" for difference, of in by_difference.items()],
+    newest = newest_runs(tables)
+    facts, single = (
+        _different_facts(newest, names, base),
+        single_runs(row for table in tables for row in table.rows),
     )
+    return [
+        *different_places([column for column, _ in names]),
+        *_different_sizes_and_lengths(newest, names, base),
+        *(doubt for doubt in (facts, single) if doubt),
+    ]
 
 
-def _newest_runs(tables: Sequence[ComparisonTable]) -> dict[tuple[int, str, int, int, str], int]:
-    """By column, the latest run behind any of its cells."""
-    newest: dict[tuple[int, str, int, int, str], int] = {}
+def different_places(columns: Sequence[Column]) -> list[Doubt]:
+    found = ((what, list(dict.fromkeys(map(part, columns)))) for what, part in _PLACE)
+    return [Doubt(f"Different {what}: {listed(values)}.") for what, values in found if len(values) > 1]
+
+
+def newest_runs(tables: Sequence[ComparisonTable]) -> Newest:
+    newest: Newest = defaultdict(dict)
     for table in tables:
         for row in table.rows:
+            key = row.workload, row.threads
             for column, cell in zip((table.base, *table.columns), (row.base, *row.cells), strict=True):
                 if cell:
-                    newest[column.key] = max(cell.run_id, newest.get(column.key, 0))
+                    of_column = newest[column.key]
+                    of_column[key] = max(cell.run_id, of_column.get(key, 0))
     return newest
+
+
+def differently_told(base: Said, other: Said) -> tuple[list[Difference], Difference | None]:
+    """In which sizes of tables two runs differ, and in their durations; what is unknown does not differ."""
+    known = base.size.keys() & other.size.keys()
+    sizes = differing({name: base.size[name] for name in known}, {name: other.size[name] for name in known})
+    lengths = base.seconds, other.seconds
+    if not lengths[0] or not lengths[1] or are_equally_long(lengths[0], lengths[1]):
+        return sizes, None
+    return sizes, Difference("duration", f"{lengths[0]:.3g} s", f"{lengths[1]:.3g} s")
+
+
+def told_doubts(
+    sizes: Mapping[Difference, Sequence[str]], lengths: Mapping[Difference, Sequence[str]]
+) -> list[Doubt]:
+    """Of what differs in sizes and durations; each with where it does."""
+    return [
+        Doubt(
+            f"Different {what}: {listed(map(str, found))}.",
+            [f"{difference} ({listed(places)})" for difference, places in found.items()],
+        )
+        for what, found in (("sizes of tables", sizes), ("durations", lengths))
+        if found
+    ]
+
+
+def row_words(key: RowKey) -> str:
+    """``oltp_read_only, 4 threads``."""
+    workload, threads = key
+    return workload if threads is None else f"{workload}, {threads:,} thread{'' if threads == 1 else 's'}"
 
 
 def single_runs(rows: Iterable[Row]) -> Doubt | None:
@@ -88,6 +119,51 @@ def single_runs(rows: Iterable[Row]) -> Doubt | None:
         return None
     which = "All values are" if single == len(cells) else f"{single:,} of {len(cells):,} values are"
     return Doubt(f"{which} from single runs: without repeats nothing says how much of a difference is noise.")
+
+
+def _different_sizes_and_lengths(
+    newest: Newest, names: Sequence[tuple[Column, str]], base: Column
+) -> list[Doubt]:
+    """Row by row against the base, because workloads may be told differently."""
+    said = _said(run for rows in newest.values() for run in rows.values())
+    sizes: dict[Difference, list[str]] = defaultdict(list)
+    lengths: dict[Difference, list[str]] = defaultdict(list)
+    of_base = newest.get(base.key, {})
+    for column, name in names:
+        rows = newest.get(column.key, {}) if column != base else {}
+        for key in sorted(rows.keys() & of_base.keys(), key=row_words):
+            differ, length = differently_told(said[of_base[key]], said[rows[key]])
+            for one in differ:
+                sizes[one].append(f"{name}: {row_words(key)}")
+            if length:
+                lengths[length].append(f"{name}: {row_words(key)}")
+    return told_doubts(sizes, lengths)
+
+
+def _said(runs: Iterable[int]) -> dict[int, Said]:
+    found = Run.objects.only("options", "duration_s").in_bulk(set(runs))
+    return {pk: Said.of(run) for pk, run in found.items()}
+
+
+def _different_facts(newest: Newest, names: Sequence[tuple[Column, str]], base: Column) -> Doubt | None:
+    """Settings and facts of the machine in which the newest run of a column differs from that of the base."""
+    latest = {column: max(rows.values()) for column, rows in newest.items()}
+    runs = Run.objects.select_related("content", "environment").in_bulk(list(latest.values()))
+    base_run = runs.get(latest.get(base.key, 0))
+    if base_run is None:
+        return None
+    by_difference: dict[Difference, list[str]] = defaultdict(list)
+    for column, name in names:
+        run = runs.get(latest.get(column.key, 0))
+        for difference in differences(base_run, run) if run and column != base else []:
+            by_difference[difference].append(name)
+    if not by_difference:
+        return None
+    what = sorted({difference.name for difference in by_difference})
+    return Doubt(
+        f"Different settings or environments: {listed(what)}.",
+        [f"{difference} ({', '.join(of)})" for difference, of in by_difference.items()],
+    )
 
 
 def _is_bare(cell: Cell) -> bool:

@@ -334,7 +334,7 @@ def compared_rows(
     a history tells it; other rows take the scatter of repeats over the rest of the table. ``margin`` is the
     relative difference that does not matter. ``group_of`` says the group of a workload.
     """
-    keys = sorted({*base, *chain.from_iterable(columns)}, key=_row_order)
+    keys = sorted({*base, *chain.from_iterable(columns)}, key=row_order)
     pool = _Pool.of([base, *columns])
     base = {key: _steadied(cell, *pool.without(key, 0)) for key, cell in base.items()}
     columns = [
@@ -429,6 +429,11 @@ def resolve(runs: QuerySet[Run], selector: Selector, *, field: str) -> Column:
             f"the selector {_words(selector)} fits {len(found)} columns; say more", candidates, field=field
         )
     return found[0]
+
+
+def find_column(project: Project, selector: Selector, *, field: str) -> Column:
+    """The one column that a selector means in a project. Raises SelectorError for ``field``."""
+    return resolve(included_runs(project), selector, field=field)
 
 
 def columns_of(project: Project, selector: Selector) -> list[Column]:
@@ -741,7 +746,7 @@ def _steadied(cell: Cell, noise_sd: float | None, noise_df: float) -> Cell:
     return replace(cell, low=min(interval[0], cell.value), high=max(interval[1], cell.value))
 
 
-def _row_order(key: RowKey) -> tuple[str, int]:
+def row_order(key: RowKey) -> tuple[str, int]:
     workload, threads = key
     return workload, -1 if threads is None else threads
 

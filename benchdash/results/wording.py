@@ -114,6 +114,13 @@ def ratio(value: float | None) -> str:
     return NOTHING if value is None or not math.isfinite(value) else f"{value:,.2f}"
 
 
+def p_value(value: float | None) -> str:
+    """``0.034``; what is below a thousandth is only said to be."""
+    if value is None:
+        return NOTHING
+    return "< 0.001" if value < 0.001 else number(value, digits=2)
+
+
 def plus_minus(value: float | None, low: float | None, high: float | None) -> str:
     """``± 12``: half the interval, with two significant digits; empty where there is no interval."""
     if value is None or low is None or high is None:

@@ -32,7 +32,7 @@ from benchdash.regressions.detection import Comparison
 # What a column is, and what completes a selector that does not say it.
 _PLACE = tuple(field.name for field in fields(Selector) if field.name != "id")
 _MAY_BE_EMPTY = ("build", "branch", "counterpart")
-_SELECTOR = "the id of a version, or a JSON object with any of " + ", ".join(("id", *_PLACE))
+SELECTOR = "the id of a version, or a JSON object with any of " + ", ".join(("id", *_PLACE))
 
 
 def query_parameter(name: str, about: str = "", *, many: bool = False) -> OpenApiParameter:
@@ -40,8 +40,8 @@ def query_parameter(name: str, about: str = "", *, many: bool = False) -> OpenAp
 
 
 SELECTORS = (
-    OpenApiParameter("base", OpenApiTypes.STR, required=True, description=_SELECTOR),
-    query_parameter("against", f"{_SELECTOR}; by default all versions of the base's product", many=True),
+    OpenApiParameter("base", OpenApiTypes.STR, required=True, description=SELECTOR),
+    query_parameter("against", f"{SELECTOR}; by default all versions of the base's product", many=True),
     *(query_parameter(name, "taken where a selector does not say it") for name in _PLACE),
 )
 THREADS = query_parameter("threads", "only rows of these thread counts; `null`: nobody said", many=True)

@@ -57,7 +57,7 @@ def read_columns(
     """The columns that ``v`` and ``base`` choose. An address that chooses none gets the newest versions."""
     asked = list(dict.fromkeys(text for text in [*query.getlist("v"), query.get("base", "")] if text))
     if not asked:
-        chosen = _newest(available, project)[-at_first:]
+        chosen = newest_columns(available, project)[-at_first:]
         return Columns(chosen=tuple(chosen), base=chosen[0])
     meant = {text: meant_by(text, available) for text in asked}
     wanted = {
@@ -78,7 +78,7 @@ def read_columns(
     )
 
 
-def _newest(available: Sequence[Column], project: Project) -> list[Column]:
+def newest_columns(available: Sequence[Column], project: Project) -> list[Column]:
     """The newest versions of the product measured last, at the place where it is measured most.
 
     Where it has one version there, the versions of other products there stand beside it.

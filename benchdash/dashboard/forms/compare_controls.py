@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from benchdash.dashboard import filters, metrics, numbers
+from benchdash.dashboard import filters, numbers
 from benchdash.dashboard.charts.compare import Line
 from benchdash.dashboard.columns import short_id
 from benchdash.dashboard.filters import Filter
@@ -14,6 +14,7 @@ from benchdash.dashboard.measured import Measured
 from benchdash.dashboard.navigation import Link
 from benchdash.regressions.column_names import names
 from benchdash.regressions.comparison import Column
+from benchdash.results import metrics
 
 _SUGGESTIONS: Final = 8
 

@@ -45,9 +45,19 @@ class PickerGroup:
 
 @dataclass(frozen=True)
 class VersionPicker:
+    """``name`` is the query parameter; ``several`` is whether more than one may be picked."""
+
     groups: Sequence[PickerGroup]
     find: str
     summary: str
+    name: str = "v"
+    label: str = "Versions"
+    several: bool = True
+
+    @property
+    def find_name(self) -> str:
+        """The query parameter of its search."""
+        return "find" if self.several else f"find_{self.name}"
 
 
 def version_picker(
@@ -59,16 +69,32 @@ def version_picker(
     address: Callable[[Sequence[Column]], str],
 ) -> VersionPicker:
     """``available`` are in the order of versions; ``address`` is that of a comparison of some of them."""
+    return VersionPicker(_groups(available, chosen, find, address), find=find, summary=summary)
+
+
+def one_version_picker(
+    available: Sequence[Column], chosen: Column | None, *, name: str, label: str, find: str, summary: str
+) -> VersionPicker:
+    """For one version; ``available`` are in the order of versions."""
+    groups = _groups(available, [chosen] if chosen else [], find, address=None)
+    return VersionPicker(groups, find=find, summary=summary, name=name, label=label, several=False)
+
+
+_Address = Callable[[Sequence[Column]], str] | None
+
+
+def _groups(
+    available: Sequence[Column], chosen: Sequence[Column], find: str, address: _Address
+) -> list[PickerGroup]:
     by_place: dict[Place, list[Column]] = defaultdict(list)
     for column in reversed(available):
         by_place[Place.of(column)].append(column)
     picked = {column.key for column in chosen}
     words = find.casefold().split()
-    groups = [
+    return [
         _group(place, columns, picked, words, address)
         for place, columns in sorted(by_place.items(), key=lambda item: str(item[0]))
     ]
-    return VersionPicker(groups=groups, find=find, summary=summary)
 
 
 def _group(
@@ -76,7 +102,7 @@ def _group(
     newest_first: Sequence[Column],
     picked: set[tuple[int, str, int, int, str]],
     words: Sequence[str],
-    address: Callable[[Sequence[Column]], str],
+    address: _Address,
 ) -> PickerGroup:
     most = _COMMITS_SHOWN if place.branch else _RELEASES_SHOWN
     choices = []
@@ -91,8 +117,10 @@ def _group(
         place=place,
         choices=choices,
         older=len(newest_first) - len(choices),
-        newest_url=address(newest_first[:AT_FIRST]),
-        shortcuts=[(label, address(columns)) for label, columns in _shortcuts(place, newest_first)],
+        newest_url=address(newest_first[:AT_FIRST]) if address else "",
+        shortcuts=[(label, address(columns)) for label, columns in _shortcuts(place, newest_first)]
+        if address
+        else [],
     )
 
 

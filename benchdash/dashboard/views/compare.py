@@ -9,7 +9,7 @@ from django.urls import path, reverse
 from django.views.decorators.http import require_safe
 
 from benchdash.accounts.models import Project
-from benchdash.dashboard import metrics, numbers
+from benchdash.dashboard import numbers
 from benchdash.dashboard.charts import compare as charts
 from benchdash.dashboard.charts.compare import Line, Scale
 from benchdash.dashboard.charts.matrix import Head, Matrix, matrix
@@ -24,6 +24,7 @@ from benchdash.dashboard.shell import ProjectPage, project_page
 from benchdash.regressions.column_names import are_versions_in_order, names
 from benchdash.regressions.comparability import doubts
 from benchdash.regressions.comparison import Column, ComparisonTable, Selector, columns_of
+from benchdash.results import metrics
 
 # So many charts on a page at most, whatever is chosen.
 _CHARTS: Final = 36

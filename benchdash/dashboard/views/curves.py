@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import path, reverse
 from django.views.decorators.http import require_safe
 
-from benchdash.dashboard import metrics, numbers
+from benchdash.dashboard import numbers
 from benchdash.dashboard.charts import compare as charts
 from benchdash.dashboard.charts import curves as curve_charts
 from benchdash.dashboard.charts.common import Figure
@@ -36,6 +36,7 @@ from benchdash.dashboard.shell import ProjectPage, project_page
 from benchdash.regressions.column_names import are_versions_in_order, names
 from benchdash.regressions.comparability import doubts
 from benchdash.regressions.comparison import Column, ComparisonTable, Row, Selector, columns_of
+from benchdash.results import metrics
 from benchdash.results.readings import HIGHER, LOWER
 
 # So many charts on a page at most, whatever is chosen.

@@ -20,7 +20,6 @@ from benchdash.dashboard.columns import short_id
 from benchdash.dashboard.commands import upload_command
 from benchdash.dashboard.filters import Filter, one_of
 from benchdash.dashboard.forms.compare import threads_texts
-from benchdash.dashboard.metrics import in_order
 from benchdash.dashboard.navigation import page_url
 from benchdash.dashboard.run_details import RunDetails, find_run, run_details
 from benchdash.dashboard.series_words import threads_words
@@ -29,6 +28,7 @@ from benchdash.dashboard.within_run import WithinRun, within_run
 from benchdash.regressions.comparison import column_of
 from benchdash.results import corrections
 from benchdash.results.distributions import distribution_of, is_histogram
+from benchdash.results.metrics import in_order
 from benchdash.results.models import (
     Configuration,
     Hardware,

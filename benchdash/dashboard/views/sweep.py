@@ -11,7 +11,7 @@ from django.urls import path, reverse
 from django.views.decorators.http import require_safe
 
 from benchdash.accounts.models import Project
-from benchdash.dashboard import filters, metrics, numbers
+from benchdash.dashboard import filters, numbers
 from benchdash.dashboard.charts import compare as charts
 from benchdash.dashboard.charts.compare import Line, Scale
 from benchdash.dashboard.commands import upload_command
@@ -35,6 +35,7 @@ from benchdash.regressions.sweeps.table import (
     sweep_table,
 )
 from benchdash.regressions.sweeps.values import as_numbers
+from benchdash.results import metrics
 
 # So many charts on a page at most, whatever is chosen.
 _CHARTS: Final = 24

@@ -1,0 +1,92 @@
+"""Changes from one side of a pair to the other, as points with their intervals."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from benchdash.dashboard import numbers
+from benchdash.dashboard.charts import common
+from benchdash.dashboard.charts.common import Figure
+from benchdash.regressions.detection import Comparison
+
+_ROW: Final = 22
+_AROUND: Final = 72
+# Colour never says it alone.
+_SIGNS: Final = {
+    "worse": ("triangle-down", "worse-ink"),
+    "better": ("triangle-up", "better-ink"),
+    "same": ("circle", "ink-2"),
+    "unknown": ("circle-open", "ink-2"),
+}
+
+
+@dataclass(frozen=True)
+class Change:
+    """A row of the chart: a change with its interval and verdict. ``link`` is where a click leads."""
+
+    name: str
+    comparison: Comparison
+    link: str = ""
+
+
+def changes(rows: Sequence[Change], *, title: str) -> Figure:
+    """From top to bottom; a line stands at no change. Rows without a ratio are left out by the caller."""
+    ratios = [100 * (row.comparison.ratio or 0) for row in rows]
+    lows = [_per_cent(row.comparison.low) for row in rows]
+    highs = [_per_cent(row.comparison.high) for row in rows]
+    signs = [_SIGNS[row.comparison.verdict] for row in rows]
+    trace = {
+        "type": "scatter",
+        "mode": "markers",
+        "x": [ratio - 100 for ratio in ratios],
+        "y": list(range(len(rows))),
+        "error_x": common.error_bars(ratios, lows, highs, colour=common.token("ink-2")),
+        "marker": {
+            "symbol": [symbol for symbol, _ in signs],
+            "color": [common.token(colour) for _, colour in signs],
+            "size": 9,
+        },
+        "customdata": [common.plain(row.name) for row in rows],
+        "text": [_hover(row.comparison) for row in rows],
+        "hovertemplate": "%{customdata}<br>%{text}<extra></extra>",
+        "meta": {"links": [row.link for row in rows]},
+    }
+    layout = common.base_layout(
+        xaxis=common.axis(common.plain(title), ticksuffix=" %", tickformat="+,~r", zeroline=False),
+        yaxis=common.axis(
+            tickmode="array",
+            tickvals=list(range(len(rows))),
+            ticktext=[common.plain(common.shortened(row.name)) for row in rows],
+            range=[len(rows) - 0.5, -0.5],
+            showgrid=False,
+            ticks="",
+            zeroline=False,
+            fixedrange=True,
+        ),
+        shapes=[_no_change()],
+    )
+    # The names make their own room.
+    layout["margin"]["l"] = 8
+    return common.figure([trace], layout)
+
+
+def height(count: int) -> int:
+    """Pixels for so many rows."""
+    return _AROUND + _ROW * max(count, 2)
+
+
+def _per_cent(ratio: float | None) -> float | None:
+    return None if ratio is None else 100 * ratio
+
+
+def _hover(one: Comparison) -> str:
+    """``−8.4 % (−10.1 % to −6.6 %), worse``."""
+    interval = ""
+    if one.low is not None and one.high is not None:
+        interval = f" ({numbers.change(one.low - 1)} to {numbers.change(one.high - 1)})"
+    return f"{numbers.change((one.ratio or 0) - 1)}{interval}, {one.verdict}"
+
+
+def _no_change() -> dict[str, Any]:
+    line = {"color": common.token("ink-2"), "width": 1, "dash": "dot"}
+    return {"type": "line", "x0": 0, "x1": 0, "yref": "paper", "y0": 0, "y1": 1, "line": line}

@@ -1,0 +1,92 @@
+"""What a tool was told for a run: its options and its command line, without what it measured."""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from benchdash.results.dimensions import meaningful_settings
+
+Options = Mapping[str, object]
+
+COMMAND: Final = "command"
+
+# Facts of one run that stand among its options; nobody chose them.
+_MEASURED: Final = re.compile(
+    r"contention\..*|(.*_)?(busy|cpu|steal|iowait|cpu_\w+)_s|loadavg.*|spin_(before|after)|finished_at|sequence"
+    r"|night|count|seconds|errors|reconnects|repetition"
+)
+_ARGUMENT: Final = re.compile(r"(?<!\S)(--?[A-Za-z][\w.-]*)(?:=(\S*)|(?:\s+(?!-)(\S+))?)")
+_SIZES: Final = frozenset(
+    {
+        *("tables", "table_size", "oltp_tables_count", "oltp_table_size", "rows", "num_rows"),
+        *("scale", "scaling_factor", "s", "warehouses", "recordcount"),
+    }
+)
+_SECONDS: Final = re.compile(r"([0-9]{1,7}(?:\.[0-9]{1,6})?)\s*s?")
+_TIMES: Final = ("time", "max_time", "duration", "T")
+# Who runs for a count of operations takes the longer the slower it is.
+_COUNTS: Final = ("events", "max_requests", "t", "transactions", "transactions_per_client", "operationcount")
+_SAME_LENGTH: Final = 1.1
+
+
+def told(options: Options) -> dict[str, str]:
+    """What was chosen: the options, and the arguments of the command by their names with dashes.
+
+    Ports, hosts and paths are left out, which differ between two starts of the same.
+    """
+    in_command = arguments(options)
+    known = {COMMAND, *map(_spelt, in_command)}
+    chosen = {
+        name: str(value)
+        for name, value in options.items()
+        if _spelt(name) not in known and not isinstance(value, float) and not _MEASURED.fullmatch(name)
+    }
+    return chosen | {name: value for name, value in in_command.items() if not _is_noise(name)}
+
+
+def arguments(options: Options) -> dict[str, str]:
+    """The named arguments of the command line; one without a value is ``on``."""
+    command = options.get(COMMAND)
+    if not isinstance(command, str):
+        return {}
+    return {
+        match[1]: match[2] if match[2] is not None else match[3] or "on"
+        for match in _ARGUMENT.finditer(command)
+    }
+
+
+def data_size(options: Options) -> dict[str, str]:
+    """How large the tables were made, by the names that the tool has for it; empty where nobody said."""
+    said = {_spelt(name): str(value) for name, value in {**arguments(options), **options}.items()}
+    return {name: value for name, value in said.items() if name in _SIZES}
+
+
+def seconds(options: Options, duration_s: float | None) -> float | None:
+    """How long the tool was told to run, else how long it did; None where operations were told instead."""
+    said = {_spelt(name): str(value) for name, value in {**options, **arguments(options)}.items()}
+    for name in _TIMES:
+        if told := _number(said.get(name, "")):
+            return told
+    return None if any(_number(said.get(name, "")) for name in _COUNTS) else duration_s
+
+
+def are_equally_long(one: float, other: float) -> bool:
+    """Whether two durations differ by no more than those of tools that were told the same."""
+    return max(one, other) <= _SAME_LENGTH * min(one, other)
+
+
+def _number(text: str) -> float | None:
+    match = _SECONDS.fullmatch(text)
+    return float(match[1]) if match else None
+
+
+def _is_noise(argument: str) -> bool:
+    # ``--mysql-port`` says port with the prefix of its driver.
+    own = re.sub(r"^(mysql|pgsql|db)_", "", _spelt(argument))
+    return own == "host" or not meaningful_settings({own: ""})
+
+
+def _spelt(name: str) -> str:
+    """Letters alone keep their case: ``-S`` is another than ``-s``."""
+    plain = name.lstrip("-").replace("-", "_").replace(" ", "_")
+    return plain if len(plain) == 1 else plain.lower()

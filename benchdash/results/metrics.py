@@ -1,0 +1,72 @@
+"""Which metrics say most, and what each is about."""
+
+import re
+from collections.abc import Collection, Mapping
+from typing import Final
+
+# What a benchmark is run for, the most telling first.
+_MAIN: Final = ("tps", "qps", "score", "events_per_s", "ops_per_s", "transferred_mib_per_s")
+_RESPONSE_TIMES: Final = ("latency_avg", "latency_p95")
+# What an operation costs the machine, the dearest first.
+_COSTS: Final = (
+    "server_cpu_per_op",
+    "cpu_per_op",
+    "cpu_share_per_op",
+    "cs_per_op",
+    "read_kb_per_op",
+    "reads_per_op",
+    "write_kb_per_op",
+)
+# It moves with the machine, not with what is measured.
+_COST_OF_THE_CLIENT: Final = "client_cpu_per_op"
+_ERRORS: Final = re.compile(
+    r"(.*\.)?(errors|reconnects|retries|.*_failures)(_per_s)?|(retried|skipped|late)_percent"
+)
+_FAMILIES: Final = (
+    ("Errors", _ERRORS),
+    ("Cost per operation", re.compile(r".*_per_op")),
+    (
+        "Machine",
+        re.compile(
+            r"(cpu_(user|system|wait|idle|steal)|context_switches_per_s|interrupts_per_s|run_queue"
+            r"|(read|write)_mb_per_s)"
+        ),
+    ),
+    ("Response time", re.compile(r"(.*\.)?(latency_.*|schedule_lag_.*|batch_seconds_.*)")),
+    ("Throughput", re.compile(r"(.*\.)?(tps|qps|score|nopm|tpm|.*_per_s)")),
+)
+FAMILIES: Final = ("Throughput", "Response time", "Cost per operation", "Errors", "Machine", "Other")
+
+
+def main_metric(measured: Mapping[str, int]) -> str:
+    """The main metric of what was chosen. ``measured`` says how often each metric was, and is not empty."""
+    main = [metric for metric in _MAIN if metric in measured] or sorted(measured)
+    most = max(measured[metric] for metric in main)
+    return next(metric for metric in main if measured[metric] == most)
+
+
+def shown_at_first(measured: Mapping[str, int]) -> list[str]:
+    """The main metric, and response time on average and in the 95th percentile where they were measured."""
+    main = main_metric(measured)
+    return [main, *(metric for metric in _RESPONSE_TIMES if metric in measured and metric != main)]
+
+
+def in_order(metrics: Collection[str]) -> list[str]:
+    """Those that benchmarks are run for first, then response times, then the rest by name."""
+    known = [*_MAIN, *_RESPONSE_TIMES]
+    first = [metric for metric in known if metric in metrics]
+    return [*first, *sorted(set(metrics) - set(first))]
+
+
+def telling(measured: Mapping[str, int]) -> list[str]:
+    """What says most about a difference: throughput, response times, and what an operation costs."""
+    others = sorted(metric for metric in measured if metric.endswith("_per_op") and metric not in _COSTS)
+    costs = [*_COSTS, *others]
+    found = [metric for metric in costs if metric in measured and metric != _COST_OF_THE_CLIENT]
+    first = shown_at_first(measured)
+    return [*first, *(metric for metric in found if metric not in first)]
+
+
+def family(metric: str) -> str:
+    """One of FAMILIES."""
+    return next((name for name, pattern in _FAMILIES if pattern.fullmatch(metric)), "Other")
