@@ -376,6 +376,9 @@ def test_settings_are_changed_and_noted(client, project, admin):
         {"visibility": "secret"},
         {"historical_after_days": "-1"},
         *({"equivalence_margin": text} for text in ("-1", "51", "nan", "little")),
+        *({"stall_below": text} for text in ("-1", "101", "inf", "much")),
+        {"stall_min_s": "-1"},
+        {"stall_warmup_s": "nan"},
     ],
 )
 def test_settings_that_cannot_be_are_refused(client, project, admin, sent):
@@ -383,6 +386,17 @@ def test_settings_that_cannot_be_are_refused(client, project, admin, sent):
     assert answer.status_code == 422
     project.refresh_from_db()
     assert (project.name, project.is_public) == ("nightly", True)
+
+
+def test_a_project_says_what_its_stalls_are(client, project, admin):
+    assert "50 unless said here. It holds for" in client.get("/p/nightly/settings/").content.decode()
+    sent = {"stall_below": "30", "stall_min_s": "2.5", "stall_warmup_s": "60"}
+    said_after(client, client.post("/p/nightly/settings/", {**SETTINGS, **sent}))
+    project.refresh_from_db()
+    assert project.options == {"stall_below": 0.3, "stall_min_s": 2.5, "stall_warmup_s": 60.0}
+    form = client.get("/p/nightly/settings/").content.decode()
+    assert re.search(r'name="stall_below" value="30\.0"', form)
+    assert re.search(r'name="stall_min_s" value="2\.5"', form)
 
 
 def test_members_come_change_and_go(client, project, admin):

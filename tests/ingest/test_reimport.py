@@ -179,3 +179,13 @@ def test_the_command_reads_the_files_of_one_format():
 def test_a_project_that_does_not_exist_is_an_error():
     with pytest.raises(CommandError, match="no project is called 'nowhere'"):
         command("--project", "nowhere")
+
+
+def test_how_steady_a_run_was_is_added_to_what_was_stored_before(settings):
+    settings.STALL_FEWEST_INTERVALS = 1000
+    upload = send()
+    assert not Series.objects.filter(metric="stalls_per_min").exists()
+    settings.STALL_FEWEST_INTERVALS = 2
+    assert reimport(upload).outcome == Outcome.CHANGED
+    assert value_of(upload, "stalls_per_min") == 0
+    assert 0 < value_of(upload, "tps_worst") < value_of(upload, "tps")

@@ -9,6 +9,7 @@ from benchdash.accounts.models import Project, Role, Scope, User
 from benchdash.dashboard.shell import ProjectPage
 from benchdash.regressions.options import EQUIVALENCE_MARGIN, HISTORICAL_AFTER_DAYS
 from benchdash.results.models import Hardware, Product, Series
+from benchdash.results.stall_rule import STALL_BELOW, STALL_MIN_S, STALL_WARMUP_S, stall_rule
 
 _PROJECT_FIELDS: Final = ("name", "visibility", "notice", "raw_files_are_public")
 
@@ -67,6 +68,27 @@ class ProjectForm(forms.ModelForm):  # type: ignore[type-arg]
         label="Per cent that do not matter",
         widget=forms.NumberInput(attrs={"step": "any"}),
     )
+    stall_below = forms.FloatField(
+        required=False,
+        min_value=0,
+        max_value=100,
+        label="Per cent of its median below which a run stalls",
+        widget=forms.NumberInput(attrs={"step": "any"}),
+    )
+    stall_min_s = forms.FloatField(
+        required=False,
+        min_value=0,
+        max_value=86400,
+        label="Seconds that a stall lasts at least",
+        widget=forms.NumberInput(attrs={"step": "any"}),
+    )
+    stall_warmup_s = forms.FloatField(
+        required=False,
+        min_value=0,
+        max_value=86400,
+        label="Seconds of warm-up where nobody says",
+        widget=forms.NumberInput(attrs={"step": "any"}),
+    )
 
     class Meta:
         model = Project
@@ -93,14 +115,34 @@ class ProjectForm(forms.ModelForm):  # type: ignore[type-arg]
             f" {_per_cent(settings.EQUIVALENCE_MARGIN):g} unless said here."
         )
 
+        self._begin_with_stalls()
+
+    def _begin_with_stalls(self) -> None:
+        said = stall_rule(self.instance)
+        usual = stall_rule(Project())
+        for name, own, without in (
+            (STALL_BELOW, _per_cent(said.below), _per_cent(usual.below)),
+            (STALL_MIN_S, said.min_s, usual.min_s),
+            (STALL_WARMUP_S, said.warmup_s, usual.warmup_s),
+        ):
+            self.fields[name].initial = own if name in self.instance.options else None
+            self.fields[
+                name
+            ].help_text = f"{without:g} unless said here. It holds for files that are read from then on."
+
     def changes(self) -> dict[str, Any]:
         """The fields of the project as they are wanted."""
-        own = (HISTORICAL_AFTER_DAYS, EQUIVALENCE_MARGIN)
+        own = (HISTORICAL_AFTER_DAYS, EQUIVALENCE_MARGIN, STALL_BELOW, STALL_MIN_S, STALL_WARMUP_S)
         options = {name: value for name, value in self.instance.options.items() if name not in own}
         if (days := self.cleaned_data["historical_after_days"]) is not None:
             options[HISTORICAL_AFTER_DAYS] = days
         if (per_cent := self.cleaned_data["equivalence_margin"]) is not None:
             options[EQUIVALENCE_MARGIN] = per_cent / 100
+        if (per_cent := self.cleaned_data[STALL_BELOW]) is not None:
+            options[STALL_BELOW] = per_cent / 100
+        for name in (STALL_MIN_S, STALL_WARMUP_S):
+            if (seconds := self.cleaned_data[name]) is not None:
+                options[name] = seconds
         return {**{name: self.cleaned_data[name] for name in _PROJECT_FIELDS}, "options": options}
 
 
