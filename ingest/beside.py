@@ -46,11 +46,13 @@ class Beside:
     ``content`` is that of the configuration files, of which later ones win; ``content_found`` that of
     companions which turned out to be some, and is None where ``content`` has them too. ``formats`` are by
     kind and SHA-256 of the files: a companion format, ``configuration``, or nothing for one only kept.
+    ``began_s`` is, by source, the time of day at which its samples begin, as far as it was printed.
     """
 
     content: Content | None = None
     content_found: Content | None = None
     samples: tuple[SampleTable, ...] = ()
+    began_s: Mapping[str, float] = field(default_factory=dict)
     means: tuple[Reading, ...] = ()
     hardware: Mapping[str, Fact] = field(default_factory=dict)
     environment: Mapping[str, Fact] = field(default_factory=dict)
@@ -114,11 +116,12 @@ def _joined(files: Iterable[_File]) -> Beside:
     reports.sort(key=lambda one: _ORDER.index(one.format))
     said = [one.text for one in found if one.text is not None and one.is_said]
     recognised = [one.text for one in found if one.text is not None and not one.is_said]
-    samples, sample_warnings = _samples(reports)
+    samples, began_s, sample_warnings = _samples(reports)
     return Beside(
         content=read_content("\n".join([*recognised, *said])) if said else None,
         content_found=read_content("\n".join(recognised)) if recognised and not said else None,
         samples=samples,
+        began_s=began_s,
         means=_means(reports),
         hardware=mask_settings(_first_said([one.report.hardware for one in reports])),
         environment=mask_settings(_first_said([one.report.environment for one in reports])),
@@ -167,11 +170,15 @@ def _companion(file: _File) -> _Read:
         raise FormatError("it could not be read because of a fault in benchdash") from None
 
 
-def _samples(reports: Sequence[_Read]) -> tuple[tuple[SampleTable, ...], list[str]]:
-    """The tables under distinct names of sources, without those that are too long to be kept."""
+def _samples(reports: Sequence[_Read]) -> tuple[tuple[SampleTable, ...], dict[str, float], list[str]]:
+    """The tables under distinct names of sources, without those that are too long to be kept.
+
+    With the times of day at which they begin, and warnings.
+    """
     tables: dict[str, SampleTable] = {}
+    began: dict[str, float] = {}
     warnings = []
-    for table in (table for one in reports for table in one.report.samples):
+    for report, table in ((one.report, table) for one in reports for table in one.report.samples):
         if len(table.rows) > _MOST_SAMPLES:
             warnings.append(
                 f"{len(table.rows)} samples of {table.source} are more than {_MOST_SAMPLES}: "
@@ -181,7 +188,9 @@ def _samples(reports: Sequence[_Read]) -> tuple[tuple[SampleTable, ...], list[st
         number = sum(name.split()[0] == table.source for name in tables) + 1
         source = table.source if number == 1 else f"{table.source} {number}"
         tables[source] = SampleTable(source, table.columns, table.rows)
-    return tuple(tables.values()), warnings
+        if report.began_s is not None:
+            began[source] = report.began_s
+    return tuple(tables.values()), began, warnings
 
 
 def _means(reports: Sequence[_Read]) -> tuple[Reading, ...]:

@@ -1,6 +1,6 @@
 """Decides what each run of a file was: from what the sender said, what lay beside the file, and the file."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
@@ -21,6 +21,7 @@ from ingest.masking import mask_settings, mask_text
 from ingest.meta import Meta, read_meta
 from ingest.metadata import Metadata
 from ingest.per_operation import cpus_in, per_operation
+from ingest.run_time import on_the_time_of_the_run
 
 _REQUIRED = ("product", "version", "hardware", "workload")
 # What the runs of one file may differ in.
@@ -132,7 +133,7 @@ class _Decision:
             tags=self._tags(),
             notes=self._said("notes") or "",
             warnings=tuple(self._run_warnings(run)),
-            samples=(*samples, *self.beside.samples),
+            samples=(*samples, *self._samples_beside(run, started_at)),
         )
 
     def _tags(self) -> tuple[str, ...]:
@@ -150,6 +151,16 @@ class _Decision:
     ) -> list[Reading]:
         told = {**self.meta.facts, **options}
         return per_operation(readings, cpus=cpus_in(machine), seconds=run.duration_s, facts=told)
+
+    def _samples_beside(self, run: ParsedRun, started_at: datetime | None) -> Iterator[SampleTable]:
+        """On the time of the run, where it and the samples have a time of day."""
+        for table in self.beside.samples:
+            began_s = self.beside.began_s.get(table.source)
+            if started_at is None or began_s is None:
+                yield table
+            else:
+                moment = _aware(started_at).astimezone(UTC)
+                yield on_the_time_of_the_run(table, began_s, moment, run.duration_s)
 
     def _stability(
         self, run: ParsedRun, samples: Iterable[SampleTable], options: Mapping[str, Fact]

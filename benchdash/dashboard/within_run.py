@@ -12,6 +12,7 @@ from benchdash.dashboard.charts.timeline import Beside, Named, TimeLine
 from benchdash.dashboard.run_details import RunDetails
 from benchdash.results.models import IntervalSamples, Run
 from benchdash.results.stability import (
+    RUN_TIME,
     THROUGHPUT,
     TIME,
     Rule,
@@ -141,7 +142,7 @@ def _beside(details: RunDetails) -> tuple[Mapping[str, Beside], list[str]]:
 
 def _laid(samples: IntervalSamples, duration_s: float | None) -> Beside | None:
     """None where nothing tells how far its samples lie apart."""
-    if TIME in samples.columns:
+    if RUN_TIME in samples.columns or TIME in samples.columns:
         return Beside(samples)
     if timeline.SAMPLE not in samples.columns or not duration_s or not samples.rows:
         return None
@@ -152,6 +153,8 @@ def _laid(samples: IntervalSamples, duration_s: float | None) -> Beside | None:
 
 
 def _note(name: str, laid: Beside) -> str:
+    if RUN_TIME in laid.samples.columns:
+        return f"{name} stands at the times of day that it printed"
     begun = f"{name} is taken to have begun with the run"
     if laid.step_s is None:
         return f"{begun}: the times of its samples are counted from its own start"

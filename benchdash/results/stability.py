@@ -10,6 +10,8 @@ from typing import Final, Protocol
 from benchdash.results.readings import Reading, reading
 
 TIME: Final = "time_s"
+# The same of a tool beside a run, where it is known when both began: seconds since the run did.
+RUN_TIME: Final = "run_s"
 # The first one that a table has, and that is not 0 throughout, is the throughput of its intervals.
 THROUGHPUT: Final = (
     *("tps", "qps", "events_per_s", "ops_per_s", "reads_per_s", "writes_per_s", "tpm"),

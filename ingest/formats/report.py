@@ -83,9 +83,12 @@ class CompanionReport:
     ``samples`` belong to the run ``""``. ``means`` are readings over the run (``cpu_user``,
     ``context_switches_per_s``), without what was measured before it. ``hardware`` facts stay as long as the
     machine does (CPU model, CPUs), ``environment`` facts are those of the moment (kernel, governor).
+    ``began_s`` is the time of day, in seconds and in a zone that nobody knows, at which ``time_s`` of the
+    samples is 0; None where the tool printed no time of day.
     """
 
     samples: tuple[Intervals, ...] = ()
+    began_s: float | None = None
     means: tuple[Reading, ...] = ()
     hardware: Mapping[str, Fact] = field(default_factory=dict)
     environment: Mapping[str, Fact] = field(default_factory=dict)

@@ -113,6 +113,13 @@ def test_samples_with_times_keep_them(client):
     assert "the times of its samples are counted from its own start" in text_of(answer)
 
 
+def test_samples_on_the_time_of_the_run_stand_there(client):
+    table = SampleTable("vmstat", ("run_s", "cpu_user"), ((-1.0, 9.0), (0.0, 50.0), (1.0, 51.0)))
+    answer = page_of(client, a_run(make_project(public=True), printed(), table))
+    assert charts_of(answer)["sysbench"].figure["data"][2]["x"] == [-1, 0, 1]
+    assert "vmstat stands at the times of day that it printed." in text_of(answer)
+
+
 def test_samples_that_cannot_be_laid_on_the_time_of_the_run_have_a_chart_of_their_own(client):
     for fields in ({"duration_s": None}, {"duration_s": 18.0}):
         answer = page_of(client, a_run(make_project(public=True), printed(), sampled(), **fields))

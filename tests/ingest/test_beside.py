@@ -243,3 +243,21 @@ def test_an_upload_shows_as_what_its_companions_were_read(client):
     assert "kept, not read" in page
     answer = client.get(reverse("ingest:upload-detail", args=[stored.pk])).json()
     assert [one["format"] for one in answer["companions"]] == ["vmstat", ""]
+
+
+@pytest.mark.django_db
+def test_samples_with_a_time_of_day_are_laid_on_the_time_of_the_run():
+    companions = files(stamped=fixture("vmstat/time-stamps.txt"), plain=fixture("vmstat/plain.txt"))
+    said = {"started_at": "2026-11-20T19:54:54Z"}
+    upload(make_project(), one_run(), companions, **said)
+    stamped, plain = (IntervalSamples.objects.get(source=name) for name in ("vmstat", "vmstat 2"))
+    # vmstat began two seconds after the run, and its first sample is one second later.
+    assert (stamped.columns[0], stamped.rows[0][0]) == ("run_s", 3)
+    assert plain.columns[0] == "sample"
+
+
+@pytest.mark.django_db
+def test_where_nobody_says_when_a_run_began_samples_keep_their_own_time():
+    upload(make_project(), one_run(), files(stamped=fixture("vmstat/time-stamps.txt")))
+    samples = IntervalSamples.objects.get(source="vmstat")
+    assert (samples.columns[0], samples.rows[0][0]) == ("time_s", 1)

@@ -15,7 +15,7 @@ from benchdash.dashboard.charts import common
 from benchdash.dashboard.charts.common import Figure, token
 from benchdash.results.models import IntervalSamples
 from benchdash.results.readings import LOWER, Reading, reading
-from benchdash.results.stability import TIME, Stability, throughput_metric
+from benchdash.results.stability import RUN_TIME, TIME, Stability, throughput_metric
 from benchdash.results.thinning import thinned
 
 SAMPLE: Final = "sample"
@@ -39,6 +39,7 @@ _ALONG_A_TOOL: Final = {
     _READING: ("reading of the counter", "reading %{x}"),
 }
 _ALONG_THE_MACHINE: Final = {
+    RUN_TIME: _SECONDS_OF_THE_RUN,
     TIME: ("seconds since sampling began", "%{x} s"),
     SAMPLE: ("sample", "sample %{x}"),
 }
@@ -64,20 +65,21 @@ class Panel:
 
 @dataclass(frozen=True)
 class Beside:
-    """Samples of the machine, laid on the time of a run: they began ``start_s`` after it.
+    """Samples of the machine, laid on the time of a run: they began with it, unless they say otherwise.
 
     ``step_s`` are the seconds between samples that have a number and no time.
     """
 
     samples: IntervalSamples
-    start_s: float = 0.0
     step_s: float | None = None
 
     def along(self) -> list[float | None]:
+        if RUN_TIME in self.samples.columns:
+            return _column(self.samples, RUN_TIME)
         if self.step_s is None:
-            return [None if at is None else at + self.start_s for at in _column(self.samples, TIME)]
+            return _column(self.samples, TIME)
         numbered = _column(self.samples, SAMPLE)
-        return [None if at is None else at * self.step_s + self.start_s for at in numbered]
+        return [None if at is None else at * self.step_s for at in numbered]
 
 
 @dataclass(frozen=True)
@@ -222,7 +224,7 @@ def of_the_machine(samples: IntervalSamples) -> TimeLine | None:
     along = next((name for name in _ALONG_THE_MACHINE if name in samples.columns), None)
     if along is None:
         return None
-    panels = _of_the_machine([Beside(samples, step_s=None if along == TIME else 1.0)])
+    panels = _of_the_machine([Beside(samples, step_s=1.0 if along == SAMPLE else None)])
     if not panels:
         return None
     figure = _stacked(panels, *_ALONG_THE_MACHINE[along], each=True, rows=len(samples.rows), legend=True)

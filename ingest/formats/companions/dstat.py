@@ -13,7 +13,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from ingest.formats.companions.devices import whole_devices
-from ingest.formats.companions.sampling import KB_PER_MB, TIME, Cells, Recording, number, whole_lines
+from ingest.formats.companions.sampling import (
+    KB_PER_MB,
+    TIME,
+    Cells,
+    Recording,
+    clock_of,
+    number,
+    whole_lines,
+)
 from ingest.formats.report import CompanionReport, FormatError
 from ingest.formats.source import Source
 
@@ -49,6 +57,7 @@ _DISK = "dsk/"
 _RATES = {"read": "read_mb_per_s", "writ": "write_mb_per_s"}
 _CLOCKS = ("%d-%m %H:%M:%S", "%b-%d %H:%M:%S", "%Y-%m-%d %H:%M:%S", "%d-%m-%Y %H:%M:%S")
 _LONGEST_NAME = 90
+_DAY = 24 * 60 * 60
 
 _COMMAND = "Cmdline:"
 _TITLES = ("Author:", "Host:", _COMMAND)
@@ -72,6 +81,7 @@ def parse(source: Source) -> CompanionReport:
     recording = Recording("dstat")
     first = last.rows[0][1] if last.rows else []
     started = _seconds(last.columns, first)
+    recording.began_s = _clock(last.columns, first)
     for number_, cells in last.rows[1:]:
         recording.add(_cells(last, cells, started), number_)
     if not recording.rows:
@@ -192,6 +202,16 @@ def _seconds(columns: Sequence[_Column], texts: Sequence[str]) -> float | None:
             return number(text)
         if column[1] == "time" and (time := _time(text)):
             return time.timestamp()
+    return None
+
+
+def _clock(columns: Sequence[_Column], texts: Sequence[str]) -> float | None:
+    """The time of day of a row, in the zone of its ``time`` or, of an ``epoch``, in UTC."""
+    for column, text in zip(columns, texts, strict=False):
+        if column[1] == "epoch" and (epoch := number(text)) is not None:
+            return epoch % _DAY
+        if column[1] == "time" and (time := _time(text)):
+            return clock_of(time)
     return None
 
 

@@ -88,7 +88,7 @@ def parse(source: Source) -> CompanionReport:
     devices = whole_devices(name for report in samples for name in report.devices)
     if len(devices) > _MOST_DEVICES:
         warnings.append(f"of {len(devices)} devices the single figures of {_MOST_DEVICES} are kept")
-    recording = Recording("iostat")
+    recording = Recording("iostat", began_s=reports[0].clock)
     for report in samples:
         recording.add(report.cells(reports[0].clock, devices), report.line)
     recording.left_out += [line for report in reports for line in report.left_out]

@@ -54,7 +54,7 @@ def parse(source: Source) -> CompanionReport:
         raise FormatError("no line of mpstat for all CPUs")
     if lacking := reading.lacking_at_the_end():
         warnings.append(f"at the end {', '.join(lacking)} are missing: the file may be cut off")
-    recording = Recording("mpstat")
+    recording = Recording("mpstat", began_s=reading.started)
     for cells, number in reading.by_clock.values():
         recording.add(cells, number)
     hardware, environment = banner_facts(lines)

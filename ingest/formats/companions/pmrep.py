@@ -16,6 +16,7 @@ from ingest.formats.companions.sampling import (
     TIME,
     Cells,
     Recording,
+    clock_of,
     number,
     whole_lines,
 )
@@ -90,7 +91,7 @@ def parse(source: Source) -> CompanionReport:
         for number_, line in enumerate(lines[1:], 2)
         if line.strip()
     ]
-    recording = Recording("pmrep")
+    recording = Recording("pmrep", began_s=clock_of(rows[0][1]) if rows else None)
     for number_, time, texts in rows[1:]:
         recording.add(_cells(columns, texts, rows[0][1], time), number_)
     if not recording.rows:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from statistics import fmean
 
 from benchdash.results.readings import Reading, reading
@@ -80,6 +81,11 @@ def time_of_day(text: str) -> int | None:
     return hour * 3600 + minute * 60 + second
 
 
+def clock_of(moment: datetime | None) -> float | None:
+    """The time of day of a moment, in seconds since midnight."""
+    return None if moment is None else float(moment.hour * 3600 + moment.minute * 60 + moment.second)
+
+
 def seconds_after(start: int, later: int) -> int:
     """How long after one time of the day another one comes next."""
     return (later - start) % _DAY
@@ -95,11 +101,15 @@ def banner_facts(lines: Sequence[str]) -> tuple[dict[str, Fact], dict[str, Fact]
 
 @dataclass
 class Recording:
-    """The samples of one tool, as they are read. ``left_out`` are the numbers of lines that are none."""
+    """The samples of one tool, as they are read. ``left_out`` are the numbers of lines that are none.
+
+    ``began_s`` is that of CompanionReport.
+    """
 
     source: str
     rows: list[Cells] = field(default_factory=list)
     left_out: list[int] = field(default_factory=list)
+    began_s: float | None = None
 
     def add(self, cells: Cells | None, line: int) -> None:
         if cells is None or not is_possible(cells):
@@ -119,6 +129,7 @@ class Recording:
         samples = (_table(self.source, self.rows),) if self.rows else ()
         return CompanionReport(
             samples=samples,
+            began_s=self.began_s,
             means=_means(self.rows, means or {}),
             hardware=hardware or {},
             environment=environment or {},

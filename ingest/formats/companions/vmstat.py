@@ -14,6 +14,7 @@ from ingest.formats.companions.sampling import (
     TIME,
     Cells,
     Recording,
+    clock_of,
     numbers,
     whole_lines,
 )
@@ -82,6 +83,7 @@ def _recordings(lines: Sequence[str]) -> list[Recording]:
             cells, time = _row(columns, line.split())
             if since_start == 1:
                 started = time
+                found[-1].began_s = clock_of(time)
             else:
                 found[-1].add(_timed(cells, started, time), number)
     return found

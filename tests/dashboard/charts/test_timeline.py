@@ -208,9 +208,9 @@ def test_what_the_machine_did_lies_below_on_the_same_axis_of_time():
 
 
 def test_of_two_sources_the_first_tells_and_the_other_only_what_it_lacks():
-    first = samples(["time_s", "cpu_user"], [[1.0, 50.0]])
+    first = samples(["run_s", "cpu_user"], [[4.0, 50.0]])
     second = samples(["time_s", "cpu_user", "context_switches_per_s"], [[1.0, 60.0, 9.0]])
-    figure = drawn(timeline.together, SYSBENCH, beside=[Beside(first, start_s=3.0), Beside(second)])
+    figure = drawn(timeline.together, SYSBENCH, beside=[Beside(first), Beside(second)])
     machine = figure["data"][3:]
     assert [(line["name"], line["x"], line["y"]) for line in machine] == [
         ("CPU, user", [4.0], [50.0]),
