@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
-from django.db.models import Q, QuerySet
+from django.db.models import F, FloatField, Func, Q, QuerySet
 
 from benchdash.accounts.models import Project
 from benchdash.regressions.detection import (
@@ -23,7 +23,7 @@ from benchdash.regressions.detection import (
 from benchdash.regressions.detection.compare import EQUIVALENT, MOST_PRIOR_DF, Verdict
 from benchdash.regressions.options import equivalence_margin
 from benchdash.results.models import IntervalSamples, Measurement, Run, Series, ServerVersion
-from benchdash.results.queries import MeasuredVersion, Point
+from benchdash.results.queries import MeasuredVersion, Point, measured_places, measured_versions
 from benchdash.results.readings import HIGHER, Direction
 from benchdash.results.sessions import session_means, sessions_of
 from benchdash.results.versions import parse_version
@@ -438,6 +438,8 @@ def find_column(project: Project, selector: Selector, *, field: str) -> Column:
 
 def columns_of(project: Project, selector: Selector) -> list[Column]:
     """Every version at every place that fits, in the order of versions."""
+    if selector == Selector():
+        return _columns(measured_places(project))
     return columns_of_runs(included_runs(project).filter(_conditions(selector)))
 
 
@@ -497,8 +499,12 @@ _PLACE = (
 
 def columns_of_runs(runs: QuerySet[Run]) -> list[Column]:
     """In the order of versions; two statements."""
-    places = list(runs.order_by().values_list(*_PLACE).distinct())
-    versions = ServerVersion.objects.select_related("product").in_bulk({place[0] for place in places})
+    return _columns(list(runs.order_by().values_list(*_PLACE).distinct()))
+
+
+def _columns(places: Sequence[tuple[Any, ...]]) -> list[Column]:
+    """From rows with what _PLACE names."""
+    versions = measured_versions({place[0] for place in places})
     columns = [
         Column(
             version=versions[version],
@@ -554,10 +560,10 @@ class _Value:
     unit: str
     direction: Direction
     run_id: int
-    started_at: datetime
+    started_at: float  # epoch seconds
     environment_id: int | None
     content_id: int | None
-    tags: Sequence[str]
+    tags: Sequence[str] | None
     value: float
     low: float | None
     high: float | None
@@ -663,10 +669,15 @@ def _measured(runs: QuerySet[Run], metric: str = "") -> Iterator[_Value]:
         "series__unit",
         "series__direction",
         "run",
-        "run__started_at",
+        # As numbers and mostly nothing: the driver takes long over times with a zone, and over arrays.
+        Func(
+            F("run__started_at"),
+            template="extract(epoch FROM %(expressions)s)::float8",
+            output_field=FloatField(),
+        ),
         "run__environment",
         "run__content",
-        "run__tags",
+        Func(F("run__tags"), template="CASE WHEN %(expressions)s <> '{}' THEN %(expressions)s END"),
         "value",
         "low",
         "high",
@@ -730,7 +741,7 @@ def _cell(values: Sequence[_Value]) -> Cell:
         run_id=latest.run_id,
         unit=latest.unit,
         direction=latest.direction,
-        sessions=sessions_of([(one.run_id, one.tags) for one in counting]),
+        sessions=sessions_of([(one.run_id, one.tags or ()) for one in counting]),
     )
 
 

@@ -248,6 +248,11 @@ class Run(models.Model):
         indexes = [
             models.Index(fields=["project", "-started_at"], name="run_by_time"),
             models.Index(fields=["version", "workload", "threads"], name="run_by_version"),
+            models.Index(
+                fields=["project", "version", "branch", "hardware", "configuration", "counterpart"],
+                name="run_by_place",
+                condition=Q(excluded_at=None),
+            ),
         ]
 
     def __str__(self) -> str:

@@ -100,12 +100,9 @@ def histories(
     ``since``: only runs that started then or later, for the newest groups of long histories.
     """
     points: dict[int, list[Point]] = {pk: [] for pk in series_ids}
-    of_series = Series.objects.select_related("product").in_bulk(points)
+    of_series = Series.objects.in_bulk(points)
     groups = _groups(of_series, excluded=excluded, since=since)
-    versions = _versions(
-        {sample.version_id for _, _, samples in groups for sample in samples},
-        products={series.product_id: series.product for series in of_series.values()},
-    )
+    versions = measured_versions({sample.version_id for _, _, samples in groups for sample in samples})
     commit_times = _commit_times(of_series.values(), versions.values())
     sessions = [_sessions(samples) for _, _, samples in groups]
     levels = _levels([[sample.value for sample in samples] for _, _, samples in groups], sessions)
@@ -171,8 +168,10 @@ _SAMPLES = """
     ORDER BY run.started_at, measured.run_id
 """
 _VERSIONS = """
-    SELECT id, version, build, commit, extract(epoch FROM committed_at)::float8, sort_key, product_id
-    FROM results_serverversion WHERE id = ANY(%(versions)s)
+    SELECT version.id, version, build, commit, extract(epoch FROM committed_at)::float8, sort_key,
+        product.id, product.project_id, product.name
+    FROM results_serverversion version JOIN results_product product ON product.id = version.product_id
+    WHERE version.id = ANY(%(versions)s)
 """
 
 
@@ -191,12 +190,14 @@ def _groups(of_series: Mapping[int, Series], *, excluded: bool, since: datetime 
     return [(series_id, position, samples) for (series_id, position), samples in groups.items()]
 
 
-def _versions(ids: Collection[int], products: Mapping[int, Product]) -> dict[int, MeasuredVersion]:
+def measured_versions(ids: Collection[int]) -> dict[int, MeasuredVersion]:
+    """Versions by id; one statement."""
     if not ids:
         return {}
     with connection.cursor() as cursor:
         cursor.execute(_VERSIONS, {"versions": list(ids)})
         rows = cursor.fetchall()
+    products = {row[-3:]: Product(pk=row[-3], project_id=row[-2], name=row[-1]) for row in rows}
     return {
         pk: MeasuredVersion(
             pk=pk,
@@ -205,9 +206,9 @@ def _versions(ids: Collection[int], products: Mapping[int, Product]) -> dict[int
             commit=commit,
             committed_at=None if committed_at is None else _moment(committed_at),
             sort_key=sort_key,
-            product=products[product],
+            product=products[tuple(product)],
         )
-        for pk, version, build, commit, committed_at, sort_key, product in rows
+        for pk, version, build, commit, committed_at, sort_key, *product in rows
     }
 
 
@@ -353,6 +354,45 @@ def _intervals(
     return np.where(in_logs, np.exp(np.where(in_logs, low, 0)), low), np.where(
         in_logs, np.exp(np.where(in_logs, high, 0)), high
     )
+
+
+# --- places -----------------------------------------------------------------------------------------------
+
+# Each place once, by jumping from one to the next in the index: a place has thousands of runs.
+_PLACES = """
+    WITH RECURSIVE place AS (
+        (
+            SELECT version_id, branch, hardware_id, configuration_id, counterpart FROM results_run
+            WHERE project_id = %(project)s AND excluded_at IS NULL
+            ORDER BY version_id, branch, hardware_id, configuration_id, counterpart LIMIT 1
+        )
+        UNION ALL
+        SELECT next.* FROM place, LATERAL (
+            SELECT version_id, branch, hardware_id, configuration_id, counterpart FROM results_run
+            WHERE project_id = %(project)s AND excluded_at IS NULL
+                AND (version_id, branch, hardware_id, configuration_id, counterpart)
+                    > (place.version_id, place.branch, place.hardware_id, place.configuration_id,
+                       place.counterpart)
+            ORDER BY version_id, branch, hardware_id, configuration_id, counterpart LIMIT 1
+        ) next
+    )
+    SELECT place.version_id, place.branch, place.hardware_id, hardware.name,
+        place.configuration_id, configuration.name, place.counterpart
+    FROM place
+    JOIN results_hardware hardware ON hardware.id = place.hardware_id
+    JOIN results_configuration configuration ON configuration.id = place.configuration_id
+"""
+
+MeasuredPlace = tuple[int, str, int, str, int, str, str]
+"""Version, branch, hardware and its name, configuration and its name, counterpart."""
+
+
+def measured_places(project: Project) -> list[MeasuredPlace]:
+    """Where each version of the project was measured by runs that count, in no order."""
+    with connection.cursor() as cursor:
+        cursor.execute(_PLACES, {"project": project.pk})
+        found: list[MeasuredPlace] = cursor.fetchall()
+        return found
 
 
 # --- finding ----------------------------------------------------------------------------------------------

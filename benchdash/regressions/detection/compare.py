@@ -30,6 +30,7 @@ import statistics
 from bisect import bisect_left
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
+from math import log
 from typing import Literal
 
 import numpy as np
@@ -295,8 +296,10 @@ def _evidence(base: Sample, other: Sample, sd: float | None, df: float) -> _Evid
 
 
 def _units(values: Sequence[float]) -> _Units:
-    x = np.log(values)
-    return _Units(len(x), float(x.mean()), float(((x - x.mean()) ** 2).sum()))
+    # Mostly of one to five runs, where an array takes longer to make than to use.
+    logs = [log(value) for value in values]
+    mean = statistics.fmean(logs)
+    return _Units(len(logs), mean, sum((one - mean) ** 2 for one in logs))
 
 
 def _session_means(sample: Sample) -> _Units:
