@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Final
 
-from benchdash.dashboard import numbers
+from benchdash.dashboard import numbers, verdict_words
 from benchdash.dashboard.charts import compare as charts
 from benchdash.dashboard.charts.common import Figure
 from benchdash.dashboard.charts.compare import Line, Scale, Value
@@ -180,5 +180,9 @@ def _title(rows: Sequence[Row], metric: str, look: Look, *, over_values: bool) -
 def _note(rows: Sequence[TableRow], runs: set[int], look: Look, *, has_base: bool, margin: float) -> str:
     if not look.scale.hides_values:
         return note_of(rows, runs, has_base=has_base, margin=margin)
+    if not has_base:
+        return f"{look.scale.relative_to} was not measured here."
+    compared = [one for row in rows for value in row.values if (one := value.comparison)]
+    judged = verdict_words.note(compared, margin=margin)
     what = f"Relative to {look.scale.relative_to}; ± is the 95 % interval of the ratio."
-    return what if has_base else f"{what} The reference was not measured here."
+    return " ".join(filter(None, [what, judged]))

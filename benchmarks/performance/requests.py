@@ -100,6 +100,7 @@ PAGES = tuple(
             lambda loaded, rng: _page("compare/", loaded, metric="tps", find=_workload(rng)),
             True,
         ),
+        ("one setting varied", lambda loaded, _: _page("compare/settings/", loaded), True),
         (
             "history of 730 nights",
             lambda loaded, rng: _page("history/", loaded, series=rng.choice(loaded.nightly_series)),

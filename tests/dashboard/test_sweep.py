@@ -2,9 +2,12 @@
 
 import json
 import re
+from io import StringIO
+from pathlib import Path
 
 import plotly.graph_objects as go
 import pytest
+from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
@@ -237,3 +240,77 @@ def test_the_number_of_statements_does_not_grow(client, project):
     few = statements()
     measure(project, workloads=("ro", "rw", "x n=1", "x n=2"), threads=(1, 2, 4), runs=3)
     assert statements() == few
+
+
+# --- real sweeps ------------------------------------------------------------------------------------------
+
+SWEEPS = Path(__file__).parents[3] / "shared/data/settings-sweep"
+JMH = Path(__file__).parents[3] / "shared/data/jmh"
+measured_here = pytest.mark.skipif(not SWEEPS.is_dir(), reason="the measured sweeps are not here")
+
+
+def import_folder(project, folder, pattern):
+    call_command(
+        "import_folder",
+        folder,
+        project=project.slug,
+        pattern=pattern,
+        set=["hardware=box"],
+        stdout=StringIO(),
+    )
+
+
+def shares(answer):
+    """The percentages of a chart over the values, by the name of the line."""
+    [figure] = figures(answer)
+    labels = figure["layout"]["xaxis"]["ticktext"]
+    return {
+        trace["name"]: dict(zip(labels, [round(value) for value in trace["y"]], strict=True))
+        for trace in figure["data"]
+    }
+
+
+@measured_here
+def test_a_buffer_pool_that_holds_the_tables_is_twice_as_fast_with_one_client(client, project):
+    import_folder(project, SWEEPS, "{product}-{version}/innodb_buffer_pool_size/*/t{threads}.txt")
+    answer = get(client, "values=hidden")
+    sizes = ["8M", "16M", "32M", "64M", "128M", "256M", "512M"]
+    one, *_, many = shares(answer).values()
+    assert list(one) == sizes
+    assert (one["8M"], one["512M"]) == (100, 199)
+    assert (many["8M"], many["512M"]) == (100, 113)
+    assert "All values are from single runs" in text_of(answer)
+
+
+@measured_here
+def test_what_was_switched_while_the_server_ran_is_found(client, project):
+    import_folder(project, SWEEPS, "mariadb-{version}/innodb_*/**/t{threads}.txt")
+    # The version that has the setting is shown without being asked for.
+    answer = get(client, "setting=innodb_thread_concurrency&x=value&values=relative")
+    [one, *_] = shares(answer).values()
+    assert one == {"0": 100, "1": 86, "2": 100, "4": 113, "8": 92, "16": 94}
+    assert "unknown" in text_of(answer)
+
+
+@measured_here
+def test_values_of_two_sweeps_are_not_mixed(client, project):
+    import_folder(project, SWEEPS, "mariadb-{version}/innodb_*/**/t{threads}.txt")
+    text = text_of(get(client, "setting=innodb_buffer_pool_size"))
+    assert "Left out: 8 more runs with innodb_buffer_pool_size 32M" in text
+    assert "because of what else differs there: innodb_flush_method." in text
+    assert len(titles(get(client, "setting=innodb_flush_method"))) == 2
+    text = text_of(get(client, "setting=innodb_flush_method&base=O_DIRECT&workload=oltp_read_write"))
+    assert "1 – 807.9 +103.2 % unknown 397.6 100 %" in text
+
+
+@measured_here
+def test_a_parameter_of_jmh_is_swept(client, project):
+    import_folder(project, JMH / "mariadb-java-client-2.7.9", "avgt-t1.json")
+    answer = get(client, "setting=protocol&base=text&values=relative")
+    [figure] = figures(answer)
+    [title] = titles(answer)
+    assert title.startswith("bench.PreparedQueries.selectParam avgt, 1 thread, score against protocol")
+    assert dict(zip(figure["data"][0]["customdata"], map(round, figure["data"][0]["x"]), strict=True)) == {
+        "binary": 171,
+        "text": 100,
+    }

@@ -65,11 +65,14 @@ class SweepView(View):
         hidden = parameters.choice(
             "values", parameters.text(request, "values") or "shown", ("shown", "hidden")
         )
-        subject = _subject(request, subjects(project))
+        setting = parameters.text(request, "setting") or ""
+        subject = _subject(request, subjects(project, setting=setting))
         found = find_sweep(
             project,
             subject,
-            **{name: parameters.text(request, name) or "" for name in ("setting", "base", "hardware")},
+            setting=setting,
+            base=parameters.text(request, "base") or "",
+            hardware=parameters.text(request, "hardware") or "",
             only=parameters.texts(request, "with"),
         )
         chosen = _chosen(request, found)

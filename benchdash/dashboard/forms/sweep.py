@@ -70,16 +70,19 @@ class Choice:
 
 
 def read_choice(query: QueryDict) -> Choice:
+    def text(name: str) -> str:
+        # No setting has this character, and PostgreSQL knows none with it.
+        return query.get(name, "").replace("\0", "")
+
     def one_of(name: str, allowed: Sequence[str]) -> str:
-        said = query.get(name, "")
-        return said if said in allowed else ""
+        return text(name) if text(name) in allowed else ""
 
     return Choice(
-        subject=query.get("v", ""),
-        setting=query.get("setting", ""),
-        base=query.get("base", ""),
-        metric=query.get("metric", ""),
-        hardware=query.get("hardware", ""),
+        subject=text("v"),
+        setting=text("setting"),
+        base=text("base"),
+        metric=text("metric"),
+        hardware=text("hardware"),
         workloads=_texts(query, "workload"),
         threads=read_threads(query),
         only=_texts(query, "with"),

@@ -71,10 +71,10 @@ class _Asked:
 @require_safe
 @project_page
 def sweep(request: HttpRequest, page: ProjectPage) -> HttpResponse:
-    available = subjects(page.project)
+    choice = read_choice(request.GET)
+    available = subjects(page.project, setting=choice.setting)
     if not available:
         return page.render(request, "dashboard/sweep.html", {"command": upload_command()})
-    choice = read_choice(request.GET)
     subject = next((one for one in available if one.id == choice.subject), available[0])
     found = find_sweep(
         page.project,

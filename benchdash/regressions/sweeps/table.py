@@ -6,8 +6,22 @@ from typing import Any, Final
 
 from django.contrib.postgres.aggregates import ArrayAgg
 from django.contrib.postgres.fields import ArrayField
-from django.db.models import Avg, Count, F, Func, JSONField, Max, Q, QuerySet, TextField, Value
-from django.db.models.functions import Greatest
+from django.db.models import (
+    Avg,
+    Case,
+    Count,
+    Expression,
+    F,
+    Func,
+    JSONField,
+    Max,
+    Q,
+    QuerySet,
+    TextField,
+    Value,
+    When,
+)
+from django.db.models.functions import Coalesce, Greatest
 
 from benchdash.accounts.models import Project
 from benchdash.regressions.comparison import Row, cells_of_runs, compared_rows
@@ -85,9 +99,13 @@ class SweepTable:
         return self.rows[0].direction
 
 
-def subjects(project: Project) -> list[Subject]:
-    """That first in which most was varied, then the one with the newest runs; two statements."""
+def subjects(project: Project, *, setting: str = "") -> list[Subject]:
+    """That first in which most was varied, then the one with the newest runs; two statements.
+
+    With a ``setting``, the key of a factor, that first in which it takes most values.
+    """
     ways = ("contents", "configurations", "environments", "machines", "parameters")
+    asked = {"values_of_setting": Count(_told_by(Factor.of_key(setting)), distinct=True)} if setting else {}
     found = list(
         _counting(project)
         .values("version", "branch", "counterpart")
@@ -99,13 +117,35 @@ def subjects(project: Project) -> list[Subject]:
             parameters=Count("workload", distinct=True, filter=Q(workload__name__contains="=")),
             newest=Max("started_at"),
             runs=Count("pk"),
+            **asked,
         )
-        .order_by(*(Greatest(way, 1).desc() for way in ways), "-newest", "-version")
+        .order_by(*(Greatest(way, 1).desc() for way in (*asked, *ways)), "-newest", "-version")
     )
     versions = ServerVersion.objects.select_related("product").in_bulk({one["version"] for one in found})
     return [
         Subject(versions[one["version"]], one["branch"], one["counterpart"], one["runs"]) for one in found
     ]
+
+
+def _told_by(factor: Factor) -> Expression | F:
+    """What runs tell of a factor, to count; null where nothing."""
+    match factor.kind:
+        case "setting":
+            return _text_in("content__settings", factor.name)
+        case "option":
+            return _text_in("options", factor.name)
+        case "fact":
+            return Coalesce(
+                *(_text_in(one, factor.name) for one in ("environment__facts", "hardware__facts"))
+            )
+        case "parameter":
+            return Case(When(workload__name__contains=f" {factor.name}=", then="workload"))
+    return F("configuration" if factor == CONFIGURATION else "hardware")
+
+
+def _text_in(field: str, name: str) -> Func:
+    # Django's own way takes a number for an index, however large it is.
+    return Func(F(field), Value(name), function="jsonb_extract_path_text", output_field=TextField())
 
 
 def groups_of(project: Project, subject: Subject) -> list[Group]:

@@ -54,6 +54,31 @@ def test_the_version_with_most_configurations_comes_first(project):
     assert [(one.version.version, one.runs) for one in subjects(project)] == [("10.6.1", 2), ("10.6.2", 1)]
 
 
+@pytest.mark.parametrize(
+    ("setting", "one", "other"),
+    [
+        ("pool", {"settings": {"pool": "1"}}, {"settings": {"pool": "2"}}),
+        ("fact:cores", {"environment": {"cores": 1}}, {"environment": {"cores": 2}}),
+        ("option:tables", {"options": {"tables": 1}}, {"options": {"tables": 2}}),
+        ("parameter:size", {"workload": "x size=1"}, {"workload": "x size=2"}),
+        ("name:hardware", {"hardware": "a"}, {"hardware": "b"}),
+        ("name:configuration", {"configuration": "a"}, {"configuration": "b"}),
+        (
+            "fact:cores",
+            {"hardware": "a", "hardware_facts": {"cores": 1}},
+            {"hardware": "b", "hardware_facts": {"cores": 2}},
+        ),
+    ],
+)
+def test_the_version_in_which_an_asked_setting_varies_comes_first(project, setting, one, other):
+    for number in range(3):
+        make_run(project=project, version="10.6.2", settings={"log": str(number)})
+    for fields in (one, other):
+        make_run(project=project, version="10.6.1", **fields)
+    assert subjects(project)[0].version.version == "10.6.2"
+    assert subjects(project, setting=setting)[0].version.version == "10.6.1"
+
+
 def test_branches_and_counterparts_are_subjects_of_their_own(project):
     run = make_run(project=project)
     make_run(project=project, branch="main", counterpart="C 1.2")
