@@ -178,7 +178,6 @@ class _Dimensions:
     configuration: Configuration
     content: ConfigurationContent
     environment: Environment
-    upload_id: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,27 +217,24 @@ def _dimensions(size: Size, number: int) -> _Dimensions:
         configuration=Configuration.objects.create(project=project, name="default"),
         content=ConfigurationContent.objects.create(project=project, digest="0" * 64, text="", settings={}),
         environment=Environment.objects.create(project=project, digest="0" * 64, facts={"kernel": "6.1"}),
-        upload_id=_upload(project),
     )
 
 
-def _upload(project: Project) -> int:
-    """All runs say that they came in one file; runs know no more of files than a number."""
+def _uploads(project: Project, number: int) -> list[int]:
+    """One for each version that was measured on a machine; runs know no more of files than a number."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "INSERT INTO ingest_rawfile (project_id, sha256, size, content, storage_name)"
-            " VALUES (%s, %s, 0, '', '') RETURNING id",
-            [project.pk, "0" * 64],
-        )
-        raw = cursor.fetchone()[0]
-        cursor.execute(
-            "INSERT INTO ingest_upload (project_id, raw_id, name, metadata, metadata_digest, state, format,"
+            "WITH raw AS ("
+            " INSERT INTO ingest_rawfile (project_id, sha256, size, content, storage_name)"
+            " SELECT %(project)s, encode(sha256(convert_to(random()::text || at, 'UTF8')), 'hex'), 0, '', ''"
+            " FROM generate_series(1, %(number)s) at RETURNING id)"
+            " INSERT INTO ingest_upload (project_id, raw_id, name, metadata, metadata_digest, state, format,"
             " errors, warnings, done, total, attempts, quiet, is_archive, came_alone, received_at)"
-            " VALUES (%s, %s, 'all.tar', '{}', '', 'imported', '', '[]', '[]', 1, 1, 0, true, true, true,"
-            " now()) RETURNING id",
-            [project.pk, raw],
+            " SELECT %(project)s, raw.id, 'night.json', '{}', '', 'imported', 'qps_json', '[]', '[]',"
+            " 1, 1, 0, true, false, true, now() FROM raw RETURNING id",
+            {"project": project.pk, "number": number},
         )
-        return int(cursor.fetchone()[0])
+        return [pk for (pk,) in cursor.fetchall()]
 
 
 def _streams(size: Size, number: int, dimensions: _Dimensions) -> Iterator[_Stream]:
@@ -336,7 +332,7 @@ def _copy_runs(
 ) -> None:
     same = Run(
         project=dimensions.project,
-        upload_id=dimensions.upload_id,
+        upload_id=0,
         branch=stream.branch,
         hardware=stream.machine,
         environment=dimensions.environment,
@@ -352,15 +348,15 @@ def _copy_runs(
     template: list[Any] = [
         one.get_db_prep_save(getattr(same, one.attname), connection) for one in Run._meta.concrete_fields
     ]
-    varying = [
-        names.index(name) for name in ("id", "key", "version_id", "workload_id", "threads", "started_at")
-    ]
+    changing = ("id", "key", "version_id", "workload_id", "threads", "started_at", "upload_id")
+    varying = [names.index(name) for name in changing]
+    uploads = _uploads(dimensions.project, len(stream.versions))
     columns = ", ".join(f'"{name}"' for name in names)
     with connection.cursor() as cursor, cursor.copy(f"COPY results_run ({columns}) FROM STDIN") as copy:
         for at, version in enumerate(stream.versions):
             started_at = _EPOCH + at * stream.every
             for (workload, threads), run in zip(places, runs[at].tolist(), strict=True):
-                changed = (run, f"{run}", version.pk, workload.pk, threads, started_at)
+                changed = (run, f"{run}", version.pk, workload.pk, threads, started_at, uploads[at])
                 for column, value in zip(varying, changed, strict=True):
                     template[column] = value
                 copy.write_row(template)
