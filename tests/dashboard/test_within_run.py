@@ -1,13 +1,20 @@
 """How a run went while it went on, as its page shows it."""
 
 from datetime import timedelta
+from pathlib import Path
 
 import plotly.graph_objects as go
 import pytest
 from django.urls import reverse
 from playwright.sync_api import expect
 
+from benchdash.accounts.access import NOBODY
+from benchdash.results.models import Run, Series
+from benchdash.results.queries import history
 from benchdash.results.records import SampleTable
+from ingest.metadata import read_metadata
+from ingest.services import accept_upload
+from ingest.storage import RawData
 from tests.builders import START, make_project, make_run
 
 pytestmark = pytest.mark.django_db
@@ -141,6 +148,48 @@ def test_all_samples_of_a_source_can_be_taken_away(client):
     assert f'href="/api/v1/runs/{run.pk}/intervals/?source=vmstat%202&amp;format=csv"' in text
 
 
+# --- from the file to the page --------------------------------------------------------------------------
+
+FIXTURES = Path(__file__).parents[1] / "ingest" / "fixtures"
+_TICK = (
+    "[ {}s ] thds: 8 tps: {:.2f} qps: 20000.00 (r/w/o: 15000.00/0.00/5000.00) lat (ms,95%): 9.00"
+    " err/s: 0.00 reconn/s: 0.00"
+)
+
+
+def send(project, values, *, version):
+    """The output of a real run, with interval lines of these throughputs in place of its own."""
+    text = (FIXTURES / "sysbench" / "oltp_read_only-histogram.txt").read_text()
+    lines = text.splitlines()
+    first = next(at for at, line in enumerate(lines) if line.startswith("[ 1s ]"))
+    ticks = [_TICK.format(second, value) for second, value in enumerate(values, 1)]
+    rest = [line for line in lines[first:] if not line.startswith("[ ")]
+    said = {"product": "MySQL", "version": version, "hardware": "raid", "workload": "oltp_read_write"}
+    return accept_upload(
+        project,
+        by=NOBODY,
+        file_name="t8.txt",
+        data=RawData("\n".join([*lines[:first], *ticks, *rest, ""]).encode()),
+        metadata=read_metadata(said)[0],
+    ).upload
+
+
+def test_write_stalls_of_a_version_are_counted_and_have_a_history(client):
+    """As the article on MySQL 5.6 GA found: throughput that collapses for seconds, again and again."""
+    project = make_project(public=True)
+    send(project, [1500.0] * 60, version="5.6.9")
+    upload = send(project, ([1500.0] * 12 + [90.0, 0.0, 40.0]) * 4, version="5.6.10")
+    series = Series.objects.get(project=project, metric="stalls_per_min")
+    assert [point.value for point in history(series)] == [0, 4]
+    answer = page_of(client, Run.objects.get(upload_id=upload.pk))
+    assert [stall.start for stall in answer.context["within"].stalls] == [12, 27, 42, 57]
+    assert [other.run.version.version for other in answer.context["within"].others] == ["5.6.9"]
+    assert "<strong>4 stalls</strong> in 1 min 00 s, 12.0 s altogether" in text_of(answer)
+    readings = {row.series.metric: row for row in answer.context["details"].readings}
+    assert (readings["stalled_percent"].value, readings["tps_worst"].value) == (20, 0)
+    assert (readings["stalls_per_min"].before, readings["tps_worst"].before) == (0, 1500)
+
+
 # --- other runs over it ---------------------------------------------------------------------------------
 
 
@@ -159,6 +208,7 @@ def test_another_run_is_laid_over_and_their_steadiness_stands_side_by_side(clien
     assert (laid_over.run, laid_over.steadiness.worst) == (other, 90)
     text = text_of(answer)
     assert 'id="laid-over"' in text
+    assert f'href="/p/{project.slug}/compare/pair/?run={other.pk}&amp;run={run.pk}"' in text
     assert f'name="with" value="{other.pk}" checked' in text
     assert charts_of(answer)["vmstat"].figure is not None
 
