@@ -1,6 +1,6 @@
 """What the page "Side by side" shows of a pair: all at a glance, metric by metric, and the rest."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
 from typing import Final
@@ -96,15 +96,14 @@ class Glance:
 
 @dataclass(frozen=True)
 class Panel:
-    """A metric: a chart of changes with their intervals, and the table that says the same.
+    """A chart of changes with their intervals and the table that says the same, of one metric or of one row.
 
-    ``more`` rows are left out of both.
+    ``metric`` is empty where each line has another. ``more`` rows are left out of both.
     """
 
     metric: str
     unit: str
     direction: str
-    family: str
     title: str
     figure: Figure | None
     height: int
@@ -137,6 +136,9 @@ def glance(tables: Sequence[ComparisonTable], history: Link, *, most: int) -> Gl
 def panels(
     tables: Sequence[ComparisonTable], history: Link, *, names: tuple[str, str], most: int
 ) -> list[Panel]:
+    keys = {(row.workload, row.threads) for table in tables for row in table.rows}
+    if len(keys) == 1:
+        return [_panel_of_row(tables, history, names)]
     return [_panel(table, history, names, most) for table in tables]
 
 
@@ -171,11 +173,7 @@ def _glance_rank(key: RowKey, by_key: Sequence[Mapping[RowKey, Line]]) -> tuple[
 def _panel(table: ComparisonTable, history: Link, names: tuple[str, str], most: int) -> Panel:
     lines = sorted(_lines(table, history), key=lambda line: line.rank)
     shown = lines[:most]
-    drawn = [
-        charts.Change(row_words(line.key), line.comparison, line.url)
-        for line in shown
-        if line.comparison and line.comparison.ratio
-    ]
+    drawn = _drawn((row_words(line.key), line) for line in shown)
     name = numbers.metric_name(table.metric)
     base, other = names
     axis = f"change of {numbers.short_metric_name(table.metric)}, {numbers.direction_words(table.direction)}"
@@ -183,7 +181,6 @@ def _panel(table: ComparisonTable, history: Link, names: tuple[str, str], most: 
         metric=table.metric,
         unit=table.unit,
         direction=table.direction,
-        family=metrics.family(table.metric),
         title=f"{name}, {other} against {base}",
         figure=charts.changes(drawn, title=axis) if drawn else None,
         height=charts.height(len(drawn)),
@@ -191,3 +188,30 @@ def _panel(table: ComparisonTable, history: Link, names: tuple[str, str], most: 
         more=len(lines) - len(shown),
         note=note((line.comparison for line in lines if line.comparison), margin=table.margin),
     )
+
+
+def _panel_of_row(tables: Sequence[ComparisonTable], history: Link, names: tuple[str, str]) -> Panel:
+    """All metrics together where there is one workload at one thread count."""
+    lines = [line for table in tables for line in _lines(table, history)]
+    drawn = _drawn((numbers.metric_name(line.metric), line) for line in lines)
+    base, other = names
+    return Panel(
+        metric="",
+        unit="",
+        direction="",
+        title=f"{row_words(lines[0].key)}, {other} against {base}",
+        figure=charts.changes(drawn, title="change; the table says what is better") if drawn else None,
+        height=charts.height(len(drawn)),
+        lines=lines,
+        more=0,
+        note=note((line.comparison for line in lines if line.comparison), margin=tables[0].margin),
+    )
+
+
+def _drawn(named: Iterable[tuple[str, Line]]) -> list[charts.Change]:
+    """What has a ratio."""
+    return [
+        charts.Change(name, line.comparison, line.url)
+        for name, line in named
+        if line.comparison and line.comparison.ratio
+    ]

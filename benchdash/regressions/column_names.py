@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from benchdash.regressions.comparison import Column
-from benchdash.results.models import UNKNOWN_VERSION
+from benchdash.results.models import UNKNOWN_VERSION, Run, Series
 
 _SHORT_COMMIT: Final = 10
 
@@ -18,11 +18,15 @@ _PLACE: Final[tuple[Callable[[Column], str], ...]] = (
 
 
 def short_id(column: Column) -> str:
+    return id_at(column.version.pk, column)
+
+
+def id_at(version: int, place: Column | Run | Series) -> str:
     """``12.3.1``: version, hardware, configuration; ``~branch`` and ``~counterpart`` where it has them."""
-    text = f"{column.version.pk}.{column.hardware_id}.{column.configuration_id}"
-    if column.branch or column.counterpart:
-        text += f"~{column.branch}"
-    return f"{text}~{column.counterpart}" if column.counterpart else text
+    text = f"{version}.{place.hardware_id}.{place.configuration_id}"
+    if place.branch or place.counterpart:
+        text += f"~{place.branch}"
+    return f"{text}~{place.counterpart}" if place.counterpart else text
 
 
 def names(columns: Sequence[Column]) -> list[str]:

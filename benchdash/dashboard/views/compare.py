@@ -13,6 +13,7 @@ from benchdash.dashboard import numbers
 from benchdash.dashboard.charts import compare as charts
 from benchdash.dashboard.charts.compare import Line, Scale
 from benchdash.dashboard.charts.matrix import Head, Matrix, matrix
+from benchdash.dashboard.columns import short_id
 from benchdash.dashboard.commands import upload_command
 from benchdash.dashboard.compared import picker_of, query_of_api, tables_of
 from benchdash.dashboard.forms import compare_controls as controls
@@ -66,6 +67,7 @@ def _comparison(request: HttpRequest, project: Project, choice: Choice, base: Co
         "filters": controls.choice_filters(choice, measured, shown, called),
         "chips": controls.chips(request.path, choice, lines),
         "switches": controls.switches(request.path, choice),
+        "pair_url": _pair_url(project, base, choice.columns.others),
     }
     if not tables:
         return {**context, "whole_url": choice.address(request.path, workload="", threads="")}
@@ -142,6 +144,13 @@ def _summary(path: str, choice: Choice, table: ComparisonTable, ids: Mapping[str
         write=lambda ratio: numbers.change(ratio - 1),
         link=lambda rows, _: choice.address(path, workload=ids[rows[0].workload]),
     )
+
+
+def _pair_url(project: Project, base: Column, others: Sequence[Column]) -> str:
+    """Where two are compared, these by all their metrics."""
+    if len(others) != 1:
+        return ""
+    return page_url("pair", project, base=short_id(base), against=short_id(others[0]))
 
 
 urlpatterns = [path("compare/", compare, name="compare")]

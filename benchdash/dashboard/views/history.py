@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import path
 from django.views.decorators.http import require_safe
 
+from benchdash.accounts.models import Project
 from benchdash.dashboard import series_words
 from benchdash.dashboard.charts.common import Figure
 from benchdash.dashboard.charts.history import (
@@ -26,6 +27,7 @@ from benchdash.dashboard.commands import upload_command
 from benchdash.dashboard.csv_files import csv_file
 from benchdash.dashboard.histories import Line, Row, read_lines, rows_of, versions_axis
 from benchdash.dashboard.navigation import page_url
+from benchdash.dashboard.pair_links import points_url
 from benchdash.dashboard.series_choice import SeriesChoice, choose_series, panels
 from benchdash.dashboard.shell import ProjectPage, project_page
 from benchdash.regressions.comparison import Column
@@ -86,11 +88,14 @@ class Switch:
 
 @dataclass(frozen=True)
 class NamedLine:
-    """A line in the table of what is shown. ``colour`` is a token of base.css."""
+    """A line in the table of what is shown. ``colour`` is a token of base.css; ``pair_url`` leads to the
+    newest two groups side by side.
+    """
 
     name: str
     line: Line
     colour: str = ""
+    pair_url: str = ""
 
 
 @dataclass(frozen=True)
@@ -188,6 +193,13 @@ def _charts(request: HttpRequest, page: ProjectPage, choice: SeriesChoice, wishe
     }
 
 
+def _pair_url(project: Project, line: Line) -> str:
+    if len(line.points) < 2:
+        return ""
+    before, newest = line.points[-2:]
+    return points_url(project, line.series, before, newest)
+
+
 def _look(lines: Sequence[Line], wishes: Wishes) -> Look:
     relative = _are_far_apart(lines) if wishes.relative is None else wishes.relative
     return Look(
@@ -239,7 +251,10 @@ def _chart(
         name=name,
         title=series_words.title(series),
         figure=history_figure(lines, names, look, _addresses(page)),
-        lines=[NamedLine(*named) for named in zip(names, lines, line_colours(series), strict=True)],
+        lines=[
+            NamedLine(name, line, colour, _pair_url(page.project, line))
+            for name, line, colour in zip(names, lines, line_colours(series), strict=True)
+        ],
         rows=rows,
         is_relative=look.relative,
         csv_url=_series_url("history_csv", page, lines),

@@ -23,6 +23,7 @@ from benchdash.dashboard.csv_files import csv_file
 from benchdash.dashboard.filters import Filter
 from benchdash.dashboard.forms.incidents import CommentForm, TriageForm
 from benchdash.dashboard.navigation import page_url
+from benchdash.dashboard.pair_links import runs_url
 from benchdash.dashboard.shell import ProjectPage, project_page
 from benchdash.regressions import queries, services
 from benchdash.regressions.models import ChangePoint, Incident
@@ -236,6 +237,7 @@ def _show(
         "evidence": _shown(page.project, evidence),
         "worst": evidence[0] if evidence else None,
         "history_url": _history_url(page.project, evidence),
+        "pair_url": _pair_url(page.project, evidence),
         "differences": queries.what_changed(evidence),
         "may_triage": may_triage,
         "triage_form": triage_form,
@@ -279,6 +281,12 @@ def _history_url(project: Project, evidence: Sequence[ChangePoint]) -> str:
     url = page_url("history", project)
     chosen = "&".join(f"series={one.series_id}" for one in evidence[:_MOST_CHARTS])
     return f"{url}?{chosen}" if url and chosen else ""
+
+
+def _pair_url(project: Project, evidence: Sequence[ChangePoint]) -> str:
+    """The groups before and after the largest change that has both."""
+    pairs = ((one.last_good, one.run) for one in evidence)
+    return next((runs_url(project, before, after) for before, after in pairs if before), "")
 
 
 def _audit_entries(shown: Incident) -> QuerySet[AuditEntry]:

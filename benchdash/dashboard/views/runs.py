@@ -21,6 +21,7 @@ from benchdash.dashboard.commands import upload_command
 from benchdash.dashboard.filters import Filter, one_of
 from benchdash.dashboard.forms.compare import threads_texts
 from benchdash.dashboard.navigation import page_url
+from benchdash.dashboard.pair_links import beside_url
 from benchdash.dashboard.run_details import RunDetails, find_run, run_details
 from benchdash.dashboard.series_words import threads_words
 from benchdash.dashboard.shell import ProjectPage, project_page, sent_reason
@@ -199,6 +200,7 @@ def run(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
         "may_correct": page.may(Scope.TRIAGE),
         "may_see_raw": may_see_raw(page.viewer, details.upload),
         "companions": details.upload.companions.order_by("pk"),
+        "beside_url": beside_url(page.project, found.pk),
         "upload_url": page_url("upload", page.project, found.upload_id),
         "raw_url": page_url("upload_raw", page.project, found.upload_id),
     }
