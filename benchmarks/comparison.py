@@ -13,7 +13,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchdash.regressions.detection import Sample, ToolInterval, adjusted, compare_samples
+from benchdash.regressions.detection import (
+    Sample,
+    ToolInterval,
+    adjusted,
+    compare_samples,
+    find_shifts,
+    level_scatter,
+)
 from benchdash.regressions.detection.compare import SIGNIFICANT, Comparison
 from benchdash.regressions.detection.noise import Floats
 from benchdash.regressions.detection.usl import Scalability, fit_scalability
@@ -70,6 +77,7 @@ class Curve:
 def cases() -> list[Case]:
     return [
         *(Case(f"{n} and {n} runs, history", _with_history(n)) for n in (1, 2, 3, 5)),
+        *(Case(f"1 and 1 run, {nights} nights of a branch", _with_nights(nights)) for nights in (8, 24)),
         *(Case(f"{a} and {b} runs", _of_runs(a, b)) for a, b in ((2, 2), (3, 3), (5, 5), (3, 10), (1, 5))),
         *(Case(f"{n} and {n} sessions of 4 runs", _of_sessions(n)) for n in (2, 3, 5)),
         Case("1 and 1 session of 4 runs, history of sessions", _of_one_session),
@@ -139,6 +147,19 @@ def _with_history(n: int) -> Callable[[np.random.Generator], Comparison]:
     return pair
 
 
+def _with_nights(nights: int) -> Callable[[np.random.Generator], Comparison]:
+    """The nights are parted where steps are found in them, which are none."""
+
+    def pair(rng: np.random.Generator) -> Comparison:
+        values = _runs(rng, nights).values
+        scatter = level_scatter(values, [shift.index for shift in find_shifts(values)])
+        if scatter is None:
+            raise ValueError(f"{nights} nights are too few")
+        return _compare(_runs(rng, 1), _runs(rng, 1), *scatter)
+
+    return pair
+
+
 def _of_runs(base: int, other: int) -> Callable[[np.random.Generator], Comparison]:
     return lambda rng: _compare(_runs(rng, base), _runs(rng, other))
 
@@ -180,8 +201,9 @@ def _of_tools(rng: np.random.Generator) -> Comparison:
     return _compare(side(), side())
 
 
-def _compare(base: Sample, other: Sample, history_sd: float | None = None) -> Comparison:
-    history_df = _HISTORY_DF if history_sd else 0
+def _compare(
+    base: Sample, other: Sample, history_sd: float | None = None, history_df: float = _HISTORY_DF
+) -> Comparison:
     return compare_samples(base, other, direction="higher", history_sd=history_sd, history_df=history_df)
 
 

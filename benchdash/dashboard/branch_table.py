@@ -14,6 +14,7 @@ from benchdash.regressions.comparison import (
     Cell,
     Column,
     ComparisonTable,
+    Noise,
     RelativeTo,
     RowKey,
     SelectorError,
@@ -24,16 +25,15 @@ from benchdash.regressions.comparison import (
     group_summaries,
     threads_in,
 )
+from benchdash.regressions.noise_floors import Levels, NoiseFloor
 from benchdash.regressions.options import equivalence_margin
-from benchdash.regressions.places import History
+from benchdash.regressions.queries import change_points, places
 from benchdash.results.models import Run, Series
 from benchdash.results.queries import Point, histories, positions
 from benchdash.results.workload_groups import Grouping
 
-# So many groups tell the noise of a series of single runs.
+# So many groups tell the noise of a series.
 _GROUPS_FOR_NOISE: Final = 30
-# Noise itself changes, so no history is worth more than this.
-_MOST_DF: Final = 19
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def branch_table(
     found = compared_rows(
         base_cells,
         [cells[position] for position in newest],
-        noise=_noise(points, series),
+        noise=_noise(points, series, [base_group.position if base_group else None, *newest]),
         relative_to=relative_to,
         group_of=grouping.of if grouping else None,
         margin=margin,
@@ -215,12 +215,20 @@ def _cells_of(project: Project, base: Base, metric: str, rows: Rows) -> dict[Row
     return {(row.workload, row.threads): row.base for row in table.rows if row.base}
 
 
-def _noise(points: _Points, series: Mapping[int, Series]) -> dict[RowKey, tuple[float, float]]:
-    """Of series of single runs, whose repeats tell nothing: how their groups scatter around each other."""
-    found = {}
-    for pk, of_series in points.items():
-        if of_series and all(point.n == 1 for point in of_series):
-            noise = History(series[pk], of_series).noise
-            if noise:
-                found[_row_key(series[pk])] = noise, min(_MOST_DF, (len(of_series) - 1) / 2)
-    return found
+def _noise(points: _Points, series: Mapping[int, Series], columns: Sequence[Hashable]) -> Noise:
+    """From all other groups of the branch than the two that are compared.
+
+    ``columns`` are positions, that of the base first, None where it is no group of the branch.
+    """
+    changed = change_points(points)
+    histories = {
+        _row_key(series[pk]): Levels(found, places(changed.get(pk, ()), found).keys())
+        for pk, found in points.items()
+    }
+
+    def noise(row: RowKey, one: int, other: int) -> NoiseFloor | None:
+        compared = {columns[one], columns[other]}
+        levels = histories.get(row)
+        return levels.floor(lambda point: point.position in compared) if levels else None
+
+    return noise

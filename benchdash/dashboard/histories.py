@@ -9,9 +9,10 @@ from itertools import chain
 from statistics import median
 from typing import Final
 
-from benchdash.regressions.detection import compare_samples
+from benchdash.regressions.detection import Sample, compare_samples
 from benchdash.regressions.detection.compare import EQUIVALENT
 from benchdash.regressions.models import ChangePoint
+from benchdash.regressions.noise_floors import Levels
 from benchdash.regressions.places import History
 from benchdash.regressions.queries import Difference, change_points, differences, places
 from benchdash.results.models import UNKNOWN_VERSION, ConfigurationContent, Environment, Run, Series
@@ -20,8 +21,6 @@ from benchdash.results.queries import Point, histories, positions
 _SHORT_COMMIT: Final = 10
 # Of so many newest switches what was switched is read; of older ones it is only said that something was.
 _MOST_SWITCHES: Final = 200
-# A history counts for no more than so many runs when two groups are compared.
-_MOST_WORTH: Final = 19
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,12 +84,14 @@ class Line:
         if len(self.points) < 2:
             return None
         base, newest = self.points[index], self.points[-1]
+        levels = Levels(self.points, self.shifts.keys())
+        floor = levels.floor(lambda point: point in (base, newest))
         comparison = compare_samples(
-            base.values,
-            newest.values,
+            Sample(base.values, base.sessions),
+            Sample(newest.values, newest.sessions),
             direction=self.series.better,
-            history_sd=self.noise,
-            history_df=min(len(self.points) - 1, _MOST_WORTH),
+            history_sd=floor.sd if floor else None,
+            history_df=floor.worth if floor else 0,
             margin=self.margin,
         )
         if comparison.ratio is None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from benchdash.regressions.comparison import Cell, Column, ComparisonTable, Row, RowKey
+from benchdash.regressions.detection import Comparison
 from benchdash.regressions.queries import Difference, differences, differing
 from benchdash.regressions.told import are_equally_long, data_size, seconds
 from benchdash.results.models import Run
@@ -113,12 +114,13 @@ def row_words(key: RowKey) -> str:
 
 def single_runs(rows: Iterable[Row]) -> Doubt | None:
     """Values of which nothing says how much of a difference is noise."""
-    cells = [cell for row in rows for cell in (row.base, *row.cells) if cell]
-    single = sum(map(_is_bare, cells))
+    found = list(rows)
+    values = sum(cell is not None for row in found for cell in (row.base, *row.cells))
+    single = sum(map(_bare, found))
     if not single:
         return None
-    which = "All values are" if single == len(cells) else f"{single:,} of {len(cells):,} values are"
-    return Doubt(f"{which} from single runs: without repeats nothing says how much of a difference is noise.")
+    which = "All values are" if single == values else f"{single:,} of {values:,} values are"
+    return Doubt(f"{which} from single runs: without repeats or a history nothing says what is noise.")
 
 
 def _different_sizes_and_lengths(
@@ -166,7 +168,20 @@ def _different_facts(newest: Newest, names: Sequence[tuple[Column, str]], base: 
     )
 
 
-def _is_bare(cell: Cell) -> bool:
+def _bare(row: Row) -> int:
+    """How many of its values have neither repeats nor an error nor a history to be judged by."""
+    compared = list(zip(row.cells, row.comparisons, strict=True))
+    judged = [cell is not None and _is_judged(one) for cell, one in compared]
+    base = row.base is not None and _is_alone(row.base) and not any(judged)
+    others = (cell is not None and _is_alone(cell) and not _is_judged(one) for cell, one in compared)
+    return base + sum(others)
+
+
+def _is_judged(comparison: Comparison | None) -> bool:
+    return comparison is not None and comparison.basis != "none"
+
+
+def _is_alone(cell: Cell) -> bool:
     return cell.n == 1 and cell.tool_interval is None
 
 

@@ -21,6 +21,7 @@ from benchdash.regressions.detection import (
     median_interval,
 )
 from benchdash.regressions.detection.compare import EQUIVALENT, MOST_PRIOR_DF, Verdict
+from benchdash.regressions.noise_floors import NoiseFloor, NoiseFloors, PlaceKey, noise_floors, of_two_places
 from benchdash.regressions.options import equivalence_margin
 from benchdash.results.models import IntervalSamples, Measurement, Run, Series, ServerVersion
 from benchdash.results.queries import MeasuredVersion, Point, measured_places, measured_versions
@@ -100,6 +101,17 @@ class Column:
     def key(self) -> tuple[int, str, int, int, str]:
         return self.version.pk, self.branch, self.hardware_id, self.configuration_id, self.counterpart
 
+    @property
+    def place(self) -> PlaceKey:
+        """Where its histories are, whatever the version and the branch."""
+        return (
+            self.version.product_id,
+            self.version.build,
+            self.hardware_id,
+            self.configuration_id,
+            self.counterpart,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Cell:
@@ -139,6 +151,9 @@ RowKey = tuple[str, int | None]
 
 RelativeTo = Literal["base", "previous"]
 """What a column is held against: the base, or the column before it (the first one against the base)."""
+
+Noise = Callable[[RowKey, int, int], NoiseFloor | None]
+"""What histories know of a row of two columns; 0 is the base, 1 the first column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +265,7 @@ def compare_columns(
     relative_to: RelativeTo = "base",
     grouping: Grouping | None = None,
 ) -> ComparisonTable:
-    """The same for columns that are known already; one statement. Raises SelectorError for the metric.
+    """The same for columns that are known already; few statements. Raises SelectorError for the metric.
 
     ``day``: only runs that started on it, by UTC. Rows have groups where ``grouping`` gives them.
     """
@@ -269,9 +284,9 @@ def compare_all_metrics(
     workloads: Sequence[str] = (),
     threads: Sequence[int | None] = (),
 ) -> list[ComparisonTable]:
-    """A table for each metric that any of the columns has, by name; at most two statements."""
+    """A table for each metric that any of the columns has, by name; a constant number of statements."""
     by_metric = _cells_of(included_runs(project, workloads=workloads, threads=threads), [base, *columns])
-    terms = _Terms(_margin(project, None))
+    terms, floors = _Terms(_margin(project, None)), _floors(base, columns, by_metric)
     return [
         _table_of(
             metric,
@@ -280,28 +295,24 @@ def compare_all_metrics(
             cells.get(base.key, {}),
             [cells.get(one.key, {}) for one in columns],
             terms,
+            floors,
         )
         for metric, cells in sorted(by_metric.items())
     ]
 
 
 def compare_runs(base: Run, other: Run) -> list[ComparisonTable]:
-    """A table of one row for each metric that two runs have, by name; at most three statements.
+    """A table of one row for each metric that two runs have, by name; a constant number of statements.
 
     The row is that of the base, whatever the workload and the thread count of the other are.
     """
     row = base.workload.name, base.threads
     measured = _measured(Run.objects.filter(pk__in=[base.pk, other.pk]))
     by_metric = _cells(measured, place=lambda one: (one.run_id, row))
+    column, against = column_of(base), column_of(other)
+    terms, floors = _Terms(_margin(base.project, None)), _floors(column, [against], by_metric)
     return [
-        _table_of(
-            metric,
-            column_of(base),
-            [column_of(other)],
-            cells.get(base.pk, {}),
-            [cells.get(other.pk, {})],
-            _Terms(_margin(base.project, None)),
-        )
+        _table_of(metric, column, [against], cells.get(base.pk, {}), [cells.get(other.pk, {})], terms, floors)
         for metric, cells in sorted(by_metric.items())
     ]
 
@@ -323,16 +334,16 @@ def compared_rows(
     base: Mapping[RowKey, Cell],
     columns: Sequence[Mapping[RowKey, Cell]],
     *,
-    noise: Mapping[RowKey, tuple[float, float]] | None = None,
+    noise: Noise = lambda _row, _one, _other: None,
     margin: float = EQUIVALENT,
     relative_to: RelativeTo = "base",
     group_of: Callable[[str], str | None] | None = None,
 ) -> list[Row]:
     """The rows of a table from the cells of its base and of each column, in the order of their keys.
 
-    ``noise`` is the standard deviation of the logs of single runs of a row and its degrees of freedom, where
-    a history tells it; other rows take the scatter of repeats over the rest of the table. ``margin`` is the
-    relative difference that does not matter. ``group_of`` says the group of a workload.
+    ``noise`` says what histories know of the runs of two columns in a row; other cells take the scatter of
+    repeats over the rest of the table. ``margin`` is the relative difference that does not matter.
+    ``group_of`` says the group of a workload.
     """
     keys = sorted({*base, *chain.from_iterable(columns)}, key=row_order)
     pool = _Pool.of([base, *columns])
@@ -344,12 +355,14 @@ def compared_rows(
     before = [base, *columns]
     compared, directions = {}, []
     for key in keys:
-        known = (noise or {}).get(key)
         for index, column in enumerate(columns):
             at = index if relative_to == "previous" else 0
             if (one := before[at].get(key)) and (other := column.get(key)) and one.unit == other.unit:
-                found = _compare(one, other, *(known or pool.without(key, at, index + 1)), margin)
-                compared[key, index] = found if known else _of_the_table(found)
+                if known := noise(key, at, index + 1):
+                    compared[key, index] = _compare(one, other, known.sd, known.worth, margin)
+                else:
+                    found = _compare(one, other, *pool.without(key, at, index + 1), margin)
+                    compared[key, index] = _of_the_table(found)
                 directions.append(one.direction)
     verdicts = dict(zip(compared, _verdicts(list(compared.values()), directions, margin), strict=True))
     return [
@@ -593,7 +606,41 @@ def _table(
     if not cells:
         raise SelectorError(f"nothing of these versions has the metric {metric!r}", field="metric")
     others = [cells.get(column.key, {}) for column in columns]
-    return _table_of(metric, base, columns, cells.get(base.key, {}), others, terms)
+    floors = _floors(base, columns, {metric: cells})
+    return _table_of(metric, base, columns, cells.get(base.key, {}), others, terms, floors)
+
+
+def _floors(base: Column, columns: Sequence[Column], cells: Mapping[str, "_CellsOfMetric"]) -> NoiseFloors:
+    """What histories know of everything in tables of these columns; ``cells`` are by metric."""
+    if not columns:
+        return NoiseFloors({}, {})
+    return noise_floors(
+        base.version.product.project_id,
+        {base.place, *(column.place for column in columns)},
+        metrics=cells.keys(),
+        workloads={row[0] for of_metric in cells.values() for rows in of_metric.values() for row in rows},
+    )
+
+
+def _noise(
+    floors: NoiseFloors,
+    metric: str,
+    columns: Sequence[Column],
+    cells: Sequence[Mapping[RowKey, Cell]],
+) -> Noise:
+    """Of two places both must know it."""
+
+    def noise(row: RowKey, one: int, other: int) -> NoiseFloor | None:
+        first, second = columns[one], columns[other]
+        versions = frozenset({first.version.pk, second.version.pk})
+        left = floors.at(first.place, metric, row, versions=versions)
+        if left is None or first.place == second.place:
+            return left
+        right = floors.at(second.place, metric, row, versions=versions)
+        runs = cells[one][row].n, cells[other][row].n
+        return of_two_places(left, right, runs=runs) if right else None
+
+    return noise
 
 
 def _table_of(
@@ -603,11 +650,13 @@ def _table_of(
     base_cells: Mapping[RowKey, Cell],
     cells: Sequence[Mapping[RowKey, Cell]],
     terms: _Terms,
+    floors: NoiseFloors,
 ) -> ComparisonTable:
     grouping = terms.grouping
     rows = compared_rows(
         base_cells,
         cells,
+        noise=_noise(floors, metric, [base, *columns], [base_cells, *cells]),
         margin=terms.margin,
         relative_to=terms.relative_to,
         group_of=grouping.of if grouping else None,

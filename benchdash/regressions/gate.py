@@ -7,14 +7,14 @@ before, so that a single run of a commit says something.
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
 from typing import Literal
 
 from django.db.models import Exists, OuterRef, QuerySet
 
 from benchdash.accounts.models import Project
-from benchdash.regressions.comparison import Row, RowKey, cell_of, compared_rows
-from benchdash.regressions.detection import find_shifts, level_scatter
+from benchdash.regressions.comparison import Noise, Row, RowKey, cell_of, compared_rows
+from benchdash.regressions.detection import find_shifts
+from benchdash.regressions.noise_floors import Levels, NoiseFloor
 from benchdash.regressions.options import equivalence_margin
 from benchdash.regressions.places import UNWATCHED_METRICS
 from benchdash.results.models import Measurement, Run, Series
@@ -168,24 +168,20 @@ def _rows(pairs: Iterable[_Pair], *, margin: float) -> list[GateRow]:
     for of_table in tables.values():
         bases = {key: cell_of(pair.base, pair.series) for key, pair in of_table.items() if pair.base}
         groups = {key: cell_of(pair.group, pair.series) for key, pair in of_table.items()}
-        noise = {key: scatter for key, pair in of_table.items() if (scatter := _scatter(pair.before))}
-        compared = compared_rows(bases, [groups], noise=noise or None, margin=margin)
+        noise = {key: _floor(pair.before) for key, pair in of_table.items()}
+        compared = compared_rows(bases, [groups], noise=_by_row(noise), margin=margin)
         rows += [GateRow(of_table[row.workload, row.threads].series, row) for row in compared]
     return rows
 
 
-def _scatter(before: Sequence[Point]) -> tuple[float, float] | None:
-    """The scatter of single runs, or sessions, from group to group, and what it is worth.
+def _by_row(floors: Mapping[RowKey, NoiseFloor | None]) -> Noise:
+    return lambda row, _one, _other: floors[row]
 
-    None after too few groups.
-    """
+
+def _floor(before: Sequence[Point]) -> NoiseFloor | None:
     values = [point.value for point in before]
-    scatter = level_scatter(values, find_shifts(values)) if values else None
-    if scatter is None:
-        return None
-    sd, worth = scatter
-    # A group of n independent runs, or sessions, scatters less by the root of n.
-    return sd * median(point.independent for point in before) ** 0.5, worth
+    starts = {shift.index for shift in find_shifts(values)} if values else set()
+    return Levels(before, starts).floor()
 
 
 def _verdict(rows: Sequence[GateRow]) -> GateVerdict:

@@ -92,16 +92,21 @@ def history(series: Series) -> list[Point]:
 
 
 def histories(
-    series_ids: Iterable[int], *, excluded: bool = False, since: datetime | None = None
+    series_ids: Iterable[int],
+    *,
+    excluded: bool = False,
+    since: datetime | None = None,
+    newest: int | None = None,
 ) -> dict[int, list[Point]]:
     """The points of each series, in order, in a constant number of statements.
 
     ``excluded``: the excluded runs instead of the included ones, for charts that draw them apart.
     ``since``: only runs that started then or later, for the newest groups of long histories.
+    ``newest``: of each series only so many of the runs that came in last, excluded ones counted.
     """
     points: dict[int, list[Point]] = {pk: [] for pk in series_ids}
     of_series = Series.objects.in_bulk(points)
-    groups = _groups(of_series, excluded=excluded, since=since)
+    groups = _groups(of_series, excluded=excluded, since=since, newest=newest)
     versions = measured_versions({sample.version_id for _, _, samples in groups for sample in samples})
     commit_times = _commit_times(of_series.values(), versions.values())
     sessions = [_sessions(samples) for _, _, samples in groups]
@@ -167,6 +172,12 @@ _SAMPLES = """
         AND (%(since)s::timestamptz IS NULL OR run.started_at >= %(since)s)
     ORDER BY run.started_at, measured.run_id
 """
+_NEWEST_SAMPLES = _SAMPLES.replace(
+    "FROM results_measurement measured",
+    """FROM unnest(%(series)s::bigint[]) AS wanted (id) CROSS JOIN LATERAL (
+        SELECT * FROM results_measurement WHERE series_id = wanted.id ORDER BY run_id DESC LIMIT %(newest)s
+    ) measured""",
+)
 _VERSIONS = """
     SELECT version.id, version, build, commit, extract(epoch FROM committed_at)::float8, sort_key,
         product.id, product.project_id, product.name
@@ -179,10 +190,19 @@ def _moment(epoch: float) -> datetime:
     return datetime.fromtimestamp(epoch, UTC)
 
 
-def _groups(of_series: Mapping[int, Series], *, excluded: bool, since: datetime | None) -> list[_Group]:
+def _groups(
+    of_series: Mapping[int, Series],
+    *,
+    excluded: bool,
+    since: datetime | None,
+    newest: int | None,
+) -> list[_Group]:
     groups: dict[tuple[int, Hashable], list[_Sample]] = defaultdict(list)
     with connection.cursor() as cursor:
-        cursor.execute(_SAMPLES, {"series": list(of_series), "excluded": excluded, "since": since})
+        cursor.execute(
+            _SAMPLES if newest is None else _NEWEST_SAMPLES,
+            {"series": list(of_series), "excluded": excluded, "since": since, "newest": newest},
+        )
         for row in cursor.fetchall():
             sample = _Sample._make(row)
             position = sample.position(of_series[sample.series_id].branch)

@@ -15,7 +15,7 @@ from tests.dashboard.pages import chip, matrix, text_of
 pytestmark = pytest.mark.django_db
 
 STEADY = (1.0, 1.001, 1.002)
-STATEMENTS = {"versions": 11, "nights": 15}
+STATEMENTS = {"versions": 17, "nights": 16}
 VERSIONS = ("10.2.44", "10.6.23", "10.11.15")
 
 

@@ -110,14 +110,16 @@ def follow_shifts(
     return find_shifts(numbers, known=known, least_effect=least_effect)
 
 
-def level_scatter(values: Values, shifts: Sequence[Shift]) -> tuple[float, float] | None:
-    """Standard deviation of the logs of single points within the levels that ``shifts`` part, and its worth.
+def level_scatter(values: Values, starts: Collection[int]) -> tuple[float, float] | None:
+    """Standard deviation of the logs of single points within levels, and its worth.
+
+    ``starts`` are the indexes at which a new level begins.
 
     The worth is the degrees of freedom, at most 19: noise itself changes with time, and a long history must
     not outvote what fresh runs show. None where less than five degrees of freedom are left.
     """
     numbers = as_array(values)
-    levels = np.split(numbers, [shift.index for shift in shifts])
+    levels = np.split(numbers, sorted(starts))
     scaled = [logs(level[level > 0]) for level in levels if (level > 0).any()]
     df = sum(len(level) - 1 for level in scaled)
     if df < _LEAST_WORTH:
