@@ -35,7 +35,7 @@ def percentile_name(share: float) -> str:
 
 def named_percentiles(distribution: Distribution) -> list[tuple[str, Bounds]]:
     """``p50`` ... ``p99.99`` and the largest, as far as there are operations to tell them apart."""
-    told = [share for share in PERCENTILES if distribution.tells(share)]
+    told = _told(distribution)
     found = zip(map(percentile_name, told), distribution.percentiles(told), strict=True)
     return [*found, ("max", distribution.largest)]
 
@@ -152,7 +152,8 @@ def overlaid(lines: Sequence[Line], distributions: Sequence[Distribution]) -> Fi
             ],
             mode="lines",
         )
-        trace["line"] |= {"shape": "hvh", "width": 1.5}
+        # Short dashes would take the corners away.
+        trace["line"] |= {"shape": "hvh", "width": 1.5, **({"dash": "8px,2px"} if line.is_base else {})}
         traces.append(trace)
     ticks = _ticks(edges[0], edges[-1])
     step = numbers.number(edges[1] / edges[0], digits=3)
@@ -175,9 +176,10 @@ def overlaid(lines: Sequence[Line], distributions: Sequence[Distribution]) -> Fi
 
 def percentile_curves(lines: Sequence[Line], distributions: Sequence[Distribution]) -> Figure:
     """Response time against the percentile, on an axis where 90, 99 and 99.9 are equally far apart."""
-    traces = [_curve(line, one) for line, one in zip(lines, distributions, strict=True)]
-    decades = max(math.ceil(math.log10(one.total)) for one in distributions)
-    shares = [0.0, 0.5, *(1 - 10.0**-decade for decade in range(1, decades + 1))]
+    drawn = list(zip(lines, distributions, strict=True))
+    traces = [*(_curve(line, one) for line, one in drawn), *(_marks(line, one) for line, one in drawn)]
+    decades = max(1, *(math.ceil(math.log10(one.total)) for one in distributions))
+    shares = [0.5, *(1 - 10.0**-decade for decade in range(1, decades + 1))]
     layout = _layout(
         lines,
         xaxis=common.axis(
@@ -194,31 +196,51 @@ def percentile_curves(lines: Sequence[Line], distributions: Sequence[Distributio
 
 
 def _curve(line: Line, distribution: Distribution) -> dict[str, Any]:
-    """A point for every twentieth of a decade, and marks at the percentiles of the table."""
-    steps = range(math.floor(math.log10(distribution.total) * _POINTS_A_DECADE) + 1)
-    marked = {share for share in PERCENTILES if distribution.tells(share)}
-    shares = sorted({*marked, *(1 - 10 ** (-step / _POINTS_A_DECADE) for step in steps)})
+    """A point for every twentieth of a decade from the 11th percentile on: the quickest say little."""
+    steps = range(1, math.floor(math.log10(distribution.total) * _POINTS_A_DECADE) + 1)
+    shares = sorted({*_told(distribution), *(1 - 10 ** (-step / _POINTS_A_DECADE) for step in steps)})
     found = distribution.percentiles(shares)
-    middles = [bounds.middle for bounds in found]
-    wide = [share in marked and _is_wide(bounds) for share, bounds in zip(shares, found, strict=True)]
-    trace = common.line(
+    return common.line(
         line.short_name,
         [_slowest(share) for share in shares],
-        middles,
+        [bounds.middle for bounds in found],
         colour=line.colour,
         is_base=line.is_base,
         hover=[
             f"{percentile_name(round(share, 6))}: {bounds_words(bounds)} ms"
             for share, bounds in zip(shares, found, strict=True)
         ],
-        error_y=common.error_bars(
-            middles,
-            [bounds.low if told else None for bounds, told in zip(found, wide, strict=True)],
-            [bounds.high if told else None for bounds, told in zip(found, wide, strict=True)],
-        ),
+        mode="lines",
+        legendgroup=line.name,
     )
-    trace["marker"] |= {"size": [6 if share in marked else 0 for share in shares]}
+
+
+def _marks(line: Line, distribution: Distribution) -> dict[str, Any]:
+    """The percentiles of the table, with an error bar where the bucket is wide."""
+    shares = _told(distribution)
+    found = distribution.percentiles(shares)
+    middles = [bounds.middle for bounds in found]
+    trace = common.line(
+        line.short_name,
+        [_slowest(share) for share in shares],
+        middles,
+        colour=line.colour,
+        is_base=line.is_base,
+        mode="markers",
+        legendgroup=line.name,
+        showlegend=False,
+        hoverinfo="skip",
+        hovertemplate=None,
+    )
+    # Plotly ends even an error of nothing with a tick.
+    if any(map(_is_wide, found)):
+        ends = [(bounds.low, bounds.high) if _is_wide(bounds) else (None, None) for bounds in found]
+        trace["error_y"] = common.error_bars(middles, *zip(*ends, strict=True))
     return trace
+
+
+def _told(distribution: Distribution) -> list[float]:
+    return [share for share in PERCENTILES if distribution.tells(share)]
 
 
 def _slowest(share: float) -> float:

@@ -105,28 +105,28 @@ def test_percentiles_stand_on_an_axis_of_nines():
     figure = latency.percentile_curves(TWO, [OLD, NEW])
     go.Figure(figure)
     axis = figure["layout"]["xaxis"]
-    assert axis["ticktext"] == ["0", "50", "90", "99"]
-    assert axis["tickvals"] == pytest.approx([1, 2, 10, 100])
-    old, new = figure["data"]
-    assert (old["x"][0], old["x"][-1]) == pytest.approx((1, 100))
+    assert axis["ticktext"] == ["50", "90", "99"]
+    assert axis["tickvals"] == pytest.approx([2, 10, 100])
+    old, new, *_ = figure["data"]
+    assert (old["x"][0], old["x"][-1]) == pytest.approx((10**0.05, 100))
     assert old["y"][0] == pytest.approx(math.sqrt(2))
     assert new["y"][-1] == pytest.approx(math.sqrt(128))
     assert figure["layout"]["yaxis"]["title"]["text"] == "response time (ms), lower is better"
 
 
-def test_only_the_percentiles_of_the_table_are_marked_and_wide_buckets_have_bars():
-    curve = latency.percentile_curves(TWO[:1], [OLD])["data"][0]
-    marked = [x for x, size in zip(curve["x"], curve["marker"]["size"], strict=True) if size]
-    assert marked == pytest.approx([2, 4, 10, 20, 100])
+def test_the_percentiles_of_the_table_are_marked_and_wide_buckets_have_bars():
+    _, marks = latency.percentile_curves(TWO[:1], [OLD])["data"]
+    assert marks["x"] == pytest.approx([2, 4, 10, 20, 100])
     # The median lies from 1 to 2 ms and is drawn at 1.41.
-    at = curve["x"].index(marked[0])
-    assert curve["error_y"]["array"][at] == pytest.approx(2 - math.sqrt(2))
-    assert sum(one is not None for one in curve["error_y"]["array"]) == len(marked)
+    assert marks["error_y"]["array"][0] == pytest.approx(2 - math.sqrt(2))
+    assert marks["error_y"]["arrayminus"][0] == pytest.approx(math.sqrt(2) - 1)
+    _, narrow = latency.percentile_curves(TWO[:1], [buckets((1, 1.02, 90))])["data"]
+    assert "error_y" not in narrow
 
 
 def test_a_bucket_without_an_end_has_no_error_bar():
-    curve = latency.percentile_curves(TWO[:1], [buckets((0, 1, 90), (1000, None, 10))])["data"][0]
-    assert all(one is None for one in curve["error_y"]["array"])
+    curve, marks = latency.percentile_curves(TWO[:1], [buckets((0, 1, 90), (1000, None, 10))])["data"]
+    assert "error_y" not in marks
     assert curve["text"][-1] == "p99: over 1,000 ms"
     assert all(math.isfinite(value) for value in curve["y"])
 
