@@ -57,7 +57,8 @@ class Intervals:
     """Numbers that a tool printed while it ran, or a distribution: a small table that belongs to one run.
 
     ``source`` is ``sysbench`` (one row a report interval), ``iterations`` (JMH's raw data) or ``histogram``
-    (columns ``latency_ms``, ``count``). Missing cells are None.
+    (columns ``latency_ms``, ``count``, or ``from_ms``, ``to_ms``, ``count``); that of one operation is called
+    ``read histogram``. Missing cells are None.
     """
 
     run: str

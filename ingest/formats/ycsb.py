@@ -620,12 +620,18 @@ def _tables(output: _Output, operations: dict[str, _Section], key: str) -> Itera
             )
             yield Intervals(key, f"{_prefix(name)} over time", ("time_s", "latency_avg"), times)
         else:
-            counts = tuple(
-                (_figure(label.removeprefix(">"), line).value, _figure(value, line).value)
+            buckets = tuple(
+                (*_ends(label, line), _figure(value, line).value)
                 for label, value, line in section.buckets
                 if value != "0"
             )
-            yield Intervals(key, f"{_prefix(name)} histogram", ("latency_ms", "count"), counts)
+            yield Intervals(key, f"{_prefix(name)} histogram", ("from_ms", "to_ms", "count"), buckets)
+
+
+def _ends(label: str, line: int) -> tuple[float, float | None]:
+    """Of a bucket, in ms: each is 1 ms wide, and the last (``>1000``) has no end."""
+    start = _figure(label.removeprefix(">"), line).value
+    return start, None if label.startswith(">") else start + 1
 
 
 def _is_time_series(section: _Section) -> bool:

@@ -12,11 +12,12 @@ from ingest.formats.source import Source
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 BESIDE = Path(__file__).parents[1] / "fixtures_companions"
 EXPECTED = ".expected.json"
-# Of pgbench and HammerDB, one line has the rate, and lines behind it have the latencies of statements.
+# Of pgbench and HammerDB, one line has the rate, and lines behind it have the latencies of statements; of
+# DTrace, each distribution gives a reading.
 ONE_RESULT_A_LINE = frozenset(
     {
         *("jmh_csv", "jmh_text", "mysqlslap", "per_operation", "qps_json", "qps_table", "run_lines"),
-        *("hammerdb", "pgbench"),
+        *("dtrace", "hammerdb", "pgbench"),
     }
 )
 # Real files that may be read but not all copied; a machine without them skips what needs them.
@@ -28,7 +29,7 @@ class Read:
     """What a format said of a file: all that it found, and its warnings.
 
     ``parts`` are the same without what depends on other parts: the runs, the samples, the facts. Where each
-    line is a result of its own, the parts are the single readings.
+    line is a result of its own, the parts are the single readings and tables.
     """
 
     found: tuple
@@ -74,11 +75,8 @@ def _parts_of_results(report, *, split):
     # A key, and the number of a repetition, depend on the runs beside this one.
     runs = [(replace(run, key="", repetition=None), tables.get(run.key, ())) for run in report.runs]
     if split:
-        runs = [
-            (replace(run, readings=(one,), options={}), tables)
-            for run, tables in runs
-            for one in run.readings
-        ]
+        single = [repr(replace(run, readings=(one,), options={})) for run, _ in runs for one in run.readings]
+        return Counter([*single, *(table for _, tables in runs for table in tables)])
     return Counter((repr(run), *tables) for run, tables in runs)
 
 
