@@ -78,14 +78,14 @@ def test_the_variance_is_that_of_means_where_a_percentile_is_like_a_mean():
 
 
 def test_equal_versions_are_rarely_called_different():
-    """Of 200 pairs with five runs each, the 5 % test finds at most 8 % (a rank test would do no better)."""
+    """Of 200 pairs with five runs each, at most 5 %: the widths of the buckets are not charged to chance."""
     rng = np.random.default_rng(7)
     found = 0
     for pair in range(200):
         runs = [like(math.exp(rng.normal(0, 0.1)), seed=20 * pair + n) for n in range(10)]
         (one,) = compared(runs[:5], runs[5:])
         found += one.p < 0.05
-    assert found <= 16
+    assert found <= 10
 
 
 def test_the_same_runs_give_the_same_answer():
