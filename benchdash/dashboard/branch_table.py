@@ -60,7 +60,10 @@ class BranchTable:
 
 @dataclass(frozen=True)
 class Base:
-    """A release at the place of a branch, or a group of the branch: its commit, or else its ``day``."""
+    """A release at the place of a branch, or a group of the branch: its commit, or else its ``day``.
+
+    A commit may have a day too: when it was first measured.
+    """
 
     column: Column
     day: date | None = None
@@ -208,7 +211,7 @@ def _cells_of(project: Project, base: Base, metric: str, rows: Rows) -> dict[Row
             columns=[],
             workloads=rows.workloads,
             threads=rows.threads,
-            day=base.day,
+            day=None if base.column.version.commit else base.day,
         )
     except SelectorError:
         return {}

@@ -135,6 +135,12 @@ def dated(source: Source) -> Source:
     return replace(source, heads=heads)
 
 
+def group_label(group: Point) -> str:
+    """``1 Mar 2026, commit 3f9a2c1a``."""
+    day = _date(group.time.astimezone(UTC).date(), with_year=True)
+    return f"{day}, commit {group.commit[:8]}" if group.commit else day
+
+
 def _date(one: date, *, with_year: bool) -> str:
     return f"{one.day} {one:%b %Y}" if with_year else f"{one.day} {one:%b}"
 
@@ -143,10 +149,10 @@ def base_head(base: Base | None) -> Head:
     """A release by its version; a group of the branch by its commit or its day."""
     if base is None:
         return Head("")
-    if base.day:
-        return Head(_date(base.day, with_year=True))
     commit = base.column.version.commit
-    return Head(commit[:8]) if base.column.branch and commit else Head(names([base.column])[0])
+    if base.day:
+        return Head(_date(base.day, with_year=True), (commit or "")[:8])
+    return Head(names([base.column])[0])
 
 
 def _head(group: Point) -> Head:

@@ -7,7 +7,7 @@ from django.http import QueryDict
 
 from benchdash.accounts.models import Project
 from benchdash.dashboard import numbers
-from benchdash.dashboard.branch_table import Base
+from benchdash.dashboard.branch_base import branch_base
 from benchdash.dashboard.charts.matrix import Head, Look, Matrix, matrix
 from benchdash.dashboard.filters import Filter
 from benchdash.dashboard.forms import overview as form
@@ -68,7 +68,6 @@ def _versions(
     shown, shown_chip = form.read_shown(query, what="versions", lines=_has_lines(at_place))
     newest = shown.of(at_place)
     base, base_chip = form.read_base(query, at_place, newest[0])
-    base = base or newest[0]
     others = [column for column in newest if column != base]
     return of_versions(project, Reading(metric), base, others, ids), [shown_chip, base_chip]
 
@@ -76,12 +75,13 @@ def _versions(
 def _groups(
     project: Project, query: QueryDict, branch: Column, releases: Sequence[Column], metric: str
 ) -> tuple[Source, list[Filter]]:
-    """Relative to the newest release at the same place or, where none was measured, to the oldest group."""
+    """Relative to the baseline of the branch, else to the newest release at the same place, else to the
+    oldest group.
+    """
     shown, shown_chip = form.read_shown(query, what="groups", lines=False)
-    newest = releases[-1] if releases else None
-    base, base_chip = form.read_base(query, releases, newest, empty="the oldest shown")
-    source = of_branch(project, Reading(metric), branch, last=shown.last, base=Base(base) if base else None)
-    return source, [shown_chip, *([base_chip] if releases else [])]
+    held = branch_base(project, query, branch, releases)
+    source = of_branch(project, Reading(metric), branch, last=shown.last, base=held.base)
+    return source, [shown_chip, *([held.chip] if len(held.chip.choices) > 1 else [])]
 
 
 def _has_lines(columns: Sequence[Column]) -> bool:

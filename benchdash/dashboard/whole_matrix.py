@@ -8,26 +8,53 @@ from django.http import QueryDict
 
 from benchdash.accounts.models import Project
 from benchdash.dashboard import numbers
-from benchdash.dashboard.branch_table import Base, Rows
+from benchdash.dashboard.branch_base import branch_base
+from benchdash.dashboard.branch_table import Rows
 from benchdash.dashboard.charts.matrix import Head, Look, Matrix, is_tested, matrix
 from benchdash.dashboard.columns import short_id
 from benchdash.dashboard.filters import Filter, one_of
+from benchdash.dashboard.forms import baseline as baseline_form
 from benchdash.dashboard.forms import matrix as form
 from benchdash.dashboard.forms import overview as place_form
 from benchdash.dashboard.forms.compare import Columns, read_choice, read_columns
 from benchdash.dashboard.forms.compare_controls import Switch, meanings
 from benchdash.dashboard.forms.matrix import View
 from benchdash.dashboard.forms.version_picker import VersionPicker, version_picker
-from benchdash.dashboard.matrix_sources import Reading, Source, dated, of_branch, of_versions
+from benchdash.dashboard.matrix_sources import (
+    Reading,
+    Source,
+    dated,
+    group_label,
+    of_branch,
+    of_versions,
+)
 from benchdash.dashboard.measured import Measured, measured_of
 from benchdash.dashboard.navigation import Link, page_url
 from benchdash.dashboard.places import Place, recent_columns
 from benchdash.regressions.column_names import names
 from benchdash.regressions.comparability import Doubt, doubts
 from benchdash.regressions.comparison import Column, ComparisonTable
+from benchdash.results.models import Baseline
 from benchdash.results.workload_groups import grouping_of
 
 _LONGEST_SEARCH: Final = 200
+
+
+@dataclass(frozen=True)
+class Baselines:
+    """What the nights of a branch are held against, and what it may be moved to.
+
+    ``stream`` is the id of a column of the branch. ``is_missing``: the chosen one has nothing of the metric.
+    ``choices`` are values and names for the form that moves it; ``earlier`` were set before the latest, with
+    their values.
+    """
+
+    stream: str
+    latest: Baseline | None
+    earlier: Sequence[tuple[Baseline, str]]
+    stored: Baseline | None
+    is_missing: bool
+    choices: Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True)
@@ -51,6 +78,7 @@ class WholeMatrix:
     is_tested: bool
     doubts: Sequence[Doubt]
     meanings: Sequence[tuple[str, Sequence[Link]]]
+    baseline: Baselines | None
     opens: Mapping[str, str]
     charts: Mapping[str, str]
 
@@ -74,6 +102,7 @@ class _Chosen:
     picker: VersionPicker | None = None
     columns: Columns | None = None
     doubts: Sequence[Doubt] = ()
+    baseline: Baselines | None = None
 
 
 def whole_matrix(project: Project, query: QueryDict, path: str, available: Sequence[Column]) -> WholeMatrix:
@@ -105,6 +134,7 @@ def whole_matrix(project: Project, query: QueryDict, path: str, available: Seque
         is_tested=tested,
         doubts=chosen.doubts,
         meanings=meanings(path, read_choice(query, chosen.columns)) if chosen.columns else [],
+        baseline=chosen.baseline,
         opens={name: form.toggled(query, path, pk) for name, pk in ids.items()},
         charts={name: chosen.charts(name) for name in ids},
     )
@@ -190,17 +220,29 @@ def _nights(
     measured = measured_of(project, at_place)
     metric, metric_chip = place_form.read_metric(query, measured.metrics)
     shown, shown_chip = place_form.read_shown(query, what="nights", lines=False)
-    newest = releases[-1] if releases else None
-    base, base_chip = place_form.read_base(query, releases, newest, empty="the oldest shown")
-    reading = _reading(project, view, measured, metric)
-    held = Base(base) if base and view.relative_to == "base" else None
-    source = of_branch(project, reading, at_place[0], last=shown.last, base=held)
+    held = branch_base(project, query, at_place[0], releases)
+    is_held = view.relative_to == "base"
+    source = of_branch(
+        project,
+        _reading(project, view, measured, metric),
+        at_place[0],
+        last=shown.last,
+        base=held.base if is_held else None,
+    )
     return _Chosen(
         source=dated(source),
         title=str(place),
         measured=measured,
         metric=metric,
-        filters=[*place_chips, metric_chip, shown_chip, *([base_chip] if releases else [])],
+        filters=[*place_chips, metric_chip, shown_chip, *([held.chip] if is_held else [])],
+        baseline=Baselines(
+            stream=short_id(at_place[0]),
+            latest=next(iter(held.history), None),
+            earlier=[(one, baseline_form.of_stored(one)) for one in held.history[1:]],
+            stored=held.stored,
+            is_missing=is_held and held.base is not None and source.base_group is not None,
+            choices=_baseline_choices(source, releases),
+        ),
         charts=lambda name: page_url(
             "history",
             project,
@@ -212,3 +254,12 @@ def _nights(
             metric=metric,
         ),
     )
+
+
+def _baseline_choices(source: Source, releases: Sequence[Column]) -> list[tuple[str, str]]:
+    """The shown groups and then the releases, both the newest first."""
+    groups = [*([source.base_group] if source.base_group else []), *source.groups]
+    return [
+        *((baseline_form.of_group(group), group_label(group)) for group in reversed(groups)),
+        *((baseline_form.of_release(column), column.version.version) for column in reversed(releases)),
+    ]

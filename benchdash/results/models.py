@@ -366,7 +366,18 @@ class Baseline(models.Model):
         indexes = [models.Index(fields=["project", "branch"], name="baseline_by_branch")]
 
     def __str__(self) -> str:
-        return self.reason
+        return self.name
+
+    @property
+    def name(self) -> str:
+        """``10.6.23``, ``1 Mar 2026``, ``1 Mar 2026, commit 3f9a2c1a``, or ``none``."""
+        if self.version is None:
+            return "none"
+        if not self.branch_group:
+            return self.version.version
+        day = f"{self.day.day} {self.day:%b %Y}" if self.day else ""
+        commit = f"commit {self.version.commit[:8]}" if self.version.commit else ""
+        return ", ".join(filter(None, [day, commit]))
 
 
 class Measurement(models.Model):

@@ -15,7 +15,7 @@ from tests.dashboard.pages import chip, matrix, text_of
 pytestmark = pytest.mark.django_db
 
 STEADY = (1.0, 1.001, 1.002)
-STATEMENTS = {"versions": 17, "nights": 16}
+STATEMENTS = {"versions": 11, "nights": 16}
 VERSIONS = ("10.2.44", "10.6.23", "10.11.15")
 
 
@@ -231,6 +231,146 @@ def test_beside_releases_nights_are_one_click_away_and_stand_against_the_newest_
     answer = get(client, "over=nights")
     assert matrix(answer)[:2] == [["Workload", "10.6.2", "2 Mar"], ["scan 4 threads", "3,604", "−0.1 %"]]
     assert matrix(get(client, "over=nights&base=~"))[0] == ["Workload", "2 Mar"]
+
+
+# --- the baseline of a branch -------------------------------------------------------------------------------
+
+
+def move(client, project, target, *, reason="the pool was resized", back=""):
+    [branch, *_] = columns_of(project, Selector(branch="main"))
+    said = {"stream": short_id(branch), "target": target, "reason": reason, "back": back}
+    return client.post("/p/bench/compare/matrix/baseline/", said, follow=True)
+
+
+def night(project, day):
+    """The value of a night in the form."""
+    return f"group.{project.versions.get().pk}.2026-03-{day:02d}"
+
+
+@pytest.fixture
+def alice(client, project):
+    alice = make_user(member_of=project)
+    client.force_login(alice)
+    return alice
+
+
+def test_a_member_moves_the_baseline_with_a_reason_and_everything_says_so(client, project, alice):
+    nights(project, [100.0, 200.0, 50.0])
+    assert matrix(get(client))[0] == ["Workload", "2 Mar", "3 Mar", "4 Mar"]
+    answer = move(client, project, night(project, 3), back="values=both&base=~")
+    assert answer.redirect_chain == [("/p/bench/compare/matrix/?values=both&over=nights", 302)]
+    assert "The baseline is 3 Mar 2026 from now on." in text_of(answer)
+    answer = get(client)
+    assert matrix(answer) == [
+        ["Workload", "3 Mar 2026", "2 Mar", "4 Mar"],
+        ["scan 4 threads", "200.0", "−50.0 %", "−75.0 %"],
+    ]
+    text = text_of(answer)
+    assert "Baseline: 3 Mar 2026 , set by Alice just now because “the pool was resized”" in text
+    [entry] = project.audit_entries.all()
+    assert (entry.action, entry.subject, entry.reason) == (
+        "baseline moved",
+        "MariaDB main",
+        "the pool was resized",
+    )
+    assert entry.detail == {"before": "none", "after": "3 Mar 2026"}
+
+
+def test_the_overview_holds_the_branch_against_the_same_baseline(client, project, alice):
+    nights(project, [100.0, 200.0, 50.0])
+    move(client, project, night(project, 3))
+    answer = client.get("/p/bench/")
+    assert matrix(answer)[1] == ["scan 4 threads", "200.0", "0.50", "0.25"]
+    assert chip(answer, "base") == "3 Mar 2026 (set for this branch)"
+
+
+def test_a_baseline_older_than_the_shown_nights_still_counts(client, project, alice):
+    nights(project, [200.0, *[100.0] * 35])
+    move(client, project, night(project, 2))
+    assert matrix(get(client))[1][:2] == ["scan 4 threads", "200.0"]
+    assert matrix(get(client))[1][-1] == "−50.0 %"
+
+
+def test_a_release_or_a_commit_can_be_the_baseline(client, project, alice):
+    measure(project, versions=["10.6.1", "10.6.2"], workloads=["scan"], threads=[4])
+    make_series([500.0, 1000.0], project=project, branch="main", workload="scan")
+    old = project.versions.get(version="10.6.1").pk
+    move(client, project, f"release.{old}")
+    answer = get(client, "over=nights")
+    assert matrix(answer)[0] == ["Workload", "10.6.1", "2 Mar 00000000", "3 Mar 00000000"]
+    first = project.versions.get(commit=f"{1:040x}").pk
+    move(client, project, f"group.{first}.2026-03-02")
+    answer = get(client, "over=nights")
+    assert matrix(answer) == [
+        ["Workload", "2 Mar 2026 00000000", "3 Mar 00000000"],
+        ["scan 4 threads", "500.0", "+100.0 %"],
+    ]
+
+
+def test_a_baseline_can_be_moved_back_and_taken_back(client, project, alice):
+    nights(project, [100.0, 200.0, 50.0])
+    move(client, project, night(project, 3))
+    move(client, project, night(project, 4), reason="a new machine")
+    page = get(client).content.decode()
+    [target] = re.findall(r'name="target" value="([^"]+)"', page)
+    assert target == night(project, 3)
+    move(client, project, target, reason="moved back")
+    assert matrix(get(client))[0][1] == "3 Mar 2026"
+    move(client, project, "none", reason="not needed")
+    answer = get(client)
+    assert matrix(answer)[0][1] == "2 Mar"
+    assert "because “not needed”" in text_of(answer)
+    assert project.baselines.count() == 4
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"reason": " "}, "the reason is missing or malformed"),
+        ({"target": "group.1"}, "the target is missing or malformed"),
+        ({"target": "release.999999999"}, "there is no such version"),
+        ({"target": "group.999999999.2026-13-41"}, "there is no such version"),
+        ({"target": "none"}, "this is the baseline already"),
+    ],
+)
+def test_what_cannot_be_the_baseline_leaves_it(client, project, alice, change, said):
+    nights(project, [100.0, 200.0])
+    answer = move(client, project, **{"target": night(project, 2), **change})
+    assert f"The baseline stays: {said}." in text_of(answer)
+    assert not project.baselines.exists()
+
+
+def test_a_night_without_runs_cannot_be_the_baseline(client, project, alice):
+    nights(project, [100.0, 200.0])
+    answer = move(client, project, night(project, 9))
+    assert "The baseline stays: nothing of this was measured there." in text_of(answer)
+    pk = project.versions.get().pk
+    assert "nothing of this was measured" in text_of(move(client, project, f"release.{pk}"))
+
+
+def test_who_may_not_triage_sees_the_baseline_and_nothing_to_move_it(client, project, alice):
+    nights(project, [100.0, 200.0])
+    move(client, project, night(project, 3))
+    client.logout()
+    text = text_of(get(client))
+    assert "Baseline: 3 Mar 2026 , set just now" in text
+    assert "pool was resized" not in text
+    assert "Alice" not in text
+    assert "Move the baseline" not in text
+    [branch, *_] = columns_of(project, Selector(branch="main"))
+    said = {"stream": short_id(branch), "target": "none", "reason": "mine"}
+    assert client.post("/p/bench/compare/matrix/baseline/", said).status_code == 302
+    assert project.baselines.count() == 1
+
+
+def test_a_baseline_without_the_metric_is_stood_in_for(client, project, alice):
+    nights(project, [100.0, 200.0])
+    nights(project, [5.0], workload="other", readings={"qps": 5.0})
+    make_runs([make_record(1.0, version="10.6.1", readings={"qps": 1.0})], project=project)
+    move(client, project, f"release.{project.versions.get(version='10.6.1').pk}")
+    answer = get(client, "over=nights&metric=tps")
+    assert "The chosen baseline has nothing of this metric" in text_of(answer)
+    assert matrix(answer)[1] == ["scan 4 threads", "100.0", "+100.0 %"]
 
 
 # --- CSV, empty, who, how much ------------------------------------------------------------------------------

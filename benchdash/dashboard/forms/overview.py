@@ -8,6 +8,7 @@ from typing import Final
 from django.http import QueryDict
 
 from benchdash.dashboard import filters, numbers
+from benchdash.dashboard.branch_table import Base
 from benchdash.dashboard.columns import short_id
 from benchdash.dashboard.filters import Filter
 from benchdash.dashboard.forms.version_picker import newest_of_lines
@@ -21,6 +22,7 @@ _LENGTHS: Final = (8, 16, 40)
 _NEWEST_OF_LINES: Final = "lines"
 # In an address, for a part that is empty; no branch of git can be called so.
 _NONE: Final = "~"
+_STORED: Final = "set"
 
 # The parts of a place in the order in which they narrow it down, with the words for an empty one.
 _PARTS: Final = (
@@ -98,13 +100,28 @@ def read_shown(query: QueryDict, *, what: str, lines: bool) -> tuple[Shown, Filt
     return shown, filters.one_of("show", "Columns", options, chosen, empty="")
 
 
-def read_base(
-    query: QueryDict, offered: Sequence[Column], at_first: Column | None, *, empty: str = ""
-) -> tuple[Column | None, Filter]:
-    """The baseline among those offered; ``empty`` is what the filter says for none, where that may be."""
-    by_id = {short_id(column): column for column in offered}
+def read_branch_base(
+    query: QueryDict, releases: Sequence[Column], stored: tuple[str, Base] | None
+) -> tuple[Base | None, Filter]:
+    """What a branch stands against: what people set for it (``stored``, with its name), one of the releases
+    at its place, or None: the oldest group that is shown. At first the first of these that there is.
+    """
+    by_id = {short_id(column): Base(column) for column in releases}
+    known: dict[str, Base | None] = {**({_STORED: stored[1]} if stored else {}), **by_id, _NONE: None}
+    newest = next(reversed(by_id), _NONE)
     asked = query.get("base", "")
-    base = None if empty and asked == _NONE else by_id.get(asked, at_first)
-    options = [*([(_NONE, empty)] if empty else []), *zip(by_id, names(offered), strict=True)]
-    chosen = short_id(base) if base else _NONE
-    return base, filters.one_of("base", "Baseline", options, chosen, empty="")
+    chosen = asked if asked in known else (_STORED if stored else newest)
+    options = [
+        *([(_STORED, f"{stored[0]} (set for this branch)")] if stored else []),
+        (_NONE, "the oldest shown"),
+        *zip(by_id, names(releases), strict=True),
+    ]
+    return known[chosen], filters.one_of("base", "Baseline", options, chosen, empty="")
+
+
+def read_base(query: QueryDict, offered: Sequence[Column], at_first: Column) -> tuple[Column, Filter]:
+    """The baseline among those offered."""
+    by_id = {short_id(column): column for column in offered}
+    base = by_id.get(query.get("base", ""), at_first)
+    options = zip(by_id, names(offered), strict=True)
+    return base, filters.one_of("base", "Baseline", options, short_id(base), empty="")

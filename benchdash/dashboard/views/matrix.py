@@ -3,17 +3,27 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from django.http import HttpRequest, HttpResponse
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect
 from django.urls import path
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
+from benchdash.accounts.models import Scope
+from benchdash.dashboard.branch_base import stream_of
+from benchdash.dashboard.columns import short_id
 from benchdash.dashboard.commands import upload_command
 from benchdash.dashboard.csv_files import csv_file
 from benchdash.dashboard.forms import compare_controls as controls
+from benchdash.dashboard.forms.baseline import BaselineForm, meant_by
+from benchdash.dashboard.navigation import page_url
 from benchdash.dashboard.shell import ProjectPage, project_page
 from benchdash.dashboard.whole_matrix import WholeMatrix, whole_matrix
 from benchdash.regressions.comparison import Row, Selector, columns_of
+from benchdash.results.baselines import BaselineError, set_baseline
+from benchdash.results.models import Baseline, ServerVersion
 
+_LONGEST_QUERY: Final = 8000
 _CELL: Final = ("value", "n", "ratio", "low", "high", "p", "verdict")
 
 
@@ -34,10 +44,55 @@ def matrix(request: HttpRequest, page: ProjectPage) -> HttpResponse:
         "kept": shown.kept,
         "version_picker": shown.picker,
         "picker": "dashboard/_version_picker.html" if shown.picker else "",
+        "may_move": shown.baseline is not None and page.may(Scope.TRIAGE),
         "csv_url": f"{request.path}?{query.urlencode()}",
         "suggestions": controls.suggestions(shown.picker) if shown.picker else [],
     }
     return page.render(request, "dashboard/matrix.html", context)
+
+
+# --- the baseline of a branch ------------------------------------------------------------------------------
+
+
+@require_POST
+@project_page
+def matrix_baseline(request: HttpRequest, page: ProjectPage) -> HttpResponse:
+    """Moves it, and leads back to the matrix that was shown."""
+    page.require(Scope.TRIAGE)
+    form = BaselineForm(request.POST)
+    try:
+        moved = _move_baseline(page, form)
+    except BaselineError as error:
+        messages.error(request, f"The baseline stays: {error}.")
+    else:
+        messages.success(request, f"The baseline is {moved.name} from now on.")
+    return redirect(f"{page_url('matrix', page.project)}?{_back(request)}")
+
+
+def _move_baseline(page: ProjectPage, form: BaselineForm) -> Baseline:
+    """Raises BaselineError."""
+    if not form.is_valid():
+        [field, *_] = form.errors
+        raise BaselineError(f"the {field} is missing or malformed")
+    said = form.cleaned_data
+    columns = [column for column in columns_of(page.project, Selector()) if column.branch]
+    branch = next((column for column in columns if short_id(column) == said["stream"]), None)
+    if branch is None:
+        raise BaselineError("there is no such branch")
+    versions = ServerVersion.objects.filter(project=page.project, product=branch.version.product_id)
+    try:
+        target = meant_by(said["target"], list(versions))
+    except LookupError:
+        raise BaselineError("there is no such version") from None
+    return set_baseline(page.project, stream_of(branch), target, by=page.viewer, reason=said["reason"])
+
+
+def _back(request: HttpRequest) -> str:
+    """The query of the page that was left; what it said of the baseline is settled."""
+    query = QueryDict(request.POST.get("back", "")[:_LONGEST_QUERY], mutable=True)
+    query.pop("base", None)
+    query["over"] = "nights"
+    return query.urlencode()
 
 
 # --- CSV ----------------------------------------------------------------------------------------------------
@@ -66,4 +121,7 @@ def _csv_cells(row: Row) -> Iterator[Any]:
         yield from (one.ratio, one.low, one.high, one.p, one.verdict) if one else (None,) * 5
 
 
-urlpatterns = [path("compare/matrix/", matrix, name="matrix")]
+urlpatterns = [
+    path("compare/matrix/", matrix, name="matrix"),
+    path("compare/matrix/baseline/", matrix_baseline, name="matrix_baseline"),
+]
