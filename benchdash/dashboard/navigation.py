@@ -53,7 +53,7 @@ _MORE = (
     _Entry("Versions", "versions"),
     _Entry("Hardware", "hardware"),
     _Entry("Configurations", "configurations"),
-    _Entry("Workloads", "workloads"),
+    _Entry("Workloads", "workloads", frozenset({"workload_groups"})),
     _Entry("Subscriptions", "subscriptions", members=True),
     _Entry("Alerts", "alerts", members=True),
     _Entry("Audit log", "audit", members=True),

@@ -20,6 +20,7 @@ from benchdash.dashboard.views import (
     sweep,
     upload_mending,
     uploads,
+    workload_groups,
 )
 
 app_name = "dashboard"
@@ -39,6 +40,7 @@ _project_pages = [
     *uploads.urlpatterns,
     *upload_mending.urlpatterns,
     *catalogue.urlpatterns,
+    *workload_groups.urlpatterns,
     *people.urlpatterns,
     *search.urlpatterns,
 ]

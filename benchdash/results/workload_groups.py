@@ -95,7 +95,7 @@ def set_groups(project: Project, groups: Sequence[Group], *, by: Viewer, reason:
 
     Raises GroupingError.
     """
-    _require_possible(groups)
+    check_groups(groups)
     # Two people may save at once: the second waits here, and its groups stay.
     Project.objects.select_for_update().get(pk=project.pk)
     before = grouping_of(project)
@@ -111,7 +111,8 @@ def set_groups(project: Project, groups: Sequence[Group], *, by: Viewer, reason:
     audit(project, by, "workload groups changed", project.slug, reason=reason, detail=detail)
 
 
-def _require_possible(groups: Sequence[Group]) -> None:
+def check_groups(groups: Sequence[Group]) -> None:
+    """Raises GroupingError for groups that cannot be."""
     names = [group.name for group in groups]
     if len(groups) > MOST_GROUPS:
         raise GroupingError(f"at most {MOST_GROUPS} groups")

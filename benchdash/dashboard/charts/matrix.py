@@ -251,7 +251,11 @@ class _Drawing:
             return None
         compared = [one for row in rows if (one := row.comparisons[column])]
         says = f"{len(compared)} ratios: {_verdict_words(compared)}"
-        return MatrixCell(self.write(ratio), self._level(ratio, direction, compared), says, url="")
+        level = self._level(ratio, direction, compared)
+        if level.startswith(("better", "worse")):
+            # One workload beyond the noise does not make a mean of 1.00 a change.
+            level = numbers.ratio_level(ratio, direction)
+        return MatrixCell(self.write(ratio), level, says, url="")
 
     def _ratio(self, ratio: float | None) -> str:
         return numbers.NOTHING if ratio is None else self.write(ratio)
