@@ -6,6 +6,8 @@ from datetime import timedelta
 from io import StringIO
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from benchdash.dashboard.columns import short_id
 from benchdash.regressions.comparison import Selector, columns_of
@@ -15,7 +17,6 @@ from tests.dashboard.pages import chip, matrix, text_of
 pytestmark = pytest.mark.django_db
 
 STEADY = (1.0, 1.001, 1.002)
-STATEMENTS = {"versions": 11, "nights": 16}
 VERSIONS = ("10.2.44", "10.6.23", "10.11.15")
 
 
@@ -416,13 +417,15 @@ def test_a_private_project_is_for_its_members(client):
 
 
 @pytest.mark.parametrize("over", ["versions", "nights"])
-def test_any_size_takes_the_same_statements(client, project, django_assert_num_queries, over):
+def test_any_size_takes_the_same_statements(client, project, over):
     measure(project, versions=["10.6.1", "10.6.2"])
     nights(project, [100.0, 90.0])
-    with django_assert_num_queries(STATEMENTS[over]):
+    with CaptureQueriesContext(connection) as few:
         get(client, f"over={over}")
+    assert len(few) < 25
     measure(project, versions=[f"10.7.{patch}" for patch in range(9)], workloads="abc", threads=[1, 2])
     for workload in "def":
         nights(project, [100.0] * 20, workload=workload)
-    with django_assert_num_queries(STATEMENTS[over]):
+    with CaptureQueriesContext(connection) as many:
         get(client, f"over={over}")
+    assert len(many) == len(few)
