@@ -32,6 +32,7 @@ from benchdash.results.workload_groups import Grouping, grouping_of
 
 _MOST_CANDIDATES = 20
 _WITH_FORKS = "score"
+_SAMPLE_MODE = " sample"  # how the names of JMH's workloads in that mode end
 _NO_SCATTER = 1e-9  # what sums of squares leave of equal repeats by rounding
 
 
@@ -751,14 +752,34 @@ def _cells(
 
 
 def _with_forks(cells: _CellsOfMetric) -> _CellsOfMetric:
-    """Cells of a single run with the mean score of each fork, where the iterations are stored."""
+    """Cells of a single JMH run with the mean score of each fork, where the iterations are stored.
+
+    Where the run only says how many forks and iterations it had, with the number of samples behind its
+    error, and a single fork is known as one.
+    """
     single = {cell.run_id for rows in cells.values() for cell in rows.values() if cell.n == 1}
     samples = IntervalSamples.objects.filter(run__in=single, source="iterations")
     forks = {one.run_id: _fork_means(one) for one in samples}
+    said = Run.objects.filter(pk__in=single - forks.keys(), options__has_key="forks")
+    options = dict(said.values_list("pk", "options"))
+
+    def known(workload: str, cell: Cell) -> Cell:
+        if cell.run_id in options:
+            return _with_counts(cell, options[cell.run_id], of_samples=workload.endswith(_SAMPLE_MODE))
+        return replace(cell, forks=forks.get(cell.run_id, ()))
+
     return {
-        column: {row: replace(cell, forks=forks.get(cell.run_id, ())) for row, cell in rows.items()}
-        for column, rows in cells.items()
+        column: {row: known(row[0], cell) for row, cell in rows.items()} for column, rows in cells.items()
     }
+
+
+def _with_counts(cell: Cell, options: Mapping[str, Any], *, of_samples: bool) -> Cell:
+    """``of_samples``: the error is over so many single operations that their number does not matter."""
+    forks, iterations = options.get("forks"), options.get("measurement_iterations")
+    tool = cell.tool_interval
+    if tool and isinstance(forks, int) and isinstance(iterations, int) and not of_samples:
+        tool = replace(tool, samples=forks * iterations)
+    return replace(cell, tool_interval=tool, forks=(cell.value,) if forks == 1 else ())
 
 
 def _fork_means(samples: IntervalSamples) -> tuple[float, ...]:

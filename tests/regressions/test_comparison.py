@@ -392,6 +392,27 @@ def test_the_forks_of_one_jmh_run_are_what_is_tested(project, forks, basis, verd
     assert row.comparisons[0].ratio == 2
 
 
+@pytest.mark.parametrize(
+    ("forks", "mode", "samples", "basis"),
+    [(3, "avgt", 15, "tool"), (1, "avgt", 5, "within fork"), (3, "sample", None, "tool")],
+)
+def test_a_jmh_report_without_its_iterations_tells_what_is_behind_its_error(
+    project, forks, mode, samples, basis
+):
+    for version, factor in (("1.0", 1.0), ("1.1", 2.0)):
+        score = Reading("score", 12.0 * factor, "ns/op", "lower", low=11.0 * factor, high=13.0 * factor)
+        record = make_record(
+            version=version,
+            workload=f"bench.select {mode}",
+            readings=(score,),
+            options={"forks": forks, "measurement_iterations": 5},
+        )
+        make_runs([record], project=project)
+    [row] = compare(project, metric="score", base=Selector(version="1.0")).rows
+    assert row.base.tool_interval.samples == samples
+    assert row.comparisons[0].basis == basis
+
+
 def test_statements_do_not_grow_with_versions_and_runs(project):
     def statements():
         with CaptureQueriesContext(connection) as captured:
