@@ -8,6 +8,7 @@ from typing import Final
 from benchdash.dashboard import numbers
 from benchdash.dashboard.charts import pair as charts
 from benchdash.dashboard.charts.common import Figure
+from benchdash.dashboard.series_words import threads_words
 from benchdash.dashboard.verdict_words import note
 from benchdash.regressions.comparability import row_words
 from benchdash.regressions.comparison import Cell, ComparisonTable, Row, RowKey, row_order
@@ -173,15 +174,20 @@ def _glance_rank(key: RowKey, by_key: Sequence[Mapping[RowKey, Line]]) -> tuple[
 def _panel(table: ComparisonTable, history: Link, names: tuple[str, str], most: int) -> Panel:
     lines = sorted(_lines(table, history), key=lambda line: line.rank)
     shown = lines[:most]
-    drawn = _drawn((row_words(line.key), line) for line in shown)
+    workloads = {line.row.workload for line in lines}
+    is_curve = len(workloads) == 1 and all(line.row.threads is not None for line in lines)
+    drawn = _drawn(
+        (threads_words(line.row.threads) if is_curve else row_words(line.key), line) for line in shown
+    )
     name = numbers.metric_name(table.metric)
+    what = f"{lines[0].row.workload}, {name}" if is_curve else name
     base, other = names
-    axis = f"change of {numbers.short_metric_name(table.metric)}, {numbers.direction_words(table.direction)}"
+    axis = f"change, {numbers.direction_words(table.direction)}"
     return Panel(
         metric=table.metric,
         unit=table.unit,
         direction=table.direction,
-        title=f"{name}, {other} against {base}",
+        title=f"{what}, {other} against {base}",
         figure=charts.changes(drawn, title=axis) if drawn else None,
         height=charts.height(len(drawn)),
         lines=shown,
@@ -193,14 +199,14 @@ def _panel(table: ComparisonTable, history: Link, names: tuple[str, str], most: 
 def _panel_of_row(tables: Sequence[ComparisonTable], history: Link, names: tuple[str, str]) -> Panel:
     """All metrics together where there is one workload at one thread count."""
     lines = [line for table in tables for line in _lines(table, history)]
-    drawn = _drawn((numbers.metric_name(line.metric), line) for line in lines)
+    drawn = _drawn((numbers.short_metric_name(line.metric), line) for line in lines)
     base, other = names
     return Panel(
         metric="",
         unit="",
         direction="",
         title=f"{row_words(lines[0].key)}, {other} against {base}",
-        figure=charts.changes(drawn, title="change; the table says what is better") if drawn else None,
+        figure=charts.changes(drawn, title="change") if drawn else None,
         height=charts.height(len(drawn)),
         lines=lines,
         more=0,

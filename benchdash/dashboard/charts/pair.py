@@ -11,6 +11,8 @@ from benchdash.regressions.detection import Comparison
 
 _ROW: Final = 22
 _AROUND: Final = 72
+# On a phone longer ones would leave no room for the changes.
+_LONGEST_NAME: Final = 27
 # Colour never says it alone.
 _SIGNS: Final = {
     "worse": ("triangle-down", "worse-ink"),
@@ -52,11 +54,11 @@ def changes(rows: Sequence[Change], *, title: str) -> Figure:
         "meta": {"links": [row.link for row in rows]},
     }
     layout = common.base_layout(
-        xaxis=common.axis(common.plain(title), ticksuffix=" %", tickformat="+,~r", zeroline=False),
+        xaxis=common.axis(common.plain(title), ticksuffix=" %", tickformat="+,~r", nticks=6, zeroline=False),
         yaxis=common.axis(
             tickmode="array",
             tickvals=list(range(len(rows))),
-            ticktext=[common.plain(common.shortened(row.name)) for row in rows],
+            ticktext=[common.plain(common.shortened(row.name, _LONGEST_NAME)) for row in rows],
             range=[len(rows) - 0.5, -0.5],
             showgrid=False,
             ticks="",

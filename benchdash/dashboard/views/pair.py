@@ -1,7 +1,7 @@
 """Two versions, or two runs, side by side."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -89,7 +89,9 @@ def pair(request: HttpRequest, page: ProjectPage) -> HttpResponse:
 def _of_columns(
     request: HttpRequest, project: Project, choice: PairChoice, available: Sequence[Column]
 ) -> dict[str, Any]:
-    pickers = [_picker(request, choice, available, side) for side in SIDES]
+    chosen = [column for column in (choice.base, choice.against) if column]
+    called = dict(zip(chosen, names(chosen), strict=True))
+    pickers = [_picker(request, choice, available, side, called) for side in SIDES]
     context = {
         "pickers": pickers,
         "kept": [("rows", "all")] if request.GET.get("rows") == "all" else [],
@@ -118,8 +120,13 @@ def _of_columns(
 
 
 def _picker(
-    request: HttpRequest, choice: PairChoice, available: Sequence[Column], side: str
+    request: HttpRequest,
+    choice: PairChoice,
+    available: Sequence[Column],
+    side: str,
+    called: Mapping[Column, str],
 ) -> VersionPicker:
+    """``called`` are the names of what is chosen."""
     chosen: Column | None = getattr(choice, side)
     return one_version_picker(
         available,
@@ -127,7 +134,7 @@ def _picker(
         name=side,
         label=_LABELS[side],
         find=request.GET.get(f"find_{side}", "")[:_LONGEST_SEARCH],
-        summary=names([chosen])[0] if chosen else "none",
+        summary=called[chosen] if chosen else "none",
     )
 
 
