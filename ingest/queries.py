@@ -34,7 +34,7 @@ def run_summaries(upload: Upload) -> list[RunSummary]:
     runs = (
         runs_of(upload)
         .select_related("version__product", "hardware", "workload")
-        .annotate(readings=Count("measurements"))
+        .annotate(readings=Count("measurements", filter=Q(measurements__series__is_derived=False)))
         .order_by("workload__name", "version__product__name", "version__sort_key", "threads", "pk")
     )
     return [

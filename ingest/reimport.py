@@ -104,7 +104,7 @@ def _not_understood(was_refused: bool) -> Outcome:
 
 
 def _values(upload: Upload) -> _Values:
-    rows = Measurement.objects.filter(run__upload_id=upload.pk)
+    rows = Measurement.objects.filter(run__upload_id=upload.pk, series__is_derived=False)
     return {
         (key, metric): (value, low, high)
         for key, metric, value, low, high in rows.values_list(

@@ -487,7 +487,8 @@ def preview_change(upload: Upload, change: Callable[[Upload], Any]) -> Preview:
 
 
 def _series_of(upload: Upload) -> set[int]:
-    return set(Measurement.objects.filter(run__in=runs_of(upload)).values_list("series_id", flat=True))
+    measured = Measurement.objects.filter(run__in=runs_of(upload), series__is_derived=False)
+    return set(measured.values_list("series_id", flat=True))
 
 
 def _subject(upload: Upload) -> str:

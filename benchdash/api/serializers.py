@@ -267,15 +267,17 @@ class RunDetailSerializer(RunSerializer):
 
     @extend_schema_field(ReadingSerializer(many=True))
     def get_readings(self, run: Run) -> Any:
-        measured = run.measurements.select_related("series").order_by("series__metric")
-        return ReadingSerializer(measured, many=True).data
+        measured = run.measurements.filter(series__is_derived=False).select_related("series")
+        return ReadingSerializer(measured.order_by("series__metric"), many=True).data
 
 
 # --- series -----------------------------------------------------------------------------------------------
 
 
 class SeriesSerializer(serializers.ModelSerializer[Series]):
-    """``points`` is the number of groups; ``line`` the release line of released versions."""
+    """``points`` is the number of groups; ``line`` the release line of released versions. What is derived was
+    computed from other series.
+    """
 
     project = serializers.CharField(source="project.slug")
     product = serializers.CharField(source="product.name")
@@ -301,6 +303,7 @@ class SeriesSerializer(serializers.ModelSerializer[Series]):
             "metric",
             "unit",
             "direction",
+            "is_derived",
             "points",
         )
 

@@ -32,7 +32,7 @@ def measured_of(project: Project, columns: Sequence[Column]) -> Measured:
         configuration__in={column.configuration_id for column in columns},
         counterpart__in={column.counterpart for column in columns},
     ).order_by()
-    counts = series.values_list("threads", flat=True).distinct()
+    counts = series.filter(is_derived=False).values_list("threads", flat=True).distinct()
     return Measured(
         metrics=dict(series.values_list("metric").annotate(Count("pk"))),
         workloads=dict(

@@ -76,7 +76,7 @@ def find_run(project: Project, pk: int) -> Run:
 
 def run_details(run: Run) -> RunDetails:
     """A constant number of statements."""
-    measured = list(Measurement.objects.filter(run=run).select_related("series"))
+    measured = list(Measurement.objects.filter(run=run, series__is_derived=False).select_related("series"))
     group = _group_before(run, [measurement.series for measurement in measured])
     before = (
         Run.objects.select_related("version", "environment", "content").get(pk=group.run_id)

@@ -24,7 +24,12 @@ _BUILD: Final = _Part(lambda series: series.build or "no build", usual="no build
 # The parts of one group stand together: ``MariaDB 10.6 debug``.
 _GROUPS: Final = (
     (_Part(lambda series: series.workload.name),),
-    (_Part(lambda series: threads_words(series.threads), usual="threads not said"),),
+    (
+        _Part(
+            lambda series: "all threads" if series.is_derived else threads_words(series.threads),
+            usual="threads not said",
+        ),
+    ),
     (_Part(lambda series: numbers.metric_name(series.metric)),),
     (_PRODUCT, _BRANCH, _LINE, _BUILD),
     (_Part(lambda series: series.hardware.name),),

@@ -25,7 +25,7 @@ from benchdash.regressions.noise_floors import NoiseFloor, NoiseFloors, PlaceKey
 from benchdash.regressions.options import equivalence_margin
 from benchdash.results.models import IntervalSamples, Measurement, Run, Series, ServerVersion
 from benchdash.results.queries import MeasuredVersion, Point, measured_places, measured_versions
-from benchdash.results.readings import HIGHER, Direction
+from benchdash.results.readings import DERIVED, HIGHER, Direction
 from benchdash.results.sessions import session_means, sessions_of
 from benchdash.results.versions import parse_version
 from benchdash.results.workload_groups import Grouping, grouping_of
@@ -235,7 +235,7 @@ def compare(
     ``margin`` is the relative difference that does not matter, None that of the project. Rows have the
     groups of the project. Raises SelectorError where a selector is ambiguous or nothing fits.
     """
-    runs = included_runs(project, workloads=workloads, threads=threads)
+    runs = included_runs(project, workloads=workloads, threads=threads, metric=metric)
     base_column, columns = chosen_columns(runs, base, against, filters or {})
     terms = _Terms(_margin(project, margin), relative_to, grouping_of(project))
     return _table(runs, metric, base_column, columns, terms)
@@ -270,7 +270,7 @@ def compare_columns(
 
     ``day``: only runs that started on it, by UTC. Rows have groups where ``grouping`` gives them.
     """
-    runs = included_runs(project, workloads=workloads, threads=threads)
+    runs = included_runs(project, workloads=workloads, threads=threads, metric=metric)
     if day is not None:
         midnight = datetime.combine(day, time(), UTC)
         runs = runs.filter(started_at__gte=midnight, started_at__lt=midnight + timedelta(days=1))
@@ -458,12 +458,21 @@ def columns_of(project: Project, selector: Selector) -> list[Column]:
 
 
 def included_runs(
-    project: Project, *, workloads: Sequence[str] = (), threads: Sequence[int | None] = ()
+    project: Project,
+    *,
+    workloads: Sequence[str] = (),
+    threads: Sequence[int | None] = (),
+    metric: str = "",
 ) -> QuerySet[Run]:
-    """Those of some workloads, also by their old names, and thread counts; empty means all."""
+    """Those of some workloads, also by their old names, and thread counts; empty means all.
+
+    A derived ``metric`` is of whole curves: it stands at no thread count.
+    """
     runs = Run.objects.filter(project=project, excluded_at=None)
     if workloads:
         runs = runs.filter(Q(workload__name__in=workloads) | Q(workload__aliases__name__in=workloads))
+    if metric in DERIVED:
+        return runs.none() if threads and None not in threads else runs
     return runs.filter(threads_in(threads)) if threads else runs
 
 
@@ -702,10 +711,9 @@ def _cells_of(runs: QuerySet[Run], columns: Sequence[Column], metric: str = "") 
 
 
 def _measured(runs: QuerySet[Run], metric: str = "") -> Iterator[_Value]:
-    """What the runs measured of one metric, or of all."""
-    measured = Measurement.objects.filter(run__in=runs.order_by())
-    if metric:
-        measured = measured.filter(series__metric=metric)
+    """What the runs measured of one metric, or of all that tools print: a derived series is of many runs."""
+    wanted = Q(series__metric=metric) if metric else Q(series__is_derived=False)
+    measured = Measurement.objects.filter(wanted, run__in=runs.order_by())
     rows: Iterable[tuple[Any, ...]] = measured.order_by().values_list(
         "run__version",
         "run__branch",
@@ -713,7 +721,7 @@ def _measured(runs: QuerySet[Run], metric: str = "") -> Iterator[_Value]:
         "run__configuration",
         "run__counterpart",
         "series__workload__name",
-        "run__threads",
+        "series__threads",
         "series__metric",
         "series",
         "series__unit",

@@ -117,10 +117,11 @@ def _pairs(
 
 
 def _measured(series: QuerySet[Series], **version: str) -> list[Series]:
-    """Those watched series in which such a version has runs that count."""
+    """Those watched series in which such a version has runs that count, but for what follows from others."""
     of_version = {f"run__version__{name}": value for name, value in version.items()}
     measured = Measurement.objects.filter(series=OuterRef("pk"), run__excluded_at=None, **of_version)
-    return list(series.filter(Exists(measured)).exclude(metric__regex=UNWATCHED_METRICS))
+    printed = series.filter(Exists(measured), is_derived=False)
+    return list(printed.exclude(metric__regex=UNWATCHED_METRICS))
 
 
 _Place = tuple[object, ...]

@@ -82,7 +82,7 @@ def update_incidents(product_id: int, *, branch: str, line: str) -> None:
         ).select_related("until")
     )
     ranks = _ranks(change_points, branch=branch)
-    looked_at = stream.exclude(metric__regex=UNWATCHED_METRICS).count()
+    looked_at = stream.filter(is_derived=False).exclude(metric__regex=UNWATCHED_METRICS).count()
     left = {incident.pk: incident for incident in known}
     found: list[tuple[Incident, _Cluster]] = []
     for cluster in _clusters(change_points, ranks):
@@ -174,8 +174,10 @@ def _incident_of(cluster: _Cluster, known: Mapping[int, Incident], ranks: _Ranks
 def _describe(incident: Incident, cluster: _Cluster, *, looked_at: int) -> None:
     confirmed = [one for one in cluster.members if one.state == ChangePoint.State.CONFIRMED]
     told_by = confirmed or cluster.members
-    anchor = _anchor(told_by)
-    speeds = [change_point.speed_change for change_point in told_by]
+    # A peak that moves from 64 to 32 threads is no loss by half, where the loss itself was measured.
+    measured = [one for one in told_by if not one.series.is_derived] or told_by
+    anchor = _anchor(measured)
+    speeds = [change_point.speed_change for change_point in measured]
     incident.project_id = anchor.series.project_id
     incident.kind = cluster.kind
     incident.since = anchor.last_good.version if anchor.last_good else None

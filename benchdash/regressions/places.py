@@ -47,6 +47,8 @@ UNWATCHED_METRICS = rf"^((statement|script)_[0-9]+\..*|(.*\.)?({'|'.join(_UNWATC
 
 _IS_UNWATCHED = re.compile(UNWATCHED_METRICS)
 
+# The peak is one of the throughputs that are watched, and the knee follows the scale-up.
+_WATCHED_OF_CURVES = ("curve_peak_threads", "curve_scale_up")
 
 SPEED_OF_THE_MACHINE = "client_cpu_per_op"
 """The same client does the same for every operation: its cost moves with the machine, not the server."""
@@ -108,6 +110,8 @@ class History:
 
     series: Series
     points: Sequence[Point | None] = field(repr=False)
+    # Of a derived series, whose value may move to another run of its group: where every run of the place is.
+    place: Mapping[int, int] = field(default_factory=dict, repr=False)
 
     @property
     def what(self) -> Hashable:
@@ -115,7 +119,7 @@ class History:
 
     @property
     def is_watched(self) -> bool:
-        return is_watched(self.series.metric)
+        return not self.series.is_derived and is_watched(self.series.metric)
 
     @cached_property
     def values(self) -> NDArray[np.float64]:
@@ -136,7 +140,7 @@ class History:
 
     def position_of(self, run_id: int) -> int | None:
         """Where the group of a run is, or None where the run is no longer part of this history."""
-        return self._position_of_run.get(run_id)
+        return self._position_of_run.get(run_id, self.place.get(run_id))
 
     def has(self, position: int) -> bool:
         return any(self.points[position:])
@@ -161,7 +165,17 @@ def place_histories(place: Place) -> dict[int, History]:
     series = {one.pk: one for one in place.series()}
     points = histories(list(series))
     order = positions(points.values(), branch=place.branch)
-    return {series_id: History(series[series_id], _lay_out(points[series_id], order)) for series_id in series}
+    derived = {one.pk for one in series.values() if one.is_derived}
+    of_runs = {
+        run: order[point.position]
+        for of_series in (points.values() if derived else ())
+        for point in of_series
+        for run in point.run_ids
+    }
+    return {
+        pk: History(one, _lay_out(points[pk], order), of_runs if pk in derived else {})
+        for pk, one in series.items()
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,15 +198,24 @@ class Table:
 
 
 def table_of(histories: Mapping[int, History]) -> Table:
-    watched: dict[Key, History] = {
-        (history.what, history.series.metric): history for history in histories.values() if history.is_watched
-    }
+    """Of what tools printed: what was derived of it is no further evidence."""
+    return _table([history for history in histories.values() if history.is_watched], histories)
+
+
+def table_of_curves(histories: Mapping[int, History]) -> Table:
+    """Of the derived series that are watched: the peak of a scaling curve may move and nothing else."""
+    return _table([one for one in histories.values() if one.series.metric in _WATCHED_OF_CURVES], {})
+
+
+def _table(histories: Sequence[History], beside: Mapping[int, History]) -> Table:
+    """``beside`` are histories that may tell the speed of the machine."""
+    watched: dict[Key, History] = {(history.what, history.series.metric): history for history in histories}
     return Table(
         values={key: history.values for key, history in watched.items()},
         directions={key: history.series.better for key, history in watched.items()},
         machine={
             history.what: history.values
-            for history in histories.values()
+            for history in beside.values()
             if history.series.metric == SPEED_OF_THE_MACHINE
         },
         expected=changed_surroundings(watched.values()),

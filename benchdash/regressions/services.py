@@ -20,13 +20,22 @@ from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project, User
 from benchdash.accounts.services import audit
 from benchdash.celery import ring
+from benchdash.regressions.curve_series import may_have_curves, update_curve_series
 from benchdash.regressions.detection import Shift, follow_joint_shifts
 from benchdash.regressions.grouping import update_incidents
 from benchdash.regressions.models import ChangePoint, Comment, Incident
 from benchdash.regressions.options import historical_after
-from benchdash.regressions.places import History, Place, all_places, place_histories, table_of
+from benchdash.regressions.places import (
+    History,
+    Place,
+    Table,
+    all_places,
+    place_histories,
+    table_of,
+    table_of_curves,
+)
 from benchdash.results.models import Run, Series, TouchedSeries
-from benchdash.results.services import ring_analysis
+from benchdash.results.services import hold_results, ring_analysis
 
 _log = logging.getLogger(__name__)
 
@@ -240,17 +249,16 @@ def update_change_points(place: Place, *, quiet: bool, new_since: datetime | Non
 
     Groups with runs recorded from ``new_since`` on are looked at one by one, as they would have come.
     """
-    histories = place_histories(place)
+    histories = _with_curves(place)
     stored: dict[int, list[ChangePoint]] = defaultdict(list)
     for change_point in ChangePoint.objects.filter(series__in=list(histories)).order_by("pk"):
         stored[change_point.series_id].append(change_point)
     found: dict[int, list[_Found]] = defaultdict(list)
-    for one in _find(
-        histories,
-        known=_known_positions(stored, histories),
-        first_new=_first_new_position(histories, new_since),
-    ):
-        found[one.series_id].append(one)
+    first_new = _first_new_position(histories, new_since)
+    for table in (table_of(histories), table_of_curves(histories)):
+        known_here = _known_positions(stored, {pk: histories[pk] for pk in table.series.values()})
+        for one in _find(table, histories, known=known_here, first_new=first_new):
+            found[one.series_id].append(one)
     news_since = _news_since(place.project_id, (one for of_series in found.values() for one in of_series))
     known: list[ChangePoint] = []
     live: list[ChangePoint] = []
@@ -290,6 +298,17 @@ _FIELDS = (
 )
 
 
+def _with_curves(place: Place) -> dict[int, History]:
+    """The histories of a place, those of its scaling curves computed anew."""
+    if may_have_curves(place.series()):
+        # What is derived hangs on runs, so that none may go away meanwhile.
+        hold_results(Project(pk=place.project_id), alone=False)
+        histories = place_histories(place)
+        if not update_curve_series(histories):
+            return histories
+    return place_histories(place)
+
+
 def _known_positions(
     stored: Mapping[int, Sequence[ChangePoint]], histories: Mapping[int, History]
 ) -> frozenset[int]:
@@ -297,6 +316,7 @@ def _known_positions(
     positions = (
         histories[series_id].position_of(change_point.run_id)
         for series_id, change_points in stored.items()
+        if series_id in histories
         for change_point in change_points
         if change_point.state == ChangePoint.State.CONFIRMED
     )
@@ -321,8 +341,9 @@ def _first_new_position(histories: Mapping[int, History], new_since: datetime | 
     return max(first_new, groups - most_looks)
 
 
-def _find(histories: Mapping[int, History], *, known: frozenset[int], first_new: int) -> list[_Found]:
-    table = table_of(histories)
+def _find(
+    table: Table, histories: Mapping[int, History], *, known: frozenset[int], first_new: int
+) -> list[_Found]:
     joint = follow_joint_shifts(
         table.values,
         table.directions,

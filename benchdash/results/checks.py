@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Model
 
 from benchdash.results.models import Configuration, Hardware, Product, Run, Series, ServerVersion, Workload
-from benchdash.results.readings import HIGHER, LOWER, Reading
+from benchdash.results.readings import DERIVED, HIGHER, LOWER, Reading
 from benchdash.results.records import RunRecord, SampleTable
 from benchdash.results.versions import parse_version
 
@@ -111,6 +111,8 @@ def _reading_troubles(readings: Iterable[Reading]) -> Iterator[str]:
         if reading.metric in metrics:
             yield f"the metric '{reading.metric}' stands twice in one run"
         metrics.add(reading.metric)
+        if reading.metric in DERIVED:
+            yield f"the metric '{reading.metric}' is computed of the others and cannot be sent"
         yield from _text_troubles("metric", reading.metric, longest=_longest(Series, "metric"))
         yield from _text_troubles("unit", reading.unit, longest=_longest(Series, "unit"))
         yield from _text_troubles("unit", reading.printed_unit, longest=_longest(Series, "printed_unit"))

@@ -335,7 +335,7 @@ class _Footprint:
 
 
 def _series_of(run_ids: Iterable[int]) -> set[int]:
-    measured = Measurement.objects.filter(run__in=run_ids)
+    measured = Measurement.objects.filter(run__in=run_ids, series__is_derived=False)
     return set(measured.values_list("series_id", flat=True).distinct())
 
 

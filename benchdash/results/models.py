@@ -267,7 +267,8 @@ class Run(models.Model):
 class Series(models.Model):
     """One line on a chart: the measurements of one metric at one place.
 
-    ``line`` is the release line of released versions (``10.6``); on a branch it is empty.
+    ``line`` is the release line of released versions (``10.6``); on a branch it is empty. A derived series
+    holds what analysis computed of the others; no tool printed it.
     """
 
     class Direction(models.TextChoices):
@@ -288,6 +289,7 @@ class Series(models.Model):
     unit = models.CharField(max_length=50)
     printed_unit = models.CharField(max_length=50, blank=True)
     direction = models.CharField(max_length=6, choices=Direction)
+    is_derived = models.BooleanField(default=False, db_default=False)
 
     IDENTITY = (
         "project",

@@ -51,6 +51,14 @@ _KNOWN: dict[str, tuple[str, Direction]] = {
     "stalls_per_min": ("1/min", LOWER),
     "stalled_percent": ("%", LOWER),
 }
+DERIVED: dict[str, str] = {
+    "curve_peak": "",
+    "curve_peak_threads": "threads",
+    "curve_knee_threads": "threads",
+    "curve_scale_up": "x",
+}
+"""Metrics of derived series by unit (none: that of the throughput). Of all of them more is better."""
+
 _LATENCY = re.compile(r"latency_(min|avg|max|sum|stddev|p\d{1,3}(_\d+)?)")
 # Of the intervals that a tool printed: the lowest of them, and their relative standard deviation.
 _OF_INTERVALS = re.compile(r"(?P<metric>\w+)_(?P<what>worst|variation)")

@@ -109,7 +109,7 @@ def reassign_series(project: Project, run_ids: Collection[int], *, quiet: bool =
     """
     runs = list(Run.objects.filter(pk__in=run_ids).select_related("version__product"))
     readings: dict[int, list[Reading]] = {run.pk: [] for run in runs}
-    stored = Measurement.objects.filter(run__in=run_ids).order_by("series", "run")
+    stored = Measurement.objects.filter(run__in=run_ids, series__is_derived=False).order_by("series", "run")
     for measurement in stored.select_related("series"):
         series = measurement.series
         reading = Reading(
@@ -296,6 +296,8 @@ _WRITE_MEASUREMENTS = """
     WHERE (measurement.value, measurement.low, measurement.high)
         IS DISTINCT FROM (excluded.value, excluded.low, excluded.high)
 """
+# What the series of one scaling curve share.
+_OF_A_CURVE = [name for name in Series.IDENTITY if name not in ("threads", "metric")]
 _DELETE_MEASUREMENTS = """
     DELETE FROM results_measurement
     WHERE (series_id, run_id) IN (SELECT * FROM unnest(%(series)s::bigint[], %(runs)s::bigint[]))
@@ -354,9 +356,16 @@ def _columns(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, l
 
 
 def _settle(*, left: set[int], entered: set[int], quiet: bool) -> None:
-    """Delete the series that were left empty; the others, left or entered, are due for analysis."""
+    """Delete the series that were left empty; the others, left or entered, are due for analysis.
+
+    Derived series are left to analysis, which fills or deletes them; those of an emptied series are due too.
+    """
     measured = Exists(Measurement.objects.filter(series=OuterRef("pk")))
-    empty = set(Series.objects.filter(~measured, pk__in=left - entered).values_list("pk", flat=True))
+    emptied = Series.objects.filter(~measured, pk__in=left - entered, is_derived=False)
+    empty = set(emptied.values_list("pk", flat=True))
+    curves: set[int] = set()
     if empty:
+        gone = Series.objects.filter(pk__in=empty, **{name: OuterRef(name) for name in _OF_A_CURVE})
+        curves = set(Series.objects.filter(Exists(gone), is_derived=True).values_list("pk", flat=True))
         Series.objects.filter(pk__in=empty).delete()
-    touch((left | entered) - empty, quiet=quiet)
+    touch((left | entered | curves) - empty, quiet=quiet)

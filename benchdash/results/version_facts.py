@@ -34,7 +34,9 @@ def correct_version(
     except IntegrityError:
         raise CorrectionError("this build is known at this commit already; merge the two") from None
     series = set(
-        Measurement.objects.filter(run__version=version).values_list("series_id", flat=True).distinct()
+        Measurement.objects.filter(run__version=version, series__is_derived=False)
+        .values_list("series_id", flat=True)
+        .distinct()
     )
     touch(series, quiet=True)
     audit(version.project, by, "version corrected", str(version), reason=reason, detail=said)

@@ -3,7 +3,7 @@
 import math
 from typing import Final
 
-from benchdash.results.readings import of_intervals
+from benchdash.results.readings import DERIVED, of_intervals
 
 MINUS: Final = "−"
 NO_BREAK: Final = "\N{NO-BREAK SPACE}"
@@ -64,6 +64,10 @@ _NAMES: Final = {
     "cs_per_op": "context switches per operation",
     "read_kb_per_op": "kB read per operation",
     "write_kb_per_op": "kB written per operation",
+    "curve_peak": "peak of the scaling curve",
+    "curve_peak_threads": "threads at the peak of the scaling curve",
+    "curve_knee_threads": "threads at the knee of the scaling curve",
+    "curve_scale_up": "scale-up from the fewest to the most threads",
     "stalls_per_min": "stalls per minute",
     "stalled_percent": "time in stalls",
 }
@@ -163,7 +167,8 @@ def unit_words(metric: str, unit: str) -> str:
     """The unit, unless the metric's name says it (``transactions per second``)."""
     found = None if metric in _NAMES else of_intervals(metric)
     own = found[0] if found else metric
-    return "" if unit in {"1/s", "1/min"} and own in _NAMES else unit
+    says_unit = own in _NAMES and own not in DERIVED
+    return "" if unit in {"1/s", "1/min"} and says_unit else unit
 
 
 def _ordinal(text: str) -> str:

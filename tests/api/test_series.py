@@ -7,11 +7,12 @@ import pytest
 
 from benchdash.accounts.access import NOBODY
 from benchdash.regressions.models import ChangePoint
+from benchdash.regressions.services import analyse_touched
 from benchdash.results.corrections import exclude_run
 from benchdash.results.models import Run
 from benchdash.results.readings import HIGHER, Reading
 from tests.api.conftest import make_incident
-from tests.builders import START, make_project, make_run, make_series
+from tests.builders import START, make_project, make_record, make_run, make_runs, make_series
 
 pytestmark = pytest.mark.django_db
 
@@ -55,6 +56,20 @@ def test_a_branch_is_in_the_order_of_its_commits(project, anonymous):
     series = make_series([1, 2, 3], project=project, branch="main")
     rows = points(anonymous, series)["rows"]
     assert [row[1] for row in rows] == [f"{number:040x}" for number in (1, 2, 3)]
+
+
+def test_a_derived_series_says_so_and_is_no_reading_of_a_run(project, anonymous):
+    runs = make_runs([make_record(100.0 * n, threads=n) for n in (1, 2, 4, 8)], project=project)
+    analyse_touched()
+    query = {"project": "amber", "metric": "curve_peak_threads"}
+    [series] = anonymous.get("/api/v1/series/", query).json()["results"]
+    assert (series["is_derived"], series["threads"], series["unit"]) == (True, None, "threads")
+    [row] = anonymous.get(f"/api/v1/series/{series['id']}/points/").json()["rows"]
+    assert (row[3], row[7]) == (8, runs[3].pk)
+    run = anonymous.get(f"/api/v1/runs/{runs[3].pk}/").json()
+    assert [one["metric"] for one in run["readings"]] == ["tps"]
+    printed = anonymous.get("/api/v1/series/", {"project": "amber", "metric": "tps"}).json()["results"]
+    assert {one["is_derived"] for one in printed} == {False}
 
 
 def test_an_excluded_run_is_in_no_point(project, anonymous):

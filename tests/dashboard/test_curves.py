@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from benchdash.dashboard.columns import short_id
 from benchdash.regressions.comparison import Selector, columns_of
+from benchdash.regressions.services import analyse_touched
 from tests.builders import make_project, make_record, make_runs
 from tests.dashboard.pages import text_of
 
@@ -232,6 +233,31 @@ def test_a_page_takes_as_many_statements_for_many_curves_as_for_few(client, proj
     with CaptureQueriesContext(connection) as many:
         get(client)
     assert len(many) == len(few)
+
+
+def test_the_figures_lead_to_the_history_of_the_peak(client, project):
+    measure(project)
+    assert "History of the peak" not in text_of(get(client))
+    analyse_touched()
+    answer = get(client)
+    assert "History of the peak" in text_of(answer)
+    # What is derived of a curve has no thread counts to be drawn against.
+    assert "peak of the scaling curve" not in text_of(answer)
+    history = text_of(client.get("/p/bench/history/?workload=ro&metric=curve_peak_threads"))
+    assert "threads at the peak of the scaling curve" in history
+
+
+def test_what_is_derived_is_compared_at_no_thread_count(client, project):
+    measure(project)
+    analyse_touched()
+    compared = client.get("/p/bench/compare/?metric=curve_peak_threads&metric=curve_peak")
+    assert titles(compared) == [
+        "ro, peak of the scaling curve, box",
+        "ro, threads at the peak of the scaling curve, box",
+    ]
+    assert "10.6.23 8.000 1 0.0 % unknown" in text_of(compared)
+    assert "not said" not in text_of(client.get("/p/bench/compare/"))
+    assert titles(client.get("/p/bench/compare/?metric=curve_peak&threads=8")) == []
 
 
 def test_the_figures_of_a_workload_without_the_reference_have_a_csv(client, project):

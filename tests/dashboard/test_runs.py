@@ -8,6 +8,7 @@ from django.urls import reverse
 from playwright.sync_api import expect
 
 from benchdash.accounts.models import AuditEntry, Role
+from benchdash.regressions.services import analyse_touched
 from benchdash.results.models import Run
 from benchdash.results.readings import Reading
 from benchdash.results.records import SampleTable
@@ -175,6 +176,16 @@ def test_a_run_says_all_about_itself(client):
         assert words in text
     # Facts of the machine are said once, those of this run beside them.
     assert text.count("EPYC") == 1
+
+
+def test_what_is_derived_of_a_scaling_curve_is_no_reading_of_its_run(client):
+    project = make_project(public=True)
+    runs = make_runs([make_record(100.0 * n, threads=n) for n in (1, 2, 4, 8)], project=project)
+    analyse_touched()
+    assert runs[3].measurements.count() == 5
+    page = page_of(client, runs[3])
+    assert [row.series.metric for row in page.context["details"].readings] == ["tps"]
+    assert {row.reading.series.metric for row in list_of(client, project).context["rows"]} == {"tps"}
 
 
 def test_readings_stand_beside_the_group_before_and_lead_to_their_history(client):

@@ -8,11 +8,13 @@ from django.core.management.base import CommandError
 
 from benchdash.accounts.access import NOBODY
 from benchdash.accounts.models import AuditEntry
+from benchdash.regressions.services import analyse_touched
 from benchdash.results import corrections
 from benchdash.results.models import Measurement, Run, Series, TouchedSeries
 from ingest import services
 from ingest.metadata import read_metadata
 from ingest.models import Upload
+from ingest.queries import run_summaries
 from ingest.reimport import ChangedReading, Outcome, readable_uploads, reimport
 from ingest.storage import RawData
 from tests.builders import make_project
@@ -57,6 +59,20 @@ def test_a_file_read_again_as_before_is_the_same():
     assert (reread.outcome, reread.changes) == (Outcome.SAME, ())
     assert Run.objects.get().pk == run.pk
     assert not AuditEntry.objects.filter(action="upload read again").exists()
+
+
+def test_what_is_derived_of_a_scaling_curve_is_not_read_in_files():
+    project = make_project()
+    reports = [SYSBENCH.replace(b"Number of threads: 8", b"Number of threads: %d" % n) for n in (1, 2, 4, 8)]
+    uploads = [send(report, project=project) for report in reports]
+    readings = [run_summaries(upload)[0].readings for upload in uploads]
+    analyse_touched()
+    assert Series.objects.filter(is_derived=True).count() == 4
+    assert [run_summaries(upload)[0].readings for upload in uploads] == readings
+    assert [(reread.outcome, reread.changes) for reread in map(reimport, uploads)] == [(Outcome.SAME, ())] * 4
+    analyse_touched()
+    assert Series.objects.filter(is_derived=True).count() == 4
+    assert Measurement.objects.filter(series__is_derived=True).count() == 4
 
 
 def test_changed_new_and_gone_readings_are_listed_and_the_run_keeps_its_identity():

@@ -297,6 +297,10 @@ def test_options_that_differ_from_the_first_run_of_the_workload_are_warned_of_on
     [
         ({"readings": {"tps": float("nan")}}, "'tps' is nan, which is not a finite number"),
         ({"readings": [reading("tps", 1.0)] * 2}, "the metric 'tps' stands twice in one run"),
+        (
+            {"readings": [Reading("curve_peak", 1.0, "1/s", "higher")]},
+            "the metric 'curve_peak' is computed of the others and cannot be sent",
+        ),
         ({"product": " "}, "the product is empty"),
         ({"hardware": "x" * 101}, "hardware has 101 characters, more than 100"),
         ({"version": "1." * 51}, "version has 102 characters"),

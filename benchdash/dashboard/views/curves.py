@@ -29,7 +29,7 @@ from benchdash.dashboard.forms.curves import (
     scale_up_filters,
     without_reference,
 )
-from benchdash.dashboard.measured import measured_of
+from benchdash.dashboard.measured import Measured, measured_of
 from benchdash.dashboard.navigation import page_url
 from benchdash.dashboard.panels import Addresses, DrawCurve, Panel, panels
 from benchdash.dashboard.shell import ProjectPage, project_page
@@ -37,11 +37,12 @@ from benchdash.regressions.column_names import are_versions_in_order, names
 from benchdash.regressions.comparability import doubts
 from benchdash.regressions.comparison import Column, ComparisonTable, Row, Selector, columns_of
 from benchdash.results import metrics
-from benchdash.results.readings import HIGHER, LOWER
+from benchdash.results.readings import DERIVED, HIGHER, LOWER
 
 # So many charts on a page at most, whatever is chosen.
 _CHARTS: Final = 24
 _PLANE_HEIGHT: Final = 420
+_PEAK_THREADS: Final = "curve_peak_threads"
 
 
 @dataclass(frozen=True)
@@ -69,13 +70,14 @@ class Plane:
 
 @dataclass(frozen=True)
 class Figures:
-    """What the curves of throughput of one workload say."""
+    """What the curves of throughput of one workload say. ``history_url`` leads to where their peaks were."""
 
     workload: str
     table: FiguresTable
     metric: str
     unit: str
     csv_url: str
+    history_url: str
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,8 @@ def curves(request: HttpRequest, page: ProjectPage) -> HttpResponse:
 
 def _compared(request: HttpRequest, page: ProjectPage, choice: CurvesChoice, base: Column) -> dict[str, Any]:
     chosen = choice.columns.chosen
-    measured = measured_of(page.project, chosen)
+    everything = measured_of(page.project, chosen)
+    measured = _at_thread_counts(everything)
     known = metrics.in_order(measured.metrics)
     asked = [metric for metric in known if metric in choice.metrics]
     counts = [count for count in measured.threads if count is not None]
@@ -120,7 +123,6 @@ def _compared(request: HttpRequest, page: ProjectPage, choice: CurvesChoice, bas
     called = names(chosen)
     lines = charts.lines(called, base=chosen.index(base), in_order=are_versions_in_order(chosen))
     shown = [table.metric for table in tables] or asked
-    measured = replace(measured, threads=counts)
     context = {
         "filters": [
             *controls.choice_filters(choice, measured, shown, called),
@@ -129,6 +131,7 @@ def _compared(request: HttpRequest, page: ProjectPage, choice: CurvesChoice, bas
         "chips": controls.chips(request.path, choice, lines),
         "switches": curves_switches(request.path, choice),
         "is_plane": choice.view.shows == PLANE,
+        "has_history": _PEAK_THREADS in everything.metrics,
     }
     if not tables:
         return {**context, "whole_url": choice.address(request.path, workload="", threads="")}
@@ -144,6 +147,15 @@ def _compared(request: HttpRequest, page: ProjectPage, choice: CurvesChoice, bas
         ],
         "pages": pages,
     }
+
+
+def _at_thread_counts(measured: Measured) -> Measured:
+    """Without what nobody said the threads of, and without what is derived of whole curves."""
+    return replace(
+        measured,
+        metrics={metric: number for metric, number in measured.metrics.items() if metric not in DERIVED},
+        threads=[count for count in measured.threads if count is not None],
+    )
 
 
 def _with_curves(tables: Sequence[ComparisonTable]) -> list[ComparisonTable]:
@@ -211,6 +223,7 @@ def _figures(
         table=table,
         metric=throughput.metric,
         unit=rows[0].unit,
+        history_url=page_url("history", page.project, workload=rows[0].workload, metric=_PEAK_THREADS),
         csv_url=f"{reverse('api:curves')}?{'&'.join(filter(None, [query, counts]))}",
     )
 

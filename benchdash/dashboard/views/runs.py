@@ -142,7 +142,8 @@ def _versions(project: Project, asked: Mapping[str, str | int | None]) -> list[s
 def _rows(shown: Sequence[Run]) -> list[RunRow]:
     """Each with its main reading; one statement."""
     readings: dict[int, dict[str, Measurement]] = {}
-    for measurement in Measurement.objects.filter(run__in=[run.pk for run in shown]).select_related("series"):
+    measured = Measurement.objects.filter(run__in=[run.pk for run in shown], series__is_derived=False)
+    for measurement in measured.select_related("series"):
         readings.setdefault(measurement.run_id, {})[measurement.series.metric] = measurement
     return [RunRow(run, _main(readings.get(run.pk, {}))) for run in shown]
 

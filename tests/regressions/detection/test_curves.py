@@ -1,5 +1,7 @@
+import numpy as np
 import pytest
 
+from benchdash.regressions.detection import follow_joint_shifts
 from benchdash.regressions.detection.curves import CurvePoint, scale_up, shape_of
 
 
@@ -48,6 +50,20 @@ def test_the_knee_is_where_twice_the_threads_bring_less_than_41_per_cent_more():
     """1 to 2: +90 %, 2 to 4: +58 %, 4 to 8: +33 %."""
     assert shape_of(curve(100, 190, 300, 400)).knee == 4
     assert shape_of(curve(100, 90, 80, 70)).knee == 1
+
+
+def test_a_peak_that_jumps_about_on_a_plateau_is_hardly_ever_told():
+    rng = np.random.default_rng(7)
+    plateau = np.array([1000, 1900, 3500, 5000, 5050, 5080, 5100])
+    told = 0
+    for _ in range(10):
+        nights = plateau * np.exp(rng.normal(0, 0.03, (60, 7)))
+        peaks = np.array([float(shape_of(curve(*night)).peak.threads) for night in nights])
+        assert len(set(peaks)) == 4
+        key = ("ro", "curve_peak_threads")
+        found = follow_joint_shifts({key: peaks}, {key: "higher"}, first_new=8)
+        told += sum(one.state == "confirmed" for one in found)
+    assert told <= 1
 
 
 def test_points_may_come_in_any_order():

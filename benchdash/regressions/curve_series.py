@@ -1,0 +1,95 @@
+"""Scaling curves as units of history: peak, knee and scale-up of each group are series of their own.
+
+A curve is one workload at one place, of the first throughput that was measured at four thread counts or more.
+A group is told in figures once it has every thread count that at least half of the groups have: nights that
+are still coming in, or that broke off, would show a peak elsewhere.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+
+from benchdash.regressions.detection.curves import LEAST_COUNTS, CurvePoint, Shape, scale_up, shape_of
+from benchdash.regressions.places import History
+from benchdash.results.derived import DerivedSeries, store_derived
+from benchdash.results.models import Series
+from benchdash.results.queries import Point
+from benchdash.results.readings import DERIVED, HIGHER
+
+# The most telling first.
+_THROUGHPUT = ("tps", "qps", "events_per_s", "ops_per_s", "nopm", "tpm", "transferred_mib_per_s")
+
+_Curve = Mapping[int, History]
+
+
+def may_have_curves(series: Iterable[Series]) -> bool:
+    """Whether there is something to compute or to take back at a place with these series."""
+    known = list(series)
+    counts = {one.threads for one in known if one.threads and one.metric in _THROUGHPUT}
+    return len(counts) >= LEAST_COUNTS or any(one.is_derived for one in known)
+
+
+def update_curve_series(histories: Mapping[int, History]) -> bool:
+    """Make the derived series of a place agree with its histories; whether anything changed. Repeatable."""
+    stored = [history.series for history in histories.values() if history.series.is_derived]
+    wanted = [one for curve in _curves(histories) for one in _derived(curve)]
+    return store_derived(stored, wanted)
+
+
+def _curves(histories: Mapping[int, History]) -> Iterator[_Curve]:
+    """By thread count, one of each workload."""
+    by_workload: dict[int, dict[str, dict[int, History]]] = defaultdict(lambda: defaultdict(dict))
+    for history in histories.values():
+        series = history.series
+        if not series.is_derived and series.threads and series.better == HIGHER:
+            by_workload[series.workload_id][series.metric][series.threads] = history
+    for by_metric in by_workload.values():
+        known = (by_metric[metric] for metric in _THROUGHPUT if metric in by_metric)
+        curve = next((one for one in known if len(one) >= LEAST_COUNTS), None)
+        if curve:
+            yield curve
+
+
+def _derived(curve: _Curve) -> list[DerivedSeries]:
+    values: dict[str, dict[int, float]] = defaultdict(dict)
+    counts = _usual_counts(curve)
+    for at in range(len(next(iter(curve.values())).points)):
+        group = {threads: curve[threads].points[at] for threads in counts}
+        for metric, run_id, value in _figures(group):
+            values[metric][run_id] = value
+    source = next(iter(curve.values())).series
+    return [
+        DerivedSeries(source, metric, DERIVED[metric] or source.unit, of_metric)
+        for metric, of_metric in values.items()
+    ]
+
+
+def _usual_counts(curve: _Curve) -> list[int]:
+    """The thread counts of at least half of the groups that have enough of them; empty: too few."""
+    groups = [
+        [threads for threads, point in zip(curve, points, strict=True) if point]
+        for points in zip(*(history.points for history in curve.values()), strict=True)
+    ]
+    whole = [counts for counts in groups if len(counts) >= LEAST_COUNTS]
+    had = Counter(threads for counts in whole for threads in counts)
+    usual = sorted(threads for threads, times in had.items() if 2 * times >= len(whole))
+    return usual if len(usual) >= LEAST_COUNTS else []
+
+
+def _figures(group: Mapping[int, Point | None]) -> Iterator[tuple[str, int, float]]:
+    """Metric, run and value of one group: on its latest run at the peak. None where it is not whole."""
+    points = [CurvePoint(threads, point.value, point.values) for threads, point in group.items() if point]
+    shape = shape_of(points) if len(points) == len(group) else None
+    if shape is None:
+        return
+    at_peak = group[shape.peak.threads]
+    if at_peak:
+        for metric, value in _values(shape, points):
+            yield metric, at_peak.run_id, value
+
+
+def _values(shape: Shape, points: list[CurvePoint]) -> Iterator[tuple[str, float]]:
+    yield "curve_peak", shape.peak.value
+    yield "curve_peak_threads", float(shape.peak.threads)
+    yield "curve_knee_threads", float(shape.knee)
+    if ends := scale_up(points, min(one.threads for one in points), max(one.threads for one in points)):
+        yield "curve_scale_up", ends.factor

@@ -1,0 +1,96 @@
+"""What analysis computes of the history is stored as series of its own, which no tool printed."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+
+from benchdash.results.models import Measurement, Series
+
+_Key = tuple[int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedSeries:
+    """``source`` is one of the series of which it was computed; ``values`` are by the run that holds each."""
+
+    source: Series
+    metric: str
+    unit: str
+    values: Mapping[int, float]
+
+    @property
+    def key(self) -> _Key:
+        return self.source.workload_id, self.metric
+
+    def row(self) -> Series:
+        """Not stored: the place and workload of the source at no thread count. More is better."""
+        identity = {name: getattr(self.source, name) for name in _SHARED}
+        return Series(
+            **identity,
+            threads=None,
+            metric=self.metric,
+            unit=self.unit,
+            direction=Series.Direction.HIGHER,
+            is_derived=True,
+        )
+
+
+_SHARED = [
+    "project_id",
+    "product_id",
+    "build",
+    "branch",
+    "line",
+    "hardware_id",
+    "configuration_id",
+    "counterpart",
+    "workload_id",
+]
+
+
+@transaction.atomic
+def store_derived(stored: Collection[Series], wanted: Sequence[DerivedSeries]) -> bool:
+    """Make the ``stored`` derived series of one place those that are wanted; whether anything changed.
+
+    Series and measurements that are not wanted any more are deleted. A constant number of statements. The
+    caller holds the place alone, and the results, so that no run goes away meanwhile.
+    """
+    by_key = {(one.workload_id, one.metric): one for one in stored}
+    by_wanted_key = {one.key: one for one in wanted}
+    gone = [one.pk for key, one in by_key.items() if key not in by_wanted_key]
+    new = [one.row() for key, one in by_wanted_key.items() if key not in by_key]
+    by_key |= {(one.workload_id, one.metric): one for one in Series.objects.bulk_create(new)}
+    _adopt_units(by_key, by_wanted_key)
+    values = {
+        (by_key[key].pk, run_id): value
+        for key, one in by_wanted_key.items()
+        for run_id, value in one.values.items()
+    }
+    measured = Measurement.objects.filter(series__in=[by_key[key].pk for key in by_wanted_key])
+    known = {(row[0], row[1]): row[2] for row in measured.values_list("series_id", "run_id", "value")}
+    stale = known.keys() - values.keys()
+    fresh = {key: value for key, value in values.items() if known.get(key) != value}
+    if stale:
+        Measurement.objects.filter(pk__in=list(stale)).delete()
+    if fresh:
+        Measurement.objects.bulk_create(
+            [Measurement(series_id=key[0], run_id=key[1], value=value) for key, value in fresh.items()],
+            update_conflicts=True,
+            unique_fields=["series", "run"],
+            update_fields=["value"],
+        )
+    if gone:
+        Series.objects.filter(pk__in=gone).delete()
+    return bool(gone or new or stale or fresh)
+
+
+def _adopt_units(stored: Mapping[_Key, Series], wanted: Mapping[_Key, DerivedSeries]) -> None:
+    """A curve of another throughput than before is in another unit."""
+    changed = []
+    for key, one in wanted.items():
+        if stored[key].unit != one.unit:
+            stored[key].unit = one.unit
+            changed.append(stored[key])
+    if changed:
+        Series.objects.bulk_update(changed, ["unit"])
