@@ -53,6 +53,13 @@ def test_single_runs_are_not_tested(client, project):
     assert "Nothing here was run several times on both sides, so there is no test." in text
 
 
+def test_an_interval_that_says_nothing_is_said_in_words(client, project):
+    for version in ("10.6.1", "10.6.2"):
+        measure(project, version, *FAST)
+        measure(project, version, (9.0, 9.1, 900.0))
+    assert "unknown too few runs" in text_of(get(client))
+
+
 def test_workload_threads_and_operation_are_in_the_address(client, project):
     for version in ("10.6.1", "10.6.2"):
         for workload in ("ro", "rw"):

@@ -137,18 +137,21 @@ def overlaid(lines: Sequence[Line], distributions: Sequence[Distribution]) -> Fi
     """The share of the operations of each line by their response time, in bars of the same widths for all."""
     found = shares_of(distributions, _BARS)
     edges = found.edges.tolist()
-    middles = [math.sqrt(low) * math.sqrt(high) for low, high in pairwise(edges)]
+    # An empty bar at either end lets the line rise from the axis.
+    step = edges[1] / edges[0]
+    spans = list(pairwise([edges[0] / step, *edges, edges[-1] * step]))
     traces = []
-    for line, shares in zip(lines, found.shares, strict=True):
+    for line, of_line in zip(lines, found.shares, strict=True):
+        shares = [0.0, *of_line.tolist(), 0.0]
         trace = common.line(
             line.short_name,
-            middles,
-            (100 * shares).tolist(),
+            [math.sqrt(low) * math.sqrt(high) for low, high in spans],
+            [100 * share for share in shares],
             colour=line.colour,
             is_base=line.is_base,
             hover=[
                 f"{numbers.share(share)} took {_span(*span)}"
-                for share, span in zip(shares.tolist(), pairwise(edges), strict=True)
+                for share, span in zip(shares, spans, strict=True)
             ],
             mode="lines",
         )
@@ -156,11 +159,10 @@ def overlaid(lines: Sequence[Line], distributions: Sequence[Distribution]) -> Fi
         trace["line"] |= {"shape": "hvh", "width": 1.5, **({"dash": "8px,2px"} if line.is_base else {})}
         traces.append(trace)
     ticks = _ticks(edges[0], edges[-1])
-    step = numbers.number(edges[1] / edges[0], digits=3)
     layout = _layout(
         lines,
         xaxis=common.axis(
-            f"response time (ms), in steps of × {step}",
+            f"response time (ms), in steps of × {numbers.number(step, digits=3)}",
             type="log",
             tickmode="array",
             tickvals=ticks,

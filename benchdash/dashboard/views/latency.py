@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
@@ -34,6 +34,9 @@ from benchdash.regressions.latency import (
 )
 from benchdash.results.models import Workload
 
+# An interval of a ratio whose ends are this far apart says only that there are too few runs.
+_SAYS_SOMETHING: Final = 10
+
 
 @dataclass(frozen=True)
 class Figures:
@@ -50,9 +53,11 @@ class Figures:
 
     @property
     def change_bounds(self) -> str:
-        """``−10.0 % to −6.0 %``."""
+        """``−10.0 % to −6.0 %``; in words where it would say nothing."""
         if self.comparison is None or self.comparison.low is None or self.comparison.high is None:
             return ""
+        if self.comparison.high > _SAYS_SOMETHING * self.comparison.low:
+            return "too few runs"
         return " to ".join(numbers.change(end - 1) for end in (self.comparison.low, self.comparison.high))
 
 

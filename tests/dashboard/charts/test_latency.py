@@ -93,12 +93,12 @@ def test_versions_are_laid_over_each_other_in_the_same_bars():
     figure = latency.overlaid(TWO, [OLD, NEW])
     go.Figure(figure)
     old, new = figure["data"]
-    assert old["x"] == new["x"] == pytest.approx([2 ** (n + 0.5) for n in range(4)])
-    assert old["y"] == pytest.approx([90, 10, 0, 0])
-    assert new["y"] == pytest.approx([0, 40, 0, 60])
+    assert old["x"] == new["x"] == pytest.approx([2 ** (n + 0.5) for n in range(-1, 5)])
+    assert old["y"] == pytest.approx([0, 90, 10, 0, 0, 0])
+    assert new["y"] == pytest.approx([0, 0, 40, 0, 60, 0])
     assert old["line"]["shape"] == "hvh"
     assert figure["layout"]["xaxis"]["title"]["text"] == "response time (ms), in steps of × 2.00"
-    assert old["text"][0] == "90.0\u00a0% took 1.00 to 2.00 ms"
+    assert old["text"][1] == "90.0\u00a0% took 1.00 to 2.00 ms"
 
 
 def test_percentiles_stand_on_an_axis_of_nines():
