@@ -296,6 +296,7 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "ENUM_NAME_OVERRIDES": {
         "CellVerdictEnum": ["better", "worse", "same", "unknown"],
+        "IncidentKind": "benchdash.regressions.models.Incident.Kind",
         "IncidentState": "benchdash.regressions.models.Incident.State",
         "ChangePointState": "benchdash.regressions.models.ChangePoint.State",
         "UploadState": "ingest.models.Upload.State",
