@@ -1,9 +1,7 @@
 """Folders of result files, imported by what their names say."""
 
-import csv
 import gzip
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -14,10 +12,9 @@ from benchdash.results.models import Run
 from ingest.models import Upload
 from tests.builders import make_project
 from tests.ingest.packing import tar_of, zip_of
+from tests.ingest.small_datum import SMALL_DATUM, import_small_datum, published_rows, published_versions
 
 SAMPLES = Path(__file__).parents[2] / "ingest/samples"
-SMALL_DATUM = Path(__file__).parents[3] / "shared/data/third_party/small_datum/mysql_2025_11"
-PATTERN = "x.{version}_{build}.{config}.pk1/sb.o.{workload}.range{range}.pk1.dop{threads}"
 
 
 def a_report():
@@ -105,23 +102,7 @@ def test_a_pattern_that_fits_nothing_is_said_in_a_sentence(tmp_path):
 @pytest.mark.django_db
 def test_published_relative_throughput_of_nine_builds_comes_out_of_their_files(tmp_path, capsys):
     """All 231 cells of qps.rel.all.tsv within 0.0101; its author divides rounded figures and cuts."""
-    project = make_project(slug="small-datum")
-    builds = sorted(folder.name for folder in SMALL_DATUM.glob("x.*"))
-    names = [re.fullmatch(r"x\.(my(\d)(\d)(\d+)(v2)?)_.*", build) for build in builds]
-    versions = {
-        name[1]: {
-            "product": "MySQL",
-            "version": f"{name[2]}.{name[3]}.{int(name[4])}",
-            # The same release built again is a build of its own and no repetition.
-            "build": name[5] or "rel_o2nofp",
-        }
-        for name in names
-    }
-    mapping = tmp_path / "map.json"
-    mapping.write_text(json.dumps({"version": versions, "fields": {"hardware": "c8r32"}}))
-    call_command(
-        "import_folder", "--project=small-datum", f"--pattern={PATTERN}", f"--map={mapping}", str(SMALL_DATUM)
-    )
+    project = import_small_datum(tmp_path)
     assert "refused" not in capsys.readouterr().out
 
     ratios = {}
@@ -138,17 +119,3 @@ def test_published_relative_throughput_of_nine_builds_comes_out_of_their_files(t
     assert sum(len(cells) for _, cells in published) == 231
     for workload, cells in published:
         assert ratios[workload] == pytest.approx(cells, abs=0.0101), workload
-
-
-def published_versions():
-    """The versions of the columns, from the block that names them."""
-    text = (SMALL_DATUM / "qps.rel.all.tsv").read_text()
-    return [
-        f"{a}.{b}.{int(c)}" for a, b, c in re.findall(r"^col-\d+ : x\.my(\d)(\d)(\d+)_", text, re.MULTILINE)
-    ]
-
-
-def published_rows():
-    for row in csv.reader((SMALL_DATUM / "qps.rel.all.tsv").open(), delimiter="\t"):
-        if len(row) > 1 and row[0][0].isdigit():
-            yield row[-1].replace("_range", " range"), [float(cell) for cell in row[:-1]]
