@@ -2,16 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Final
 
 from benchdash.dashboard import numbers
 from benchdash.regressions.comparability import Doubt, listed, single_runs
 from benchdash.regressions.comparison import Row
 from benchdash.regressions.queries import Difference
 from benchdash.regressions.sweeps.conditions import Point, Sweep
-
-# Runs of a fixed time end a little late under load.
-_ANOTHER_DURATION: Final = 1.25
+from benchdash.regressions.told import are_equally_long
 
 
 def sweep_doubts(sweep: Sweep, rows: Sequence[Row]) -> list[Doubt]:
@@ -46,7 +43,7 @@ def _other_durations(sweep: Sweep) -> Doubt | None:
     others = [
         f"{point.name} {_seconds(point.seconds)}"
         for point in sweep.others
-        if point.seconds and not 1 / _ANOTHER_DURATION < point.seconds / base < _ANOTHER_DURATION
+        if point.seconds and not are_equally_long(base, point.seconds)
     ]
     if not others:
         return None

@@ -8,7 +8,7 @@ from benchdash.dashboard.charts.common import Figure
 from benchdash.dashboard.charts.compare import Line, Scale, trace_of, value_axis, values
 from benchdash.dashboard.series_words import threads_words
 from benchdash.regressions.comparison import Row
-from benchdash.regressions.sweeps.values import Value, positions
+from benchdash.regressions.sweeps.values import Value, are_numbers, positions
 
 _LONGEST_TICK: Final = 18
 # A little room beside the first and the last value that stand side by side.
@@ -35,10 +35,13 @@ def against_values(
 ) -> Figure:
     """``lines`` are those of the values ``swept``, in their order, as the tables of the page name them."""
     at, _ = positions(swept)
+    # A line from one name to the next would tell of values between them.
+    mode = "lines+markers" if are_numbers(swept) else "markers"
     traces = []
     for row, line in zip(rows, thread_lines(rows), strict=True):
         trace = trace_of(line, at, values(row, lines), scale, link, row.unit)
         labels = [common.plain(one.short_name) for one in lines]
+        trace["mode"] = mode
         trace["text"] = [f"{label}: {text}" for label, text in zip(labels, trace["text"], strict=True)]
         traces.append(trace)
     layout = common.base_layout(

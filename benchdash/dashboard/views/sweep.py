@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -31,14 +32,18 @@ from benchdash.regressions.sweeps.table import (
     SweepTable,
     find_sweep,
     metrics_of,
-    subjects,
     sweep_table,
 )
-from benchdash.regressions.sweeps.values import as_numbers
+from benchdash.regressions.sweeps.table import (
+    subjects as subjects_of,
+)
+from benchdash.regressions.sweeps.values import are_numbers
 from benchdash.results import metrics
 
 # So many charts on a page at most, whatever is chosen.
-_CHARTS: Final = 24
+_CHARTS: Final = 12
+# Of the versions of a project those in which most was varied can be chosen.
+_VERSIONS: Final = 100
 _DIFFERS: Final = " *"
 _KIND_WORDS: Final[Mapping[conditions.Kind, str]] = {
     "setting": "",
@@ -57,7 +62,7 @@ class Chip:
     base_url: str
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Asked:
     """What an address asks for, and what there is."""
 
@@ -67,12 +72,16 @@ class _Asked:
     subject: Subject
     found: Found
 
+    @cached_property
+    def has_counterparts(self) -> bool:
+        return len({one.counterpart for one in self.subjects}) > 1
+
 
 @require_safe
 @project_page
 def sweep(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     choice = read_choice(request.GET)
-    available = subjects(page.project, setting=choice.setting)
+    available = subjects_of(page.project, setting=choice.setting)
     if not available:
         return page.render(request, "dashboard/sweep.html", {"command": upload_command()})
     subject = next((one for one in available if one.id == choice.subject), available[0])
@@ -154,15 +163,14 @@ def _metric(choice: Choice, measured: Mapping[str, int]) -> str:
 def _lines(sweep: Sweep) -> list[Line]:
     """In a ramp of colours where the values are numbers; those that differ in more have a star."""
     names = [point.name + (_DIFFERS if point.differences else "") for point in sweep.points]
-    said = [point.value for point in sweep.points if point.value is not None]
-    in_order = as_numbers(said) is not None
+    in_order = are_numbers([point.value for point in sweep.points])
     return charts.lines(names, base=sweep.points.index(sweep.base), in_order=in_order)
 
 
 def _usual_x(sweep: Sweep) -> str:
     """Numbers make an axis, names make lines."""
-    said = [point.value for point in sweep.points if point.value is not None]
-    return "value" if len(said) > 2 and as_numbers(said) is not None else "threads"
+    values = [point.value for point in sweep.points]
+    return "value" if len(values) > 2 and are_numbers(values) else "threads"
 
 
 def _workload_pages(request: HttpRequest, rows: Iterable[Any]) -> Page[str]:
@@ -171,18 +179,18 @@ def _workload_pages(request: HttpRequest, rows: Iterable[Any]) -> Page[str]:
 
 
 def _place(asked: _Asked) -> str:
-    version = _subject_name(asked.subject, asked.subjects)
+    version = _subject_name(asked.subject, asked)
     machines = asked.found.swept_on
     return ", ".join([version, *(machines if len(machines) == 1 else [])])
 
 
-def _subject_name(subject: Subject, among: Sequence[Subject]) -> str:
-    """``MariaDB 10.6.23 debug, branch main, with Connector/C``; a commit where there are several."""
+def _subject_name(subject: Subject, asked: _Asked) -> str:
+    """``MariaDB 10.6.23 debug, branch main, with Connector/C``; the last where there are several."""
     version = subject.version
     parts = [" ".join(filter(None, [version.product.name, str(version)]))]
     if subject.branch:
         parts.append(f"branch {subject.branch}")
-    if subject.counterpart and len({one.counterpart for one in among}) > 1:
+    if subject.counterpart and asked.has_counterparts:
         parts.append(f"with {subject.counterpart}")
     return ", ".join(parts)
 
@@ -196,7 +204,9 @@ def _filters(
     choice, found = asked.choice, asked.found
     chosen, swept = found.chosen, found.sweep
     settings = [(one.factor.key, _choice_words(one)) for one in found.choices]
-    versions = [(one.id, _subject_name(one, asked.subjects)) for one in asked.subjects]
+    with_most = asked.subjects[:_VERSIONS]
+    subjects = with_most if asked.subject in with_most else [asked.subject, *with_most]
+    versions = [(one.id, _subject_name(one, asked)) for one in subjects]
     known = [(name, numbers.metric_name(name)) for name in metrics.in_order(measured)]
     points: Sequence[Point] = swept.points if swept else ()
     rows = table.rows if table else ()

@@ -58,6 +58,11 @@ def as_numbers(values: Sequence[str]) -> list[float] | None:
     return [number for number, _ in known]
 
 
+def are_numbers(values: Sequence[Value]) -> bool:
+    """Whether all that were set are numbers of one kind."""
+    return as_numbers([value for value in values if value is not None]) is not None
+
+
 def _read(value: str) -> tuple[float, str] | None:
     """Number and kind; the kind of a bare number is empty, that of ``128M`` is ``letters``."""
     match = _NUMBER.fullmatch(value.strip())
