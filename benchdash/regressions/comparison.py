@@ -642,7 +642,9 @@ def _noise(
 
     def noise(row: RowKey, one: int, other: int) -> NoiseFloor | None:
         first, second = columns[one], columns[other]
-        versions = frozenset({first.version.pk, second.version.pk})
+        # Two nights of one version are two groups of many, and without its version nothing would be left.
+        is_one = first.key == second.key
+        versions = frozenset() if is_one else frozenset({first.version.pk, second.version.pk})
         left = floors.at(first.place, metric, row, versions=versions)
         if left is None or first.place == second.place:
             return left

@@ -187,6 +187,21 @@ def test_only_the_runs_of_one_day_may_count(project):
     assert table.rows[0].base.values == (90.0,)
 
 
+@pytest.mark.parametrize(("value", "verdict"), [(100.0, "same"), (80.0, "worse")])
+def test_two_nights_of_one_version_are_held_against_the_noise_of_all(project, value, verdict):
+    values = [100.0, 100.5, 99.5] * 8 + [value]
+    runs = make_runs(
+        [
+            make_record(tps, version="10.11.19", branch="nights", started_at=START + timedelta(days=day))
+            for day, tps in enumerate(values)
+        ],
+        project=project,
+    )
+    [table] = compare_runs(runs[0], runs[-1])
+    [comparison] = table.rows[0].comparisons
+    assert (comparison.basis, comparison.verdict) == ("history", verdict)
+
+
 def test_what_was_never_measured_is_said(project):
     make_runs([make_record()], project=project)
     [base] = columns(project)
