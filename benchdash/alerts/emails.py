@@ -14,7 +14,7 @@ from django.urls import reverse
 from benchdash.alerts.mail_files import INCIDENT_HEADER
 from benchdash.alerts.models import Alert
 from benchdash.regressions.models import ChangePoint, Incident
-from benchdash.regressions.queries import evidence, what_changed
+from benchdash.regressions.queries import evidence, family_evidence, what_changed
 from benchdash.regressions.spans import last_good_at, span
 
 _MOST_SERIES = 12
@@ -34,6 +34,7 @@ class Evidence:
     change: str
     confidence: str
     noise: str
+    expected: str
     groups: str
 
 
@@ -53,6 +54,7 @@ def send_regression(alert: Alert) -> None:
         "count": len(changed),
         "workloads": sorted({change_point.series.workload.name for change_point in changed}),
         "hardware": sorted({change_point.series.hardware.name for change_point in changed}),
+        "family": family_evidence(changed),
         "differences": differences[:_MOST_DIFFERENCES],
         "more_differences": max(0, len(differences) - _MOST_DIFFERENCES),
         "url": _address("dashboard:incident", incident.project.slug, incident.pk),
@@ -99,8 +101,17 @@ def _evidence(change_point: ChangePoint) -> Evidence:
         change=_per_cent(change_point.change),
         confidence=_confidence(change_point.confidence),
         noise="" if change_point.noise is None else f"{100 * change_point.noise:.2g} %",
+        expected=_expected(change_point, series.unit),
         groups=f"{change_point.groups_before} before, {change_point.groups_after} after",
     )
+
+
+def _expected(change_point: ChangePoint, unit: str) -> str:
+    """What the family of the series let expect; empty where the series' own history was enough."""
+    low, high = change_point.expected_low, change_point.expected_high
+    if low is None or high is None:
+        return ""
+    return f"{_significant(low)} to {_with_unit(high, unit)}"
 
 
 def _with_unit(value: float, unit: str) -> str:

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 
 from django.contrib.postgres.aggregates import ArrayAgg
 from django.contrib.postgres.fields import ArrayField
@@ -96,6 +97,29 @@ def evidence(incident: Incident) -> list[ChangePoint]:
         "last_good__environment",
     )
     return sorted(found, key=lambda one: (-abs(one.speed_change), one.pk))
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyEvidence:
+    """``moved`` of ``size`` workloads (each at its thread counts) moved together; ``noise`` is theirs in
+    the median, of one session at one level.
+    """
+
+    moved: int
+    size: int
+    noise: float
+
+
+def family_evidence(change_points: Iterable[ChangePoint]) -> FamilyEvidence | None:
+    """Of those that were judged by the noise of their family; None where all have a history of their own."""
+    judged = [one for one in change_points if one.family_size is not None and one.noise is not None]
+    if not judged:
+        return None
+    return FamilyEvidence(
+        moved=len({(one.series.workload_id, one.series.threads) for one in judged}),
+        size=max(one.family_size or 0 for one in judged),
+        noise=median(one.noise or 0.0 for one in judged),
+    )
 
 
 def what_changed(change_points: Iterable[ChangePoint]) -> list[Difference]:

@@ -8,6 +8,7 @@ from benchdash.alerts.services import owe_alerts, send_owed_alerts, subscribe, u
 from benchdash.regressions.models import ChangePoint
 from tests.alerts.incidents import make_incident
 from tests.builders import make_project
+from tests.regressions.few_releases import release
 
 pytestmark = pytest.mark.django_db
 
@@ -69,6 +70,20 @@ def test_the_html_says_the_same(project, mail):
     assert "oltp_read_only, 4 threads, bench-03 groups: 20 before, 6 after; noise 1.2 %" in words
     assert "tps 1,000 800 −20.0 % 99.9 %" in words
     assert f'href="https://bench.example.org/p/nightly/incidents/{incident.pk}/"' in html
+
+
+def test_of_a_handful_of_releases_a_mail_says_whose_noise_it_was_judged_by(project, mail):
+    for number in range(1, 7):
+        release(project, number, level=0.92 if number >= 5 else 1.0)
+    sent = mail()
+    text = text_of(sent)
+    assert "counts measured in the same sessions, of which 4 of 12 moved together\n" in text
+    one = ChangePoint.objects.get(series__workload__name="workload-00")
+    expected = rf"noise of its family {100 * one.noise:.2g} %, expected {one.expected_low:,.4g} to "
+    assert expected in text
+    words = in_words(sent.html)
+    assert "of which 4 of 12 moved together." in words
+    assert f"noise of its family {100 * one.noise:.2g} %; expected {one.expected_low:,.4g} to " in words
 
 
 def test_the_worst_comes_first_whatever_its_metric(project, mail):

@@ -15,10 +15,12 @@ from benchdash.dashboard.charts.incident import around, change_figure, shared_ra
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.queries import evidence
 from benchdash.regressions.services import analyse_touched, comment, triage
+from benchdash.results import wording
 from benchdash.results.queries import histories
 from tests.alerts.incidents import make_incident
 from tests.builders import make_project, make_series, make_user
 from tests.dashboard.pages import text_of
+from tests.regressions.few_releases import release
 from tests.regressions.nights import night_time, record_nights
 
 pytestmark = pytest.mark.django_db
@@ -186,6 +188,37 @@ def test_the_evidence_can_be_taken_away_as_csv(client, project):
         "1000.0",
         "800.0",
     )
+
+
+def test_of_a_handful_of_releases_the_evidence_says_whose_noise_it_was_judged_by(client, project):
+    for number in range(1, 7):
+        release(project, number, level=0.92 if number >= 5 else 1.0)
+    incident = Incident.objects.get()
+    text = shown(client, incident)
+    assert re.search(
+        r"4 of 12 of them moved together; a single session scatters by 0\.\d+ % in the median", text
+    )
+    assert "stays suspected" not in text
+    one = evidence(incident)[0]
+    assert f"{wording.number(one.expected_low)} to {wording.number(one.expected_high)}" in text
+    [row, *_] = csv.DictReader(
+        io.StringIO(
+            client.get(f"/p/nightly/incidents/{incident.pk}/evidence.csv").content.decode("utf-8-sig")
+        )
+    )
+    assert (row["family_size"], float(row["expected_low"])) == ("12", one.expected_low)
+
+
+def test_a_single_session_stays_suspected_and_the_page_says_why(client, project):
+    for number in range(1, 6):
+        release(project, number, level=0.92 if number == 5 else 1.0)
+    assert "It stays suspected until more sessions agree" in shown(client, Incident.objects.get())
+
+
+def test_a_series_with_a_history_of_its_own_has_no_family(client, project):
+    text = shown(client, make_incident(project))
+    assert "too few groups" not in text
+    assert "Expected" not in text
 
 
 def test_what_else_changed_is_listed(client, project):

@@ -36,14 +36,15 @@ def project():
     return make_project("pool", public=True)
 
 
-def send(project, before, after, *, groups=AS_RELEASES):
-    """All sixty files of two states, the first state as the older group."""
+def send(project, before, after, *, groups=AS_RELEASES, leaving_out=()):
+    """All sixty files of two states, the first state as the older group; of the metas, all but some keys."""
     api = APIClient()
     api.credentials(HTTP_AUTHORIZATION=f"Bearer {make_token(project)}")
     yesterday = datetime.now(UTC) - timedelta(days=1)
     for state, group in zip((before, after), groups, strict=True):
         for file in sorted((MEASURED / state).glob("rep*/*.txt")):
             meta = json.loads(file.with_suffix(".meta.json").read_text())
+            told = {name: value for name, value in meta.items() if name not in leaving_out}
             # As if it had been measured yesterday: older results are no news.
             started_at = yesterday + timedelta(minutes=meta["sequence"])
             with file.open("rb") as content:
@@ -52,7 +53,7 @@ def send(project, before, after, *, groups=AS_RELEASES):
                     {
                         "file": content,
                         "hardware": "bench-03",
-                        "meta": json.dumps(meta),
+                        "meta": json.dumps(told),
                         "started_at": started_at.isoformat(),
                         **group,
                     },
@@ -80,6 +81,13 @@ def test_it_is_found_where_it_is_and_not_at_few_threads(project, groups):
     found = ChangePoint.objects.exclude(state="withdrawn")
     assert threads_of(found, series__metric="tps") == MANY
     assert threads_of(found) == MANY
+
+
+def test_without_the_configurations_it_is_searched_for_and_only_suspected(project):
+    api = send(project, POOL, ONE_EACH, leaving_out=("server_config",))
+    [incident] = api.get("/api/v1/incidents/", {"project": "pool"}).json()["results"]
+    assert (incident["kind"], incident["status"]) == ("regression", "suspected")
+    assert threads_of(ChangePoint.objects.all()) == MANY
 
 
 def test_the_way_back_is_an_improvement(project):

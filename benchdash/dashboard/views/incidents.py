@@ -181,6 +181,7 @@ def evidence_csv(_request: HttpRequest, page: ProjectPage, pk: int) -> HttpRespo
     columns = (
         *("workload", "threads", "metric", "unit", "direction", "hardware", "configuration"),
         *("last_good", "first_changed", "started_at", "before", "after", "change", "confidence", "noise"),
+        *("family_size", "expected_low", "expected_high"),
         *("groups_before", "groups_after", "state", "series", "run"),
     )
     rows = [
@@ -200,6 +201,9 @@ def evidence_csv(_request: HttpRequest, page: ProjectPage, pk: int) -> HttpRespo
             one.change,
             one.confidence,
             one.noise,
+            one.family_size,
+            one.expected_low,
+            one.expected_high,
             one.groups_before,
             one.groups_after,
             one.state,
@@ -235,6 +239,7 @@ def _show(
         "incident": shown,
         "span": span(shown, last_good_at=last_good_at(shown, evidence)),
         "evidence": _shown(page.project, evidence),
+        "family": queries.family_evidence(evidence),
         "worst": evidence[0] if evidence else None,
         "history_url": _history_url(page.project, evidence),
         "pair_url": _pair_url(page.project, evidence),

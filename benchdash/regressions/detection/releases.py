@@ -30,8 +30,10 @@ was searched; a place where something else is known to have changed was not sear
 A change is suspected with p < 0.02 after correction. It is confirmed with p < 0.0003, or 0.005 where
 something else is known to have changed, if
 
-- there are two sessions on each side, and without any one of them two thirds of the step are left: a bad hour
-  looks like a slow release, to everything or to those workloads that ran in it;
+- there are two sessions on each side, or three where everything moved or one series alone: nothing stayed
+  behind there to compare with, and two bad sessions in a row are not rare;
+- without any one session two thirds of the step are left: a bad hour looks like a slow release, to everything
+  or to those workloads that ran in it;
 - what moved against other workloads stands out (p < 0.01) of the scatter of this very difference;
 - a series passes Benjamini-Hochberg at 5 %. Those that do are its members.
 """
@@ -61,6 +63,8 @@ _CONFIRMED = 3e-4
 _CONFIRMED_WHERE_EXPECTED = 0.005
 _STANDS_OUT = 0.01
 _LEFT_WITHOUT_ONE = 2 / 3
+_SESSIONS = 2
+_SESSIONS_OF_EVERYTHING = 3
 _MEMBER_BELOW = 0.05
 _KEPT_BELOW = 0.01
 _KINDS = 4
@@ -145,10 +149,9 @@ class _Rows:
         rest = np.array([_mean_present(self.rest[lines]) for lines in of])
         return replace(self, lines=np.arange(len(of)), steps=steps, rest=rest)
 
-    @property
-    def has_two_sessions(self) -> bool:
+    def has_sessions(self, number: int) -> bool:
         """On each side."""
-        return int(self.before.sum()) >= 2 and int(self.after.sum()) >= 2
+        return bool(self.before.sum() >= number and self.after.sum() >= number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,7 +373,10 @@ def _everything(workloads: _Rows, ran: Sequence[Hashable]) -> _Sign:
     rest = _mean_present(workloads.rest)
     variance = max(_scatter(rest, workloads.df), _LEAST_SESSION_SD**2)
     p = _two_sided(step / np.sqrt(variance * workloads.width), workloads.df)
-    return _Sign(p, step < 0, frozenset(ran), may_confirm=_holds_without_any_session(step, rest, workloads))
+    holds = workloads.has_sessions(_SESSIONS_OF_EVERYTHING) and _holds_without_any_session(
+        step, rest, workloads
+    )
+    return _Sign(p, step < 0, frozenset(ran), may_confirm=holds)
 
 
 def _from_threads_on(threads: Floats, rows: _Rows, ran: Sequence[Hashable]) -> Iterator[_Sign]:
@@ -456,13 +462,14 @@ def _alone(singles: Sequence[_Single]) -> Iterator[_Sign]:
             _two_sided(float(single.t[line]), min(single.df, _PRIOR_DF)) * tests,
             step < 0,
             frozenset([single.lines.keys[rows.lines[line]][0]]),
-            may_confirm=_holds_without_any_session(step, rows.rest[line], rows),
+            may_confirm=rows.has_sessions(_SESSIONS_OF_EVERYTHING)
+            and _holds_without_any_session(step, rows.rest[line], rows),
         )
 
 
 def _holds_without_any_session(step: float, rest: Floats, rows: _Rows) -> bool:
     """Are two thirds of a step left whichever session is left out?"""
-    if not rows.has_two_sessions:
+    if not rows.has_sessions(_SESSIONS):
         return False
     # Leaving one of n out moves their mean by its distance from it over n - 1.
     after = rest[rows.after] / (rows.after.sum() - 1)

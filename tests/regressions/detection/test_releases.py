@@ -5,6 +5,7 @@ import pytest
 
 from benchdash.regressions.detection import find_release_shifts
 from benchdash.results.readings import HIGHER, LOWER
+from tests.ingest.small_datum import SMALL_DATUM
 
 WORKLOADS = 12
 
@@ -171,3 +172,37 @@ def test_what_was_confirmed_is_moved_where_the_evidence_has_gone():
 def test_what_was_confirmed_goes_when_later_releases_do_not_show_it():
     table = matrix(a_third_loses([1.0, 1.0, 0.92, 0.92, 1.0, 1.0, 1.0, 1.0]))
     assert found(table, known=[6], search=False) == []
+
+
+# --- published results ------------------------------------------------------------------------------------
+
+needs_small_datum = pytest.mark.skipif(
+    not SMALL_DATUM.is_dir(), reason="the published results of small_datum are not here"
+)
+EIGHT_BUILDS = ("5.6.51", "5.7.44", "8.0.43", "8.0.44", "8.4.6", "8.4.7", "9.4.0", "9.5.0")
+
+
+def published():
+    """33 workloads on eight builds of MySQL, one run each, as their author published them."""
+    lines = (SMALL_DATUM / "qps.abs.all.tsv").read_text().splitlines()
+    rows = [line.split("\t") for line in lines if line[:1].isdigit()]
+    return {((row[-1], 1), "qps"): [[float(cell)] for cell in row[:-1]] for row in rows}
+
+
+@needs_small_datum
+def test_of_eight_published_builds_in_a_row_only_the_step_to_8_0_is_certain():
+    table = published()
+    assert len(table) == 33
+    shifts = {EIGHT_BUILDS[shift.index]: shift for shift in found(table)}
+    assert [version for version, shift in shifts.items() if shift.state == "confirmed"] == ["8.0.43"]
+    step = shifts["8.0.43"]
+    assert step.worse
+    assert len(step.members) >= 5
+    assert {"insert_range=100", "delete_range=100"} < workloads_of(step)
+    assert min(one.change for one in step.members.values()) == pytest.approx(-0.39, abs=0.01)
+
+
+@needs_small_datum
+@pytest.mark.parametrize("builds", [(2, 4), (4, 6), (6, 8)], ids=["8.0", "8.4", "9"])
+def test_two_published_releases_of_one_line_are_the_same(builds):
+    assert found({key: cells[slice(*builds)] for key, cells in published().items()}) == []

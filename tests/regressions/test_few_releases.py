@@ -1,0 +1,92 @@
+"""Release lines with a handful of releases, from recorded runs to what is stored and told."""
+
+import pytest
+
+from benchdash.regressions.models import ChangePoint, Incident
+from benchdash.regressions.services import analyse_touched
+from benchdash.results.models import Run, Series
+from tests.builders import make_project, make_record, make_runs
+from tests.ingest.small_datum import SMALL_DATUM, import_small_datum
+from tests.regressions.few_releases import SLOWER, release
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project():
+    return make_project()
+
+
+def live():
+    found = ChangePoint.objects.exclude(state="withdrawn").order_by("series__workload__name")
+    return list(found.values_list("series__workload__name", "state", "run__version__version"))
+
+
+def test_workloads_that_lose_together_are_suspected_at_once_and_told_with_the_next_release(project):
+    for number in range(1, 5):
+        release(project, number)
+    assert live() == []
+    release(project, 5, level=0.92)
+    assert live() == [(workload, "suspected", "10.6.5") for workload in SLOWER]
+    release(project, 6, level=0.92)
+    assert live() == [(workload, "confirmed", "10.6.5") for workload in SLOWER]
+    incident = Incident.objects.get()
+    assert (incident.kind, incident.status, incident.historical) == ("regression", "confirmed", False)
+    assert incident.median == pytest.approx(-0.08, abs=0.02)
+    for one in ChangePoint.objects.all():
+        assert one.family_size == 12
+        assert one.noise == pytest.approx(0.007, abs=0.004)
+        assert one.after < one.expected_low < one.before < one.expected_high
+
+
+def test_one_bad_session_is_withdrawn_with_the_next_release(project):
+    for number in range(1, 5):
+        release(project, number)
+    release(project, 5, level=0.92)
+    release(project, 6)
+    assert {state for _, state, _ in live()} <= {"suspected"}
+    release(project, 7)
+    assert Incident.objects.filter(status="confirmed").count() == 0
+
+
+def test_a_growing_line_keeps_what_was_confirmed_once_and_at_its_place(project):
+    for number in range(1, 3):
+        release(project, number)
+    for number in range(3, 15):
+        release(project, number, level=0.92)
+        confirmed = [(workload, version) for workload, state, version in live() if state == "confirmed"]
+        if number >= 7:
+            assert {workload for workload, _ in confirmed} == set(SLOWER)
+            assert {version for _, version in confirmed} == {"10.6.3"}
+            assert len(confirmed) == len(SLOWER)
+    assert Incident.objects.count() == 1
+
+
+def test_the_same_releases_imported_at_once_are_told_alike(project):
+    for number in range(1, 8):
+        release(project, number, level=0.92 if number >= 5 else 1.0)
+    one_by_one = live()
+    ChangePoint.objects.all().delete()
+    other = make_project()
+    records = [
+        make_record(
+            run.measurements.get().value,
+            version=run.version.version,
+            workload=run.workload.name,
+            started_at=run.started_at,
+        )
+        for run in Run.objects.filter(project=project)
+    ]
+    make_runs(records, project=other)
+    analyse_touched()
+    assert live() == one_by_one
+
+
+@pytest.mark.skipif(not SMALL_DATUM.is_dir(), reason="the published results of small_datum are not here")
+def test_published_releases_of_one_run_each_prove_nothing(tmp_path):
+    """8.0.43 and 8.0.44 differ by noise; some lines have one release; lines are not streamed together."""
+    project = import_small_datum(tmp_path)
+    analyse_touched()
+    lines = set(Series.objects.filter(project=project).values_list("line", flat=True))
+    assert {"5.6", "5.7", "8.0", "8.4"} <= lines
+    assert not ChangePoint.objects.filter(series__project=project).exists()
