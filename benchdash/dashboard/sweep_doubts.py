@@ -4,18 +4,25 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from benchdash.dashboard import numbers
-from benchdash.regressions.comparability import Doubt, listed, single_runs
+from benchdash.regressions.comparability import (
+    Doubt,
+    Said,
+    differently_told,
+    listed,
+    single_runs,
+    told_doubts,
+)
 from benchdash.regressions.comparison import Row
 from benchdash.regressions.queries import Difference
 from benchdash.regressions.sweeps.conditions import Point, Sweep
-from benchdash.regressions.told import are_equally_long
+from benchdash.results.models import Run
 
 
 def sweep_doubts(sweep: Sweep, rows: Sequence[Row]) -> list[Doubt]:
-    """Why values may not be compared as they stand."""
+    """Why values may not be compared as they stand; one statement."""
     found = [
         _other_differences(sweep),
-        _other_durations(sweep),
+        *_differently_told(sweep, rows),
         *(_left_out(sweep, point) for point in sweep.points),
         single_runs(rows),
     ]
@@ -36,22 +43,28 @@ def _other_differences(sweep: Sweep) -> Doubt | None:
     )
 
 
-def _other_durations(sweep: Sweep) -> Doubt | None:
-    base = sweep.base.seconds
-    if not base:
-        return None
-    others = [
-        f"{point.name} {_seconds(point.seconds)}"
-        for point in sweep.others
-        if point.seconds and not are_equally_long(base, point.seconds)
-    ]
-    if not others:
-        return None
-    return Doubt(f"Runs took {_seconds(base)} on average at {sweep.base.name}, but at {listed(others)}.")
-
-
-def _seconds(seconds: float) -> str:
-    return f"{numbers.number(seconds, digits=3)}{numbers.NO_BREAK}s"
+def _differently_told(sweep: Sweep, rows: Sequence[Row]) -> list[Doubt]:
+    """Sizes of tables and durations, which may stand in the command alone; of one thread count a workload."""
+    of_workload = {row.workload: row for row in rows if row.base}.values()
+    ids = {cell.run_id for row in of_workload for cell in (row.base, *row.cells) if cell}
+    said = {run.pk: Said.of(run) for run in Run.objects.filter(pk__in=ids).only("options", "duration_s")}
+    sizes: dict[Difference, dict[str, None]] = defaultdict(dict)
+    lengths: dict[Difference, dict[str, None]] = defaultdict(dict)
+    for row in of_workload:
+        for point, cell in zip(sweep.others, row.cells, strict=True):
+            if not row.base or not cell:
+                continue
+            named = {sweep.factor.name, *(one.name for one in point.differences)}
+            differing, length = differently_told(said[row.base.run_id], said[cell.run_id])
+            for difference in differing:
+                if difference.name not in named:
+                    sizes[difference][point.name] = None
+            if length:
+                lengths[length][point.name] = None
+    return told_doubts(
+        {one: list(names) for one, names in sizes.items()},
+        {one: list(names) for one, names in lengths.items()},
+    )
 
 
 def _left_out(sweep: Sweep, point: Point) -> Doubt | None:

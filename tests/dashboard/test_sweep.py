@@ -184,7 +184,15 @@ def test_runs_under_other_conditions_are_left_out_and_said(client, project):
 def test_other_durations_are_told(client, project):
     measure(project, values=("8M",), duration_s=60.0)
     measure(project, values=("1G",), duration_s=10.0)
-    assert "Runs took 60.0 s on average at 8M, but at 1G 10.0 s." in text_of(get(client))
+    assert "Different durations: duration: 60 s → 10 s." in text_of(get(client))
+
+
+def test_sizes_of_tables_are_told_that_stand_in_the_command_alone(client, project):
+    measure(project, values=("8M",), facts={"command": "sysbench oltp --table-size=50 run"})
+    measure(project, values=("1G",), facts={"command": "sysbench oltp --table-size=99 run"})
+    text = text_of(get(client))
+    assert "Different sizes of tables: table_size: 50 → 99." in text
+    assert "table_size: 50 → 99 (1G)" in text
 
 
 # --- nothing to show --------------------------------------------------------------------------------------
