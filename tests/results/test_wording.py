@@ -1,4 +1,4 @@
-from benchdash.results.wording import metric_name, short_metric_name, unit_words
+from benchdash.results.wording import metric_name, p_value, short_metric_name, unit_words
 
 
 def test_a_metric_of_one_operation_is_named_after_both():
@@ -23,3 +23,7 @@ def test_what_the_intervals_of_a_rate_say_is_named_after_it():
 def test_the_unit_of_a_worst_interval_is_said_by_its_name():
     assert (unit_words("tps_worst", "1/s"), unit_words("stalls_per_min", "1/min")) == ("", "")
     assert (unit_words("tps_variation", "%"), unit_words("my_worst", "1/s")) == ("%", "1/s")
+
+
+def test_a_p_value_has_two_digits_and_no_more_than_three_zeros():
+    assert [p_value(value) for value in (0.00012, 0.0341, 0.5, None)] == ["< 0.001", "0.034", "0.50", "–"]
