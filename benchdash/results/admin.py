@@ -5,6 +5,7 @@ from django.contrib import admin
 from benchdash.accounts.admin import ReadOnlyAdmin
 from benchdash.results.models import (
     Alias,
+    Baseline,
     Configuration,
     ConfigurationContent,
     Environment,
@@ -15,6 +16,7 @@ from benchdash.results.models import (
     ServerVersion,
     TouchedSeries,
     Workload,
+    WorkloadGroup,
 )
 
 
@@ -77,3 +79,19 @@ class TouchedSeriesAdmin(ReadOnlyAdmin):
     list_display = ("series", "touched_at", "quiet")
     list_select_related = ("series__product", "series__workload")
     list_filter = ("quiet",)
+
+
+@admin.register(WorkloadGroup)
+class WorkloadGroupAdmin(ReadOnlyAdmin):
+    list_display = ("name", "position", "patterns", "project")
+    list_filter = ("project",)
+    list_select_related = ("project",)
+    ordering = ("project", "position")
+
+
+@admin.register(Baseline)
+class BaselineAdmin(ReadOnlyAdmin):
+    list_display = ("name", "product", "branch", "hardware", "set_by", "set_at", "reason", "project")
+    list_filter = ("project",)
+    list_select_related = ("project", "product", "hardware", "version", "set_by")
+    ordering = ("-pk",)

@@ -1,8 +1,8 @@
 """What the groups of a branch are held against: set and moved by people, with a reason."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, date
 from typing import Any, Final
 
 from django.db import transaction
@@ -47,7 +47,7 @@ class Stream:
 class Target:
     """What a stream is held against: a release, or with ``branch_group`` a group of the branch itself.
 
-    ``day`` is when that group was first measured; without a commit it is the group.
+    ``day`` says which group where there is no commit.
     """
 
     version: ServerVersion
@@ -77,8 +77,8 @@ def set_baseline(
         raise BaselineError("a baseline is moved for a reason: say it")
     if len(reason) > LONGEST_REASON:
         raise BaselineError(f"a reason has at most {LONGEST_REASON} characters")
-    if target and not _is_measured(project, stream, target):
-        raise BaselineError("nothing of this was measured there")
+    if target:
+        target = _measured(project, stream, target)
     row = Baseline(
         project=project,
         **asdict(stream),
@@ -101,7 +101,8 @@ def _meaning(row: Baseline | None) -> tuple[Any, ...]:
     return (row.version_id, row.branch_group, row.day) if row else (None, False, None)
 
 
-def _is_measured(project: Project, stream: Stream, target: Target) -> bool:
+def _measured(project: Project, stream: Stream, target: Target) -> Target:
+    """The target with the day on which its commit was first measured. Raises BaselineError."""
     runs = Run.objects.filter(
         project=project,
         excluded_at=None,
@@ -109,9 +110,10 @@ def _is_measured(project: Project, stream: Stream, target: Target) -> bool:
         branch=stream.branch if target.branch_group else "",
         **stream.of_runs,
     )
-    if target.branch_group and not target.version.commit:
-        if target.day is None:
-            return False
-        midnight = datetime.combine(target.day, time(), UTC)
-        runs = runs.filter(started_at__gte=midnight, started_at__lt=midnight + timedelta(days=1))
-    return runs.exists()
+    days = {start.astimezone(UTC).date() for start in runs.values_list("started_at", flat=True)}
+    is_night = target.branch_group and not target.version.commit
+    if not days or (is_night and target.day not in days):
+        raise BaselineError("nothing of this was measured there")
+    if is_night:
+        return target
+    return replace(target, day=min(days) if target.branch_group else None)

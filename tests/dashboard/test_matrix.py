@@ -332,6 +332,7 @@ def test_a_baseline_can_be_moved_back_and_taken_back(client, project, alice):
         ({"target": "group.1"}, "the target is missing or malformed"),
         ({"target": "release.999999999"}, "there is no such version"),
         ({"target": "group.999999999.2026-13-41"}, "there is no such version"),
+        ({"target": "group.999999999.9999-12-31"}, "there is no such version"),
         ({"target": "none"}, "this is the baseline already"),
     ],
 )
@@ -347,7 +348,8 @@ def test_a_night_without_runs_cannot_be_the_baseline(client, project, alice):
     answer = move(client, project, night(project, 9))
     assert "The baseline stays: nothing of this was measured there." in text_of(answer)
     pk = project.versions.get().pk
-    assert "nothing of this was measured" in text_of(move(client, project, f"release.{pk}"))
+    for target in (f"release.{pk}", f"group.{pk}.9999-12-31", f"group.{pk}.0001-01-01"):
+        assert "nothing of this was measured" in text_of(move(client, project, target))
 
 
 def test_who_may_not_triage_sees_the_baseline_and_nothing_to_move_it(client, project, alice):

@@ -54,7 +54,8 @@ def test_each_place_of_a_branch_has_its_own_and_the_newest_counts(project, alice
 
 def test_a_commit_is_named_with_its_day(project, alice):
     run = measure(project, commit="3f9a2c1ab0")
-    row = set_baseline(project, stream_of(run), Target(run.version, True, START.date()), by=alice, reason="a")
+    measure(project, commit="3f9a2c1ab0", started_at=START + timedelta(days=3))
+    row = set_baseline(project, stream_of(run), Target(run.version, True), by=alice, reason="a")
     assert row.name == "2 Mar 2026, commit 3f9a2c1a"
 
 
