@@ -268,7 +268,7 @@ def test_a_member_moves_the_baseline_with_a_reason_and_everything_says_so(client
         ["scan 4 threads", "200.0", "−50.0 %", "−75.0 %"],
     ]
     text = text_of(answer)
-    assert "Baseline: 3 Mar 2026 , set by Alice just now because “the pool was resized”" in text
+    assert "Baseline: 3 Mar 2026 set by Alice just now because “the pool was resized”" in text
     [entry] = project.audit_entries.all()
     assert (entry.action, entry.subject, entry.reason) == (
         "baseline moved",
@@ -357,7 +357,7 @@ def test_who_may_not_triage_sees_the_baseline_and_nothing_to_move_it(client, pro
     move(client, project, night(project, 3))
     client.logout()
     text = text_of(get(client))
-    assert "Baseline: 3 Mar 2026 , set just now" in text
+    assert "Baseline: 3 Mar 2026 set just now" in text
     assert "pool was resized" not in text
     assert "Alice" not in text
     assert "Move the baseline" not in text
