@@ -46,12 +46,14 @@ def curve_of_line(values: Mapping[int, Value]) -> Curve | None:
 def figures_table(
     curves: Sequence[tuple[Line, Curve]], *, before: int | None, after: int | None
 ) -> FiguresTable | None:
-    """``before`` and ``after`` choose the scale-up; None: from the fewest, to the most threads, and with
-    neither chosen also the last step. None where there is no curve.
+    """``before`` and ``after`` choose the scale-up; None: from the fewest, to the most threads that all
+    curves have, and with neither chosen also the last step. None where there is no curve.
     """
-    counts = sorted({point.threads for _, curve in curves for point in curve.points})
-    if not counts:
+    if not curves:
         return None
+    measured = [{point.threads for point in curve.points} for _, curve in curves]
+    shared = set.intersection(*measured)
+    counts = sorted(shared if len(shared) > 1 else set.union(*measured))
     pairs = [(before or counts[0], after or counts[-1])]
     if not (before or after) and len(counts) > 2:
         pairs.append((counts[-2], counts[-1]))

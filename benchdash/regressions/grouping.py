@@ -82,7 +82,7 @@ def update_incidents(product_id: int, *, branch: str, line: str) -> None:
         ).select_related("until")
     )
     ranks = _ranks(change_points, branch=branch)
-    looked_at = stream.filter(is_derived=False).exclude(metric__regex=UNWATCHED_METRICS).count()
+    looked_at = stream.exclude(metric__regex=UNWATCHED_METRICS).count()
     left = {incident.pk: incident for incident in known}
     found: list[tuple[Incident, _Cluster]] = []
     for cluster in _clusters(change_points, ranks):

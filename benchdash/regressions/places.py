@@ -40,15 +40,14 @@ _UNWATCHED = (
     r"gc\.(count|time)",
     "stalls_per_min",
     "stalled_percent",
+    # The peak is one of the throughputs that are watched, and the knee follows the scale-up.
+    "curve_(peak|knee_threads)",
     f"({'|'.join(THROUGHPUT)})_(worst|variation)",
 )
 UNWATCHED_METRICS = rf"^((statement|script)_[0-9]+\..*|(.*\.)?({'|'.join(_UNWATCHED)}))$"
 """A pattern that PostgreSQL and Python read alike."""
 
 _IS_UNWATCHED = re.compile(UNWATCHED_METRICS)
-
-# The peak is one of the throughputs that are watched, and the knee follows the scale-up.
-_WATCHED_OF_CURVES = ("curve_peak_threads", "curve_scale_up")
 
 SPEED_OF_THE_MACHINE = "client_cpu_per_op"
 """The same client does the same for every operation: its cost moves with the machine, not the server."""
@@ -119,7 +118,7 @@ class History:
 
     @property
     def is_watched(self) -> bool:
-        return not self.series.is_derived and is_watched(self.series.metric)
+        return is_watched(self.series.metric)
 
     @cached_property
     def values(self) -> NDArray[np.float64]:
@@ -199,23 +198,25 @@ class Table:
 
 def table_of(histories: Mapping[int, History]) -> Table:
     """Of what tools printed: what was derived of it is no further evidence."""
-    return _table([history for history in histories.values() if history.is_watched], histories)
+    printed = {pk: history for pk, history in histories.items() if not history.series.is_derived}
+    return _table(printed)
 
 
 def table_of_curves(histories: Mapping[int, History]) -> Table:
     """Of the derived series that are watched: the peak of a scaling curve may move and nothing else."""
-    return _table([one for one in histories.values() if one.series.metric in _WATCHED_OF_CURVES], {})
+    return _table({pk: history for pk, history in histories.items() if history.series.is_derived})
 
 
-def _table(histories: Sequence[History], beside: Mapping[int, History]) -> Table:
-    """``beside`` are histories that may tell the speed of the machine."""
-    watched: dict[Key, History] = {(history.what, history.series.metric): history for history in histories}
+def _table(histories: Mapping[int, History]) -> Table:
+    watched: dict[Key, History] = {
+        (history.what, history.series.metric): history for history in histories.values() if history.is_watched
+    }
     return Table(
         values={key: history.values for key, history in watched.items()},
         directions={key: history.series.better for key, history in watched.items()},
         machine={
             history.what: history.values
-            for history in beside.values()
+            for history in histories.values()
             if history.series.metric == SPEED_OF_THE_MACHINE
         },
         expected=changed_surroundings(watched.values()),

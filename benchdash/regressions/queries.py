@@ -83,7 +83,10 @@ def open_incidents(project: Project) -> QuerySet[Incident]:
 
 
 def evidence(incident: Incident) -> list[ChangePoint]:
-    """The live change points of an incident, the largest change of speed first; one statement."""
+    """The live change points of an incident, the largest change of speed first; one statement.
+
+    Those of derived series stand last: the loss that moved a peak was measured too.
+    """
     found = incident.change_points.filter(LIVE).select_related(
         "series__workload",
         "series__hardware",
@@ -96,7 +99,7 @@ def evidence(incident: Incident) -> list[ChangePoint]:
         "last_good__content",
         "last_good__environment",
     )
-    return sorted(found, key=lambda one: (-abs(one.speed_change), one.pk))
+    return sorted(found, key=lambda one: (one.series.is_derived, -abs(one.speed_change), one.pk))
 
 
 @dataclass(frozen=True, slots=True)

@@ -160,6 +160,8 @@ def short_metric_name(metric: str) -> str:
         return f"response time {metric.removeprefix('latency_').replace('_', '.')}"
     if metric not in _NAMES and (found := of_intervals(metric)):
         return f"{short_metric_name(found[0])} {found[1]}"
+    if metric in DERIVED:
+        return metric.replace("_", " ")
     return metric.replace("_per_s", "/s").replace("_per_min", "/min") if metric in _NAMES else metric
 
 

@@ -10,9 +10,11 @@ from django.test.utils import CaptureQueriesContext
 
 from benchdash.dashboard.columns import short_id
 from benchdash.regressions.comparison import Selector, columns_of
+from benchdash.regressions.models import Incident
 from benchdash.regressions.services import analyse_touched
 from tests.builders import make_project, make_record, make_runs
 from tests.dashboard.pages import text_of
+from tests.regressions.test_curve_series import FALLING, RISING, records
 
 pytestmark = pytest.mark.django_db
 
@@ -91,6 +93,12 @@ def test_the_address_chooses_the_thread_counts_of_the_scale_up(client, project):
     assert "2 to 8 threads" in text
     assert "−20.0 % 2.08x 52.0 %" in text
     assert "2 to 999 threads" in text_of(get(client, "from=2&to=999"))
+
+
+def test_the_scale_up_is_between_what_all_curves_have(client, project):
+    measure(project, versions=["10.2.44"])
+    measure(project, versions=["10.6.23"], tps={**TPS, 32: 2000.0})
+    assert "1 to 16 threads 8 to 16 threads" in text_of(get(client))
 
 
 def test_repeats_tell_where_else_the_peak_may_be(client, project):
@@ -245,6 +253,18 @@ def test_the_figures_lead_to_the_history_of_the_peak(client, project):
     assert "peak of the scaling curve" not in text_of(answer)
     history = text_of(client.get("/p/bench/history/?workload=ro&metric=curve_peak_threads"))
     assert "threads at the peak of the scaling curve" in history
+
+
+def test_an_incident_names_the_peak_that_moved_and_charts_it(client, project):
+    make_runs(records([RISING] * 12 + [FALLING] * 5), project=project)
+    analyse_touched()
+    incident = Incident.objects.get()
+    text = text_of(client.get(f"/p/bench/incidents/{incident.pk}/"))
+    assert "Transactions per second of oltp_read_only at 64 threads went from 2,6" in text
+    assert "3 of 6 series changed" in text
+    assert "curve peak threads" in text
+    assert "64.00" in text
+    assert "32.00" in text
 
 
 def test_what_is_derived_is_compared_at_no_thread_count(client, project):

@@ -153,7 +153,7 @@ def test_a_peak_that_moved_is_found_as_one_change(project):
     }
     # The loss is that of throughput at 64 threads, not that of a peak at half the threads.
     assert incident.worst == pytest.approx(1600 / 2600 - 1, abs=0.01)
-    assert incident.looked_at == 4
+    assert incident.looked_at == 6
 
 
 def test_what_is_derived_is_no_evidence_for_what_was_measured(project):

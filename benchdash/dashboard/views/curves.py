@@ -1,5 +1,6 @@
 """Scaling curves: throughput and response time against threads, and what each curve says in figures."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -159,18 +160,14 @@ def _at_thread_counts(measured: Measured) -> Measured:
 
 
 def _with_curves(tables: Sequence[ComparisonTable]) -> list[ComparisonTable]:
-    """What has several thread counts, by workload; the rest is for bars on the other page."""
-    kept = []
-    for table in tables:
-        rows = [row for row in table.rows if row.threads is not None]
-        several = {row.workload for row in rows if _has_several(rows, row.workload)}
-        if several:
-            kept.append(replace(table, rows=tuple(row for row in rows if row.workload in several)))
-    return kept
-
-
-def _has_several(rows: Sequence[Row], workload: str) -> bool:
-    return sum(row.workload == workload for row in rows) > 1
+    """The workloads of which a metric has several thread counts, with what their other metrics have."""
+    counted = [replace(table, rows=tuple(row for row in table.rows if row.threads)) for table in tables]
+    numbers_of = [Counter(row.workload for row in table.rows) for table in counted]
+    several = {workload for of_table in numbers_of for workload, number in of_table.items() if number > 1}
+    kept = [
+        replace(table, rows=tuple(row for row in table.rows if row.workload in several)) for table in counted
+    ]
+    return [table for table in kept if table.rows]
 
 
 def _pages(request: HttpRequest, tables: Sequence[ComparisonTable]) -> Page[str]:
@@ -266,7 +263,7 @@ def _panels(
             addresses=addresses,
             draw_curve=_drawing(_look(own, lines), own, addresses),
         )
-        made.append(replace(panel, title=_title(table, own, lines)))
+        made.append(replace(panel, title=_title(table, own, lines)) if panel.is_curve else panel)
     return made
 
 
