@@ -9,11 +9,13 @@ from itertools import chain
 from statistics import median
 from typing import Final
 
+import numpy as np
+
 from benchdash.regressions.detection import Sample, compare_samples
 from benchdash.regressions.detection.compare import EQUIVALENT
 from benchdash.regressions.models import ChangePoint
 from benchdash.regressions.noise_floors import Levels
-from benchdash.regressions.places import History
+from benchdash.regressions.places import noise_of
 from benchdash.regressions.queries import Difference, change_points, differences, places
 from benchdash.results.models import UNKNOWN_VERSION, ConfigurationContent, Environment, Run, Series
 from benchdash.results.queries import Point, histories, positions
@@ -64,7 +66,7 @@ class Line:
     @cached_property
     def noise(self) -> float | None:
         """Relative standard deviation of a group where nothing changes; None for fewer than four."""
-        return History(self.series, self.points).noise
+        return noise_of(np.array([point.value for point in self.points]))
 
     @property
     def since_previous(self) -> "Change | None":

@@ -8,11 +8,12 @@ are still coming in, or that broke off, would show a peak elsewhere.
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
+import numpy as np
+
 from benchdash.regressions.detection.curves import LEAST_COUNTS, CurvePoint, Shape, scale_up, shape_of
 from benchdash.regressions.places import History
 from benchdash.results.derived import DerivedSeries, store_derived
 from benchdash.results.models import Series
-from benchdash.results.queries import Point
 from benchdash.results.readings import DERIVED, HIGHER
 
 # The most telling first.
@@ -52,39 +53,41 @@ def _curves(histories: Mapping[int, History]) -> Iterator[_Curve]:
 def _derived(curve: _Curve) -> list[DerivedSeries]:
     values: dict[str, dict[int, float]] = defaultdict(dict)
     counts = _usual_counts(curve)
-    for at in range(len(next(iter(curve.values())).points)):
-        group = {threads: curve[threads].points[at] for threads in counts}
-        for metric, run_id, value in _figures(group):
+    usual = {threads: curve[threads] for threads in counts}
+    for at in range(next(iter(curve.values())).length):
+        for metric, run_id, value in _figures(usual, at):
             values[metric][run_id] = value
     source = next(iter(curve.values())).series
+    read_from = max(history.measured.read_from for history in curve.values())
     return [
-        DerivedSeries(source, metric, DERIVED[metric] or source.unit, of_metric)
+        DerivedSeries(source, metric, DERIVED[metric] or source.unit, of_metric, read_from)
         for metric, of_metric in values.items()
     ]
 
 
 def _usual_counts(curve: _Curve) -> list[int]:
     """The thread counts of at least half of the groups that have enough of them; empty: too few."""
-    groups = [
-        [threads for threads, point in zip(curve, points, strict=True) if point]
-        for points in zip(*(history.points for history in curve.values()), strict=True)
-    ]
+    there = np.array([np.isfinite(history.values) for history in curve.values()])
+    groups = [[threads for threads, has in zip(curve, column, strict=True) if has] for column in there.T]
     whole = [counts for counts in groups if len(counts) >= LEAST_COUNTS]
     had = Counter(threads for counts in whole for threads in counts)
     usual = sorted(threads for threads, times in had.items() if 2 * times >= len(whole))
     return usual if len(usual) >= LEAST_COUNTS else []
 
 
-def _figures(group: Mapping[int, Point | None]) -> Iterator[tuple[str, int, float]]:
+def _figures(curve: _Curve, at: int) -> Iterator[tuple[str, int, float]]:
     """Metric, run and value of one group: on its latest run at the peak. None where it is not whole."""
-    points = [CurvePoint(threads, point.value, point.values) for threads, point in group.items() if point]
-    shape = shape_of(points) if len(points) == len(group) else None
+    points = [
+        CurvePoint(threads, float(history.values[at]), tuple(history.values_at(at)))
+        for threads, history in curve.items()
+        if np.isfinite(history.values[at])
+    ]
+    shape = shape_of(points) if len(points) == len(curve) else None
     if shape is None:
         return
-    at_peak = group[shape.peak.threads]
-    if at_peak:
-        for metric, value in _values(shape, points):
-            yield metric, at_peak.run_id, value
+    run_id = curve[shape.peak.threads].at(at).run_id
+    for metric, value in _values(shape, points):
+        yield metric, run_id, value
 
 
 def _values(shape: Shape, points: list[CurvePoint]) -> Iterator[tuple[str, float]]:

@@ -1,8 +1,9 @@
 """One place of measurement, as detection sees it: its series side by side over the same groups."""
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
 from functools import cached_property
 
 import numpy as np
@@ -11,8 +12,8 @@ from numpy.typing import NDArray
 
 from benchdash.regressions.detection.joint import Key
 from benchdash.regressions.detection.releases import MOST_GROUPS, Sessions
+from benchdash.results.layouts import Measured, Runs, lay_out, medians
 from benchdash.results.models import Series
-from benchdash.results.queries import Point, histories, positions
 from benchdash.results.readings import Direction
 from benchdash.results.sessions import session_means
 from benchdash.results.stability import THROUGHPUT
@@ -103,14 +104,23 @@ def all_places(series: QuerySet[Series]) -> list[Place]:
     return [Place(*row) for row in rows]
 
 
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The runs of one series at one position: when the first started, and the ids of the first and latest."""
+
+    time: datetime
+    first_run_id: int
+    run_id: int
+
+
 @dataclass(frozen=True)
 class History:
-    """The points of one series, laid on the positions of its place. ``None`` where it has no group."""
+    """The groups of one series, laid on the positions of its place."""
 
     series: Series
-    points: Sequence[Point | None] = field(repr=False)
-    # Of a derived series, whose value may move to another run of its group: where every run of the place is.
-    place: Mapping[int, int] = field(default_factory=dict, repr=False)
+    length: int
+    runs: Runs = field(repr=False)
+    measured: Measured = field(repr=False)
 
     @property
     def what(self) -> Hashable:
@@ -122,58 +132,110 @@ class History:
 
     @cached_property
     def values(self) -> NDArray[np.float64]:
-        """One value a position, in the series' unit; NaN where there is none."""
-        return np.array([np.nan if point is None else point.value for point in self.points], dtype=float)
+        """The median of each position, in the series' unit; NaN where there is none."""
+        return medians(self._positions, self.measured.values, self.length)
 
     @cached_property
     def noise(self) -> float | None:
-        """Relative sd of a group at one level, from the median absolute difference of neighbours' logs."""
-        values = self.values[np.isfinite(self.values) & (self.values > 0)]
-        if len(values) < 4:
-            return None
-        return float(np.median(np.abs(np.diff(np.log(values)))) / (0.6745 * np.sqrt(2)))
+        return noise_of(self.values)
 
     @cached_property
-    def _position_of_run(self) -> dict[int, int]:
-        return {run: at for at, point in enumerate(self.points) if point for run in point.run_ids}
+    def _positions(self) -> NDArray[np.int64]:
+        return self.runs.positions[self.measured.runs]
 
     def position_of(self, run_id: int) -> int | None:
-        """Where the group of a run is, or None where the run is no longer part of this history."""
-        return self._position_of_run.get(run_id, self.place.get(run_id))
+        """Where the group of a run is, or None where the run is no part of this history.
+
+        The value of a derived series may move to another run of its group.
+        """
+        index = self.runs.index_of.get(run_id)
+        if index is None:
+            return None
+        if self.series.is_derived:
+            return int(self.runs.positions[index])
+        at = int(np.searchsorted(self.measured.runs, index))
+        is_measured = at < len(self.measured.runs) and self.measured.runs[at] == index
+        return int(self._positions[at]) if is_measured else None
+
+    def is_beyond(self, run_id: int) -> bool:
+        """Whether a run came in before all that were read, so that nothing is known of it."""
+        return run_id < self.measured.read_from
 
     def has(self, position: int) -> bool:
-        return any(self.points[position:])
+        return bool(len(self._positions)) and int(self._positions[-1]) >= position
 
-    def at(self, position: int) -> Point:
+    def at(self, position: int) -> Group:
         """The first group at or after a position. Raises LookupError where there is none."""
-        for point in self.points[position:]:
-            if point:
-                return point
-        raise LookupError(position)
+        start = int(np.searchsorted(self._positions, position))
+        if start == len(self._positions):
+            raise LookupError(position)
+        return self._group(int(self._positions[start]))
 
-    def before(self, position: int) -> Point | None:
-        return next((point for point in reversed(self.points[:position]) if point), None)
+    def before(self, position: int) -> Group | None:
+        """The last group before a position."""
+        end = int(np.searchsorted(self._positions, position))
+        return self._group(int(self._positions[end - 1])) if end else None
 
     def groups_around(self, position: int) -> tuple[int, int]:
         """How many groups lie before a position and from it on."""
-        return sum(map(bool, self.points[:position])), sum(map(bool, self.points[position:]))
+        there = np.isfinite(self.values)
+        return int(there[:position].sum()), int(there[position:].sum())
+
+    def surroundings(self, ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Positions, and the id of each group's latest run's content or environment where it is known."""
+        latest = np.flatnonzero(np.append(self._positions[1:] != self._positions[:-1], True))
+        found = ids[self.measured.runs[latest]]
+        return self._positions[latest][found > 0], found[found > 0]
+
+    def values_at(self, position: int) -> list[float]:
+        """Those of the runs at a position, in the order of their starts."""
+        found: list[float] = self.measured.values[self._slice(position)].tolist()
+        return found
+
+    def sessions(self, position: int) -> Sequence[float]:
+        """The value of each session at a position; a run of which none is known is one of its own."""
+        values = self.values_at(position)
+        runs = self.measured.runs[self._slice(position)].tolist()
+        named = [self.runs.sessions[run] for run in runs]
+        if not any(named) or min(values) <= 0:
+            return values
+        return session_means(values, [name or f"run {run}" for name, run in zip(named, runs, strict=True)])
+
+    def _group(self, position: int) -> Group:
+        runs = self.measured.runs[self._slice(position)]
+        return Group(
+            time=datetime.fromtimestamp(float(self.runs.started_at[runs[0]]), UTC),
+            first_run_id=int(self.runs.ids[runs[0]]),
+            run_id=int(self.runs.ids[runs[-1]]),
+        )
+
+    def _slice(self, position: int) -> slice:
+        start, end = np.searchsorted(self._positions, [position, position + 1])
+        return slice(int(start), int(end))
+
+
+def noise_of(values: NDArray[np.float64]) -> float | None:
+    """Relative sd of a group at one level, from the median absolute difference of neighbours' logs.
+
+    None for fewer than four values; what is missing or not positive is left out.
+    """
+    values = values[np.isfinite(values) & (values > 0)]
+    if len(values) < 4:
+        return None
+    return float(np.median(np.abs(np.diff(np.log(values)))) / (0.6745 * np.sqrt(2)))
+
+
+# Of a place with more measurements only the newest are looked at: a hundred bytes of memory each.
+MOST_VALUES = 1_000_000
 
 
 def place_histories(place: Place) -> dict[int, History]:
     """The histories of all series of a place, by id, over common positions."""
     series = {one.pk: one for one in place.series()}
-    points = histories(list(series))
-    order = positions(points.values(), branch=place.branch)
-    derived = {one.pk for one in series.values() if one.is_derived}
-    of_runs = {
-        run: order[point.position]
-        for of_series in (points.values() if derived else ())
-        for point in of_series
-        for run in point.run_ids
-    }
+    layout = lay_out(series.values(), most_values=MOST_VALUES)
     return {
-        pk: History(one, _lay_out(points[pk], order), of_runs if pk in derived else {})
-        for pk, one in series.items()
+        pk: History(series[pk], layout.length, layout.runs, measured)
+        for pk, measured in layout.measured.items()
     }
 
 
@@ -221,18 +283,11 @@ def _table(histories: Mapping[int, History]) -> Table:
         },
         expected=changed_surroundings(watched.values()),
         sessions={
-            key: [_sessions(point) for point in one.points[:MOST_GROUPS]] for key, one in watched.items()
+            key: [one.sessions(position) for position in range(min(one.length, MOST_GROUPS))]
+            for key, one in watched.items()
         },
         series={key: history.series.pk for key, history in watched.items()},
     )
-
-
-def _sessions(point: Point | None) -> Sequence[float]:
-    """The value of each session of a group; a run of which none is known is one of its own."""
-    if point is None:
-        return ()
-    known = point.sessions and min(point.values) > 0
-    return session_means(point.values, point.sessions) if known else point.values
 
 
 def changed_surroundings(histories: Iterable[History]) -> frozenset[int]:
@@ -240,30 +295,12 @@ def changed_surroundings(histories: Iterable[History]) -> frozenset[int]:
     return frozenset(
         at
         for history in histories
-        for at in (*_differing(history, _content), *_differing(history, _environment))
+        for ids in (history.runs.content_ids, history.runs.environment_ids)
+        for at in _differing(*history.surroundings(ids))
     )
 
 
-def _differing(history: History, surroundings: Callable[[Point], int | None]) -> Iterator[int]:
-    last = None
-    for at, point in enumerate(history.points):
-        now = surroundings(point) if point else None
-        if now is not None:
-            if last not in (None, now):
-                yield at
-            last = now
-
-
-def _content(point: Point) -> int | None:
-    return point.content_id
-
-
-def _environment(point: Point) -> int | None:
-    return point.environment_id
-
-
-def _lay_out(points: Sequence[Point], order: dict[Hashable, int]) -> list[Point | None]:
-    laid_out: list[Point | None] = [None] * len(order)
-    for point in points:
-        laid_out[order[point.position]] = point
-    return laid_out
+def _differing(positions: NDArray[np.int64], ids: NDArray[np.int64]) -> list[int]:
+    """Positions whose id is not that of the one before."""
+    found: list[int] = positions[1:][ids[1:] != ids[:-1]].tolist()
+    return found

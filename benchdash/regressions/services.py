@@ -41,6 +41,8 @@ _log = logging.getLogger(__name__)
 
 # A shift may move by so many groups as data arrive, and is still the same change point.
 _SAME_WITHIN = 5
+# Times of the database as numbers are a quarter of a microsecond apart.
+_ROUNDING_S = 1e-6
 # Any constant: it keeps these locks apart from other uses of PostgreSQL's advisory locks.
 _LOCK = 20117
 # Of a history that is imported at once, only so many of the last groups are looked at one by one that all
@@ -325,18 +327,12 @@ def _known_positions(
 
 def _first_new_position(histories: Mapping[int, History], new_since: datetime | None) -> int:
     """The first position that analysis has not seen, or one so near the end that it is soon reached."""
-    groups = next((len(history.points) for history in histories.values()), 0)
-    if new_since is None:
-        return groups
-    positions = {
-        run_id: at
-        for history in histories.values()
-        for at, point in enumerate(history.points)
-        if point
-        for run_id in point.run_ids
-    }
-    new_runs = Run.objects.filter(pk__in=list(positions), recorded_at__gte=new_since)
-    first_new = min((positions[pk] for pk in new_runs.values_list("pk", flat=True)), default=groups)
+    history = next(iter(histories.values()), None)
+    if history is None or new_since is None:
+        return history.length if history else 0
+    groups = history.length
+    is_new = history.runs.recorded_at >= new_since.timestamp() - _ROUNDING_S
+    first_new = int(history.runs.positions[is_new].min()) if is_new.any() else groups
     most_looks = _MOST_VALUES // max(1, groups * len(histories))
     return max(first_new, groups - most_looks)
 
@@ -382,7 +378,12 @@ def _match(
         if nearest:
             left.remove(nearest)
         pairs.append((one, nearest))
-    return pairs + [(None, change_point) for change_point in left if not _is_withdrawn(change_point)]
+    gone = [
+        change_point
+        for change_point in left
+        if not _is_withdrawn(change_point) and not history.is_beyond(change_point.run_id)
+    ]
+    return pairs + [(None, change_point) for change_point in gone]
 
 
 def _is_withdrawn(change_point: ChangePoint) -> bool:

@@ -12,12 +12,16 @@ _Key = tuple[int, str]
 
 @dataclass(frozen=True, slots=True)
 class DerivedSeries:
-    """``source`` is one of the series of which it was computed; ``values`` are by the run that holds each."""
+    """``source`` is one of the series of which it was computed; ``values`` are by the run that holds each.
+
+    What hangs on runs with an id less than ``read_from`` was not computed anew and stays as it is.
+    """
 
     source: Series
     metric: str
     unit: str
     values: Mapping[int, float]
+    read_from: int = 0
 
     @property
     def key(self) -> _Key:
@@ -69,7 +73,12 @@ def store_derived(stored: Collection[Series], wanted: Sequence[DerivedSeries]) -
     }
     measured = Measurement.objects.filter(series__in=[by_key[key].pk for key in by_wanted_key])
     known = {(row[0], row[1]): row[2] for row in measured.values_list("series_id", "run_id", "value")}
-    stale = known.keys() - values.keys()
+    read_from = {by_key[key].pk: one.read_from for key, one in by_wanted_key.items()}
+    stale = {
+        (series_id, run_id)
+        for series_id, run_id in known.keys() - values.keys()
+        if run_id >= read_from[series_id]
+    }
     fresh = {key: value for key, value in values.items() if known.get(key) != value}
     if stale:
         Measurement.objects.filter(pk__in=list(stale)).delete()

@@ -108,14 +108,15 @@ def histories(
     of_series = Series.objects.in_bulk(points)
     groups = _groups(of_series, excluded=excluded, since=since, newest=newest)
     versions = measured_versions({sample.version_id for _, _, samples in groups for sample in samples})
-    commit_times = _commit_times(of_series.values(), versions.values())
+    times = commit_times(of_series.values(), versions.values())
     sessions = [_sessions(samples) for _, _, samples in groups]
     levels = _levels([[sample.value for sample in samples] for _, _, samples in groups], sessions)
     for (series_id, position, samples), level, of_group in zip(groups, levels, sessions, strict=True):
         version = versions[samples[-1].version_id]
-        placed_at = _placed_at(version, of_series[series_id], samples, commit_times)
+        series, first = of_series[series_id], _moment(samples[0].started_at)
+        at = placed_at(version, series.product_id, series.branch, first, times)
         points[series_id].append(
-            _point(position, samples, level, version=version, placed_at=placed_at, sessions=of_group)
+            _point(position, samples, level, version=version, placed_at=at, sessions=of_group)
         )
     for series in of_series.values():
         points[series.pk].sort(key=partial(_order, branch=series.branch))
@@ -270,32 +271,40 @@ def _sessions(samples: Sequence[_Sample]) -> tuple[str, ...]:
 
 
 def _order(point: Point, branch: str) -> tuple[Any, ...]:
+    return order_of_group(point.version, branch, point.placed_at, point.time, point.content_id)
+
+
+def order_of_group(
+    version: MeasuredVersion, branch: str, placed_at: datetime, time: datetime, content_id: int | None
+) -> tuple[Any, ...]:
+    """By which groups are sorted; ``time`` is the start of the first run, ``placed_at`` as of a point."""
     if branch:
-        return point.placed_at, point.commit or "", point.time, point.content_id or 0
-    return point.version.sort_key, point.placed_at, point.time, point.version.pk, point.content_id or 0
+        return placed_at, version.commit or "", time, content_id or 0
+    return version.sort_key, placed_at, time, version.pk, content_id or 0
 
 
-_CommitKey = tuple[int, str, str | None]
+CommitKey = tuple[int, str, str | None]
+"""Product, branch and commit."""
 
 
-def _placed_at(
+def placed_at(
     version: MeasuredVersion,
-    series: Series,
-    samples: Sequence[_Sample],
-    commit_times: Mapping[_CommitKey, datetime],
+    product_id: int,
+    branch: str,
+    time: datetime,
+    commit_times: Mapping[CommitKey, datetime],
 ) -> datetime:
+    """Where a group with this version stands, whose first run started at ``time``; see Point."""
     if version.committed_at:
         return version.committed_at
-    if not series.branch:
+    if not branch:
         return _BEFORE_ALL
-    return commit_times.get(
-        (series.product_id, series.branch, version.commit), _moment(samples[0].started_at)
-    )
+    return commit_times.get((product_id, branch, version.commit), time)
 
 
-def _commit_times(
+def commit_times(
     all_series: Iterable[Series], versions: Iterable[MeasuredVersion]
-) -> dict[_CommitKey, datetime]:
+) -> dict[CommitKey, datetime]:
     """For commits without a time: another build's, or when the commit was first measured on its branch."""
     commits = {version.commit for version in versions if version.commit and not version.committed_at}
     if not commits:

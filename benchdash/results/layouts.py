@@ -1,0 +1,219 @@
+"""Histories of all series of one place as arrays over common positions: what analysis reads.
+
+A place may have millions of measurements; as points (see benchdash.results.queries) each would take a
+kilobyte, here it takes some tens of bytes.
+"""
+
+from collections.abc import Collection, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from django.db import connection
+from numpy.typing import NDArray
+
+from benchdash.results.models import Series
+from benchdash.results.queries import (
+    MeasuredVersion,
+    commit_times,
+    measured_versions,
+    order_of_group,
+    placed_at,
+)
+from benchdash.results.sessions import session_of
+
+Indexes = NDArray[np.int64]
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Those of all series of a place, in the order of their positions and starts; one element each.
+
+    Times are epoch seconds; ids of content and environment are 0 where nothing is known.
+    """
+
+    ids: Indexes
+    positions: Indexes
+    started_at: Numbers
+    recorded_at: Numbers
+    content_ids: Indexes
+    environment_ids: Indexes
+    sessions: Sequence[str | None]
+
+    @cached_property
+    def index_of(self) -> dict[int, int]:
+        """By the id of a run."""
+        return {pk: at for at, pk in enumerate(self.ids.tolist())}
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What one series has: ``runs`` are indexes of Runs in ascending order, ``values`` belong to them.
+
+    Runs whose id is less than ``read_from`` were not read.
+    """
+
+    runs: Indexes
+    values: Numbers
+    read_from: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """``length`` is the number of positions; ``measured`` is by the id of a series."""
+
+    runs: Runs
+    length: int
+    measured: dict[int, Measured]
+
+
+def lay_out(series: Collection[Series], *, most_values: int) -> Layout:
+    """The runs that count of series of one product and branch (or of releases), on common positions.
+
+    Where the series could have more than ``most_values`` values together, each brings as many of the runs
+    that came in last as fit. Two statements, three where commits have no time.
+    """
+    newest = max(1, most_values // max(1, len(series)))
+    series_ids, run_ids, values = _values([one.pk for one in series], newest)
+    runs = _runs(series, run_ids)
+    at = _indexes(runs, run_ids)
+    measured = {one.pk: Measured(np.empty(0, np.int64), np.empty(0)) for one in series}
+    for pk, start, end in _blocks(series_ids):
+        counts = np.flatnonzero(at[start:end] >= 0) + start
+        in_order = counts[np.argsort(at[counts])]
+        read_from = int(run_ids[start:end].min()) if end - start == newest else 0
+        measured[pk] = Measured(at[in_order], values[in_order], read_from)
+    length = int(runs.positions[-1]) + 1 if len(runs.positions) else 0
+    return Layout(runs=runs, length=length, measured=measured)
+
+
+def _indexes(runs: Runs, ids: Indexes) -> Indexes:
+    """Where these runs stand among all; -1 for those that do not count."""
+    order = np.argsort(runs.ids)
+    ascending = runs.ids[order]
+    places = np.searchsorted(ascending, ids)
+    known = np.append(ascending, -1)[places] == ids
+    return np.where(known, np.append(order, -1)[places], -1)
+
+
+def _blocks(series_ids: Indexes) -> Iterator[tuple[int, int, int]]:
+    """The id of each series with where its measurements begin and end: the database gives them together."""
+    if not len(series_ids):
+        return
+    starts = np.flatnonzero(np.concatenate(([True], series_ids[1:] != series_ids[:-1])))
+    ends = np.append(starts[1:], len(series_ids))
+    yield from zip(series_ids[starts].tolist(), starts.tolist(), ends.tolist(), strict=True)
+
+
+def medians(positions: Indexes, values: Numbers, length: int) -> Numbers:
+    """The median of the values of each position, which ascend; NaN where there is none."""
+    found = np.full(length, np.nan)
+    if not len(values):
+        return found
+    starts = np.flatnonzero(np.concatenate(([True], positions[1:] != positions[:-1])))
+    n = np.diff(np.append(starts, len(values)))
+    if len(starts) < len(values):
+        values = values[np.lexsort((values, positions))]
+    found[positions[starts]] = (values[starts + (n - 1) // 2] + values[starts + n // 2]) / 2
+    return found
+
+
+# --- reading ----------------------------------------------------------------------------------------------
+
+_VALUES = """
+    COPY (
+        SELECT measured.series_id, measured.run_id, measured.value
+        FROM unnest(%(series)s::bigint[]) AS wanted (id) CROSS JOIN LATERAL (
+            SELECT series_id, run_id, value FROM results_measurement
+            WHERE series_id = wanted.id ORDER BY run_id DESC LIMIT %(newest)s
+        ) measured
+        ORDER BY measured.series_id
+    ) TO STDOUT (FORMAT binary)
+"""
+# Of COPY's binary form: what stands before the rows, and a row of three fields of eight bytes each.
+_HEAD = 19
+_ROW = np.dtype(
+    [
+        ("fields", ">i2"),
+        ("series_bytes", ">i4"),
+        ("series", ">i8"),
+        ("run_bytes", ">i4"),
+        ("run", ">i8"),
+        ("value_bytes", ">i4"),
+        ("value", ">f8"),
+    ]
+)
+
+
+def _values(series_ids: Sequence[int], newest: int) -> tuple[Indexes, Indexes, Numbers]:
+    """Ids of series, ids of runs, and values; one element a measurement."""
+    wanted = {"series": list(series_ids), "newest": newest}
+    # Of the driver's own cursor: that of Django takes no parameters here.
+    with connection.cursor() as cursor, cursor.cursor.copy(_VALUES, wanted) as copy:
+        sent = b"".join(bytes(part) for part in copy)
+    rows = np.frombuffer(sent, dtype=_ROW, offset=_HEAD, count=(len(sent) - _HEAD) // _ROW.itemsize)
+    return rows["series"].astype(np.int64), rows["run"].astype(np.int64), rows["value"].astype(np.float64)
+
+
+_RUNS = """
+    SELECT id, extract(epoch FROM started_at)::float8, extract(epoch FROM recorded_at)::float8, version_id,
+        coalesce(content_id, 0), coalesce(environment_id, 0), CASE WHEN tags <> '{}' THEN tags END
+    FROM results_run WHERE id = ANY(%(runs)s) AND excluded_at IS NULL
+    ORDER BY started_at, id
+"""
+
+
+class _Run(NamedTuple):
+    id: int
+    started_at: float
+    recorded_at: float
+    version_id: int
+    content_id: int
+    environment_id: int
+    tags: Sequence[str] | None
+
+
+def _runs(series: Collection[Series], run_ids: Indexes) -> Runs:
+    with connection.cursor() as cursor:
+        cursor.execute(_RUNS, {"runs": np.unique(run_ids).tolist()})
+        rows = [_Run._make(row) for row in cursor.fetchall()]
+    positions = np.array(_positions(series, rows), dtype=np.int64)
+    order = np.argsort(positions, kind="stable")
+    in_order = [rows[at] for at in order.tolist()]
+    return Runs(
+        ids=np.array([run.id for run in in_order], dtype=np.int64),
+        positions=positions[order],
+        started_at=np.array([run.started_at for run in in_order]),
+        recorded_at=np.array([run.recorded_at for run in in_order]),
+        content_ids=np.array([run.content_id for run in in_order], dtype=np.int64),
+        environment_ids=np.array([run.environment_id for run in in_order], dtype=np.int64),
+        sessions=[session_of(run.tags) if run.tags else None for run in in_order],
+    )
+
+
+def _positions(series: Collection[Series], rows: Sequence[_Run]) -> list[int]:
+    """Where each run stands; ``rows`` are in the order of their starts."""
+    versions = measured_versions({run.version_id for run in rows})
+    times = commit_times(series, versions.values())
+    branch = next((one.branch for one in series), "")
+    product = next((one.product_id for one in series), 0)
+    groups = [_group(run, versions[run.version_id], branch) for run in rows]
+    last = dict(zip(groups, rows, strict=True))
+    first = dict(zip(reversed(groups), reversed(rows), strict=True))
+
+    def order(group: Hashable) -> tuple[object, ...]:
+        version, time = versions[last[group].version_id], datetime.fromtimestamp(first[group].started_at, UTC)
+        at = placed_at(version, product, branch, time, times)
+        return order_of_group(version, branch, at, time, last[group].content_id)
+
+    place = {group: at for at, group in enumerate(sorted(first, key=order))}
+    return [place[group] for group in groups]
+
+
+def _group(run: _Run, version: MeasuredVersion, branch: str) -> Hashable:
+    if not branch:
+        return run.version_id, run.content_id
+    return version.commit or datetime.fromtimestamp(run.started_at, UTC).date(), run.content_id

@@ -1,0 +1,100 @@
+"""Histories as arrays: the same groups, positions and medians as those of points."""
+
+from datetime import timedelta
+from random import Random
+
+import numpy as np
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from benchdash.results.layouts import lay_out, medians
+from benchdash.results.models import Run, Series
+from benchdash.results.queries import histories, positions
+from tests.builders import START, make_project, make_record, make_runs
+
+pytestmark = pytest.mark.django_db
+
+PLENTY = 10**6
+
+
+def groups_of(layout, series):
+    """Position, runs and their values of each group of a series."""
+    measured = layout.measured[series.pk]
+    found = {}
+    for run, value in zip(measured.runs, measured.values, strict=True):
+        group = found.setdefault(int(layout.runs.positions[run]), ([], []))
+        group[0].append(int(layout.runs.ids[run]))
+        group[1].append(float(value))
+    return found
+
+
+def measure_at_random(project, rng, *, branch):
+    records = [
+        make_record(
+            rng.uniform(50, 200),
+            key=str(at),
+            branch=branch,
+            version=f"10.6.{rng.randrange(6)}",
+            commit=f"{rng.randrange(4):07x}" if branch and rng.random() < 0.7 else None,
+            configuration_text=rng.choice(["", "[mysqld]\npool = 1G\n", "[mysqld]\npool = 2G\n"]) or None,
+            started_at=START + timedelta(hours=rng.randrange(200)),
+            threads=rng.choice([1, 4]),
+        )
+        for at in range(60)
+    ]
+    make_runs(records, project=project)
+
+
+@pytest.mark.parametrize("branch", ["", "main"])
+@pytest.mark.parametrize("seed", range(3))
+def test_groups_stand_where_those_of_points_stand(branch, seed):
+    project = make_project()
+    measure_at_random(project, Random(seed), branch=branch)
+    runs = Run.objects.order_by("pk")
+    runs.filter(pk__in=list(runs.values_list("pk", flat=True)[:5])).update(excluded_at=START)
+    series = list(Series.objects.all())
+    layout = lay_out(series, most_values=PLENTY)
+    points = histories([one.pk for one in series])
+    place = positions(points.values(), branch=branch)
+    assert layout.length == len(place)
+    for one in series:
+        assert groups_of(layout, one) == {
+            place[point.position]: (list(point.run_ids), list(point.values)) for point in points[one.pk]
+        }
+
+
+def test_only_the_newest_runs_of_each_series_are_read_where_there_are_too_many():
+    project = make_project()
+    records = [
+        make_record(float(at), key=f"{at} {threads}", version=f"10.6.{at}", threads=threads)
+        for at in range(1, 7)
+        for threads in (1, 4)
+    ]
+    make_runs(records, project=project)
+    series = list(Series.objects.order_by("threads"))
+    layout = lay_out(series, most_values=6)
+    assert [layout.measured[one.pk].values.tolist() for one in series] == [[4.0, 5.0, 6.0]] * 2
+    assert layout.length == 3
+    oldest = [layout.runs.ids[layout.measured[one.pk].runs[0]] for one in series]
+    assert [layout.measured[one.pk].read_from for one in series] == oldest
+    assert all(one.read_from == 0 for one in lay_out(series, most_values=PLENTY).measured.values())
+
+
+def test_without_anything_measured_there_is_nothing():
+    layout = lay_out([], most_values=PLENTY)
+    assert (layout.length, layout.measured, len(layout.runs.ids)) == (0, {}, 0)
+
+
+def test_any_number_of_series_takes_three_statements_at_most():
+    project = make_project()
+    measure_at_random(project, Random(1), branch="main")
+    with CaptureQueriesContext(connection) as captured:
+        lay_out(list(Series.objects.all()), most_values=PLENTY)
+    # The series themselves; COPY is not counted by Django.
+    assert len(captured) <= 4
+
+
+def test_the_median_of_each_position_and_nothing_where_nothing_was_measured():
+    found = medians(np.array([0, 2, 2, 2, 3, 3]), np.array([5.0, 3.0, 1.0, 2.0, 4.0, 8.0]), 5)
+    np.testing.assert_array_equal(found, [5.0, np.nan, 2.0, 6.0, np.nan])
