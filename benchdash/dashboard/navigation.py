@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
+from django.http import QueryDict
 from django.urls import reverse
 
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project, Scope
+from benchdash.dashboard.carried import carried
 
 
 @dataclass(frozen=True)
@@ -79,10 +81,18 @@ def navigation(project: Project, viewer: Viewer, current: str) -> Navigation:
     )
 
 
-def tabs(project: Project, viewer: Viewer, current: str) -> Sequence[Link]:
-    """The pages beside the current one that show the same things another way; empty where it stands alone."""
-    links = _links(_COMPARE, project, viewer, current)
-    return links if len(links) > 1 and any(link.is_current for link in links) else []
+def tabs(project: Project, current: str, query: QueryDict) -> Sequence[Link]:
+    """The pages beside the current one that show the same things another way; empty where it stands alone.
+
+    Each link takes along what both pages understand of the current one's address.
+    """
+    if current not in {entry.name for entry in _COMPARE}:
+        return []
+    links = []
+    for entry in _COMPARE:
+        url, chosen = page_url(entry.name, project), carried(query, here=current, there=entry.name)
+        links.append(Link(entry.label, f"{url}?{chosen}" if chosen else url, entry.name == current))
+    return links
 
 
 def _links(entries: Sequence[_Entry], project: Project, viewer: Viewer, current: str) -> list[Link]:

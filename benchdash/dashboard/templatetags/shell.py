@@ -33,7 +33,7 @@ def top_bar(context: RequestContext) -> dict[str, Any]:
 def page_tabs(context: RequestContext) -> dict[str, Any]:
     """The tabs of a page that is one of several on the same things."""
     request, project = context.get("request"), context.get("project")
-    return {"tabs": tabs(project, _viewer(request), _current(request)) if project else []}
+    return {"tabs": tabs(project, _current(request), request.GET) if project and request else []}
 
 
 @register.inclusion_tag("dashboard/_chart.html", takes_context=True)
