@@ -59,6 +59,7 @@ INSTALLED_APPS = [
     "benchdash.accounts",
     "benchdash.results",
     "benchdash.regressions",
+    "benchdash.articles",
     "benchdash.alerts",
     "ingest",
     "benchdash.dashboard",

@@ -9,6 +9,8 @@ from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Membership, Project, Role, Token, User
 from benchdash.alerts.models import Alert, Subscription
 from benchdash.alerts.services import subscribe
+from benchdash.articles.models import Block
+from benchdash.articles.services import NewBlock, create_article
 from benchdash.regressions.models import Incident
 from benchdash.regressions.services import comment
 from benchdash.results.models import Run, Series
@@ -34,6 +36,7 @@ WITHOUT_PROJECT = frozenset(
 )
 # What stands in an address beside the slug of the project, by the beginning of its name.
 _ARGUMENTS = {
+    "api:article": lambda world: {"pk": world.block.article_id},
     "api:configuration": lambda world: {"pk": world.run.configuration_id},
     "api:hardware": lambda world: {"pk": world.run.hardware_id},
     "api:incident": lambda world: {"pk": world.incident.pk},
@@ -43,6 +46,8 @@ _ARGUMENTS = {
     "api:subscription": lambda world: {"pk": world.subscription.pk},
     "api:version": lambda world: {"pk": world.run.version_id},
     "api:workload": lambda world: {"pk": world.run.workload_id},
+    "dashboard:article": lambda world: {"name": world.block.article.slug},
+    "dashboard:article_block": lambda world: {"name": world.block.article.slug, "pk": world.block.pk},
     "dashboard:alert": lambda world: {"pk": world.alert.pk},
     "dashboard:correction": lambda world: {"kind": "workloads", "pk": world.run.workload_id},
     "dashboard:incident": lambda world: {"pk": world.incident.pk},
@@ -75,6 +80,7 @@ class World:
     incident: Incident
     subscription: Subscription
     alert: Alert
+    block: Block
 
 
 def make_world(word, *, admin="alice") -> World:
@@ -95,6 +101,13 @@ def make_world(word, *, admin="alice") -> World:
     )
     incident = make_incident(series, run)
     comment(incident, by=Viewer(user=user), text=f"a comment on {word}")
+    article = create_article(
+        project,
+        title=f"{word} in words",
+        prose=f"prose of {word}",
+        blocks=[NewBlock("history", f"series={series.pk}", f"a view of {word}", f"a text on {word}")],
+        by=Viewer(user=user),
+    )
     subscription, _ = subscribe(project, f"{word}@example.org", by=Viewer(user=user))
     return World(
         project=project,
@@ -107,6 +120,7 @@ def make_world(word, *, admin="alice") -> World:
         series=series,
         incident=incident,
         subscription=subscription,
+        block=article.blocks.get(),
         alert=Alert.objects.create(project=project, incident=incident, address=subscription.address),
     )
 

@@ -67,6 +67,7 @@ def ask(client, method, address, slug):
         return client.get(address)
     if address.startswith("/api/") and "/uploads/" not in address:
         said = {"project": slug, "address": "new@example.org", "reason": "why", "name": "new", "into": NO_ID}
+        said["title"] = "new"
         return client.generic(method, address, json.dumps(said), "application/json")
     if method != "POST":
         return client.generic(method, address, "{}", "application/json")

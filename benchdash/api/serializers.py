@@ -9,7 +9,12 @@ from rest_framework import serializers
 
 from benchdash.accounts.models import AuditEntry, Project
 from benchdash.alerts.models import Subscription
+from benchdash.api.article_answers import answers, names_of
 from benchdash.api.parameters import LARGEST_ID
+from benchdash.articles.addresses import LONGEST_QUERY, PAGES
+from benchdash.articles.models import LONGEST_TITLE, Article, Block
+from benchdash.articles.queries import runs_since
+from benchdash.articles.services import LONGEST_PROSE, LONGEST_TEXT, MOST_BLOCKS
 from benchdash.regressions.detection.compare import Basis
 from benchdash.regressions.models import ChangePoint, Comment, Incident
 from benchdash.regressions.queries import evidence, what_changed
@@ -872,6 +877,89 @@ class TriageRequest(serializers.Serializer[Any]):
 
 class CommentRequest(serializers.Serializer[Any]):
     text = serializers.CharField(max_length=20_000)
+
+
+# --- articles ---------------------------------------------------------------------------------------------
+
+
+class ArticleSerializer(serializers.ModelSerializer[Article]):
+    """``size`` is the number of its views, ``url`` the page for people."""
+
+    project = serializers.CharField(source="project.slug")
+    size = serializers.IntegerField()
+    url = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Article
+        fields = ("id", "project", "slug", "title", "prose", "url", "created_at", "changed_at", "size")
+
+    def get_url(self, article: Article) -> str:
+        return address("dashboard:article", article.project.slug, article.slug)
+
+
+class BlockSerializer(serializers.ModelSerializer[Block]):
+    """``url`` is the page of the view, ``answers`` the addresses of its numbers.
+
+    ``runs_since`` is how many runs of what it shows were recorded after ``saved_at``.
+    """
+
+    url = serializers.SerializerMethodField()
+    answers = serializers.SerializerMethodField()
+    runs_since = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Block
+        fields = ("id", "heading", "text", "page", "query", "url", "answers", "saved_at", "runs_since")
+
+    def get_url(self, block: Block) -> str:
+        project: Project = self.context["project"]
+        return f"{address(f'dashboard:{block.page}', project.slug)}?{block.query}"
+
+    def get_answers(self, block: Block) -> list[str]:
+        return answers(self.context["project"], block, self.context["names"])
+
+    def get_runs_since(self, block: Block) -> int:
+        return runs_since(self.context["project"], block)
+
+
+class ArticleDetailSerializer(ArticleSerializer):
+    size = serializers.SerializerMethodField()  # type: ignore[assignment]
+    blocks = serializers.SerializerMethodField()
+
+    class Meta(ArticleSerializer.Meta):
+        fields = (*ArticleSerializer.Meta.fields, "blocks")  # type: ignore[assignment]
+
+    def get_size(self, article: Article) -> int:
+        return len(article.live_blocks)  # type: ignore[attr-defined]
+
+    @extend_schema_field(BlockSerializer(many=True))
+    def get_blocks(self, article: Article) -> Any:
+        blocks: list[Block] = article.live_blocks  # type: ignore[attr-defined]
+        names = names_of(article.project) if blocks else None
+        context = {**self.context, "project": article.project, "names": names}
+        return BlockSerializer(blocks, many=True, context=context).data
+
+
+class BlockRequest(serializers.Serializer[Any]):
+    """``query`` is what stands behind the question mark of the page's address."""
+
+    page = serializers.ChoiceField(choices=list(PAGES))
+    query = serializers.CharField(max_length=LONGEST_QUERY)
+    heading = serializers.CharField(max_length=LONGEST_TITLE, default="", allow_blank=True)
+    text = serializers.CharField(max_length=LONGEST_TEXT, default="", allow_blank=True)
+
+
+class ArticleChange(serializers.Serializer[Any]):
+    title = serializers.CharField(max_length=LONGEST_TITLE, required=False)
+    prose = serializers.CharField(max_length=LONGEST_PROSE, required=False, allow_blank=True)
+    blocks = BlockRequest(many=True, required=False, max_length=MOST_BLOCKS)
+
+
+class ArticleRequest(serializers.Serializer[Any]):
+    project = serializers.CharField(required=False)
+    title = serializers.CharField(max_length=LONGEST_TITLE)
+    prose = serializers.CharField(max_length=LONGEST_PROSE, default="", allow_blank=True)
+    blocks = BlockRequest(many=True, default=[], max_length=MOST_BLOCKS)
 
 
 # --- subscriptions and the audit log ----------------------------------------------------------------------

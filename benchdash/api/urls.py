@@ -4,6 +4,7 @@ from django.urls import path
 from rest_framework.routers import SimpleRouter
 
 from benchdash.api.views import (
+    articles,
     catalogue,
     comparison,
     curves,
@@ -29,6 +30,7 @@ _router.register("workloads", catalogue.WorkloadViews, "workload")
 _router.register("runs", runs.RunViews, "run")
 _router.register("series", series.SeriesViews, "series")
 _router.register("incidents", incidents.IncidentViews, "incident")
+_router.register("articles", articles.ArticleViews, "article")
 
 urlpatterns = [
     *_router.urls,

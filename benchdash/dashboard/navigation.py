@@ -37,11 +37,14 @@ _COMPARE = (
     _Entry("Curves", "curves"),
     _Entry("Latency", "latency"),
     _Entry("Settings", "sweep"),
+    _Entry("Articles", "articles", frozenset({"article", "article_add", "article_edit"})),
 )
+
+_UNDER_COMPARE = frozenset(name for entry in _COMPARE for name in (entry.name, *entry.covers))
 
 _MAIN = (
     _Entry("Overview", "overview"),
-    _Entry("Compare", "compare", frozenset(entry.name for entry in _COMPARE)),
+    _Entry("Compare", "compare", _UNDER_COMPARE),
     _Entry("History", "history"),
     _Entry("Incidents", "incidents", frozenset({"incident", "rule"})),
     _Entry(

@@ -34,6 +34,11 @@ class ProjectPage:
     def is_admin(self) -> bool:
         return self.may(Scope.ADMIN)
 
+    @property
+    def may_write(self) -> bool:
+        """Whether the viewer writes articles."""
+        return self.may(Scope.TRIAGE)
+
     def may(self, scope: str) -> bool:
         return self.viewer.may(scope, self.project)
 

@@ -3,6 +3,7 @@
 from django.urls import include, path
 
 from benchdash.dashboard.views import (
+    articles,
     catalogue,
     compare,
     curves,
@@ -33,6 +34,7 @@ _project_pages = [
     *matrix.urlpatterns,
     *sweep.urlpatterns,
     *pair.urlpatterns,
+    *articles.urlpatterns,
     *history.urlpatterns,
     *runs.urlpatterns,
     *incidents.urlpatterns,

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 from django import template
 from django.http import HttpRequest
@@ -58,9 +59,11 @@ def chart(
     vertical axis; ``small`` is for small multiples, whose title leads to the large chart.
     """
     project = context.get("project")
+    at = context.get("at", "")
     return {
         "figure": figure,
-        "figure_id": f"figure-{name}",
+        "figure_id": f"{at}figure-{name}",
+        "at": at,
         "name": name,
         "title": title,
         "height": height,
@@ -71,6 +74,12 @@ def chart(
         "small": small,
         "notice": project.notice if project else "",
     }
+
+
+@register.filter
+def query_of(address: str) -> str:
+    """What stands behind the question mark of an address."""
+    return urlsplit(address).query
 
 
 def _viewer(request: HttpRequest | None) -> Viewer:

@@ -34,9 +34,13 @@ _CHARTS: Final = 36
 @require_safe
 @project_page
 def compare(request: HttpRequest, page: ProjectPage) -> HttpResponse:
+    return page.render(request, "dashboard/compare.html", compare_context(request, page))
+
+
+def compare_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
     available = columns_of(page.project, Selector())
     if not available:
-        return page.render(request, "dashboard/compare.html", {"command": upload_command()})
+        return {"command": upload_command()}
     choice = read_choice(request.GET, read_columns(request.GET, available, page.project))
     picker = picker_of(request, choice, available)
     context = {
@@ -48,7 +52,7 @@ def compare(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     }
     if choice.columns.base:
         context |= _comparison(request, page.project, choice, choice.columns.base)
-    return page.render(request, "dashboard/compare.html", context)
+    return context
 
 
 def _comparison(request: HttpRequest, project: Project, choice: Choice, base: Column) -> dict[str, Any]:
@@ -78,6 +82,7 @@ def _comparison(request: HttpRequest, project: Project, choice: Choice, base: Co
     return {
         **context,
         "doubts": doubts(tables, list(zip(chosen, called, strict=True)), base),
+        "fixed_url": choice.address(request.path, metric=shown),
         "lines": lines,
         "heads": [Head(called[at]), *(Head(line.name) for line in lines if not line.is_base)],
         "summary": _summary(request.path, choice, tables[0], ids),

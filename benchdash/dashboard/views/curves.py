@@ -95,9 +95,13 @@ class Section:
 @require_safe
 @project_page
 def curves(request: HttpRequest, page: ProjectPage) -> HttpResponse:
+    return page.render(request, "dashboard/curves.html", curves_context(request, page))
+
+
+def curves_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
     available = columns_of(page.project, Selector())
     if not available:
-        return page.render(request, "dashboard/curves.html", {"command": upload_command()})
+        return {"command": upload_command()}
     choice = read_curves_choice(request.GET, read_columns(request.GET, available, page.project))
     picker = picker_of(request, choice, available)
     context = {
@@ -109,7 +113,7 @@ def curves(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     }
     if choice.columns.base:
         context |= _compared(request, page, choice, choice.columns.base)
-    return page.render(request, "dashboard/curves.html", context)
+    return context
 
 
 def _compared(request: HttpRequest, page: ProjectPage, choice: CurvesChoice, base: Column) -> dict[str, Any]:
@@ -141,6 +145,7 @@ def _compared(request: HttpRequest, page: ProjectPage, choice: CurvesChoice, bas
     return {
         **context,
         "doubts": doubts(tables, list(zip(chosen, called, strict=True)), base),
+        "fixed_url": choice.address(request.path, metric=shown),
         "lines": lines,
         "sections": [
             _section(request.path, page, choice, tables, lines, workload, ids[workload])

@@ -144,16 +144,30 @@ class SmallChart:
 @require_safe
 @project_page
 def history(request: HttpRequest, page: ProjectPage) -> HttpResponse:
+    return page.render(request, "dashboard/history.html", history_context(request, page))
+
+
+def history_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
     wishes = Wishes.of(request.GET)
     choice = choose_series(page.project, request.GET)
     shown = _charts if _fits_large_charts(choice.series) else _small_charts
-    context = {
+    return {
         "filters": choice.filters,
         "kept": [*choice.kept, *wishes.parameters.items()],
         "choice": choice,
+        "fixed_url": _fixed_url(request.path, choice, wishes),
         **(shown(request, page, choice, wishes) if choice.series else _nothing(request, choice)),
     }
-    return page.render(request, "dashboard/history.html", context)
+
+
+def _fixed_url(path: str, choice: SeriesChoice, wishes: Wishes) -> str:
+    """The address with the series by their ids; empty for more than fit on a page."""
+    if not 0 < len(choice.series) <= SMALL_CHARTS:
+        return ""
+    query = QueryDict(mutable=True)
+    query.setlist("series", [str(series.pk) for series in choice.series])
+    query.update(wishes.parameters)
+    return f"{path}?{query.urlencode()}"
 
 
 def _fits_large_charts(series: Sequence[Series]) -> bool:

@@ -17,8 +17,8 @@ from benchdash.dashboard.charts.compare import Line
 from benchdash.dashboard.commands import upload_command
 from benchdash.dashboard.compared import columns_of_api, picker_of, threads_of_api
 from benchdash.dashboard.forms import compare_controls as controls
-from benchdash.dashboard.forms.compare import Choice, read_choice, read_columns
-from benchdash.dashboard.forms.latency import chosen_row, read_view, row_filters
+from benchdash.dashboard.forms.compare import Choice, read_choice, read_columns, threads_texts
+from benchdash.dashboard.forms.latency import ALL_OPERATIONS, chosen_row, read_view, row_filters
 from benchdash.dashboard.series_words import threads_words
 from benchdash.dashboard.shell import ProjectPage, project_page
 from benchdash.regressions.column_names import are_versions_in_order, names
@@ -72,20 +72,23 @@ class TableRow:
 @require_safe
 @project_page
 def latency(request: HttpRequest, page: ProjectPage) -> HttpResponse:
+    return page.render(request, "dashboard/latency.html", latency_context(request, page))
+
+
+def latency_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
     available = sampled_columns(page.project)
     if not available:
-        return page.render(request, "dashboard/latency.html", {"command": upload_command()})
+        return {"command": upload_command()}
     columns = read_columns(request.GET, available, page.project)
     choice = replace(read_choice(request.GET, columns), view=read_view(request.GET))
     picker = picker_of(request, choice, available)
-    context = {
+    return {
         "choice": choice,
         "version_picker": picker,
         "meanings": controls.meanings(request.path, choice),
         "suggestions": controls.suggestions(picker),
         **(_distributions(request.path, page.project, choice) if choice.columns.base else {}),
     }
-    return page.render(request, "dashboard/latency.html", context)
 
 
 def _distributions(path: str, project: Project, choice: Choice) -> dict[str, Any]:
@@ -106,6 +109,7 @@ def _distributions(path: str, project: Project, choice: Choice) -> dict[str, Any
     return {
         **context,
         "filters": row_filters(choice, row, rows, ids, called),
+        "fixed_url": _fixed_url(path, choice, row, ids),
         "row": row,
         "is_other": bool(choice.threads) and row.threads not in choice.threads,
         "title": _title(row),
@@ -159,6 +163,12 @@ def _figures(cell: Cell) -> list[Figures]:
 def _largest(cell: Cell) -> Figures:
     largest = cell.distribution.largest
     return Figures(charts.bounds_words(largest), largest.middle)
+
+
+def _fixed_url(path: str, choice: Choice, row: RowKey, ids: Mapping[str, int]) -> str:
+    """The address with all that it left open."""
+    said = {"workload": str(ids[row.workload]), "threads": threads_texts([row.threads])}
+    return choice.address(path, **said, operation=row.operation or ALL_OPERATIONS)
 
 
 def _csv_url(project: Project, choice: Choice, row: RowKey) -> str:

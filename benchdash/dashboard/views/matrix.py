@@ -30,16 +30,23 @@ _CELL: Final = ("value", "n", "ratio", "low", "high", "p", "verdict")
 @require_safe
 @project_page
 def matrix(request: HttpRequest, page: ProjectPage) -> HttpResponse:
+    context = matrix_context(request, page)
+    shown: WholeMatrix | None = context.get("shown")
+    if shown and request.GET.get("format") == "csv":
+        return _csv(page, shown)
+    return page.render(request, "dashboard/matrix.html", context)
+
+
+def matrix_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
     available = columns_of(page.project, Selector())
     if not available:
-        return page.render(request, "dashboard/matrix.html", {"command": upload_command()})
+        return {"command": upload_command()}
     shown = whole_matrix(page.project, request.GET, request.path, available)
-    if request.GET.get("format") == "csv":
-        return _csv(page, shown)
     query = request.GET.copy()
     query["format"] = "csv"
-    context = {
+    return {
         "shown": shown,
+        "fixed_url": _fixed_url(request, shown),
         "filters": shown.filters,
         "kept": shown.kept,
         "version_picker": shown.picker,
@@ -48,7 +55,16 @@ def matrix(request: HttpRequest, page: ProjectPage) -> HttpResponse:
         "csv_url": f"{request.path}?{query.urlencode()}",
         "suggestions": controls.suggestions(shown.picker) if shown.picker else [],
     }
-    return page.render(request, "dashboard/matrix.html", context)
+
+
+def _fixed_url(request: HttpRequest, shown: WholeMatrix) -> str:
+    """The address with the versions and the metric that it left open; empty for nights, which move on."""
+    if shown.matrix is None or shown.columns is None or shown.columns.base is None:
+        return ""
+    query = request.GET.copy()
+    query.setlist("v", list(map(short_id, shown.columns.chosen)))
+    query["base"], query["metric"], query["over"] = short_id(shown.columns.base), shown.metric, "versions"
+    return f"{request.path}?{query.urlencode()}"
 
 
 # --- the baseline of a branch ------------------------------------------------------------------------------

@@ -72,15 +72,19 @@ class Differing:
 @require_safe
 @project_page
 def pair(request: HttpRequest, page: ProjectPage) -> HttpResponse:
+    return page.render(request, "dashboard/pair.html", pair_context(request, page))
+
+
+def pair_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
     available = columns_of(page.project, Selector())
     if not available:
-        return page.render(request, "dashboard/pair.html", {"command": upload_command()})
+        return {"command": upload_command()}
     choice = read_pair(request.GET, available, page.project)
     if choice.runs:
         context = _of_runs(request, page.project, choice)
     else:
         context = _of_columns(request, page.project, choice, available)
-    return page.render(request, "dashboard/pair.html", {"choice": choice, **context})
+    return {"choice": choice, **context}
 
 
 # --- versions ---------------------------------------------------------------------------------------------
@@ -257,7 +261,9 @@ def _shown(
     def link(series: int) -> str:
         return f"{history}?series={series}"
 
+    runs = [str(side.run.pk) for side in (found.base, found.other) if side.run]
     return shown | {
+        "fixed_url": choice.address(request.path, run=runs, metric=charts),
         "glance": pair_tables.glance([by_metric[metric] for metric in telling], link, most=most),
         "panels": pair_tables.panels([by_metric[one] for one in charts], link, names=called, most=most),
         "rest": pair_tables.rest(

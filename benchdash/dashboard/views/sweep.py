@@ -80,10 +80,14 @@ class _Asked:
 @require_safe
 @project_page
 def sweep(request: HttpRequest, page: ProjectPage) -> HttpResponse:
+    return page.render(request, "dashboard/sweep.html", sweep_context(request, page))
+
+
+def sweep_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
     choice = read_choice(request.GET)
     available = subjects_of(page.project, setting=choice.setting)
     if not available:
-        return page.render(request, "dashboard/sweep.html", {"command": upload_command()})
+        return {"command": upload_command()}
     subject = next((one for one in available if one.id == choice.subject), available[0])
     found = find_sweep(
         page.project,
@@ -110,7 +114,7 @@ def sweep(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     }
     if table:
         context |= _shown(request, asked, table)
-    return page.render(request, "dashboard/sweep.html", context)
+    return context
 
 
 def _shown(request: HttpRequest, asked: _Asked, table: SweepTable) -> dict[str, Any]:
@@ -140,6 +144,13 @@ def _shown(request: HttpRequest, asked: _Asked, table: SweepTable) -> dict[str, 
     numbered = {workload: str(number) for number, workload in enumerate(pages.object_list)}
     return {
         "sweep": sweep,
+        "fixed_url": choice.address(
+            request.path,
+            v=asked.subject.id,
+            setting=sweep.factor.key,
+            base=sweep.base.name,
+            metric=table.metric,
+        ),
         "lines": lines,
         "x": look.x,
         "chips": [

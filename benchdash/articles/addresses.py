@@ -1,0 +1,114 @@
+"""Addresses of views that an article may hold: each must name what it compares.
+
+An address that leaves the choice to the page would show other versions next year.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from django.db.models import Q
+from django.http import QueryDict
+
+LONGEST_QUERY: Final = 8000
+_MOST_DIGITS: Final = 18
+
+
+class AddressError(Exception):
+    """A sentence that says what an address lacks."""
+
+
+def _names_versions(query: QueryDict) -> bool:
+    return any(query.getlist("v"))
+
+
+def _names_columns(query: QueryDict) -> bool:
+    return _names_versions(query) and any(query.getlist("metric"))
+
+
+def _names_two(query: QueryDict) -> bool:
+    return bool(query.get("base") and query.get("against")) or len(query.getlist("run")) > 1
+
+
+def _names_a_setting(query: QueryDict) -> bool:
+    return bool(query.get("v") and query.get("setting") and query.get("metric"))
+
+
+def _names_series(query: QueryDict) -> bool:
+    return any(query.getlist("series"))
+
+
+# By the name of a page: what its address must say.
+PAGES: Final[Mapping[str, tuple[Callable[[QueryDict], bool], str]]] = {
+    "compare": (_names_columns, "v, once for each version, and metric"),
+    "pair": (_names_two, "base and against, or run twice"),
+    "matrix": (_names_columns, "v, once for each version, and metric"),
+    "curves": (_names_columns, "v, once for each version, and metric"),
+    "latency": (_names_versions, "v, once for each version"),
+    "sweep": (_names_a_setting, "v, setting and metric"),
+    "history": (_names_series, "series, once for each"),
+}
+
+
+def checked_query(page: str, text: str) -> str:
+    """The query of an address as it is stored. Raises AddressError."""
+    if page not in PAGES:
+        raise AddressError(f"{page[:50]!r} is none of {', '.join(PAGES)}")
+    if len(text) > LONGEST_QUERY:
+        raise AddressError(f"the address is longer than {LONGEST_QUERY} characters")
+    query = QueryDict(text.removeprefix("?").replace("%00", ""), mutable=True)
+    for name in ("page", "find", "find_base", "find_against", "format"):
+        query.pop(name, None)
+    if page == "matrix" and query.get("over") == "nights":
+        raise AddressError("a matrix of nights shows other nights every day; choose versions")
+    names_all, needed = PAGES[page]
+    if not names_all(query):
+        raise AddressError(f"the address must say what it compares: {needed}")
+    return query.urlencode()
+
+
+# --- which runs an address is about -------------------------------------------------------------------------
+
+
+def runs_of(page: str, query: QueryDict) -> Q:
+    """The runs that count for a view, as far as its address tells: those of its columns or series."""
+    found = _runs_of_things(page, query)
+    if page in ("sweep", "history"):
+        return found
+    workloads = _ids(query.getlist("workload"))
+    counts = _ids(query.getlist("threads"))
+    if workloads:
+        found &= Q(workload_id__in=workloads)
+    if counts and "none" not in query.getlist("threads"):
+        found &= Q(threads__in=counts)
+    return found
+
+
+def _runs_of_things(page: str, query: QueryDict) -> Q:
+    if page == "history":
+        return Q(measurements__series_id__in=_ids(query.getlist("series")))
+    if page == "pair" and query.getlist("run"):
+        return Q(pk__in=[])  # both runs are named, and no other counts
+    texts = [query.get("base", ""), query.get("against", "")] if page == "pair" else query.getlist("v")
+    found = Q(pk__in=[])
+    for text in texts:
+        found |= _runs_of_column(text)
+    return found
+
+
+def _runs_of_column(text: str) -> Q:
+    """``12.3.1~branch~counterpart`` is a version at a place, ``12`` the version at every place."""
+    numbers, *rest = text.split("~", 2)
+    ids = numbers.split(".")
+    if len(_ids(ids)) != len(ids) or len(ids) not in (1, 3):
+        return Q(pk__in=[])
+    condition = Q(version_id=int(ids[0]))
+    if len(ids) == 3:
+        condition &= Q(hardware_id=int(ids[1]), configuration_id=int(ids[2]))
+    if rest or len(ids) == 3:
+        branch, counterpart = (*rest, "", "")[:2]
+        condition &= Q(branch=branch, counterpart=counterpart)
+    return condition
+
+
+def _ids(texts: list[str]) -> list[int]:
+    return [int(text) for text in texts if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS]
