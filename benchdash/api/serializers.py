@@ -950,16 +950,23 @@ class BlockRequest(serializers.Serializer[Any]):
 
 
 class ArticleChange(serializers.Serializer[Any]):
+    """At least one of these."""
+
     title = serializers.CharField(max_length=LONGEST_TITLE, required=False)
     prose = serializers.CharField(max_length=LONGEST_PROSE, required=False, allow_blank=True)
-    blocks = BlockRequest(many=True, required=False, max_length=MOST_BLOCKS)
+    blocks = serializers.ListField(child=BlockRequest(), required=False, max_length=MOST_BLOCKS)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if not attrs:
+            raise serializers.ValidationError({"title": ["give a title, prose or blocks"]})
+        return attrs
 
 
 class ArticleRequest(serializers.Serializer[Any]):
     project = serializers.CharField(required=False)
     title = serializers.CharField(max_length=LONGEST_TITLE)
     prose = serializers.CharField(max_length=LONGEST_PROSE, default="", allow_blank=True)
-    blocks = BlockRequest(many=True, default=[], max_length=MOST_BLOCKS)
+    blocks = serializers.ListField(child=BlockRequest(), default=list, max_length=MOST_BLOCKS)
 
 
 # --- subscriptions and the audit log ----------------------------------------------------------------------

@@ -90,5 +90,5 @@ def request_of(request: HttpRequest, page: ProjectPage, name: str, query: str) -
     inner.method = "GET"
     inner.path = inner.path_info = reverse(f"dashboard:{name}", args=[page.project.slug])
     inner.META = {**request.META, "QUERY_STRING": query}
-    inner.GET = QueryDict(query)  # type: ignore[assignment]
+    inner.GET = QueryDict(query)
     return inner

@@ -10,6 +10,8 @@ from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project, Role, Scope, User
 from benchdash.alerts.models import Subscription
 from benchdash.alerts.services import subscribe
+from benchdash.articles.models import Article
+from benchdash.articles.services import NewBlock, create_article
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.results.models import Run, Series
 from benchdash.results.records import SampleTable
@@ -52,6 +54,7 @@ class World:
     run: Run
     incident: Incident
     subscription: Subscription
+    article: Article
     clients: dict[str, APIClient]
 
 
@@ -64,7 +67,9 @@ WRITERS = ("alice", "bob", "triage token")
 def make_world(db):
     def make_world(*, public):
         project = make_project("quartz", public=public, name="Quartz")
-        make_series([100, 101], project=project, workload="quartz_writes")
+        for pool in ("8M", "16M"):
+            settings = {"quartz_pool": pool}
+            make_series([100, 101], project=project, workload="quartz_writes", settings=settings)
         histogram = SampleTable("histogram", ("latency_ms", "count"), ((1.0, 90.0), (2.0, 10.0)))
         series = make_series(
             [100, 101, 80],
@@ -76,6 +81,13 @@ def make_world(db):
         run = Run.objects.filter(measurements__series=series).latest("pk")
         incident = make_incident(series, run)
         subscription, _ = subscribe(project, "quartz@example.org", by=Viewer())
+        article = create_article(
+            project,
+            title="Quartz in words",
+            prose="what quartz does",
+            blocks=[NewBlock("history", f"series={series.pk}")],
+            by=Viewer(),
+        )
         people = {
             "alice": make_user("alice", member_of=project, role=Role.ADMIN),
             "bob": make_user("bob", member_of=project),
@@ -88,7 +100,7 @@ def make_world(db):
             "triage token": make_token(project, Scope.TRIAGE),
         }
         clients = {name: client_of(who) for name, who in people.items()}
-        return World(project, series, run, incident, subscription, clients)
+        return World(project, series, run, incident, subscription, article, clients)
 
     return make_world
 

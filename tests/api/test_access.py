@@ -42,6 +42,10 @@ def product(world):
     return world.run.version.product_id
 
 
+def two_versions(world):
+    return {"base": '{"version": "10.6.2", "hardware": "quartz-box"}', "against": version(world)}
+
+
 def of_run(kind):
     return lambda world: getattr(world.run, f"{kind}_id")
 
@@ -63,7 +67,9 @@ ENDPOINTS = {
     ("GET", "compare"): Endpoint(query=lambda world: {"metric": "tps", "base": version(world)}),
     ("GET", "curves"): Endpoint(query=lambda world: {"metric": "tps", "base": version(world)}),
     ("GET", "latency"): Endpoint(query=lambda world: {"workload": "quartz_reads", "base": version(world)}),
+    ("GET", "difference"): Endpoint(query=two_versions),
     ("GET", "gate"): Endpoint(query=lambda world: {"product": "MariaDB", "commit": "0000001"}),
+    ("GET", "sweep"): Endpoint(query=lambda world: {"metric": "tps", "setting": "quartz_pool"}),
     ("GET", "run-list"): Endpoint(),
     ("GET", "run-detail"): Endpoint(of=run),
     ("PATCH", "run-detail"): Endpoint(of=run, body={"excluded": True, "reason": "the machine was busy"}),
@@ -81,6 +87,11 @@ ENDPOINTS = {
     ("GET", "subscription-detail"): Endpoint(of=lambda world: world.subscription.pk),
     ("DELETE", "subscription-detail"): Endpoint(of=lambda world: world.subscription.pk),
     ("GET", "audit-list"): Endpoint(),
+    ("GET", "article-list"): Endpoint(),
+    ("POST", "article-list"): Endpoint(body={"title": "Topaz in words"}),
+    ("GET", "article-detail"): Endpoint(of=lambda world: world.article.pk),
+    ("PATCH", "article-detail"): Endpoint(of=lambda world: world.article.pk, body={"title": "Topaz"}),
+    ("DELETE", "article-detail"): Endpoint(of=lambda world: world.article.pk),
     ("GET", "version-list"): Endpoint(),
     ("GET", "version-detail"): Endpoint(of=version),
     ("PATCH", "version-detail"): Endpoint(of=version, body={"version": "10.6.33"}),
@@ -189,7 +200,8 @@ def test_what_is_of_a_private_project_does_not_exist_for_others(private_world):
     for key in [*OF_A_ROW, *OF_A_PROJECT]:
         for who in OUTSIDERS:
             hidden, missing = ask(private_world, who, key), ask(private_world, who, key, missing=True)
-            expected = 401 if "subscription-list" in key and who == "anonymous" else 404
+            asks_first = key[1] in ("subscription-list", "article-list") and who == "anonymous"
+            expected = 401 if asks_first else 404
             if hidden.status_code != expected or hidden.content != missing.content:
                 seen[key, who] = hidden.content
     assert seen == {}
@@ -211,7 +223,7 @@ def test_what_is_for_members_is_hidden_in_a_public_project_too(public_world):
 
 
 def test_those_who_triage_write(private_world):
-    created = [("POST", "incident-comments"), ("POST", "subscription-list")]
+    created = [("POST", name) for name in ("incident-comments", "subscription-list", "article-list")]
 
     def expected(key, who):
         return 201 if key in created else 204 if key[0] == "DELETE" else 200
@@ -282,8 +294,10 @@ _BAD_VALUES = {
 _REQUIRED = {
     "compare": {"metric": "tps", "base": '{"version": "10.6.1"}'},
     "curves": {"metric": "tps", "base": '{"version": "10.6.1"}'},
+    "difference": {"base": '{"version": "10.6.3"}', "against": '{"version": "10.6.3"}'},
     "gate": {"product": "MariaDB", "commit": "0000001"},
     "latency": {"workload": "quartz_reads", "base": '{"version": "10.6.1"}'},
+    "sweep": {"metric": "tps"},
 }
 
 

@@ -37,9 +37,10 @@ class ArticleViews(RowsView):
     order = ("-changed_at", "-pk")
 
     def get_queryset(self) -> QuerySet[Any]:
-        articles = super().get_queryset()
+        articles: QuerySet[Any] = super().get_queryset()
         if self.action == "list":
-            return articles.annotate(size=Count("blocks", filter=Q(blocks__deleted_at=None)))
+            sizes: QuerySet[Any] = articles.annotate(size=Count("blocks", filter=Q(blocks__deleted_at=None)))
+            return sizes
         live = Block.objects.filter(deleted_at=None)
         return articles.prefetch_related(Prefetch("blocks", queryset=live, to_attr="live_blocks"))
 

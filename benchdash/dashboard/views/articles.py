@@ -80,7 +80,8 @@ def _saved(request: HttpRequest, page: ProjectPage, form: AddForm) -> Article | 
     query = fixed_query(request, page, said["page"], said["query"])
     block = NewBlock(said["page"], query, said["heading"], said["text"])
     try:
-        if known := said["article"]:
+        known: Article | None = said["article"]
+        if known:
             services.add_block(known, block, by=page.viewer)
             return known
         return services.create_article(page.project, title=said["title"], blocks=[block], by=page.viewer)
