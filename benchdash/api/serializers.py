@@ -523,15 +523,22 @@ class BucketsSerializer(serializers.Serializer[Any]):
     rows = serializers.ListField(child=serializers.ListField(child=serializers.FloatField(allow_null=True)))
 
 
+class DoubtSerializer(serializers.Serializer[Any]):
+    text = serializers.CharField()
+    details = serializers.ListField(child=serializers.CharField())
+
+
 class LatencyCellSerializer(serializers.Serializer[Any]):
     """The operations of ``runs`` of the ``measured`` runs, merged by summing their buckets.
 
-    ``run`` is the latest; the last of ``percentiles`` is the largest response time, 100.
+    ``run`` is the latest; the last of ``percentiles`` is the largest response time, 100. ``sessions`` are as
+    many as the runs shared, null where none names one.
     """
 
     operations = serializers.IntegerField()
     runs = serializers.IntegerField()
     measured = serializers.IntegerField()
+    sessions = serializers.IntegerField(allow_null=True)
     run = serializers.IntegerField()
     percentiles = PercentileSerializer(many=True)
     buckets = BucketsSerializer()
@@ -549,10 +556,15 @@ class LatencyRowSerializer(serializers.Serializer[Any]):
 
 
 class LatencySerializer(serializers.Serializer[Any]):
-    """``cells`` are in the order of ``columns``."""
+    """``cells`` are in the order of ``columns``; ``warnings`` are why these may not be alike.
+
+    ``margin`` is the relative difference that does not matter.
+    """
 
     base = ColumnSerializer()
     columns = ColumnSerializer(many=True)
+    margin = serializers.FloatField()
+    warnings = DoubtSerializer(many=True)
     rows = LatencyRowSerializer(many=True)
 
 
@@ -668,11 +680,6 @@ class SideSerializer(ColumnSerializer):
     name = serializers.CharField()
     runs = serializers.IntegerField()
     run = serializers.IntegerField(allow_null=True)
-
-
-class DoubtSerializer(serializers.Serializer[Any]):
-    text = serializers.CharField()
-    details = serializers.ListField(child=serializers.CharField())
 
 
 class MetricDifferenceSerializer(serializers.Serializer[Any]):

@@ -53,15 +53,17 @@ def doubts(
 
     Two statements.
     """
-    newest = newest_runs(tables)
-    facts, single = (
-        _different_facts(newest, names, base),
-        single_runs(row for table in tables for row in table.rows),
-    )
+    single = single_runs(row for table in tables for row in table.rows)
+    return [*doubts_of_runs(newest_runs(tables), names, base), *([single] if single else [])]
+
+
+def doubts_of_runs(newest: Newest, names: Sequence[tuple[Column, str]], base: Column) -> list[Doubt]:
+    """In what else than the version the latest runs of columns differ; two statements."""
+    facts = _different_facts(newest, names, base)
     return [
         *different_places([column for column, _ in names]),
         *_different_sizes_and_lengths(newest, names, base),
-        *(doubt for doubt in (facts, single) if doubt),
+        *([facts] if facts else []),
     ]
 
 

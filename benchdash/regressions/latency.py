@@ -10,6 +10,8 @@ from typing import Final
 from django.db.models import QuerySet
 
 from benchdash.accounts.models import Project
+from benchdash.regressions.column_names import names
+from benchdash.regressions.comparability import Doubt, Newest, doubts_of_runs
 from benchdash.regressions.comparison import (
     Column,
     Selector,
@@ -24,6 +26,7 @@ from benchdash.regressions.detection.quantiles import (
     compared_percentiles,
     percentiles_of_runs,
 )
+from benchdash.regressions.options import equivalence_margin
 from benchdash.results.distributions import (
     BUCKET_COLUMNS,
     VALUE_COLUMNS,
@@ -34,6 +37,7 @@ from benchdash.results.distributions import (
 )
 from benchdash.results.models import IntervalSamples, Run
 from benchdash.results.readings import LOWER
+from benchdash.results.sessions import sessions_of
 
 SHARES: Final = (0.5, 0.9, 0.95, 0.99, 0.999)
 """The percentiles that are told and compared."""
@@ -69,7 +73,8 @@ class Percentile:
 class Cell:
     """The operations of the included runs of one column in one row, merged.
 
-    ``runs`` are merged of ``measured``; ``run_id`` is the latest.
+    ``runs`` are merged of ``measured``; ``run_id`` is the latest. ``sessions`` are as many as the merged runs
+    shared, None where no run names one.
     """
 
     distribution: Distribution
@@ -77,6 +82,7 @@ class Cell:
     runs: int
     measured: int
     run_id: int
+    sessions: int | None = None
 
     @property
     def operations(self) -> int:
@@ -94,9 +100,12 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class LatencyTable:
+    """``margin`` is what counts as the same."""
+
     base: Column
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
+    margin: float
 
 
 def sampled_runs(
@@ -135,7 +144,7 @@ def compare_latencies(
     """
     runs = sampled_runs(project, workloads=workloads, threads=threads)
     column, columns = chosen_columns(runs, base, against, filters or {})
-    return _table(runs, column, columns)
+    return _table(runs, column, columns, margin=equivalence_margin(project))
 
 
 def compare_columns(
@@ -143,7 +152,20 @@ def compare_columns(
 ) -> LatencyTable:
     """The same of columns that are known already, in one row; two statements."""
     runs = included_runs(project, workloads=[row.workload], threads=[row.threads])
-    return _table(runs, base, columns, operation=row.operation)
+    return _table(runs, base, columns, margin=equivalence_margin(project), operation=row.operation)
+
+
+def latency_doubts(table: LatencyTable) -> list[Doubt]:
+    """What makes the columns of a table unlike each other; two statements."""
+    columns = [table.base, *table.columns]
+    newest: Newest = defaultdict(dict)
+    for row in table.rows:
+        key = row.key.workload, row.key.threads
+        for column, cell in zip(columns, (row.base, *row.cells), strict=True):
+            if cell:
+                of_column = newest[column.key]
+                of_column[key] = max(cell.run_id, of_column.get(key, 0))
+    return doubts_of_runs(newest, list(zip(columns, names(columns), strict=True)), table.base)
 
 
 # --- what there is ----------------------------------------------------------------------------------------
@@ -165,6 +187,7 @@ class _Sampled:
     started_at: datetime
     environment_id: int | None
     content_id: int | None
+    tags: Sequence[str]
 
     @property
     def row(self) -> RowKey:
@@ -196,6 +219,7 @@ def _sampled(runs: QuerySet[Run], columns: Iterable[Column]) -> list[_Sampled]:
         "run__started_at",
         "run__environment",
         "run__content",
+        "run__tags",
     )
     return [one for one in (_Sampled(*row) for row in rows) if one.column in keys]
 
@@ -216,7 +240,12 @@ class _Group:
 
 
 def _table(
-    runs: QuerySet[Run], base: Column, columns: Sequence[Column], *, operation: str | None = None
+    runs: QuerySet[Run],
+    base: Column,
+    columns: Sequence[Column],
+    *,
+    margin: float,
+    operation: str | None = None,
 ) -> LatencyTable:
     sampled = _sampled(runs, [base, *columns])
     groups = _groups(one for one in sampled if operation in (None, one.row.operation))
@@ -227,15 +256,10 @@ def _table(
             field="against",
         )
     read = _distributions(chain.from_iterable(group.kept for group in groups.values()))
-    cells = {
-        key: (group, percentiles_of_runs(parts, SHARES), parts)
-        for key, group in groups.items()
-        if (parts := [read[one.run_id, one.source] for one in group.kept if (one.run_id, one.source) in read])
-    }
-    compared = _comparisons(base, columns, {key: found for key, (_, found, _) in cells.items()})
-    made = {
-        key: _cell(group, found, parts, compared.get(key, ())) for key, (group, found, parts) in cells.items()
-    }
+    found = {key: one for key, group in groups.items() if (one := _merged_runs(group, read))}
+    known = {key: percentiles_of_runs(one.units, SHARES) for key, one in found.items()}
+    compared = _comparisons(base, columns, known, margin)
+    made = {key: _cell(one, known[key], compared.get(key, ())) for key, one in found.items()}
     return LatencyTable(
         base=base,
         columns=tuple(columns),
@@ -243,6 +267,7 @@ def _table(
             Row(row, made.get((row, base.key)), tuple(made.get((row, one.key)) for one in columns))
             for row in sorted({row for row, _ in made}, key=_row_order)
         ),
+        margin=margin,
     )
 
 
@@ -274,8 +299,35 @@ def _distributions(sampled: Iterable[_Sampled]) -> dict[tuple[int, str], Distrib
     return {key: one for key, one in found.items() if one}
 
 
+@dataclass(frozen=True, slots=True)
+class _MergedRuns:
+    """The histograms of a group that say something: one for each session, or each run where none is known."""
+
+    group: _Group
+    units: Sequence[Distribution]
+    runs: int
+    shares_sessions: bool
+
+
+def _merged_runs(group: _Group, read: Mapping[tuple[int, str], Distribution]) -> _MergedRuns | None:
+    told = [one for one in group.kept if (one.run_id, one.source) in read]
+    if not told:
+        return None
+    parts = [read[one.run_id, one.source] for one in told]
+    sessions = sessions_of([(one.run_id, one.tags) for one in told])
+    if not sessions:
+        return _MergedRuns(group, parts, len(told), shares_sessions=False)
+    of_session: dict[str, list[Distribution]] = defaultdict(list)
+    for session, part in zip(sessions, parts, strict=True):
+        of_session[session].append(part)
+    return _MergedRuns(group, list(map(merged, of_session.values())), len(told), shares_sessions=True)
+
+
 def _comparisons(
-    base: Column, columns: Sequence[Column], known: Mapping[tuple[RowKey, _ColumnKey], RunPercentiles]
+    base: Column,
+    columns: Sequence[Column],
+    known: Mapping[tuple[RowKey, _ColumnKey], RunPercentiles],
+    margin: float,
 ) -> dict[tuple[RowKey, _ColumnKey], list[Comparison]]:
     """With the base of its row, p adjusted over the whole table."""
     others = {column.key for column in columns}
@@ -284,21 +336,21 @@ def _comparisons(
         for (row, column), found in known.items()
         if column in others and (row, base.key) in known
     }
-    verdicts = iter(adjusted(list(chain.from_iterable(raw.values())), direction=LOWER))
+    of_table = list(chain.from_iterable(raw.values()))
+    verdicts = iter(adjusted(of_table, direction=LOWER, margin=margin))
     return {key: [next(verdicts) for _ in of_shares] for key, of_shares in raw.items()}
 
 
-def _cell(
-    group: _Group, found: RunPercentiles, parts: Sequence[Distribution], compared: Sequence[Comparison]
-) -> Cell:
+def _cell(found: _MergedRuns, known: RunPercentiles, compared: Sequence[Comparison]) -> Cell:
     comparisons: Sequence[Comparison | None] = compared or [None] * len(SHARES)
     return Cell(
-        distribution=merged(parts),
+        distribution=merged(found.units),
         percentiles=[
             Percentile(share, bounds, comparison)
-            for share, bounds, comparison in zip(found.shares, found.bounds, comparisons, strict=True)
+            for share, bounds, comparison in zip(known.shares, known.bounds, comparisons, strict=True)
         ],
-        runs=len(parts),
-        measured=len(group.counting),
-        run_id=group.kept[-1].run_id,
+        runs=found.runs,
+        measured=len(found.group.counting),
+        run_id=found.group.kept[-1].run_id,
+        sessions=len(found.units) if found.shares_sessions else None,
     )

@@ -41,7 +41,8 @@ def test_buckets_of_repeats_are_summed_and_percentiles_have_their_bounds(project
     measure(project, "10.6.1", (1.0, 2.0, 90.0), (2.0, 4.0, 10.0), runs=3)
     measure(project, "10.6.2", (1.0, 2.0, 10.0), (2.0, None, 90.0))
     answer = ask().json()
-    assert list(answer) == ["base", "columns", "rows"]
+    assert list(answer) == ["base", "columns", "margin", "warnings", "rows"]
+    assert (answer["margin"], answer["warnings"]) == (0.02, [])
     assert answer["base"]["version"] == "10.6.1"
     assert [column["version"] for column in answer["columns"]] == ["10.6.2"]
     [row] = answer["rows"]
@@ -52,7 +53,7 @@ def test_buckets_of_repeats_are_summed_and_percentiles_have_their_bounds(project
         "ms",
     )
     base, [other] = row["base"], row["cells"]
-    assert (base["operations"], base["runs"], base["measured"]) == (300, 3, 3)
+    assert (base["operations"], base["runs"], base["measured"], base["sessions"]) == (300, 3, 3, None)
     assert base["buckets"] == {"columns": ["from_ms", "to_ms", "count"], "rows": [[1, 2, 270], [2, 4, 30]]}
     assert base["percentiles"][0] == {
         "percentile": 50,

@@ -45,6 +45,16 @@ def test_versions_lie_over_each_other_and_the_table_says_the_same(client, projec
     assert "verdicts are adjusted for the whole table" in text
 
 
+def test_what_else_differs_and_shared_sessions_are_said(client, project):
+    measure(project, "10.6.1", *FAST, runs=2, tags=("session:a",))
+    measure(project, "10.6.2", *SLOW, runs=2, tags=("session:b",), hardware="other")
+    columns = "&".join(f"v={short_id(column)}" for column in sampled_columns(project))
+    text = text_of(get(client, columns))
+    assert "Different hardware: box; other." in text
+    assert "2 in 1 session 200" in text
+    assert "Nothing here was run several times in different sessions on both sides" in text
+
+
 def test_single_runs_are_not_tested(client, project):
     measure(project, "10.6.1", *FAST)
     measure(project, "10.6.2", *SLOW)
@@ -172,4 +182,4 @@ def test_the_page_takes_the_same_statements_however_much_there_is(client, projec
     count()
 
 
-STATEMENTS = 8
+STATEMENTS = 10

@@ -5,15 +5,19 @@ import pytest
 from benchdash.accounts.access import Viewer
 from benchdash.regressions import latency
 from benchdash.regressions.comparison import Selector, SelectorError
+from benchdash.regressions.detection.quantiles import compared_percentiles, percentiles_of_runs
 from benchdash.regressions.latency import (
+    SHARES,
     RowKey,
     compare_columns,
     compare_latencies,
+    latency_doubts,
     sampled_columns,
     sampled_rows,
 )
+from benchdash.regressions.options import EQUIVALENCE_MARGIN
 from benchdash.results.corrections import exclude_run
-from benchdash.results.distributions import Bounds
+from benchdash.results.distributions import Bounds, distribution_of
 from benchdash.results.records import SampleTable
 from tests.builders import make_project, make_record, make_run, make_runs, make_user
 
@@ -69,6 +73,66 @@ def test_without_repeats_there_is_no_test(project):
     (cell,) = compared(project).cells
     one = cell.percentiles[0].comparison
     assert (one.ratio, one.p, one.verdict) == (pytest.approx(2), None, "unknown")
+
+
+def test_runs_of_one_session_count_as_one(project):
+    """Three runs in two sessions: the two of the first are merged before anything is drawn."""
+    first, second = histogram((1, 1.01, 100)), histogram((2, 2.02, 100))
+    for version in ("10.6.1", "10.6.2"):
+        measure(project, version, first, first, tags=(f"session:{version}-a",))
+        measure(project, version, second, tags=(f"session:{version}-b",))
+    row = compared(project)
+    (cell,) = row.cells
+    assert (cell.runs, cell.sessions, cell.operations) == (3, 2, 300)
+    columns = first.columns
+    sessions = [distribution_of(columns, [(1, 1.01, 200)]), distribution_of(columns, [(2, 2.02, 100)])]
+    alone = percentiles_of_runs(sessions, SHARES)
+    assert [one.comparison.high for one in cell.percentiles] == [
+        one.high for one in compared_percentiles(alone, alone)
+    ]
+
+
+def test_repeats_within_a_single_session_are_no_test(project):
+    for version, slow in (("10.6.1", 1), ("10.6.2", 4)):
+        runs = [histogram((slow, slow * 1.01, 100))] * 4
+        measure(project, version, *runs, tags=(f"session:{version}",))
+    (cell,) = compared(project).cells
+    one = cell.percentiles[0].comparison
+    assert (cell.runs, cell.sessions) == (4, 1)
+    assert (one.ratio, one.p, one.verdict) == (pytest.approx(4), None, "unknown")
+
+
+@pytest.mark.parametrize(("margin", "verdict"), [(0.02, "worse"), (0.2, "same")])
+def test_the_margin_of_the_project_says_what_does_not_matter(project, margin, verdict):
+    project.options = {EQUIVALENCE_MARGIN: margin}
+    project.save(update_fields=["options"])
+    measure(project, "10.6.1", *[histogram((1, 1.001, 1000))] * 4)
+    measure(project, "10.6.2", *[histogram((1.1, 1.101, 1000))] * 4)
+    (cell,) = compared(project).cells
+    assert cell.percentiles[0].comparison.verdict == verdict
+
+
+def test_what_else_than_the_version_differs_is_named(project):
+    for version, hardware, size, value in (("10.6.1", "box", 1000, "1"), ("10.6.2", "other", 5000, "2")):
+        measure(
+            project,
+            version,
+            histogram((1, 2, 5)),
+            hardware=hardware,
+            options={"table_size": size},
+            duration_s=size / 100,
+            settings={"a": value},
+            configuration_text=f"a={value}",
+        )
+    base, *others = sampled_columns(project)
+    table = compare_columns(project, base=base, columns=others, row=ROW)
+    texts = [doubt.text for doubt in latency_doubts(table)]
+    assert texts == [
+        "Different hardware: box; other.",
+        "Different sizes of tables: table_size: 1000 → 5000.",
+        "Different durations: duration: 10 s → 50 s.",
+        "Different settings or environments: a.",
+    ]
 
 
 def test_a_percentile_that_one_side_cannot_tell_is_not_compared(project):

@@ -17,6 +17,7 @@ from benchdash.api.errors import problem
 from benchdash.api.serializers import ComparisonSerializer, SelectorSerializer
 from benchdash.api.tables import csv_answer
 from benchdash.api.views.base import FORMAT, PROJECT, View
+from benchdash.regressions.comparability import Doubt
 from benchdash.regressions.comparison import (
     Cell,
     ComparisonTable,
@@ -110,6 +111,10 @@ def asked_columns(request: Request) -> dict[str, Any]:
 def refusal(error: SelectorError) -> HttpResponse:
     meant = {"field": error.field, "message": error.message, "candidates": list(error.candidates)}
     return problem(400, [meant])
+
+
+def doubt_as_json(doubt: Doubt) -> dict[str, Any]:
+    return {"text": doubt.text, "details": list(doubt.details)}
 
 
 def _margin(request: Request) -> float | None:

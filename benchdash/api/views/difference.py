@@ -20,6 +20,7 @@ from benchdash.api.views.comparison import (
     SELECTOR,
     THREADS,
     asked_columns,
+    doubt_as_json,
     query_parameter,
     refusal,
     row_as_json,
@@ -130,7 +131,7 @@ def _json(project: Project, pair: Pair) -> dict[str, Any]:
         "summary": summary(pair.tables, base, other),
         "base": _side(pair.base, base),
         "against": _side(pair.other, other),
-        "warnings": [{"text": doubt.text, "details": list(doubt.details)} for doubt in pair.doubts],
+        "warnings": list(map(doubt_as_json, pair.doubts)),
         "metrics": list(map(_metric, pair.tables)),
         "differences": {
             "settings": _known(pair.settings),

@@ -14,10 +14,24 @@ from benchdash.api import parameters
 from benchdash.api.serializers import LatencySerializer
 from benchdash.api.tables import csv_answer
 from benchdash.api.views.base import FORMAT, PROJECT, View
-from benchdash.api.views.comparison import COLUMN_FIELDS, SELECTORS, THREADS, asked_columns, refusal
+from benchdash.api.views.comparison import (
+    COLUMN_FIELDS,
+    SELECTORS,
+    THREADS,
+    asked_columns,
+    doubt_as_json,
+    refusal,
+)
 from benchdash.regressions.comparison import SelectorError
 from benchdash.regressions.detection import Comparison
-from benchdash.regressions.latency import Cell, LatencyTable, Percentile, Row, compare_latencies
+from benchdash.regressions.latency import (
+    Cell,
+    LatencyTable,
+    Percentile,
+    Row,
+    compare_latencies,
+    latency_doubts,
+)
 from benchdash.results.distributions import BUCKET_COLUMNS, Distribution, coarsened
 
 _MOST_BUCKETS: Final = 1000
@@ -59,6 +73,8 @@ def _json(table: LatencyTable) -> dict[str, Any]:
     return {
         "base": table.base.as_json(),
         "columns": [column.as_json() for column in table.columns],
+        "margin": table.margin,
+        "warnings": list(map(doubt_as_json, latency_doubts(table))),
         "rows": [_row_as_json(row) for row in table.rows],
     }
 
@@ -79,6 +95,7 @@ def _cell_as_json(cell: Cell) -> dict[str, Any]:
         "operations": cell.operations,
         "runs": cell.runs,
         "measured": cell.measured,
+        "sessions": cell.sessions,
         "run": cell.run_id,
         "percentiles": [_percentile_as_json(one) for one in _with_largest(cell)],
         "buckets": _buckets_as_json(cell.distribution),
@@ -116,7 +133,7 @@ def _finite(end: float) -> float | None:
 # --- CSV --------------------------------------------------------------------------------------------------
 
 _PERCENTILE = ("percentile", "low", "high", "ratio", "ratio_low", "ratio_high", "p", "verdict")
-_CELL = ("runs", "measured", "operations")
+_CELL = ("runs", "measured", "sessions", "operations")
 _CSV_COLUMNS = ("workload", "threads", "operation", *COLUMN_FIELDS, *_CELL, "unit", *_PERCENTILE)
 
 

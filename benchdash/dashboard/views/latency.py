@@ -29,6 +29,7 @@ from benchdash.regressions.latency import (
     LatencyTable,
     RowKey,
     compare_columns,
+    latency_doubts,
     sampled_columns,
     sampled_rows,
 )
@@ -108,6 +109,7 @@ def _distributions(path: str, project: Project, choice: Choice) -> dict[str, Any
     distributions = [one.cell.distribution for one in shown]
     return {
         **context,
+        "doubts": latency_doubts(table),
         "filters": row_filters(choice, row, rows, ids, called),
         "fixed_url": _fixed_url(path, choice, row, ids),
         "row": row,
@@ -122,6 +124,7 @@ def _distributions(path: str, project: Project, choice: Choice) -> dict[str, Any
         "curves": charts.percentile_curves(shown_lines, distributions) if shown else None,
         "csv_url": _csv_url(project, choice, row),
         "is_tested": any(map(_is_tested, shown)),
+        "has_sessions": any(one.cell.sessions for one in shown),
         "are_runs_left_out": any(one.cell.runs < one.cell.measured for one in shown),
     }
 

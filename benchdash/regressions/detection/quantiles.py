@@ -5,7 +5,9 @@ set of runs to the next is told by a bootstrap over the runs (Efron & Tibshirani
 Bootstrap, chapter 6): whole runs are drawn again, with replacement, because operations of one run are alike.
 Drawn from n runs the variance is too small by (n - 1) / n, which is put right, and the interval is that of a
 t distribution (Welch 1947), since few runs tell little about their own scatter. With one run on either side
-nothing is known, and there is no test.
+nothing is known, and there is no test. Where runs shared sessions, all operations of a session are merged
+first and a session takes the place of a run: clusters are drawn whole (Davison & Hinkley 1997, Bootstrap
+Methods and their Application, section 3.8).
 
 Buckets say where a percentile lies only within bounds. The interval of a ratio reaches from the smallest that
 the bounds allow to the largest, and beyond by the scatter of the runs; p is that of the nearest of them.
