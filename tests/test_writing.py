@@ -52,7 +52,7 @@ def writes(client, world, *, except_for=()):
             if method == "POST" and (address.is_page or address.name == "ingest:upload-list"):
                 answer = client.post(where, {"project": "quartz"})
             else:
-                answer = client.generic(method, where, b"{}", "application/json")
+                answer = client.generic(method, where, b'{"project": "quartz"}', "application/json")
             answers[method, address.name] = answer.status_code
     return answers
 
