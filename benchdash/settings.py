@@ -174,6 +174,8 @@ CELERY_BEAT_SCHEDULE = {
 ANALYSIS_DOORBELL = "benchdash.regressions.tasks.analyse_touched"
 # Analyses that are rung for begin at least so long after each other: a hundred files of CI share a few.
 ANALYSIS_EVERY_S = env.float("ANALYSIS_EVERY_S", default=3.0)
+# A look at a place reads so many of its values at most, the newest: a hundred bytes of memory each.
+ANALYSIS_MOST_VALUES = env.int("ANALYSIS_MOST_VALUES", default=1_000_000)
 ALERTS_DOORBELL = "benchdash.alerts.tasks.send_alerts"
 
 # --- limits and rules ---------------------------------------------------------------------------------------

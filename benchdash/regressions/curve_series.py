@@ -58,9 +58,11 @@ def _derived(curve: _Curve) -> list[DerivedSeries]:
         for metric, run_id, value in _figures(usual, at):
             values[metric][run_id] = value
     source = next(iter(curve.values())).series
-    read_from = max(history.measured.read_from for history in curve.values())
+    runs = next(iter(curve.values())).runs
     return [
-        DerivedSeries(source, metric, DERIVED[metric] or source.unit, of_metric, read_from)
+        DerivedSeries(
+            source, metric, DERIVED[metric] or source.unit, of_metric, runs.index_of if runs.is_cut else None
+        )
         for metric, of_metric in values.items()
     ]
 

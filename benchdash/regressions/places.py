@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 
 import numpy as np
+from django.conf import settings
 from django.db.models import QuerySet
 from numpy.typing import NDArray
 
@@ -157,10 +158,6 @@ class History:
         is_measured = at < len(self.measured.runs) and self.measured.runs[at] == index
         return int(self._positions[at]) if is_measured else None
 
-    def is_beyond(self, run_id: int) -> bool:
-        """Whether a run came in before all that were read, so that nothing is known of it."""
-        return run_id < self.measured.read_from
-
     def has(self, position: int) -> bool:
         return bool(len(self._positions)) and int(self._positions[-1]) >= position
 
@@ -225,14 +222,13 @@ def noise_of(values: NDArray[np.float64]) -> float | None:
     return float(np.median(np.abs(np.diff(np.log(values)))) / (0.6745 * np.sqrt(2)))
 
 
-# Of a place with more measurements only the newest are looked at: a hundred bytes of memory each.
-MOST_VALUES = 1_000_000
-
-
 def place_histories(place: Place) -> dict[int, History]:
-    """The histories of all series of a place, by id, over common positions."""
+    """The histories of all series of a place, by id, over common positions.
+
+    Of a place with more than ANALYSIS_MOST_VALUES measurements only the newest of each series.
+    """
     series = {one.pk: one for one in place.series()}
-    layout = lay_out(series.values(), most_values=MOST_VALUES)
+    layout = lay_out(series.values(), most_values=settings.ANALYSIS_MOST_VALUES)
     return {
         pk: History(series[pk], layout.length, layout.runs, measured)
         for pk, measured in layout.measured.items()

@@ -34,7 +34,7 @@ from benchdash.regressions.places import (
     table_of,
     table_of_curves,
 )
-from benchdash.results.models import Run, Series, TouchedSeries
+from benchdash.results.models import Measurement, Run, Series, TouchedSeries
 from benchdash.results.services import hold_results, ring_analysis
 
 _log = logging.getLogger(__name__)
@@ -253,7 +253,7 @@ def update_change_points(place: Place, *, quiet: bool, new_since: datetime | Non
     """
     histories = _with_curves(place)
     stored: dict[int, list[ChangePoint]] = defaultdict(list)
-    for change_point in ChangePoint.objects.filter(series__in=list(histories)).order_by("pk"):
+    for change_point in _to_look_at_again(histories):
         stored[change_point.series_id].append(change_point)
     found: dict[int, list[_Found]] = defaultdict(list)
     first_new = _first_new_position(histories, new_since)
@@ -309,6 +309,21 @@ def _with_curves(place: Place) -> dict[int, History]:
         if not update_curve_series(histories):
             return histories
     return place_histories(place)
+
+
+def _to_look_at_again(histories: Mapping[int, History]) -> list[ChangePoint]:
+    """The stored change points of these series, without those before a cut, which stay as they are."""
+    stored = list(ChangePoint.objects.filter(series__in=list(histories)).order_by("pk"))
+    if not any(history.runs.is_cut for history in histories.values()):
+        return stored
+    unread = [one for one in stored if histories[one.series_id].position_of(one.run_id) is None]
+    there = Measurement.objects.filter(
+        series__in={one.series_id for one in unread},
+        run__in={one.run_id for one in unread},
+        run__excluded_at=None,
+    )
+    kept = set(there.values_list("series_id", "run_id"))
+    return [one for one in stored if one not in unread or (one.series_id, one.run_id) not in kept]
 
 
 def _known_positions(
@@ -378,12 +393,7 @@ def _match(
         if nearest:
             left.remove(nearest)
         pairs.append((one, nearest))
-    gone = [
-        change_point
-        for change_point in left
-        if not _is_withdrawn(change_point) and not history.is_beyond(change_point.run_id)
-    ]
-    return pairs + [(None, change_point) for change_point in gone]
+    return pairs + [(None, change_point) for change_point in left if not _is_withdrawn(change_point)]
 
 
 def _is_withdrawn(change_point: ChangePoint) -> bool:

@@ -1,6 +1,6 @@
 """What analysis computes of the history is stored as series of its own, which no tool printed."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
@@ -14,14 +14,14 @@ _Key = tuple[int, str]
 class DerivedSeries:
     """``source`` is one of the series of which it was computed; ``values`` are by the run that holds each.
 
-    What hangs on runs with an id less than ``read_from`` was not computed anew and stays as it is.
+    What hangs on runs that are not among ``computed`` (None: all are) stays as it is.
     """
 
     source: Series
     metric: str
     unit: str
     values: Mapping[int, float]
-    read_from: int = 0
+    computed: Container[int] | None = None
 
     @property
     def key(self) -> _Key:
@@ -73,11 +73,11 @@ def store_derived(stored: Collection[Series], wanted: Sequence[DerivedSeries]) -
     }
     measured = Measurement.objects.filter(series__in=[by_key[key].pk for key in by_wanted_key])
     known = {(row[0], row[1]): row[2] for row in measured.values_list("series_id", "run_id", "value")}
-    read_from = {by_key[key].pk: one.read_from for key, one in by_wanted_key.items()}
+    computed = {by_key[key].pk: one.computed for key, one in by_wanted_key.items()}
     stale = {
         (series_id, run_id)
         for series_id, run_id in known.keys() - values.keys()
-        if run_id >= read_from[series_id]
+        if (among := computed[series_id]) is None or run_id in among
     }
     fresh = {key: value for key, value in values.items() if known.get(key) != value}
     if stale:

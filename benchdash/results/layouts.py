@@ -8,7 +8,7 @@ from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from django.db import connection
@@ -32,7 +32,8 @@ Numbers = NDArray[np.float64]
 class Runs:
     """Those of all series of a place, in the order of their positions and starts; one element each.
 
-    Times are epoch seconds; ids of content and environment are 0 where nothing is known.
+    Times are epoch seconds; ids of content and environment are 0 where nothing is known. ``is_cut``: there
+    are older ones that were not read.
     """
 
     ids: Indexes
@@ -42,6 +43,7 @@ class Runs:
     content_ids: Indexes
     environment_ids: Indexes
     sessions: Sequence[str | None]
+    is_cut: bool = False
 
     @cached_property
     def index_of(self) -> dict[int, int]:
@@ -51,14 +53,10 @@ class Runs:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What one series has: ``runs`` are indexes of Runs in ascending order, ``values`` belong to them.
-
-    Runs whose id is less than ``read_from`` were not read.
-    """
+    """What one series has: ``runs`` are indexes of Runs in ascending order, ``values`` belong to them."""
 
     runs: Indexes
     values: Numbers
-    read_from: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,19 +71,18 @@ class Layout:
 def lay_out(series: Collection[Series], *, most_values: int) -> Layout:
     """The runs that count of series of one product and branch (or of releases), on common positions.
 
-    Where the series could have more than ``most_values`` values together, each brings as many of the runs
-    that came in last as fit. Two statements, three where commits have no time.
+    Where the series of a branch have more than about ``most_values`` values together, only the newest
+    positions are read that hold so many. Six statements at most.
     """
-    newest = max(1, most_values // max(1, len(series)))
-    series_ids, run_ids, values = _values([one.pk for one in series], newest)
-    runs = _runs(series, run_ids)
+    since = _since(series, most_values)
+    series_ids, run_ids, values = _values([one.pk for one in series], since)
+    runs = _runs(series, run_ids, since)
     at = _indexes(runs, run_ids)
     measured = {one.pk: Measured(np.empty(0, np.int64), np.empty(0)) for one in series}
     for pk, start, end in _blocks(series_ids):
         counts = np.flatnonzero(at[start:end] >= 0) + start
         in_order = counts[np.argsort(at[counts])]
-        read_from = int(run_ids[start:end].min()) if end - start == newest else 0
-        measured[pk] = Measured(at[in_order], values[in_order], read_from)
+        measured[pk] = Measured(at[in_order], values[in_order])
     length = int(runs.positions[-1]) + 1 if len(runs.positions) else 0
     return Layout(runs=runs, length=length, measured=measured)
 
@@ -123,14 +120,54 @@ def medians(positions: Indexes, values: Numbers, length: int) -> Numbers:
 
 # --- reading ----------------------------------------------------------------------------------------------
 
+
+@dataclass(frozen=True, slots=True)
+class _Since:
+    """Where a long branch is cut: runs that started earlier are not read, nor older commits run later."""
+
+    started_at: float
+    placed_at: datetime
+    least_run_id: int
+
+
+# Series of one place are about as long as each other: some of them tell.
+_SAMPLED = 20
+_LONGEST = """
+    SELECT series_id, count(*) FROM results_measurement WHERE series_id = ANY(%(series)s)
+    GROUP BY series_id ORDER BY 2 DESC LIMIT 1
+"""
+_NTH_NEWEST = """
+    SELECT run.started_at, extract(epoch FROM coalesce(version.committed_at, run.started_at))::float8
+    FROM results_measurement measured
+    JOIN results_run run ON run.id = measured.run_id
+    JOIN results_serverversion version ON version.id = run.version_id
+    WHERE measured.series_id = %(series)s ORDER BY run.started_at DESC OFFSET %(newest)s LIMIT 1
+"""
+_LEAST_ID = "SELECT min(id) FROM results_run WHERE project_id = %(project)s AND started_at >= %(started_at)s"
+
+
+def _since(series: Collection[Series], most_values: int) -> _Since | None:
+    """None where everything can be read."""
+    some = next(iter(series), None)
+    if some is None or not some.branch:
+        return None
+    newest = max(1, most_values // len(series))
+    with connection.cursor() as cursor:
+        cursor.execute(_LONGEST, {"series": [one.pk for one in series][:_SAMPLED]})
+        longest, length = cursor.fetchone() or (0, 0)
+        if length <= newest:
+            return None
+        cursor.execute(_NTH_NEWEST, {"series": longest, "newest": newest - 1})
+        started_at, committed_at = cursor.fetchone()
+        cursor.execute(_LEAST_ID, {"project": some.project_id, "started_at": started_at})
+        (least_run_id,) = cursor.fetchone()
+    return _Since(started_at.timestamp(), _moment(committed_at), least_run_id)
+
+
 _VALUES = """
     COPY (
-        SELECT measured.series_id, measured.run_id, measured.value
-        FROM unnest(%(series)s::bigint[]) AS wanted (id) CROSS JOIN LATERAL (
-            SELECT series_id, run_id, value FROM results_measurement
-            WHERE series_id = wanted.id ORDER BY run_id DESC LIMIT %(newest)s
-        ) measured
-        ORDER BY measured.series_id
+        SELECT series_id, run_id, value FROM results_measurement
+        WHERE series_id = ANY(%(series)s) AND run_id >= %(least)s ORDER BY series_id
     ) TO STDOUT (FORMAT binary)
 """
 # Of COPY's binary form: what stands before the rows, and a row of three fields of eight bytes each.
@@ -148,9 +185,9 @@ _ROW = np.dtype(
 )
 
 
-def _values(series_ids: Sequence[int], newest: int) -> tuple[Indexes, Indexes, Numbers]:
+def _values(series_ids: Sequence[int], since: _Since | None) -> tuple[Indexes, Indexes, Numbers]:
     """Ids of series, ids of runs, and values; one element a measurement."""
-    wanted = {"series": list(series_ids), "newest": newest}
+    wanted = {"series": list(series_ids), "least": since.least_run_id if since else 0}
     # Of the driver's own cursor: that of Django takes no parameters here.
     with connection.cursor() as cursor, cursor.cursor.copy(_VALUES, wanted) as copy:
         sent = b"".join(bytes(part) for part in copy)
@@ -176,11 +213,12 @@ class _Run(NamedTuple):
     tags: Sequence[str] | None
 
 
-def _runs(series: Collection[Series], run_ids: Indexes) -> Runs:
+def _runs(series: Collection[Series], run_ids: Indexes, since: _Since | None) -> Runs:
+    earliest = since.started_at if since else -np.inf
     with connection.cursor() as cursor:
         cursor.execute(_RUNS, {"runs": np.unique(run_ids).tolist()})
-        rows = [_Run._make(row) for row in cursor.fetchall()]
-    positions = np.array(_positions(series, rows), dtype=np.int64)
+        rows = [run for row in cursor.fetchall() if (run := _Run._make(row)).started_at >= earliest]
+    rows, positions = _placed(series, rows, since)
     order = np.argsort(positions, kind="stable")
     in_order = [rows[at] for at in order.tolist()]
     return Runs(
@@ -191,11 +229,14 @@ def _runs(series: Collection[Series], run_ids: Indexes) -> Runs:
         content_ids=np.array([run.content_id for run in in_order], dtype=np.int64),
         environment_ids=np.array([run.environment_id for run in in_order], dtype=np.int64),
         sessions=[session_of(run.tags) if run.tags else None for run in in_order],
+        is_cut=since is not None,
     )
 
 
-def _positions(series: Collection[Series], rows: Sequence[_Run]) -> list[int]:
-    """Where each run stands; ``rows`` are in the order of their starts."""
+def _placed(
+    series: Collection[Series], rows: Sequence[_Run], since: _Since | None
+) -> tuple[list[_Run], Indexes]:
+    """The runs with where each stands; ``rows`` are in the order of their starts."""
     versions = measured_versions({run.version_id for run in rows})
     times = commit_times(series, versions.values())
     branch = next((one.branch for one in series), "")
@@ -204,16 +245,25 @@ def _positions(series: Collection[Series], rows: Sequence[_Run]) -> list[int]:
     last = dict(zip(groups, rows, strict=True))
     first = dict(zip(reversed(groups), reversed(rows), strict=True))
 
-    def order(group: Hashable) -> tuple[object, ...]:
-        version, time = versions[last[group].version_id], datetime.fromtimestamp(first[group].started_at, UTC)
+    def order(group: Hashable) -> tuple[Any, ...]:
+        version, time = versions[last[group].version_id], _moment(first[group].started_at)
         at = placed_at(version, product, branch, time, times)
         return order_of_group(version, branch, at, time, last[group].content_id)
 
-    place = {group: at for at, group in enumerate(sorted(first, key=order))}
-    return [place[group] for group in groups]
+    orders = {group: order(group) for group in first}
+    if since:
+        # Groups of a branch are sorted by when their commits were made.
+        orders = {group: order for group, order in orders.items() if order[0] >= since.placed_at}
+    place = {group: at for at, group in enumerate(sorted(orders, key=lambda group: orders[group]))}
+    placed = [(run, place[group]) for run, group in zip(rows, groups, strict=True) if group in place]
+    return [run for run, _ in placed], np.array([at for _, at in placed], dtype=np.int64)
 
 
 def _group(run: _Run, version: MeasuredVersion, branch: str) -> Hashable:
     if not branch:
         return run.version_id, run.content_id
-    return version.commit or datetime.fromtimestamp(run.started_at, UTC).date(), run.content_id
+    return version.commit or _moment(run.started_at).date(), run.content_id
+
+
+def _moment(epoch: float) -> datetime:
+    return datetime.fromtimestamp(epoch, UTC)

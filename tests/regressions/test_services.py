@@ -199,6 +199,18 @@ def test_a_correction_beside_a_nightly_run_does_not_silence_it(project):
 # --- everything anew --------------------------------------------------------------------------------------
 
 
+def test_of_a_very_large_place_the_newest_part_is_looked_at_and_older_changes_stay(project, settings):
+    record_nights(project, [1.0] * 20 + [0.8] * 26)
+    analyse_touched()
+    settings.ANALYSIS_MOST_VALUES = 3 * 24
+    record_nights(project, [0.6] * 6, first=47)
+    analyse_touched()
+    found = live_change_points().order_by("run__started_at", "pk")
+    assert [one.run.started_at for one in found] == [night_time(21)] * 3 + [night_time(47)] * 3
+    assert {one.state for one in found} == {"confirmed"}
+    assert {one.groups_before for one in found[3:]} == {18}
+
+
 def recomputed(**which):
     return list(recompute(**which))
 

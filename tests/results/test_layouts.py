@@ -64,21 +64,52 @@ def test_groups_stand_where_those_of_points_stand(branch, seed):
         }
 
 
-def test_only_the_newest_runs_of_each_series_are_read_where_there_are_too_many():
-    project = make_project()
+def record_nights(nights, *, branch="main"):
+    """At two thread counts, in the order of ``nights``; the value is the number of the night."""
     records = [
-        make_record(float(at), key=f"{at} {threads}", version=f"10.6.{at}", threads=threads)
-        for at in range(1, 7)
+        make_record(
+            float(night),
+            key=f"{place} {threads}",
+            branch=branch,
+            version=f"10.6.{night}",
+            commit=f"{night:07x}" if branch else None,
+            started_at=START + timedelta(days=night),
+            threads=threads,
+        )
+        for place, night in enumerate(nights, 100)
         for threads in (1, 4)
     ]
-    make_runs(records, project=project)
-    series = list(Series.objects.order_by("threads"))
+    make_runs(records, project=make_project())
+    return list(Series.objects.order_by("threads"))
+
+
+def test_only_the_newest_nights_are_read_where_there_are_too_many_whatever_came_in_last():
+    series = record_nights([6, 1, 4, 2, 5, 3])
     layout = lay_out(series, most_values=6)
     assert [layout.measured[one.pk].values.tolist() for one in series] == [[4.0, 5.0, 6.0]] * 2
-    assert layout.length == 3
-    oldest = [layout.runs.ids[layout.measured[one.pk].runs[0]] for one in series]
-    assert [layout.measured[one.pk].read_from for one in series] == oldest
-    assert all(one.read_from == 0 for one in lay_out(series, most_values=PLENTY).measured.values())
+    assert (layout.length, layout.runs.is_cut) == (3, True)
+    assert not lay_out(series, most_values=PLENTY).runs.is_cut
+
+
+def test_an_old_commit_that_is_measured_again_stays_before_the_cut():
+    series = record_nights(range(1, 7))
+    again = make_record(
+        9.0,
+        key="again",
+        branch="main",
+        version="10.6.1",
+        commit="0000001",
+        started_at=START + timedelta(days=30),
+        threads=1,
+    )
+    make_runs([again], project=series[0].project)
+    layout = lay_out(series, most_values=6)
+    assert [layout.measured[one.pk].values.tolist() for one in series] == [[5.0, 6.0]] * 2
+
+
+def test_releases_are_never_cut():
+    series = record_nights(range(1, 7), branch="")
+    assert lay_out(series, most_values=2).length == 6
 
 
 def test_without_anything_measured_there_is_nothing():
@@ -86,13 +117,13 @@ def test_without_anything_measured_there_is_nothing():
     assert (layout.length, layout.measured, len(layout.runs.ids)) == (0, {}, 0)
 
 
-def test_any_number_of_series_takes_three_statements_at_most():
+def test_any_number_of_series_takes_a_few_statements():
     project = make_project()
     measure_at_random(project, Random(1), branch="main")
     with CaptureQueriesContext(connection) as captured:
         lay_out(list(Series.objects.all()), most_values=PLENTY)
     # The series themselves; COPY is not counted by Django.
-    assert len(captured) <= 4
+    assert len(captured) <= 5
 
 
 def test_the_median_of_each_position_and_nothing_where_nothing_was_measured():
