@@ -213,6 +213,7 @@ def test_a_series_is_shown_as_the_contract_says(project, anonymous):
         "metric": "latency_p95",
         "unit": "ms",
         "direction": "lower",
+        "is_derived": False,
         "points": 2,
     }
 
