@@ -175,7 +175,7 @@ ANALYSIS_DOORBELL = "benchdash.regressions.tasks.analyse_touched"
 # Analyses that are rung for begin at least so long after each other: a hundred files of CI share a few.
 ANALYSIS_EVERY_S = env.float("ANALYSIS_EVERY_S", default=3.0)
 # A look at a place reads so many of its values at most, the newest: a hundred bytes of memory each.
-ANALYSIS_MOST_VALUES = env.int("ANALYSIS_MOST_VALUES", default=1_000_000)
+ANALYSIS_MOST_VALUES = env.int("ANALYSIS_MOST_VALUES", default=500_000)
 ALERTS_DOORBELL = "benchdash.alerts.tasks.send_alerts"
 
 # --- limits and rules ---------------------------------------------------------------------------------------
@@ -192,7 +192,7 @@ ARCHIVE_DRY_RUN_SECONDS = env.int("ARCHIVE_DRY_RUN_SECONDS", default=30)
 RESULT_FILE_MAX_BYTES = env.int("RESULT_FILE_MAX_BYTES", default=200 * 1024 * 1024)
 RESULT_LINE_MAX_BYTES = env.int("RESULT_LINE_MAX_BYTES", default=1024 * 1024)
 RESULT_JSON_MAX_BYTES = env.int("RESULT_JSON_MAX_BYTES", default=50 * 1024 * 1024)
-RESULT_JSON_MAX_VALUES = env.int("RESULT_JSON_MAX_VALUES", default=1_000_000)
+RESULT_JSON_MAX_VALUES = env.int("RESULT_JSON_MAX_VALUES", default=500_000)
 RESULT_MAX_LINES = env.int("RESULT_MAX_LINES", default=400_000)
 RESULT_TABLE_MAX_CELLS = env.int("RESULT_TABLE_MAX_CELLS", default=100_000)
 RESULT_MAX_SAMPLES = env.int("RESULT_MAX_SAMPLES", default=100_000)
