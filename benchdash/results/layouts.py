@@ -4,7 +4,7 @@ A place may have millions of measurements; as points (see benchdash.results.quer
 kilobyte, here it takes some tens of bytes.
 """
 
-from collections.abc import Collection, Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -75,34 +75,26 @@ def lay_out(series: Collection[Series], *, most_values: int) -> Layout:
     positions are read that hold so many. Six statements at most.
     """
     since = _since(series, most_values)
-    series_ids, run_ids, values = _values([one.pk for one in series], since)
-    runs = _runs(series, run_ids, since)
-    at = _indexes(runs, run_ids)
+    pairs = _values([one.pk for one in series], since)
+    runs = _runs(series, pairs.values(), since)
+    ascending = np.argsort(runs.ids)
     measured = {one.pk: Measured(np.empty(0, np.int64), np.empty(0)) for one in series}
-    for pk, start, end in _blocks(series_ids):
-        counts = np.flatnonzero(at[start:end] >= 0) + start
+    for pk, of_series in pairs.items():
+        at = _indexes(runs.ids, ascending, of_series["run"])
+        counts = np.flatnonzero(at >= 0)
         in_order = counts[np.argsort(at[counts])]
-        measured[pk] = Measured(at[in_order], values[in_order])
+        measured[pk] = Measured(at[in_order], of_series["value"][in_order].astype(np.float64))
     length = int(runs.positions[-1]) + 1 if len(runs.positions) else 0
     return Layout(runs=runs, length=length, measured=measured)
 
 
-def _indexes(runs: Runs, ids: Indexes) -> Indexes:
-    """Where these runs stand among all; -1 for those that do not count."""
-    order = np.argsort(runs.ids)
-    ascending = runs.ids[order]
-    places = np.searchsorted(ascending, ids)
-    known = np.append(ascending, -1)[places] == ids
-    return np.where(known, np.append(order, -1)[places], -1)
-
-
-def _blocks(series_ids: Indexes) -> Iterator[tuple[int, int, int]]:
-    """The id of each series with where its measurements begin and end: the database gives them together."""
-    if not len(series_ids):
-        return
-    starts = np.flatnonzero(np.concatenate(([True], series_ids[1:] != series_ids[:-1])))
-    ends = np.append(starts[1:], len(series_ids))
-    yield from zip(series_ids[starts].tolist(), starts.tolist(), ends.tolist(), strict=True)
+def _indexes(ids: Indexes, ascending: Indexes, wanted: NDArray[Any]) -> Indexes:
+    """Where these are among ``ids``, which ``ascending`` sorts; -1 for those that are not."""
+    if not len(ids):
+        return np.full(len(wanted), -1)
+    places = np.minimum(np.searchsorted(ids, wanted, sorter=ascending), len(ids) - 1)
+    at = ascending[places]
+    return np.where(ids[at] == wanted, at, -1)
 
 
 def medians(positions: Indexes, values: Numbers, length: int) -> Numbers:
@@ -143,7 +135,10 @@ _NTH_NEWEST = """
     JOIN results_serverversion version ON version.id = run.version_id
     WHERE measured.series_id = %(series)s ORDER BY run.started_at DESC OFFSET %(newest)s LIMIT 1
 """
-_LEAST_ID = "SELECT min(id) FROM results_run WHERE project_id = %(project)s AND started_at >= %(started_at)s"
+_LEAST_ID = """
+    SELECT min(id) FROM results_run
+    WHERE project_id = %(project)s AND branch = %(branch)s AND started_at >= %(started_at)s
+"""
 
 
 def _since(series: Collection[Series], most_values: int) -> _Since | None:
@@ -159,40 +154,27 @@ def _since(series: Collection[Series], most_values: int) -> _Since | None:
             return None
         cursor.execute(_NTH_NEWEST, {"series": longest, "newest": newest - 1})
         started_at, committed_at = cursor.fetchone()
-        cursor.execute(_LEAST_ID, {"project": some.project_id, "started_at": started_at})
+        cursor.execute(
+            _LEAST_ID, {"project": some.project_id, "branch": some.branch, "started_at": started_at}
+        )
         (least_run_id,) = cursor.fetchone()
     return _Since(started_at.timestamp(), _moment(committed_at), least_run_id)
 
 
+# One text of bytes a series: as rows, a million values would take the driver a second, as arrays longer.
 _VALUES = """
-    COPY (
-        SELECT series_id, run_id, value FROM results_measurement
-        WHERE series_id = ANY(%(series)s) AND run_id >= %(least)s ORDER BY series_id
-    ) TO STDOUT (FORMAT binary)
+    SELECT series_id, string_agg(int8send(run_id) || float8send(value), ''::bytea) FROM results_measurement
+    WHERE series_id = ANY(%(series)s) AND run_id >= %(least)s GROUP BY series_id
 """
-# Of COPY's binary form: what stands before the rows, and a row of three fields of eight bytes each.
-_HEAD = 19
-_ROW = np.dtype(
-    [
-        ("fields", ">i2"),
-        ("series_bytes", ">i4"),
-        ("series", ">i8"),
-        ("run_bytes", ">i4"),
-        ("run", ">i8"),
-        ("value_bytes", ">i4"),
-        ("value", ">f8"),
-    ]
-)
+_PAIR = np.dtype([("run", ">i8"), ("value", ">f8")])
 
 
-def _values(series_ids: Sequence[int], since: _Since | None) -> tuple[Indexes, Indexes, Numbers]:
-    """Ids of series, ids of runs, and values; one element a measurement."""
-    wanted = {"series": list(series_ids), "least": since.least_run_id if since else 0}
-    # Of the driver's own cursor: that of Django takes no parameters here.
-    with connection.cursor() as cursor, cursor.cursor.copy(_VALUES, wanted) as copy:
-        sent = b"".join(bytes(part) for part in copy)
-    rows = np.frombuffer(sent, dtype=_ROW, offset=_HEAD, count=(len(sent) - _HEAD) // _ROW.itemsize)
-    return rows["series"].astype(np.int64), rows["run"].astype(np.int64), rows["value"].astype(np.float64)
+def _values(series_ids: Sequence[int], since: _Since | None) -> dict[int, NDArray[np.void]]:
+    """By the id of a series: the ids of runs and their values, as pairs."""
+    wanted: dict[str, Any] = {"series": list(series_ids), "least": since.least_run_id if since else 0}
+    with connection.cursor() as cursor:
+        cursor.execute(_VALUES, wanted)
+        return {series: np.frombuffer(packed, dtype=_PAIR) for series, packed in cursor.fetchall()}
 
 
 _RUNS = """
@@ -213,10 +195,14 @@ class _Run(NamedTuple):
     tags: Sequence[str] | None
 
 
-def _runs(series: Collection[Series], run_ids: Indexes, since: _Since | None) -> Runs:
+def _runs(series: Collection[Series], pairs: Iterable[NDArray[np.void]], since: _Since | None) -> Runs:
     earliest = since.started_at if since else -np.inf
+    # Most series of a place have the same runs as another one.
+    ids: set[int] = set()
+    for distinct in {of_series["run"].tobytes() for of_series in pairs}:
+        ids.update(np.frombuffer(distinct, dtype=">i8").tolist())
     with connection.cursor() as cursor:
-        cursor.execute(_RUNS, {"runs": np.unique(run_ids).tolist()})
+        cursor.execute(_RUNS, {"runs": sorted(ids)})
         rows = [run for row in cursor.fetchall() if (run := _Run._make(row)).started_at >= earliest]
     rows, positions = _placed(series, rows, since)
     order = np.argsort(positions, kind="stable")
