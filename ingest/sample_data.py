@@ -6,7 +6,7 @@ set one day apart, and the notice of the project says so.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,8 +14,10 @@ from typing import Any
 
 from benchdash.accounts.access import NOBODY
 from benchdash.accounts.models import Project
+from ingest.companions import CompanionFile
 from ingest.metadata import read_metadata
-from ingest.models import Upload
+from ingest.models import Companion, Upload
+from ingest.sample_articles import write_articles
 from ingest.services import accept_upload
 from ingest.storage import RawData
 
@@ -26,25 +28,30 @@ HARDWARE = "epyc-2core-vm"
 _LAST_NIGHT = datetime(2026, 11, 20, 2, tzinfo=UTC)
 _NIGHTS = 80
 _WORKLOADS_OF_A_NIGHT = ("oltp_point_select", "oltp_read_only", "oltp_read_write")
+_VMSTAT = ".vmstat.txt"
 
 Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
 class SampleFile:
-    """A file to send, with the fields that its sender gives."""
+    """A file to send, with the fields that its sender gives and what lies beside it."""
 
     name: str
     data: bytes
     fields: Mapping[str, Any]
+    companions: Sequence[CompanionFile] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
+    """``articles`` is a file of the articles that are written about its results, if any."""
+
     slug: str
     name: str
     notice: str
     files: Callable[[], Iterator[SampleFile]]
+    articles: Path | None = None
 
 
 def load(sample: Sample, *, progress: Progress) -> int:
@@ -73,10 +80,13 @@ def load(sample: Sample, *, progress: Progress) -> int:
             data=RawData(file.data),
             metadata=metadata,
             warnings=warnings,
+            companions=file.companions,
             quiet=True,
         )
         refused += received.upload.state == Upload.State.REFUSED
         progress(done, len(files))
+    if sample.articles:
+        write_articles(project, sample.articles)
     return refused
 
 
@@ -123,7 +133,10 @@ def _night(number: int, *, of: int) -> datetime:
 def _releases() -> Iterator[SampleFile]:
     folder = FOLDER / "releases"
     for path in sorted(folder.glob("sysbench/**/*.txt")):
-        yield _beside_meta(path)
+        if not path.name.endswith(_VMSTAT):
+            yield _beside_meta(path)
+    for path in sorted(folder.glob("settings-sweep/**/*.txt")):
+        yield _beside_meta(path, configuration=_swept(path))
     for path in sorted(folder.glob("threadpool/*/*/*/*.txt")):
         yield _beside_meta(path, configuration=path.parents[1].name)
     for path in sorted([*folder.glob("jmh/*/*.json"), *folder.glob("qps/*.json")]):
@@ -135,9 +148,22 @@ def _beside_meta(path: Path, **fields: str) -> SampleFile:
     """A result file with the meta that lies beside it."""
     meta = json.loads(path.with_name(f"{path.stem}.meta.json").read_text())
     name = str(path.relative_to(FOLDER)).replace("/", "-")
+    vmstat = path.with_name(f"{path.stem}{_VMSTAT}")
+    companions = []
+    if vmstat.exists():
+        companions.append(CompanionFile(Companion.Kind.OTHER, vmstat.name, RawData(vmstat.read_bytes())))
     return SampleFile(
-        name=name, data=path.read_bytes(), fields={"hardware": HARDWARE, "meta": meta, **fields}
+        name=name,
+        data=path.read_bytes(),
+        fields={"hardware": HARDWARE, "meta": meta, **fields},
+        companions=companions,
     )
+
+
+def _swept(path: Path) -> str:
+    """``innodb_flush_method=fsync``: a configuration for each value of a setting."""
+    meta = json.loads(path.with_name(f"{path.stem}.meta.json").read_text())
+    return f"{meta['setting']}={meta['value']}"
 
 
 SAMPLES = (
@@ -159,5 +185,6 @@ SAMPLES = (
             " versions must not be compared by these figures."
         ),
         files=_releases,
+        articles=FOLDER / "releases/articles.json",
     ),
 )

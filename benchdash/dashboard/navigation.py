@@ -89,12 +89,12 @@ def tabs(project: Project, current: str, query: QueryDict) -> Sequence[Link]:
 
     Each link takes along what both pages understand of the current one's address.
     """
-    if current not in {entry.name for entry in _COMPARE}:
+    if current not in _UNDER_COMPARE:
         return []
     links = []
     for entry in _COMPARE:
         url, chosen = page_url(entry.name, project), carried(query, here=current, there=entry.name)
-        links.append(Link(entry.label, f"{url}?{chosen}" if chosen else url, entry.name == current))
+        links.append(Link(entry.label, f"{url}?{chosen}" if chosen else url, _is_shown(entry, current)))
     return links
 
 
@@ -106,8 +106,12 @@ def _links(entries: Sequence[_Entry], project: Project, viewer: Viewer, current:
         if entry.scope and not viewer.may(entry.scope, project):
             continue
         url = page_url(entry.name, project)
-        links.append(Link(entry.label, url, is_current=current == entry.name or current in entry.covers))
+        links.append(Link(entry.label, url, is_current=_is_shown(entry, current)))
     return links
+
+
+def _is_shown(entry: _Entry, current: str) -> bool:
+    return current == entry.name or current in entry.covers
 
 
 def page_url(name: str, project: Project, *args: int, **query: str) -> str:
