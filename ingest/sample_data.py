@@ -139,6 +139,9 @@ def _releases() -> Iterator[SampleFile]:
         yield _beside_meta(path, configuration=_swept(path))
     for path in sorted(folder.glob("threadpool/*/*/*/*.txt")):
         yield _beside_meta(path, configuration=path.parents[1].name)
+    for path in sorted(folder.glob("pgbench/*/tpcb-like.txt")):
+        # One of them beside work that stalled it.
+        yield _beside_meta(path, configuration=path.parent.name)
     for path in sorted([*folder.glob("jmh/*/*.json"), *folder.glob("qps/*.json")]):
         if not path.name.endswith(".meta.json"):
             yield _beside_meta(path)

@@ -1,7 +1,7 @@
 """Take the pictures of the documentation again: ``make screenshots``.
 
-A benchdash of its own, in a folder that goes away, loads the sample projects; Chromium looks at their pages.
-The pictures are ``docs/images/<name>.png``.
+A benchdash of its own, in a folder that goes away, loads the sample projects; Chromium looks at their pages
+in each of ``LOOKS``. The pictures are ``docs/images/<name><look>.png``.
 """
 
 import gzip
@@ -20,18 +20,22 @@ from urllib.parse import urlencode
 
 from tests.chromium import PROGRAM, WINDOW, running_chromium
 from tests.ingest.packing import tar_of
+from tests.palettes import in_few_colours
 from tests.waiting import wait_until
 
 CHECKOUT = Path(__file__).parents[1]
 IMAGES = CHECKOUT / "docs" / "images"
 SAMPLE = CHECKOUT / "ingest" / "samples" / "releases" / "sysbench" / "mariadb-10.11.19" / "oltp_read_only"
-LARGEST_BYTES = 250_000
+LARGEST_BYTES = 150_000
 _LOADED = "The sample projects are there"
 _NOT_LOADED = "The sample projects could not be loaded"
 _NOTHING_DUE = "\nbenchdash_series_touched 0\n"
 _ANALYSED_WITHIN_S = 600
 _CHARTS_IN_WINDOW_ARE_DRAWN = """() => [...document.querySelectorAll("figure.chart")].every(
-  (chart) => "drawn" in chart.dataset || chart.getBoundingClientRect().top > innerHeight
+  (chart) => {
+    const { top, bottom } = chart.getBoundingClientRect();
+    return "drawn" in chart.dataset || top > innerHeight || bottom < 0;
+  }
 )"""
 
 
@@ -41,23 +45,43 @@ def main():
     with running_benchdash() as benchdash, running_chromium() as chromium:
         IMAGES.mkdir(exist_ok=True)
         for picture in pictures(benchdash):
-            file = IMAGES / f"{picture.name}.png"
-            take(picture, chromium, benchdash, file)
-            size = file.stat().st_size
-            assert size <= LARGEST_BYTES, f"{file} has {size} bytes"
-            sys.stdout.write(f"{file.relative_to(CHECKOUT)}, {size // 1000} kB\n")
+            for look in LOOKS:
+                file = IMAGES / f"{picture.name}{look.suffix}.png"
+                file.write_bytes(taken(picture, look, chromium, benchdash))
+                size = file.stat().st_size
+                assert size <= LARGEST_BYTES, f"{file} has {size} bytes"
+                sys.stdout.write(f"{file.relative_to(CHECKOUT)}, {size // 1000} kB\n")
 
 
 # --- what is there to be seen -------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
+class Look:
+    """``height`` is that of a window, at least."""
+
+    suffix: str
+    theme: str
+    width: int
+    height: int = 0
+
+
+LOOKS = (
+    Look("", "light", WINDOW["width"]),
+    Look("-dark", "dark", WINDOW["width"]),
+    Look("-phone", "light", 390, 844),
+    Look("-phone-dark", "dark", 390, 844),
+)
+
+
+@dataclass(frozen=True)
 class Picture:
     name: str
     address: str
-    theme: str = "light"
     height: int = WINDOW["height"]
     is_signed_in: bool = False
+    # What stands uppermost, by a CSS selector; the page from its beginning where there is none.
+    top: str = ""
     # What a person does on the page before it is as the picture shows it.
     act: Callable = lambda page: None
 
@@ -66,28 +90,49 @@ def pictures(benchdash):
     nightly = benchdash.one(
         "series", project="watch", branch="nightly", workload="oltp_read_only", metric="tps"
     )
-    history = f"/p/watch/history/?series={nightly['id']}"
+    run = benchdash.one("runs", project="releases", workload="tpcb-like", configuration="beside-vacuum-full")
+    base, other = thread_pool(benchdash)
+    both = [("v", base), ("v", other), ("base", base)]
+    releases, watch = "/p/releases/compare", "/p/watch"
     return [
-        Picture("overview", "/p/watch/", height=860),
-        Picture("history", history),
-        Picture("history-dark", history, theme="dark"),
-        Picture("compare", thread_pool_address(benchdash)),
-        Picture("incident", f"/p/watch/incidents/{nightly_regression(benchdash)['id']}/"),
+        Picture("overview", f"{watch}/", height=860),
+        Picture("history", f"{watch}/history/?series={nightly['id']}"),
+        Picture("incident", f"{watch}/incidents/{nightly_regression(benchdash)['id']}/"),
+        Picture("rule", f"{watch}/how-changes-are-found/"),
+        Picture("compare", f"{releases}/?{urlencode(both)}"),
+        Picture("pair", f"{releases}/pair/?{urlencode({'base': base, 'against': other})}"),
+        Picture("matrix", f"{releases}/matrix/?{urlencode(postgresql_versions(benchdash))}"),
+        Picture("nights", f"{watch}/compare/matrix/?over=nights&show=16&colours=size"),
+        Picture("curves", f"{releases}/curves/?{urlencode([*both, ('fit', 'usl')])}", height=1000),
+        Picture("curve-figures", f"{releases}/curves/?{urlencode(both)}", height=420, top=".curve-figures"),
+        Picture("latency", f"{releases}/latency/", height=1060),
+        Picture("settings", f"{releases}/settings/?setting=innodb_buffer_pool_size", height=1000),
+        Picture("run", f"/p/releases/runs/{run['id']}/", height=1000, top="figure.chart"),
         Picture("upload", "/p/default/uploads/new/", is_signed_in=True, act=check_files),
         Picture("archive", "/p/default/uploads/new/", is_signed_in=True, act=upload_archive),
     ]
 
 
-def thread_pool_address(benchdash):
-    """The page that compares the two ways in which MariaDB serves many connections."""
+def thread_pool(benchdash):
+    """The two ways in which MariaDB serves many connections, as columns of a comparison."""
     version = benchdash.one("versions", project="releases", product="MariaDB", version="10.11.19")
-    hardware = benchdash.one("hardware", project="releases")
-    configurations = {one["name"]: one["id"] for one in benchdash.all("configurations", project="releases")}
-    columns = [
-        f"{version['id']}.{hardware['id']}.{configurations[name]}"
+    return [
+        column(benchdash, version, benchdash.configuration("releases", name))
         for name in ("one-thread-per-connection", "pool-of-threads")
     ]
-    return f"/p/releases/compare/?{urlencode({'v': columns, 'base': columns[0]}, doseq=True)}"
+
+
+def postgresql_versions(benchdash):
+    """All of them, against the oldest."""
+    versions = benchdash.all("versions", project="releases", product="PostgreSQL")
+    in_order = sorted(versions, key=lambda one: [int(part) for part in one["version"].split(".")])
+    columns = [f"{one['id']}" for one in in_order]
+    return [*(("v", one) for one in columns), ("base", columns[0])]
+
+
+def column(benchdash, version, configuration):
+    hardware = benchdash.one("hardware", project="releases")
+    return f"{version['id']}.{hardware['id']}.{configuration}"
 
 
 def nightly_regression(benchdash):
@@ -135,11 +180,12 @@ def upload_archive(page):
 # --- taking a picture ---------------------------------------------------------------------------------------
 
 
-def take(picture, chromium, benchdash, file):
+def taken(picture, look, chromium, benchdash):
+    height = max(picture.height, look.height)
     context = chromium.new_context(
         base_url=benchdash.url,
-        viewport={**WINDOW, "height": picture.height},
-        color_scheme=picture.theme,
+        viewport={"width": look.width, "height": height},
+        color_scheme=look.theme,
         reduced_motion="reduce",
     )
     try:
@@ -148,11 +194,14 @@ def take(picture, chromium, benchdash, file):
             sign_in(page, benchdash)
         page.goto(picture.address)
         picture.act(page)
+        if picture.top:
+            page.locator(picture.top).first.evaluate("element => element.scrollIntoView()")
         page.wait_for_load_state("networkidle")
         page.wait_for_function(_CHARTS_IN_WINDOW_ARE_DRAWN)
         # Beyond it lies the room for a scroll bar, which headless Chromium does not draw.
         width = page.evaluate("() => document.body.clientWidth")
-        page.screenshot(path=file, clip={"x": 0, "y": 0, "width": width, "height": picture.height})
+        png = page.screenshot(clip={"x": 0, "y": 0, "width": width, "height": height})
+        return in_few_colours(png, context.new_page())
     finally:
         context.close()
 
@@ -180,6 +229,9 @@ class Benchdash:
     def one(self, what, **query):
         (found,) = self.all(what, **query)
         return found
+
+    def configuration(self, project, name):
+        return next(one["id"] for one in self.all("configurations", project=project) if one["name"] == name)
 
     def text(self, path):
         with urllib.request.urlopen(self.url + path) as answer:

@@ -3,6 +3,8 @@
 const CONFIG = { displayModeBar: false, displaylogo: false, scrollZoom: false, doubleClick: "reset" };
 const NARROW = 440;
 const LABEL_HEIGHT = 15;
+const LONGEST_NAME_OF_A_ROW = 26;
+const MOST_TICKS = 8;
 const TOKEN = /^var\((--[\w-]+)\)$/;
 
 // --- colours: tokens of base.css, as they are in the theme of this moment ---
@@ -39,6 +41,13 @@ function textOf(markup) {
 
 function markupOf(text) {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+}
+
+// Both ends of a long name, as in charts/common.py.
+function shortened(markup, longest) {
+  const text = textOf(markup);
+  const half = Math.floor((longest - 1) / 2);
+  return text.length <= longest ? markup : markupOf(`${text.slice(0, half).trimEnd()}…${text.slice(-half).trimStart()}`);
 }
 
 function textWidth(text) {
@@ -135,8 +144,7 @@ class Chart {
     if (this.isNarrow && layout.yaxis?.title?.text) {
       layout.yaxis.title.text = layout.yaxis.title.text.replace(", ", "<br>");
     }
-    // Labels that find no room would be turned and take the room of the plot.
-    if (this.isNarrow && layout.xaxis?.nticks) layout.xaxis.nticks = Math.ceil(layout.xaxis.nticks / 4);
+    if (this.isNarrow) this.narrowTicks(layout);
     if (this.hasEndLabels) {
       const widest = Math.max(0, ...namedLines(this.figure.data).map((trace) => textWidth(`● ${textOf(trace.name)}`)));
       layout.margin = { ...layout.margin, r: Math.min(widest + 16, layout.width / 3) };
@@ -146,6 +154,15 @@ class Chart {
       if (this.isNarrow) layout.legend = { ...layout.legend, orientation: "h", x: 0, y: -0.2, yanchor: "top" };
     }
     return layout;
+  }
+
+  // Labels that find no room would be turned, or take the room of the plot.
+  narrowTicks({ xaxis, yaxis }) {
+    if (xaxis?.nticks) xaxis.nticks = Math.ceil(xaxis.nticks / 4);
+    if (xaxis?.ticktext?.length > MOST_TICKS && xaxis.type === "log") {
+      xaxis.ticktext = xaxis.ticktext.map((text, i, all) => ((all.length - 1 - i) % 2 ? "" : text));
+    }
+    if (yaxis?.ticktext) yaxis.ticktext = yaxis.ticktext.map((text) => shortened(text, LONGEST_NAME_OF_A_ROW));
   }
 
   async draw() {

@@ -162,7 +162,7 @@ def overlaid(lines: Sequence[Line], distributions: Sequence[Distribution]) -> Fi
     layout = _layout(
         lines,
         xaxis=common.axis(
-            f"response time (ms), in steps of × {numbers.number(step, digits=3)}",
+            f"response time (ms), lower is better, in steps of × {numbers.number(step, digits=3)}",
             type="log",
             tickmode="array",
             tickvals=ticks,

@@ -11,8 +11,12 @@ from benchdash.regressions.detection import Comparison
 
 _ROW: Final = 22
 _AROUND: Final = 72
-# On a phone longer ones would leave no room for the changes.
-_LONGEST_NAME: Final = 27
+# On a phone the script shortens them further.
+_LONGEST_NAME: Final = 44
+# The chart reaches at most so many times as far as its largest change; wider intervals leave it.
+_FAR: Final = 2.5
+_LEAST_PER_CENT: Final = 5.0
+_MARGIN: Final = 0.05
 # Colour never says it alone.
 _SIGNS: Final = {
     "worse": ("triangle-down", "worse-ink"),
@@ -33,16 +37,14 @@ class Change:
 
 def changes(rows: Sequence[Change], *, title: str) -> Figure:
     """From top to bottom; a line stands at no change. Rows without a ratio are left out by the caller."""
-    ratios = [100 * (row.comparison.ratio or 0) for row in rows]
-    lows = [_per_cent(row.comparison.low) for row in rows]
-    highs = [_per_cent(row.comparison.high) for row in rows]
+    x = [_per_cent(row.comparison.ratio or 0) for row in rows]
+    ends = [_ends(row.comparison) for row in rows]
     signs = [_SIGNS[row.comparison.verdict] for row in rows]
     trace = {
         "type": "scatter",
         "mode": "markers",
-        "x": [ratio - 100 for ratio in ratios],
+        "x": x,
         "y": list(range(len(rows))),
-        "error_x": common.error_bars(ratios, lows, highs, colour=common.token("ink-2")),
         "marker": {
             "symbol": [symbol for symbol, _ in signs],
             "color": [common.token(colour) for _, colour in signs],
@@ -54,7 +56,14 @@ def changes(rows: Sequence[Change], *, title: str) -> Figure:
         "meta": {"links": [row.link for row in rows]},
     }
     layout = common.base_layout(
-        xaxis=common.axis(common.plain(title), ticksuffix=" %", tickformat="+,~r", nticks=6, zeroline=False),
+        xaxis=common.axis(
+            common.plain(title),
+            ticksuffix=" %",
+            tickformat="+,~r",
+            nticks=6,
+            zeroline=False,
+            range=_range(x, ends),
+        ),
         yaxis=common.axis(
             tickmode="array",
             tickvals=list(range(len(rows))),
@@ -69,7 +78,7 @@ def changes(rows: Sequence[Change], *, title: str) -> Figure:
     )
     # The names make their own room.
     layout["margin"]["l"] = 8
-    return common.figure([trace], layout)
+    return common.figure([_intervals(ends), trace], layout)
 
 
 def height(count: int) -> int:
@@ -77,8 +86,35 @@ def height(count: int) -> int:
     return _AROUND + _ROW * max(count, 2)
 
 
-def _per_cent(ratio: float | None) -> float | None:
-    return None if ratio is None else 100 * ratio
+def _per_cent(ratio: float) -> float:
+    return 100 * ratio - 100
+
+
+def _ends(one: Comparison) -> tuple[float, float] | None:
+    return None if one.low is None or one.high is None else (_per_cent(one.low), _per_cent(one.high))
+
+
+def _intervals(ends: Sequence[tuple[float, float] | None]) -> dict[str, Any]:
+    """However wide they are: left out, the least certain change would look the most certain."""
+    told = [(pair, number) for number, pair in enumerate(ends) if pair]
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": [end for (low, high), _ in told for end in (low, high, None)],
+        "y": [at for _, number in told for at in (number, number, None)],
+        "line": {"color": common.token("ink-2"), "width": 1},
+        "hoverinfo": "skip",
+    }
+
+
+def _range(x: Sequence[float], ends: Sequence[tuple[float, float] | None]) -> list[float]:
+    """With all changes and no change in it, and of intervals what leaves the changes apart."""
+    far = _FAR * max(_LEAST_PER_CENT, *map(abs, x))
+    lows, highs = zip(*[pair for pair in ends if pair] or [(0.0, 0.0)], strict=True)
+    first = min(0.0, *x, max(min(lows), -far))
+    last = max(0.0, *x, min(max(highs), far))
+    margin = _MARGIN * (last - first) or _LEAST_PER_CENT
+    return [first - margin, last + margin]
 
 
 def _hover(one: Comparison) -> str:

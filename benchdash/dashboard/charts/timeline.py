@@ -309,10 +309,14 @@ def _metric_axis(metric: str) -> dict[str, Any]:
     known = _known(metric)
     axis = common.metric_axis(known.metric, known.unit, known.direction)
     unit = numbers.unit_words(known.metric, known.unit)
-    # Half as high as other charts: neither the direction nor more of a name has room.
     name = numbers.short_metric_name(known.metric).removeprefix("response time ")
-    axis["title"]["text"] = f"{name}{f' ({unit})' if unit else ''}"
+    axis["title"]["text"] = _low_title(f"{name}{f' ({unit})' if unit else ''}", known)
     return {**axis, "nticks": 5}
+
+
+def _low_title(what: str, known: Reading) -> str:
+    """A part is half as high as other charts: the direction has a line of its own."""
+    return f"{what}<br>{numbers.direction_words(known.direction)}"
 
 
 def _known(metric: str) -> Reading:
@@ -351,7 +355,8 @@ def _of_the_machine(beside: Sequence[Beside], *, first_colour: int = 0) -> list[
         one, metrics = found
         lines = [_machine_line(one, metric, colour + number) for number, metric in enumerate(metrics)]
         colour += len(lines)
-        panels.append(Panel(common.axis(part.title, rangemode="tozero", nticks=4), lines))
+        title = _low_title(part.title, _known(metrics[0]))
+        panels.append(Panel(common.axis(title, rangemode="tozero", nticks=4), lines))
     return panels
 
 

@@ -97,7 +97,10 @@ def test_versions_are_laid_over_each_other_in_the_same_bars():
     assert old["y"] == pytest.approx([0, 90, 10, 0, 0, 0])
     assert new["y"] == pytest.approx([0, 0, 40, 0, 60, 0])
     assert old["line"]["shape"] == "hvh"
-    assert figure["layout"]["xaxis"]["title"]["text"] == "response time (ms), in steps of × 2.00"
+    assert (
+        figure["layout"]["xaxis"]["title"]["text"]
+        == "response time (ms), lower is better, in steps of × 2.00"
+    )
     assert old["text"][1] == "90.0\u00a0% took 1.00 to 2.00 ms"
 
 

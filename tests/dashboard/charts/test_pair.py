@@ -14,10 +14,10 @@ def figure(*comparisons):
 
 
 def test_a_change_stands_at_its_per_cent_with_its_interval():
-    [trace] = figure(Comparison(0.9, 0.85, 0.95, 0.001, "worse"))["data"]
+    intervals, trace = figure(Comparison(0.9, 0.85, 0.95, 0.001, "worse"))["data"]
     assert [round(x, 6) for x in trace["x"]] == [-10.0]
-    assert [round(one, 6) for one in trace["error_x"]["array"]] == [5.0]
-    assert [round(one, 6) for one in trace["error_x"]["arrayminus"]] == [5.0]
+    assert [round(x, 6) for x in intervals["x"][:2]] == [-15.0, -5.0]
+    assert (intervals["x"][2:], intervals["y"]) == ([None], [0, 0, None])
     assert trace["text"] == [
         "−10.0\N{NO-BREAK SPACE}% (−15.0\N{NO-BREAK SPACE}% to −5.0\N{NO-BREAK SPACE}%), worse"
     ]
@@ -26,7 +26,7 @@ def test_a_change_stands_at_its_per_cent_with_its_interval():
 
 def test_a_verdict_has_a_shape_and_not_only_a_colour():
     ratios = {"worse": 0.9, "better": 1.1, "same": 1.0, "unknown": 1.2}
-    [trace] = figure(*(Comparison(ratio, verdict=verdict) for verdict, ratio in ratios.items()))["data"]
+    _, trace = figure(*(Comparison(ratio, verdict=verdict) for verdict, ratio in ratios.items()))["data"]
     assert trace["marker"]["symbol"] == ["triangle-down", "triangle-up", "circle", "circle-open"]
 
 
@@ -35,3 +35,13 @@ def test_rows_stand_from_top_to_bottom_and_names_are_no_markup():
     assert made["layout"]["yaxis"]["ticktext"] == ["&lt;b&gt;ro&lt;/b&gt;", "rw"]
     assert made["layout"]["yaxis"]["range"] == [1.5, -0.5]
     assert height(10) > height(3) > height(2) == height(1)
+
+
+def test_an_interval_is_drawn_however_wide_and_leaves_the_chart_where_it_would_flatten_it():
+    made = figure(Comparison(1.2, 0.5, 9.0), Comparison(1.1), Comparison(0.9, 0.8, 1.0))
+    intervals, _ = made["data"]
+    assert [round(x) for x in intervals["x"] if x is not None] == [-50, 800, -20, 0]
+    assert intervals["y"] == [0, 0, None, 2, 2, None]
+    first, last = made["layout"]["xaxis"]["range"]
+    # 2.5 times as far as the largest change, 20 %, and a little margin.
+    assert (round(first), round(last)) == (-55, 55)

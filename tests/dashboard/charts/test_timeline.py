@@ -41,7 +41,7 @@ def test_throughput_stands_above_response_time_on_one_axis_of_seconds():
     layout = figure["layout"]
     assert layout["yaxis"]["domain"][0] > layout["yaxis2"]["domain"][1]
     assert layout["xaxis"]["anchor"] == "y2"
-    assert layout["yaxis2"]["title"]["text"] == "p95 (ms)"
+    assert layout["yaxis2"]["title"]["text"] == "p95 (ms)<br>lower is better"
 
 
 def test_without_response_times_throughput_has_the_whole_height():
@@ -57,7 +57,7 @@ def test_pgbench_has_its_average_response_time_for_want_of_a_percentile():
     )
     assert [trace["name"] for trace in figure["data"]] == ["tps", "response time avg"]
     assert figure["data"][1]["y"] == [5.0, 4.0]
-    assert figure["layout"]["yaxis2"]["title"]["text"] == "avg (ms)"
+    assert figure["layout"]["yaxis2"]["title"]["text"] == "avg (ms)<br>lower is better"
 
 
 def test_each_operation_of_ycsb_is_a_line_of_the_same_percentile():
@@ -73,7 +73,7 @@ def test_each_operation_of_ycsb_is_a_line_of_the_same_percentile():
         ("update: response time p99", "y2"),
     ]
     assert [trace["y"] for trace in figure["data"]] == [[None, 50.0], [3, 4], [6, 7]]
-    assert figure["layout"]["yaxis2"]["title"]["text"] == "p99 (ms)"
+    assert figure["layout"]["yaxis2"]["title"]["text"] == "p99 (ms)<br>lower is better"
     assert figure["layout"]["showlegend"]
 
 
@@ -84,7 +84,7 @@ def test_the_rest_of_a_second_that_was_printed_is_left_to_the_table():
 
 def test_response_times_alone_have_the_whole_height():
     figure = drawn(timeline.over_time, samples(["time_s", "read.latency_avg"], [[0.5, 3.0]]))
-    assert figure["layout"]["yaxis"]["title"]["text"] == "avg (ms)"
+    assert figure["layout"]["yaxis"]["title"]["text"] == "avg (ms)<br>lower is better"
     assert "yaxis2" not in figure["layout"]
 
 

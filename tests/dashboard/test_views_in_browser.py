@@ -1,0 +1,155 @@
+"""What every view with charts keeps to, in a real browser, at a desk and on a phone."""
+
+from datetime import timedelta
+
+import pytest
+
+from benchdash.regressions.models import Incident
+from benchdash.regressions.services import analyse_touched
+from benchdash.results.models import Run
+from benchdash.results.records import SampleTable
+from tests.builders import START, make_project, make_record, make_runs
+from tests.dashboard.test_compare_in_browser import SHIFTS
+from tests.dashboard.test_within_run import printed, sampled
+from tests.regressions.nights import record_nights
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+DESK = {"width": 1280, "height": 800}
+PHONE = {"width": 390, "height": 844}
+LONG = "a_configuration_with_a_name_that_somebody_wrote_and_nobody_would_like_to_read_aloud"
+VIEWS = {
+    "lines": "/p/bench/compare/",
+    "matrix": "/p/bench/compare/matrix/",
+    "nights": "/p/bench/compare/matrix/?over=nights",
+    "curves": "/p/bench/compare/curves/?fit=usl",
+    "plane": "/p/bench/compare/curves/?view=plane",
+    "latency": "/p/bench/compare/latency/",
+    "settings": "/p/bench/compare/settings/?setting=pool",
+    "pair": "/p/bench/compare/pair/",
+    "history": "/p/bench/history/?branch=main&workload=oltp_read_only&metric=tps",
+    "small multiples": "/p/bench/history/?branch=main&metric=tps",
+    "run": "/p/bench/runs/{run}/",
+    "incident": "/p/bench/incidents/{incident}/",
+    "overview": "/p/bench/",
+}
+# Tables are views of their own there.
+WITHOUT_CHARTS = {"matrix", "nights", "overview"}
+TOOLS = ("PNG", "SVG", "CSV", "JSON", "Table", "Link")
+DIRECTIONS = ("higher is better", "lower is better")
+# What an axis may say instead of a metric.
+PLACES = ("threads", "time, UTC", "percentile of the operations", "seconds since the run began", "pool", "")
+# An axis of names, such as workloads, needs no other title.
+CHART = """figure => ((hasNames) => ({
+  title: figure.querySelector(".chart-title").textContent.trim(),
+  isSmall: figure.classList.contains("chart-small"),
+  opens: figure.querySelector(".chart-title a")?.getAttribute("href") ?? "",
+  tools: [...figure.querySelectorAll(".chart-tools :is(button, a)")].map(tool => tool.textContent.trim()),
+  table: document.getElementById(figure.dataset.table)?.tagName ?? "",
+  rows: document.getElementById(figure.dataset.table)?.rows.length ?? 0,
+  axes: Object.entries(figure.querySelector(".chart-plot").layout)
+    .filter(([name, axis]) => /^[xy]axis\\d*$/.test(name) && axis.visible !== false && !hasNames(axis))
+    .map(([name, axis]) => [name, axis.title?.text ?? ""]),
+}))((axis) => axis.ticktext?.some((text) => /[a-z]/.test(text)))"""
+
+
+@pytest.fixture
+def addresses():
+    """Of all views: releases with histograms, values of a setting, nights with a loss, and a stalled run."""
+    project = make_project("bench", public=True, notice="A noisy machine measured this.")
+    histogram = ((0.0, 1.0, 50.0), (1.0, 2.0, 900.0), (2.0, 4.0, 60.0))
+    releases = [
+        make_record(
+            readings={
+                "tps": 1000.0 * threads**0.7 / slow + repetition,
+                "latency_avg": threads**0.3 * slow,
+                "latency_p95": 2 * threads**0.3 * slow,
+            },
+            version=version,
+            workload=workload,
+            threads=threads,
+            repetition=repetition,
+            configuration=LONG,
+            samples=(SampleTable("histogram", ("from_ms", "to_ms", "count"), histogram),),
+        )
+        for slow, version in enumerate(("10.2.44", "10.6.23", "10.11.15"), start=1)
+        for workload in ("oltp_read_only", "oltp_write_only")
+        for threads in (1, 2, 4, 8, 16, 32, 64, 128, 256)
+        for repetition in range(2)
+    ]
+    swept = [
+        make_record(100.0 + number, version="11.4.8", threads=threads, settings={"pool": size})
+        for number, size in enumerate(("8M", "64M", "512M"))
+        for threads in (1, 16)
+    ]
+    stalled = make_record(
+        version="11.8.1",
+        started_at=START + timedelta(days=1),
+        samples=(printed(), sampled()),
+        duration_s=12.1,
+        workload="stalled",
+    )
+    make_runs([*releases, *swept, stalled], project=project)
+    record_nights(project, [1.0] * 14 + [0.8] * 14)
+    analyse_touched()
+    ids = {
+        "run": Run.objects.get(workload__name="stalled").pk,
+        "incident": Incident.objects.filter(branch="main").latest("pk").pk,
+    }
+    return {name: address.format(**ids) for name, address in VIEWS.items()}
+
+
+@pytest.mark.parametrize("window", [DESK, PHONE], ids=["desk", "phone"])
+def test_no_view_jumps_or_scrolls_sideways(addresses, chromium_page, window):
+    chromium_page.set_viewport_size(window)
+    chromium_page.add_init_script(SHIFTS)
+    wrong = {}
+    for name, address in addresses.items():
+        chromium_page.goto(address)
+        all_drawn(chromium_page)
+        shift, width, room = chromium_page.evaluate(
+            "[window.shift, document.documentElement.scrollWidth, innerWidth]"
+        )
+        if shift >= 0.01 or width > room:
+            wrong[name] = (shift, width, room)
+    # Errors of the console fail the fixture of the page.
+    assert wrong == {}
+
+
+def test_each_chart_can_be_taken_away_linked_to_and_read_as_a_table(addresses, chromium_page):
+    wrong = {}
+    for name, address in addresses.items():
+        chromium_page.goto(address)
+        all_drawn(chromium_page)
+        charts = chromium_page.locator("figure.chart").evaluate_all(f"figures => figures.map({CHART})")
+        assert bool(charts) != (name in WITHOUT_CHARTS), name
+        for chart in charts:
+            if lacks := what_lacks(chart):
+                wrong[name, chart["title"]] = lacks
+    assert wrong == {}
+
+
+def what_lacks(chart):
+    lacks = [] if chart["table"] == "TABLE" and chart["rows"] > 1 else ["a table"]
+    if chart["isSmall"]:
+        return lacks if chart["opens"].startswith("/p/bench/history/?") else [*lacks, "the large chart"]
+    tools = [tool for tool in TOOLS if tool not in chart["tools"]]
+    return [*lacks, *tools, *(title for axis, title in chart["axes"] if not says_enough(axis, title))]
+
+
+def says_enough(axis, title):
+    """What is measured, with its direction, or what it is measured along."""
+    told = title.replace("<br>", " ")
+    is_place = axis.startswith("x") and told in PLACES
+    return is_place or told.startswith("% of") or any(words in told for words in DIRECTIONS)
+
+
+def all_drawn(page):
+    """Charts further down are drawn when one comes there."""
+    page.wait_for_load_state("networkidle")
+    for figure in page.locator("figure.chart").all():
+        figure.scroll_into_view_if_needed()
+        figure.locator(".main-svg").first.wait_for()
+    page.wait_for_function(
+        "[...document.querySelectorAll('figure.chart')].every(chart => 'drawn' in chart.dataset)"
+    )
