@@ -184,7 +184,7 @@ SAMPLES = (
         slug="releases",
         name="Compare releases",
         notice=(
-            "A noisy shared machine measured this in November 2026, a few seconds a run: products and"
+            "A noisy shared machine measured this in November 2026, most runs in a few seconds: products and"
             " versions must not be compared by these figures."
         ),
         files=_releases,

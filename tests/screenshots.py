@@ -108,6 +108,8 @@ def pictures(benchdash):
         Picture("latency", f"{releases}/latency/", height=1060),
         Picture("settings", f"{releases}/settings/?setting=innodb_buffer_pool_size", height=1000),
         Picture("run", f"/p/releases/runs/{run['id']}/", height=1000, top="figure.chart"),
+        Picture("articles", "/p/releases/articles/"),
+        Picture("article", "/p/releases/articles/a-pool-of-threads-against-a-thread-for-each-connection/"),
         Picture("upload", "/p/default/uploads/new/", is_signed_in=True, act=check_files),
         Picture("archive", "/p/default/uploads/new/", is_signed_in=True, act=upload_archive),
     ]
