@@ -22,6 +22,7 @@ from rest_framework.views import APIView
 from benchdash.accounts.access import NotVisible, Viewer, viewer_of
 from benchdash.accounts.models import Project, Scope
 from ingest import archives, services, storage
+from ingest.batches import Arrival, accept_one
 from ingest.companions import CompanionFile
 from ingest.errors import FieldError, FieldsError, FileRefusedError, FileTooLargeError
 from ingest.fields import ALL_FIELDS, FIELDS, NOT_TEXT, unknown_field_warnings
@@ -116,8 +117,7 @@ class UploadListView(_View):
             if services.is_archive(upload["data"]):
                 return Response(ArchiveDryRunSerializer(archives.dry_run(project, **upload)).data)
             return Response(DryRunSerializer(services.dry_run(project, **upload)).data)
-        received = services.accept_upload(project, by=self.viewer, **upload)
-        return _answer(received)
+        return _answer(accept_one(project, by=self.viewer, arrival=Arrival(**upload)))
 
     @extend_schema(
         operation_id="uploads_list",

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.conf import settings
 from django.db import DatabaseError, transaction
@@ -17,11 +18,12 @@ from ingest import storage
 from ingest.beside import beside_received
 from ingest.companions import CompanionFile, clean_file_name
 from ingest.errors import FieldsError
+from ingest.fields import ARCHIVE_FIELDS
 from ingest.metadata import Metadata
 from ingest.models import RawFile, Upload
 from ingest.reading import Parsed, try_to_parse
 from ingest.records import decide
-from ingest.services import Received, accept_upload, add_companions, digest_of, joined
+from ingest.services import Received, accept_upload, add_companions, digest_of, is_archive, joined
 from ingest.storage import RawData
 
 # What tells uploads apart: content, and metadata with companions.
@@ -47,9 +49,21 @@ class _Understood:
     arrival: Arrival
     identity: _Identity
     format: str
+    received_at: datetime
     records: tuple[RunRecord, ...]
     warnings: list[str]
     companion_formats: Mapping[tuple[str, str], str]
+
+
+def accept_one(project: Project, *, by: Viewer, arrival: Arrival) -> Received:
+    """As services.accept_upload, with a new file that is understood stored and imported in one transaction.
+
+    Raises FieldsError, with nothing stored, where neither sender nor file says what is required.
+    """
+    [received] = accept_many(project, by=by, arrivals=[arrival])
+    if isinstance(received, FieldsError):
+        raise received
+    return received
 
 
 def accept_many(
@@ -86,19 +100,25 @@ def _known(project: Project, identities: Sequence[_Identity]) -> set[_Identity]:
 
 
 def _understand(arrival: Arrival, identity: _Identity, rule: Rule) -> _Understood | None:
-    """None for a file that is not to be stored with others: a large one, or one that is not understood.
+    """None for a file that is not stored in this way: a large one, an archive, one that is not understood.
 
     Raises FieldsError.
     """
-    if arrival.data.size > settings.UPLOAD_IMPORT_AT_ONCE_BYTES:
+    if arrival.data.size > settings.UPLOAD_IMPORT_AT_ONCE_BYTES or _is_of_an_archive(arrival):
         return None
     parsed = try_to_parse(arrival.data.read(), arrival.file_name, arrival.metadata)
     if not isinstance(parsed, Parsed):
         return None
-    beside = beside_received(arrival.companions)
-    decided = decide(parsed.report, arrival.metadata, received_at=timezone.now(), beside=beside, rule=rule)
+    beside, now = beside_received(arrival.companions), timezone.now()
+    decided = decide(parsed.report, arrival.metadata, received_at=now, beside=beside, rule=rule)
     warnings = joined(arrival.warnings, decided.warnings)
-    return _Understood(arrival, identity, parsed.format, decided.records, warnings, beside.formats)
+    return _Understood(arrival, identity, parsed.format, now, decided.records, warnings, beside.formats)
+
+
+def _is_of_an_archive(arrival: Arrival) -> bool:
+    """Whether it is one, or something is said that holds for archives only."""
+    said = any(getattr(arrival.metadata, name) for name in ARCHIVE_FIELDS)
+    return said or is_archive(arrival.data)
 
 
 def _store(
@@ -135,7 +155,6 @@ def _make_uploads(project: Project, *, by: Viewer, files: Sequence[_Understood],
 def _new_upload(
     project: Project, by: Viewer, file: _Understood, raw_files: Mapping[str, RawFile], *, quiet: bool
 ) -> Upload:
-    now = timezone.now()
     sha256, digest = file.identity
     return Upload(
         project=project,
@@ -151,8 +170,8 @@ def _new_upload(
         came_alone=file.arrival.came_alone,
         user=by.user,
         token=by.token,
-        received_at=now,
-        finished_at=now,
+        received_at=file.received_at,
+        finished_at=timezone.now(),
     )
 
 

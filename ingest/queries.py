@@ -33,23 +33,22 @@ def run_summaries(upload: Upload) -> list[RunSummary]:
     """The runs of an upload, of an archive those of its files, by workload, version and thread count."""
     runs = (
         runs_of(upload)
-        .select_related("version__product", "hardware", "workload")
         .annotate(readings=Count("measurements", filter=Q(measurements__series__is_derived=False)))
         .order_by("workload__name", "version__product__name", "version__sort_key", "threads", "pk")
     )
-    return [
-        RunSummary(
-            id=run.pk,
-            key=run.key,
-            product=run.version.product.name,
-            version=run.version.version,
-            hardware=run.hardware.name,
-            workload=run.workload.name,
-            threads=run.threads,
-            readings=run.readings,
-        )
-        for run in runs
-    ]
+    return [RunSummary(*row) for row in runs.values_list(*_SUMMARY)]
+
+
+_SUMMARY = (
+    "pk",
+    "key",
+    "version__product__name",
+    "version__version",
+    "hardware__name",
+    "workload__name",
+    "threads",
+    "readings",
+)
 
 
 def runs_of(upload: Upload) -> QuerySet[Run]:

@@ -4,7 +4,7 @@ import hashlib
 import os
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
@@ -13,6 +13,7 @@ from typing import BinaryIO
 
 from django.conf import settings
 from django.core.files.storage import default_storage
+from django.db import connection
 
 from benchdash.accounts.models import Project
 from ingest.errors import FileTooLargeError
@@ -70,12 +71,41 @@ def keep(project: Project, files: Iterable[RawData]) -> dict[str, RawFile]:
     rows = RawFile.objects.filter(project=project, sha256__in=by_digest).defer("content")
     found = {row.sha256: row for row in rows}
     if missing := sorted(by_digest.keys() - found.keys()):
-        # Another upload of the same bytes may be quicker: its row is then the one.
-        RawFile.objects.bulk_create(
-            [_new_row(project, by_digest[sha256]) for sha256 in missing], ignore_conflicts=True
-        )
+        found |= _made(project, [_new_row(project, by_digest[sha256]) for sha256 in missing])
+    if len(found) < len(by_digest):
+        # Another upload of the same bytes was quicker: its row is the one.
         found = {row.sha256: row for row in rows.all()}
     return found
+
+
+_MAKE = """
+    INSERT INTO ingest_rawfile (project_id, sha256, size, content, storage_name)
+    SELECT %(project)s, * FROM unnest(
+        %(digests)s::varchar[], %(sizes)s::bigint[], %(contents)s::bytea[], %(names)s::varchar[]
+    )
+    ON CONFLICT DO NOTHING
+    RETURNING sha256, id
+"""
+
+
+def _made(project: Project, rows: Sequence[RawFile]) -> dict[str, RawFile]:
+    """Those of the rows that were not there, stored, by digest."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _MAKE,
+            {
+                "project": project.pk,
+                "digests": [row.sha256 for row in rows],
+                "sizes": [row.size for row in rows],
+                "contents": [row.content for row in rows],
+                "names": [row.storage_name for row in rows],
+            },
+        )
+        ids = dict(cursor.fetchall())
+    made = {row.sha256: row for row in rows if row.sha256 in ids}
+    for sha256, row in made.items():
+        row.pk = ids[sha256]
+    return made
 
 
 def _new_row(project: Project, data: RawData) -> RawFile:

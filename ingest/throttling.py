@@ -34,8 +34,11 @@ class MinuteThrottle(SimpleRateThrottle):
         """How often it was asked in the current minute, this time included."""
         key = f"throttle:{self.scope}:{asker}:{int(time.time() // self._seconds)}"
         try:
-            cache.add(key, 0, timeout=2 * self._seconds)
-            return cache.incr(key)
+            try:
+                return cache.incr(key)
+            except ValueError:  # the first within this minute
+                cache.add(key, 0, timeout=2 * self._seconds)
+                return cache.incr(key)
         except (RedisError, ValueError) as error:
             logger.warning("requests (%s) are not counted: %s", self.scope, error)
             return 1

@@ -61,6 +61,8 @@ class Viewer:
 
     def project(self, slug: str) -> Project:
         """Raises NotVisible where there is none, or none for this viewer."""
+        if self.token and self._token_reads and self.token.project.slug == slug:
+            return self.token.project
         try:
             return self.projects().get(slug=slug)
         except Project.DoesNotExist:

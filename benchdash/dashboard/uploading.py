@@ -14,6 +14,7 @@ from benchdash.accounts.models import Project
 from benchdash.dashboard.archive_files import TriedFiles, tried_files
 from benchdash.dashboard.received import Trouble, troubles
 from ingest import archives, services
+from ingest.batches import Arrival, accept_one
 from ingest.companions import CompanionFile, clean_file_name
 from ingest.errors import FieldError, FieldsError, FileRefusedError, FileTooLargeError
 from ingest.fields import ARCHIVE_FIELDS
@@ -156,15 +157,8 @@ def upload(project: Project, result: ResultFile, said: Mapping[str, Sequence[str
     name, data = clean_file_name(_name(result.file)), _raw_data(result.file)
     try:
         metadata, warnings = read_form(_said_of(data, said, result.meta))
-        received = services.accept_upload(
-            project,
-            by=by,
-            file_name=name,
-            data=data,
-            metadata=metadata,
-            companions=result.companions,
-            warnings=warnings,
-        )
+        arrival = Arrival(name, data, metadata, companions=result.companions, warnings=warnings)
+        received = accept_one(project, by=by, arrival=arrival)
     except (FieldsError, FileTooLargeError) as error:
         return _not_understood(name, data, error)
     stored = received.upload

@@ -1,5 +1,6 @@
 """Everything that writes the history: runs, their measurements, and which series are due for analysis."""
 
+import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +17,13 @@ from benchdash.results.dimensions import Place, differing_options, locate
 from benchdash.results.models import IntervalSamples, Measurement, Run, Series
 from benchdash.results.readings import HIGHER, LOWER, Reading
 from benchdash.results.records import RunRecord
-from benchdash.results.series import adopt_or_refuse_units, series_for
+from benchdash.results.series import (
+    Identity,
+    adopt_or_refuse_units,
+    identity_of,
+    line_of,
+    series_for,
+)
 
 __all__ = [
     "RecordError",
@@ -69,9 +76,16 @@ def record_uploads(
     option_warnings = [
         _option_warning(place, record) for place, record in zip(located.places, every_record, strict=True)
     ]
-    runs = _write_runs(project, upload_ids, located.places, every_record, option_warnings)
-    _write_samples(runs, every_record)
-    _measure(project, runs, [record.readings for record in every_record], left=left, quiet=quiet)
+    runs, anew = _write_runs(project, upload_ids, located.places, every_record, option_warnings)
+    _write_samples(runs, every_record, anew=anew)
+    identities = [
+        _identity(place, record) for place, record in zip(located.places, every_record, strict=True)
+    ]
+    read = [
+        (run.pk, identity, record.readings)
+        for run, identity, record in zip(runs, identities, every_record, strict=True)
+    ]
+    _measure(project, read, anew=anew, left=left, quiet=quiet)
     recorded: dict[int, Recorded] = {upload_id: Recorded([], []) for upload_id in records_by_upload}
     for upload_id, run in zip(upload_ids, runs, strict=True):
         recorded[upload_id].runs.append(run)
@@ -122,7 +136,8 @@ def reassign_series(project: Project, run_ids: Collection[int], *, quiet: bool =
             printed_unit=series.printed_unit,
         )
         readings[measurement.run_id].append(reading)
-    _measure(project, runs, [readings[run.pk] for run in runs], left=set(), quiet=quiet)
+    read = [(run.pk, identity_of(run), readings[run.pk]) for run in runs]
+    _measure(project, read, anew=True, left=set(), quiet=quiet)
 
 
 def touch(series_ids: Iterable[int], *, quiet: bool) -> None:
@@ -165,27 +180,41 @@ def hold_results(project: Project, *, alone: bool) -> None:
 
 # --- runs -------------------------------------------------------------------------------------------------
 
-_RUN_IDENTITY = ["upload_id", "key"]
-_RUN_FACTS = [
-    "project",
-    "version",
-    "branch",
-    "hardware",
-    "environment",
-    "configuration",
-    "content",
-    "counterpart",
-    "workload",
-    "threads",
-    "repetition",
-    "started_at",
-    "started_at_is_assumed",
-    "duration_s",
-    "options",
-    "tags",
-    "notes",
-    "warnings",
-]
+# The columns that are written, with their types; all but the first two are facts that may be told anew.
+_RUN_COLUMNS = {
+    "upload_id": "bigint",
+    "key": "varchar",
+    "project_id": "bigint",
+    "version_id": "bigint",
+    "branch": "varchar",
+    "hardware_id": "bigint",
+    "environment_id": "bigint",
+    "configuration_id": "bigint",
+    "content_id": "bigint",
+    "counterpart": "varchar",
+    "workload_id": "bigint",
+    "threads": "integer",
+    "repetition": "integer",
+    "started_at": "timestamptz",
+    "started_at_is_assumed": "boolean",
+    "duration_s": "float8",
+    "options": "jsonb",
+    "tags": "varchar[]",
+    "notes": "text",
+    "warnings": "text[]",
+}
+_RUN_FACTS = [name for name in _RUN_COLUMNS if name not in ("upload_id", "key")]
+# One text for all rows: the driver takes milliseconds for some thousand parameters.
+_WRITE_RUNS = f"""
+    INSERT INTO results_run ({", ".join(_RUN_COLUMNS)}, recorded_at, excluded_reason)
+    SELECT {", ".join(_RUN_COLUMNS)}, %(now)s, ''
+    FROM json_to_recordset(%(rows)s::json) AS given (
+        {", ".join(f"{name} {kind}" for name, kind in _RUN_COLUMNS.items())}
+    )
+    ON CONFLICT (upload_id, key) DO UPDATE
+    SET {", ".join(f"{name} = excluded.{name}" for name in _RUN_FACTS)}
+    RETURNING upload_id, key, id, xmax <> 0 -- as only rows have that were there before
+"""  # noqa: S608 - of our own names
 
 
 def _write_runs(
@@ -194,20 +223,21 @@ def _write_runs(
     places: Sequence[Place],
     records: Sequence[RunRecord],
     option_warnings: Sequence[str],
-) -> list[Run]:
+) -> tuple[list[Run], bool]:
+    """The runs in the order of their records, and whether any was there before."""
     runs = [
         Run(
-            project=project,
+            project_id=project.pk,
             upload_id=upload_id,
             key=record.key,
-            version=place.version,
+            version_id=place.version.pk,
             branch=record.branch,
-            hardware=place.hardware,
-            environment=place.environment,
-            configuration=place.configuration,
-            content=place.content,
+            hardware_id=place.hardware_id,
+            environment_id=place.environment_id,
+            configuration_id=place.configuration_id,
+            content_id=place.content_id,
             counterpart=record.counterpart,
-            workload=place.workload,
+            workload_id=place.workload.pk,
             threads=record.threads,
             repetition=record.repetition,
             started_at=record.started_at,
@@ -222,13 +252,29 @@ def _write_runs(
             upload_ids, places, records, option_warnings, strict=True
         )
     ]
-    Run.objects.bulk_create(
-        sorted(runs, key=lambda run: (run.upload_id, run.key)),
-        update_conflicts=True,
-        unique_fields=_RUN_IDENTITY,
-        update_fields=_RUN_FACTS,
+    in_order = sorted(runs, key=lambda run: (run.upload_id, run.key))
+    rows = json.dumps([{name: getattr(run, name) for name in _RUN_COLUMNS} for run in in_order], default=str)
+    with connection.cursor() as cursor:
+        cursor.execute(_WRITE_RUNS, {"rows": rows, "now": timezone.now()})
+        written = cursor.fetchall()
+    ids = {(upload_id, key): pk for upload_id, key, pk, _ in written}
+    for run in runs:
+        run.pk = ids[run.upload_id, run.key]
+    return runs, any(was_there for *_, was_there in written)
+
+
+def _identity(place: Place, record: RunRecord) -> Identity:
+    return Identity(
+        workload_id=place.workload.pk,
+        product_id=place.product.pk,
+        hardware_id=place.hardware_id,
+        threads=record.threads,
+        configuration_id=place.configuration_id,
+        branch=record.branch,
+        line=line_of(record.branch, place.product.name, place.version.version),
+        build=place.version.build,
+        counterpart=record.counterpart,
     )
-    return runs
 
 
 def _option_warning(place: Place, record: RunRecord) -> str:
@@ -264,15 +310,17 @@ _WRITE_SAMPLES = """
 """
 
 
-def _write_samples(runs: Sequence[Run], records: Sequence[RunRecord]) -> None:
-    IntervalSamples.objects.filter(run__in=[run.pk for run in runs]).delete()
+def _write_samples(runs: Sequence[Run], records: Sequence[RunRecord], *, anew: bool) -> None:
+    if anew:
+        IntervalSamples.objects.filter(run__in=[run.pk for run in runs]).delete()
     tables = [
         (run.pk, table.source, list(table.columns), _array(table.rows))
         for run, record in zip(runs, records, strict=True)
         for table in record.samples
     ]
-    with connection.cursor() as cursor:
-        cursor.executemany(_WRITE_SAMPLES, tables)
+    if tables:
+        with connection.cursor() as cursor:
+            cursor.executemany(_WRITE_SAMPLES, tables)
 
 
 def _array(rows: Sequence[Sequence[float | None]]) -> str:
@@ -283,7 +331,10 @@ def _array(rows: Sequence[Sequence[float | None]]) -> str:
 
 # --- measurements -----------------------------------------------------------------------------------------
 
-_Measured = list[tuple[Series, Run, Reading]]
+_Row = tuple[int, int, float, float | None, float | None]
+"""Series, run, value, and its interval."""
+_Read = Sequence[tuple[int, Identity, Sequence[Reading]]]
+"""The readings of each run, by its id, with what their series share."""
 
 _WRITE_MEASUREMENTS = """
     INSERT INTO results_measurement AS measurement (series_id, run_id, value, low, high)
@@ -311,40 +362,42 @@ _TOUCH = """
 """
 
 
-def _measure(
-    project: Project,
-    runs: Sequence[Run],
-    readings: Sequence[Sequence[Reading]],
-    *,
-    left: set[int],
-    quiet: bool,
-) -> None:
-    """Make the measurements of these runs those of their readings, each in the series where it belongs."""
-    pairs = [(run, reading) for run, found in zip(runs, readings, strict=True) for reading in found]
+def _measure(project: Project, read: _Read, *, anew: bool, left: set[int], quiet: bool) -> None:
+    """Make the measurements of these runs those of their readings, each in the series where it belongs.
+
+    Without ``anew`` nothing was measured in these runs before.
+    """
+    readings = [(run_id, identity, reading) for run_id, identity, of_run in read for reading in of_run]
+    series = series_for(project, [(identity, reading) for _, identity, reading in readings])
     measured = [
-        (series, run, reading)
-        for series, (run, reading) in zip(series_for(project, pairs), pairs, strict=True)
+        (of_reading, run_id, reading)
+        for of_reading, (run_id, _, reading) in zip(series, readings, strict=True)
     ]
     adopt_or_refuse_units(measured)
-    gone = _write_measurements(runs, measured)
-    _settle(left=left | gone, entered={series.pk for series, _, _ in measured}, quiet=quiet)
-
-
-def _write_measurements(runs: Sequence[Run], measured: _Measured) -> set[int]:
-    """Gives the series from which a measurement was deleted."""
     # A format may hand over whole numbers as int, and an array of the driver holds one type.
     rows = sorted(
-        (series.pk, run.pk, float(r.value), _float(r.low), _float(r.high)) for series, run, r in measured
+        (one.pk, run_id, float(r.value), _float(r.low), _float(r.high)) for one, run_id, r in measured
     )
-    stored = Measurement.objects.filter(run__in=[run.pk for run in runs])
-    gone = sorted(set(stored.values_list("series_id", "run_id")) - {row[:2] for row in rows})
-    with connection.cursor() as cursor:
-        if gone:
+    gone = _delete_measurements([run_id for run_id, _, _ in read], stay=rows) if anew else set()
+    _write_measurements(rows)
+    _settle(left=left | gone, entered={one.pk for one in series}, quiet=quiet)
+
+
+def _delete_measurements(run_ids: Collection[int], *, stay: Sequence[_Row]) -> set[int]:
+    """Delete what was measured in these runs and is in no row; gives the series that it leaves."""
+    stored = Measurement.objects.filter(run__in=run_ids).values_list("series_id", "run_id")
+    gone = sorted(set(stored) - {row[:2] for row in stay})
+    if gone:
+        with connection.cursor() as cursor:
             cursor.execute(_DELETE_MEASUREMENTS, _columns(("series", "runs"), gone))
-        if rows:
-            names = ("series", "runs", "values", "lows", "highs")
-            cursor.execute(_WRITE_MEASUREMENTS, _columns(names, rows))
     return {series for series, _ in gone}
+
+
+def _write_measurements(rows: Sequence[_Row]) -> None:
+    if rows:
+        names = ("series", "runs", "values", "lows", "highs")
+        with connection.cursor() as cursor:
+            cursor.execute(_WRITE_MEASUREMENTS, _columns(names, rows))
 
 
 def _float(value: float | None) -> float | None:

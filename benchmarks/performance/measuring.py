@@ -96,7 +96,8 @@ def _write(started: Stack, loaded: Loaded, kind: Kind) -> dict[str, Any]:
     _analysed()
     for worker in started.workers:
         os.killpg(worker.pid, signal.SIGSTOP)
-    found = measure(started, loaded, kind, requests=_UPLOADS, seed=4)
+    # Unlike those of an earlier run into the same database, which would be known.
+    found = measure(started, loaded, kind, requests=_UPLOADS, seed=time.time_ns())
     before = started.cpu_ms()
     for worker in started.workers:
         os.killpg(worker.pid, signal.SIGCONT)
