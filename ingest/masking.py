@@ -52,6 +52,8 @@ def names_a_secret(name: str) -> bool:
 
 def mask_text(text: str) -> str:
     """The text with every secret in it replaced: in options, settings, URLs, JVM arguments, SQL."""
+    if _ONE_WORD.fullmatch(text) and "bd_" not in text:
+        return text
     text = _WORD_WITH_URL.sub(_without_user_info, text)
     for pattern, replacement in _WHOLE_PATTERNS:
         text = pattern.sub(replacement, text)
@@ -104,6 +106,8 @@ def _mask_setting(name: str, value: Any) -> Any:
 
 _QUOTED = r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.|\'\')*\''
 
+# Most names are one. No secret stands in it unless it is a token of our own.
+_ONE_WORD = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_.-]*")
 _WORD_WITH_URL = re.compile(r"[^\s\"]+")
 
 

@@ -232,6 +232,8 @@ class _Decision:
 
     def _mapped(self, run: ParsedRun) -> Mapping[str, str]:
         """The entry of the most specific pattern that names this run."""
+        if not self.patterns:
+            return {}
         matching = [pattern for pattern in self.patterns if _matches(pattern, run)]
         exact = [pattern for pattern in matching if pattern in _names(run)]
         best = max(exact or matching, key=lambda pattern: (len(pattern), pattern), default=None)

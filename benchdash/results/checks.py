@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from django.db.models import Model
@@ -76,6 +77,7 @@ def _names(record: RunRecord) -> Iterator[tuple[str, str, int]]:
     yield "workload", record.workload, _longest(Workload, "name")
 
 
+@cache
 def _longest(model: type[Model], field: str) -> int:
     longest: int = model._meta.get_field(field).max_length  # type: ignore[union-attr,assignment]
     return longest

@@ -12,6 +12,9 @@ from ingest.formats.source import Source
 Path = tuple[str | int | None, ...]
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
+# Up to where the next item of a list begins.
+_ITEM = re.compile(r"[\s,]*")
+_DECODER = json.JSONDecoder(parse_int=float)
 _SUSPICIOUS_ESCAPE = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 
 
@@ -53,15 +56,30 @@ def line_of(source: Source, *path: str | int) -> int | None:
 
 
 def lines_of_items(source: Source, *path: str | int) -> list[int]:
-    """The lines on which the items of the list at ``path`` begin."""
+    """The lines on which the items of the list or object at ``path`` begin; of JSON that was loaded."""
+    text = source.text
+    start = next((offset for found, offset, _ in _values(text) if found == path), None)
+    if start is not None and text[start] == "[":
+        offsets = _items_of_list(text, start)
+    else:
+        n = len(path)
+        offsets = (at for found, at, _ in _values(text) if len(found) == n + 1 and found[:-1] == path)
     lines: list[int] = []
     line, counted = 1, 0
-    for found, offset, _ in _values(source.text):
-        if len(found) == len(path) + 1 and found[:-1] == path:
-            line += source.text.count("\n", counted, offset)
-            counted = offset
-            lines.append(line)
+    for offset in offsets:
+        line += text.count("\n", counted, offset)
+        counted = offset
+        lines.append(line)
     return lines
+
+
+def _items_of_list(text: str, start: int) -> Iterator[int]:
+    """The offsets of its items; ``start`` is that of its bracket."""
+    item = _ITEM.match(text, start + 1)
+    while item and text[item.end()] != "]":
+        yield item.end()
+        _, end = _DECODER.raw_decode(text, item.end())
+        item = _ITEM.match(text, end)
 
 
 def _decode(text: str, *, first_line: int) -> object:

@@ -6,8 +6,9 @@ on each line (JSON Lines). Tables with a field for each version are read as well
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from enum import Enum, auto
 
 from ingest.formats.json_source import lines_of_items, load, load_lines
 from ingest.formats.metric_words import metric_named
@@ -45,7 +46,7 @@ def parse(source: Source) -> ParsedReport:
         and "measurements" not in on_line
         and not begins_wide_object(first)
     ):
-        report = _report([_record(line, value) for line, value in load_lines(source)], {})
+        report = _report(_records(load_lines(source)), {})
         if source.ends_with_newline:
             return report
         cut = "the last line has no line end; if the file was cut off, lines are missing"
@@ -65,13 +66,14 @@ def _report(records: Sequence[Record], facts: Mapping[str, Fact]) -> ParsedRepor
 
 def _records_and_facts(source: Source, document: object) -> tuple[Sequence[Record], Mapping[str, Fact]]:
     if isinstance(document, list):
-        return list(map(_record, lines_of_items(source), document)), {}
+        return _records(zip(lines_of_items(source), document, strict=True)), {}
     if not isinstance(document, dict) or not isinstance(document.get("measurements"), list):
         return (), {}
     said_once = _said_once(document)
     lines = lines_of_items(source, "measurements")
-    records = [_record(line, value) for line, value in zip(lines, document["measurements"], strict=True)]
-    records = [Record(record.line, {**said_once, **record.fields}) for record in records]
+    records = _records(zip(lines, document["measurements"], strict=True))
+    if said_once:
+        records = [Record(record.line, {**said_once, **record.fields}) for record in records]
     return records, {name: value for name, value in document.items() if _is_scalar(value)}
 
 
@@ -89,19 +91,40 @@ def _said_once(document: Mapping[str, object]) -> dict[str, Cell]:
     return {**fields, "server": server} if isinstance(server, str) and server else fields
 
 
-def _record(line: int, value: object) -> Record:
+def _records(items: Iterable[tuple[int, object]]) -> list[Record]:
+    """Of measurements with their lines."""
+    meant: dict[str, _Meant] = {}
+    return [_record(line, value, meant) for line, value in items]
+
+
+def _record(line: int, value: object, meant: dict[str, "_Meant"]) -> Record:
+    """``meant`` is by the names so far: the measurements of a file have the same names."""
     if not isinstance(value, dict):
         raise FormatError(f"a measurement must be an object with fields, not {_kind(value)}", line)
     for name, cell in value.items():
-        numeric = meaning_of(name) in _NUMBERS or metric_named(name) is not None
-        textual = meaning_of(name) is not None and not numeric
+        what = meant.get(name) or meant.setdefault(name, _Meant.of(name))
         if not _is_scalar(cell):
             raise FormatError(f"{name!r} holds {_kind(cell)}, where a text or a number is meant", line)
-        if numeric and (isinstance(cell, str | bool)):
+        if what is _Meant.NUMBER and (isinstance(cell, str | bool)):
             raise FormatError(f"{name!r} holds {_kind(cell)}, where a number is meant", line)
-        if textual and cell is not None and not isinstance(cell, str):
+        if what is _Meant.TEXT and cell is not None and not isinstance(cell, str):
             raise FormatError(f"{name!r} holds {_kind(cell)}, where a text is meant", line)
     return Record(line, value)
+
+
+class _Meant(Enum):
+    """What must stand under a name."""
+
+    NUMBER = auto()
+    TEXT = auto()
+    EITHER = auto()
+
+    @classmethod
+    def of(cls, name: str) -> "_Meant":
+        meaning = meaning_of(name)
+        if meaning in _NUMBERS or metric_named(name) is not None:
+            return cls.NUMBER
+        return cls.EITHER if meaning is None else cls.TEXT
 
 
 def _is_scalar(value: object) -> bool:
