@@ -21,8 +21,8 @@ _FOUND = (
     "status",
     "historical",
     "quiet",
-    "since",
-    "until",
+    "since_id",
+    "until_id",
     "started_at",
     "worst",
     "median",
@@ -84,6 +84,7 @@ def update_incidents(product_id: int, *, branch: str, line: str) -> None:
     ranks = _ranks(change_points, branch=branch)
     looked_at = stream.exclude(metric__regex=UNWATCHED_METRICS).count()
     left = {incident.pk: incident for incident in known}
+    before = {incident.pk: _as_stored(incident) for incident in known}
     found: list[tuple[Incident, _Cluster]] = []
     for cluster in _clusters(change_points, ranks):
         incident = _incident_of(cluster, left, ranks) or Incident(
@@ -94,11 +95,15 @@ def update_incidents(product_id: int, *, branch: str, line: str) -> None:
         found.append((incident, cluster))
     for incident in left.values():
         incident.status = Incident.Status.WITHDRAWN
-    _write(found, known)
+    _write(found, [incident for incident in known if _as_stored(incident) != before[incident.pk]])
 
 
-def _write(found: Sequence[tuple[Incident, _Cluster]], known: Sequence[Incident]) -> None:
-    Incident.objects.bulk_update(known, _FOUND)
+def _as_stored(incident: Incident) -> list[object]:
+    return [getattr(incident, name) for name in _FOUND]
+
+
+def _write(found: Sequence[tuple[Incident, _Cluster]], changed: Sequence[Incident]) -> None:
+    Incident.objects.bulk_update(changed, _FOUND)
     Incident.objects.bulk_create([incident for incident, _ in found if incident.pk is None])
     moved = []
     for incident, cluster in found:

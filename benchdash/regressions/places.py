@@ -1,7 +1,7 @@
 """One place of measurement, as detection sees it: its series side by side over the same groups."""
 
 import re
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from functools import cached_property
@@ -278,12 +278,26 @@ def _table(histories: Mapping[int, History]) -> Table:
             if history.series.metric == SPEED_OF_THE_MACHINE
         },
         expected=changed_surroundings(watched.values()),
-        sessions={
-            key: [one.sessions(position) for position in range(min(one.length, MOST_GROUPS))]
-            for key, one in watched.items()
-        },
+        sessions=_FirstSessions(watched),
         series={key: history.series.pk for key, history in watched.items()},
     )
+
+
+class _FirstSessions(Mapping[Key, Sessions]):
+    """The values of each session of the first groups, put together when they are asked for: mostly never."""
+
+    def __init__(self, histories: Mapping[Key, History]) -> None:
+        self._histories = histories
+
+    def __getitem__(self, key: Key) -> Sessions:
+        history = self._histories[key]
+        return [history.sessions(position) for position in range(min(history.length, MOST_GROUPS))]
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self._histories)
+
+    def __len__(self) -> int:
+        return len(self._histories)
 
 
 def changed_surroundings(histories: Iterable[History]) -> frozenset[int]:

@@ -262,27 +262,32 @@ def update_change_points(place: Place, *, quiet: bool, new_since: datetime | Non
         for one in _find(table, histories, known=known_here, first_new=first_new):
             found[one.series_id].append(one)
     news_since = _news_since(place.project_id, (one for of_series in found.values() for one in of_series))
-    known: list[ChangePoint] = []
-    live: list[ChangePoint] = []
+    gone: list[ChangePoint] = []
+    changed: list[ChangePoint] = []
+    new: list[ChangePoint] = []
     for series_id, history in histories.items():
         for shift, match in _match(found[series_id], stored[series_id], history):
-            if match:
-                known.append(match)
-            if shift:
-                target = match or ChangePoint(series_id=series_id, quiet=quiet)
-                _describe(target, shift, news_since=news_since[shift.run_id], quiet=quiet)
-                live.append(target)
+            if shift is None:
+                gone += [match] if match else []
+                continue
+            target = match or ChangePoint(series_id=series_id, quiet=quiet)
+            before = _as_stored(target)
+            _describe(target, shift, news_since=news_since[shift.run_id], quiet=quiet)
+            if match is None:
+                new.append(target)
+            elif _as_stored(target) != before:
+                changed.append(target)
     # Every place is free before one is taken: two change points may have moved in the same direction.
-    ChangePoint.objects.filter(pk__in=[change_point.pk for change_point in known]).update(
+    ChangePoint.objects.filter(pk__in=[one.pk for one in (*gone, *changed)]).update(
         state=ChangePoint.State.WITHDRAWN
     )
-    ChangePoint.objects.bulk_update([one for one in live if one.pk], _FIELDS)
-    ChangePoint.objects.bulk_create([one for one in live if one.pk is None])
+    ChangePoint.objects.bulk_update(changed, _FIELDS)
+    ChangePoint.objects.bulk_create(new)
 
 
 _FIELDS = (
-    "run",
-    "last_good",
+    "run_id",
+    "last_good_id",
     "state",
     "historical",
     "quiet",
@@ -298,6 +303,10 @@ _FIELDS = (
     "groups_after",
     "confirmed_at",
 )
+
+
+def _as_stored(change_point: ChangePoint) -> list[object]:
+    return [getattr(change_point, name) for name in _FIELDS]
 
 
 def _with_curves(place: Place) -> dict[int, History]:

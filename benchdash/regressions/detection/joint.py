@@ -282,10 +282,10 @@ def _joint_shift(
 def _step(one: _Series, start: int, index: int, end: int) -> _Step | None:
     """The series' own step from [start, index) to [index, end), None where it has too few points."""
     before, after = _present(one.values[start:index]), _present(one.values[index:end])
-    if len(before) < _FEWEST_BEFORE or not len(after) or np.median(before) <= 0:
+    if len(before) < _FEWEST_BEFORE or not len(after) or (old := _median(before)) <= 0:
         return None
     x = _present(one.oriented[start:end])
-    old, new = float(np.median(before)), float(np.median(after))
+    new = _median(after)
     return _Step(
         key=one.key,
         before=old,
@@ -294,6 +294,13 @@ def _step(one: _Series, start: int, index: int, end: int) -> _Step | None:
         seen_worse=(new < old) == (one.direction == HIGHER),
         p=step_p(x, len(before), one.noise),
     )
+
+
+def _median(values: Floats) -> float:
+    """As that of NumPy, which takes four times as long for a level of some hundred."""
+    in_order = np.sort(values)
+    n = len(in_order)
+    return float((in_order[(n - 1) // 2] + in_order[n // 2]) / 2)
 
 
 def _present(values: Floats) -> Floats:

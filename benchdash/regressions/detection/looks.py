@@ -6,7 +6,8 @@ evidence does, also where it lies too near the beginning for a history to say an
 """
 
 from collections import deque
-from collections.abc import Collection, Hashable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
+from functools import cache
 
 import numpy as np
 
@@ -60,15 +61,21 @@ def joint_looks(
     """What each look shows: one at every position from ``first_new`` on, the last at the whole table."""
     length = max(map(len, table.values()), default=0)
     first = min(max(first_new + 1, _FEWEST_GROUPS), length)
-    repeats = {key: _sessions(values, (sessions or {}).get(key, ())) for key, values in table.items()}
+
+    # A long history asks for none of them, and they are as many lists as it has values.
+    @cache
+    def repeats() -> dict[Key, Sessions]:
+        return {key: _sessions(values, (sessions or {}).get(key, ())) for key, values in table.items()}
+
     for end in range(first, length + 1):
         so_far = {key: values[:end] for key, values in table.items()}
         slow = {what: values[:end] for what, values in (machine or {}).items()}
         expected_so_far = [index for index in expected if index < end]
         found = find_joint_shifts(so_far, directions, known=known, expected=expected_so_far, machine=slow)
         few = _of_few_groups(
-            {key: values[:end] for key, values in repeats.items()},
+            repeats,
             directions,
+            end=end,
             known=[index for index in known if not _holds(found, index)] if end > MOST_GROUPS else known,
             expected=expected_so_far,
             search=end <= MOST_GROUPS,
@@ -79,9 +86,10 @@ def joint_looks(
 
 
 def _of_few_groups(
-    sessions: Mapping[Key, Sessions],
+    sessions: Callable[[], Mapping[Key, Sessions]],
     directions: Mapping[Key, Direction],
     *,
+    end: int,
     known: Collection[int],
     expected: Collection[int],
     search: bool,
@@ -89,7 +97,8 @@ def _of_few_groups(
     early = [index for index in known if index < MOST_GROUPS]
     if not early and not search:
         return []
-    return find_release_shifts(sessions, directions, known=early, expected=expected, search=search)
+    so_far = {key: values[:end] for key, values in sessions().items()}
+    return find_release_shifts(so_far, directions, known=early, expected=expected, search=search)
 
 
 def _sessions(values: Values, known: Sessions) -> Sessions:
