@@ -75,6 +75,12 @@ _TOGETHER = (
         "with",
         "subject",
         "query",
+        "until",
+        "last",
+        "margin",
+        "operation",
+        "fit",
+        "source",
     ),
 )
 _NUL, _HUGE, _NOT_UTF_8 = "%00", "9" * 30, "%ff%ED%A0%80%27%22%3Cb%3E%7B%25"

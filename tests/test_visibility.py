@@ -168,6 +168,7 @@ def test_a_member_finds_what_others_do_not(world):
         "api:difference",
         "api:gate",
         "api:latency",
+        "api:nights",
         "api:sweep",
     }
     assert set(found.values()) == {200, 400, 405}

@@ -96,12 +96,11 @@ def answer_format(request: Request, *others: str) -> str:
     return choice("format", text(request, "format") or "json", ("json", *others))
 
 
-def moment(name: str, value: str) -> datetime:
-    """ISO 8601, a day or a time; without an offset it is UTC."""
+def moment(name: str, value: str, *, of_day: time = time.min) -> datetime:
+    """ISO 8601, a time or a day, which is taken at ``of_day``; without an offset it is UTC."""
     try:
-        parsed = parse_datetime(value)
-        if parsed is None and (day := parse_date(value)):
-            parsed = datetime.combine(day, time())
+        day = parse_date(value)
+        parsed = datetime.combine(day, of_day) if day else parse_datetime(value)
     except ValueError:
         parsed = None
     if parsed is None:

@@ -431,6 +431,18 @@ class ComparisonSerializer(serializers.Serializer[Any]):
     groups = GroupSummarySerializer(many=True)
 
 
+class NightsSerializer(ComparisonSerializer):
+    """``times`` are when the groups of ``columns`` were first measured; ``base_time`` is null for a release.
+
+    ``earlier`` and ``later`` are the ``until`` of the groups before and after; null where there are none.
+    """
+
+    times = serializers.ListField(child=serializers.DateTimeField())
+    base_time = serializers.DateTimeField(allow_null=True)
+    earlier = serializers.DateTimeField(allow_null=True)
+    later = serializers.DateTimeField(allow_null=True)
+
+
 class EstimateSerializer(serializers.Serializer[Any]):
     """``low`` and ``high`` are the 95 % interval; ``high`` is null where nothing limits it."""
 

@@ -13,6 +13,7 @@ from benchdash.api.views import (
     incidents,
     latency,
     members,
+    nights,
     runs,
     series,
     sweep,
@@ -38,6 +39,7 @@ urlpatterns = [
     path("curves/", curves.CurvesView.as_view(), name="curves"),
     path("difference/", difference.DifferenceView.as_view(), name="difference"),
     path("latency/", latency.LatencyView.as_view(), name="latency"),
+    path("nights/", nights.NightsView.as_view(), name="nights"),
     path("sweep/", sweep.SweepView.as_view(), name="sweep"),
     path("gate/", gate.GateView.as_view(), name="gate"),
     path(

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from django.http import QueryDict
 
 from benchdash.accounts.models import Project
-from benchdash.dashboard.branch_table import Base
 from benchdash.dashboard.filters import Filter
 from benchdash.dashboard.forms.overview import read_branch_base
+from benchdash.regressions.branch_table import Base, base_of, stream_of
 from benchdash.regressions.comparison import Column
-from benchdash.results.baselines import Stream, baselines
+from benchdash.results.baselines import baselines
 from benchdash.results.models import Baseline
 
 
@@ -36,31 +36,3 @@ def branch_base(project: Project, query: QueryDict, branch: Column, releases: Se
     stored = (newest.name, base) if newest and base else None
     chosen, chip = read_branch_base(query, releases, stored)
     return BranchBase(chosen, chip, history)
-
-
-def stream_of(branch: Column) -> Stream:
-    return Stream(
-        product_id=branch.version.product_id,
-        build=branch.version.build,
-        branch=branch.branch,
-        hardware_id=branch.hardware_id,
-        configuration_id=branch.configuration_id,
-        counterpart=branch.counterpart,
-    )
-
-
-def base_of(baseline: Baseline, branch: Column) -> Base | None:
-    """At the place of ``branch``; None where nothing is chosen."""
-    version = baseline.version
-    if version is None:
-        return None
-    column = Column(
-        version=version,
-        branch=branch.branch if baseline.branch_group else "",
-        hardware=branch.hardware,
-        configuration=branch.configuration,
-        counterpart=branch.counterpart,
-        hardware_id=branch.hardware_id,
-        configuration_id=branch.configuration_id,
-    )
-    return Base(column, baseline.day)

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date
+from datetime import UTC, date, datetime
 from typing import Final
 
 from benchdash.accounts.models import Project
-from benchdash.dashboard.branch_table import EVERY_ROW, Base, Rows, branch_table, day, group_name
 from benchdash.dashboard.charts.matrix import Head, Link
 from benchdash.dashboard.columns import short_id
 from benchdash.dashboard.navigation import page_url
+from benchdash.regressions.branch_table import EVERY_ROW, Around, Base, Rows, branch_table, day, group_name
 from benchdash.regressions.column_names import names
 from benchdash.regressions.comparison import (
     Column,
@@ -39,6 +39,7 @@ class Source:
     link: Link
     groups: Sequence[Point] = ()
     base_group: Point | None = None
+    around: Around | None = None
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,15 @@ def _without_shared_build(called: Sequence[str], columns: Sequence[Column]) -> l
     return [name.replace(f" {columns[0].version.build}", "", 1) for name in called]
 
 
-def of_branch(project: Project, reading: Reading, branch: Column, *, last: int, base: Base | None) -> Source:
+def of_branch(
+    project: Project,
+    reading: Reading,
+    branch: Column,
+    *,
+    last: int,
+    base: Base | None,
+    until: datetime | None = None,
+) -> Source:
     """A click leads to the history of the series."""
     found = branch_table(
         project,
@@ -98,6 +107,7 @@ def of_branch(project: Project, reading: Reading, branch: Column, *, last: int, 
         metric=reading.metric,
         last=last,
         base=base,
+        until=until,
         rows=reading.rows,
         relative_to=reading.relative_to,
         grouping=reading.grouping,
@@ -118,6 +128,7 @@ def of_branch(project: Project, reading: Reading, branch: Column, *, last: int, 
         link=link,
         groups=found.groups,
         base_group=found.base_group,
+        around=found.around,
     )
 
 

@@ -9,7 +9,6 @@ from django.http import QueryDict
 from benchdash.accounts.models import Project
 from benchdash.dashboard import numbers
 from benchdash.dashboard.branch_base import branch_base
-from benchdash.dashboard.branch_table import Rows
 from benchdash.dashboard.charts.matrix import Head, Look, Matrix, is_tested, matrix
 from benchdash.dashboard.columns import short_id
 from benchdash.dashboard.filters import Filter, one_of
@@ -31,6 +30,7 @@ from benchdash.dashboard.matrix_sources import (
 from benchdash.dashboard.measured import Measured, measured_of
 from benchdash.dashboard.navigation import Link, page_url
 from benchdash.dashboard.places import Place, recent_columns
+from benchdash.regressions.branch_table import Rows
 from benchdash.regressions.column_names import names
 from benchdash.regressions.comparability import Doubt, doubts
 from benchdash.regressions.comparison import Column, ComparisonTable
@@ -81,12 +81,15 @@ class WholeMatrix:
     baseline: Baselines | None
     opens: Mapping[str, str]
     charts: Mapping[str, str]
+    pages: Sequence[Link] = ()
 
     @property
     def kept(self) -> list[tuple[str, str]]:
         """What the filter line does not ask for, as query parameters."""
         said = [("over", "nights" if self.view.nights else "versions"), ("values", self.view.values)]
-        return [*said, ("relative_to", self.view.relative_to), *(("open", pk) for pk in self.view.opened)]
+        until = self.view.until.isoformat() if self.view.until else ""
+        said += [("relative_to", self.view.relative_to), *([("until", until)] if until else [])]
+        return [*said, *(("open", pk) for pk in self.view.opened)]
 
 
 @dataclass(frozen=True)
@@ -137,6 +140,7 @@ def whole_matrix(project: Project, query: QueryDict, path: str, available: Seque
         baseline=chosen.baseline,
         opens={name: form.toggled(query, path, pk) for name, pk in ids.items()},
         charts={name: chosen.charts(name) for name in ids},
+        pages=form.pages(query, path, source.around) if source.around else [],
     )
 
 
@@ -228,6 +232,7 @@ def _nights(
         at_place[0],
         last=shown.last,
         base=held.base if is_held else None,
+        until=view.until,
     )
     return _Chosen(
         source=dated(source),

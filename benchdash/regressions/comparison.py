@@ -30,7 +30,7 @@ from benchdash.results.sessions import session_means, sessions_of
 from benchdash.results.versions import parse_version
 from benchdash.results.workload_groups import Grouping, grouping_of
 
-_MOST_CANDIDATES = 20
+MOST_CANDIDATES = 20
 _WITH_FORKS = "score"
 _SAMPLE_MODE = " sample"  # how the names of JMH's workloads in that mode end
 _NO_SCATTER = 1e-9  # what sums of squares leave of equal repeats by rounding
@@ -438,7 +438,7 @@ def resolve(runs: QuerySet[Run], selector: Selector, *, field: str) -> Column:
     if not found:
         raise SelectorError("no run fits the selector " + _words(selector), field=field)
     if len(found) > 1:
-        candidates = [column.as_json() for column in found[:_MOST_CANDIDATES]]
+        candidates = [column.as_json() for column in found[:MOST_CANDIDATES]]
         raise SelectorError(
             f"the selector {_words(selector)} fits {len(found)} columns; say more", candidates, field=field
         )

@@ -20,6 +20,7 @@ from benchdash.regressions.places import UNWATCHED_METRICS
 from benchdash.results.models import Measurement, Run, Series
 from benchdash.results.queries import Point, find_series, histories
 from benchdash.results.versions import COMMIT
+from benchdash.results.workload_groups import Grouping, grouping_of
 
 GateVerdict = Literal["pass", "fail", "unknown"]
 
@@ -72,7 +73,7 @@ def decide(project: Project, *, product: str, branch: str, commit: str, base: st
     is_analysed = not stream.filter(touched__isnull=False).exists()
     full = _full_commit(stream, commit, field="commit")
     pairs = _pairs(project, stream, product=product, commit=full, base=base) if full else []
-    rows = _rows(pairs, margin=equivalence_margin(project))
+    rows = _rows(pairs, margin=equivalence_margin(project), grouping=grouping_of(project))
     verdict = _verdict(rows)
     return Gate(
         verdict=verdict,
@@ -158,7 +159,7 @@ def _released(project: Project, *, product: str, version: str) -> Mapping[_Place
 # --- verdicts ---------------------------------------------------------------------------------------------
 
 
-def _rows(pairs: Iterable[_Pair], *, margin: float) -> list[GateRow]:
+def _rows(pairs: Iterable[_Pair], *, margin: float, grouping: Grouping) -> list[GateRow]:
     """One table for each metric at each place, over which p is adjusted."""
     tables: dict[_Place, dict[RowKey, _Pair]] = defaultdict(dict)
     for pair in pairs:
@@ -170,7 +171,7 @@ def _rows(pairs: Iterable[_Pair], *, margin: float) -> list[GateRow]:
         bases = {key: cell_of(pair.base, pair.series) for key, pair in of_table.items() if pair.base}
         groups = {key: cell_of(pair.group, pair.series) for key, pair in of_table.items()}
         noise = {key: _floor(pair.before) for key, pair in of_table.items()}
-        compared = compared_rows(bases, [groups], noise=_by_row(noise), margin=margin)
+        compared = compared_rows(bases, [groups], noise=_by_row(noise), margin=margin, group_of=grouping.of)
         rows += [GateRow(of_table[row.workload, row.threads].series, row) for row in compared]
     return rows
 

@@ -96,17 +96,18 @@ def histories(
     *,
     excluded: bool = False,
     since: datetime | None = None,
+    until: datetime | None = None,
     newest: int | None = None,
 ) -> dict[int, list[Point]]:
     """The points of each series, in order, in a constant number of statements.
 
     ``excluded``: the excluded runs instead of the included ones, for charts that draw them apart.
-    ``since``: only runs that started then or later, for the newest groups of long histories.
+    ``since``, ``until``: only runs that started then or later, or earlier; for a part of long histories.
     ``newest``: of each series only so many of the runs that came in last, excluded ones counted.
     """
     points: dict[int, list[Point]] = {pk: [] for pk in series_ids}
     of_series = Series.objects.in_bulk(points)
-    groups = _groups(of_series, excluded=excluded, since=since, newest=newest)
+    groups = _groups(of_series, excluded=excluded, since=since, until=until, newest=newest)
     versions = measured_versions({sample.version_id for _, _, samples in groups for sample in samples})
     times = commit_times(of_series.values(), versions.values())
     sessions = [_sessions(samples) for _, _, samples in groups]
@@ -171,6 +172,7 @@ _SAMPLES = """
     JOIN results_serverversion version ON version.id = run.version_id
     WHERE measured.series_id = ANY(%(series)s) AND (run.excluded_at IS NOT NULL) = %(excluded)s
         AND (%(since)s::timestamptz IS NULL OR run.started_at >= %(since)s)
+        AND (%(until)s::timestamptz IS NULL OR run.started_at <= %(until)s)
     ORDER BY run.started_at, measured.run_id
 """
 _NEWEST_SAMPLES = _SAMPLES.replace(
@@ -196,13 +198,20 @@ def _groups(
     *,
     excluded: bool,
     since: datetime | None,
+    until: datetime | None,
     newest: int | None,
 ) -> list[_Group]:
     groups: dict[tuple[int, Hashable], list[_Sample]] = defaultdict(list)
     with connection.cursor() as cursor:
         cursor.execute(
             _SAMPLES if newest is None else _NEWEST_SAMPLES,
-            {"series": list(of_series), "excluded": excluded, "since": since, "newest": newest},
+            {
+                "series": list(of_series),
+                "excluded": excluded,
+                "since": since,
+                "until": until,
+                "newest": newest,
+            },
         )
         for row in cursor.fetchall():
             sample = _Sample._make(row)

@@ -79,6 +79,7 @@ def make_world(db):
             samples=(histogram,),
         )
         run = Run.objects.filter(measurements__series=series).latest("pk")
+        make_series([100, 101], project=project, workload="quartz_writes", branch="quartz-branch")
         incident = make_incident(series, run)
         subscription, _ = subscribe(project, "quartz@example.org", by=Viewer())
         article = create_article(

@@ -69,6 +69,7 @@ ENDPOINTS = {
     ("GET", "latency"): Endpoint(query=lambda world: {"workload": "quartz_reads", "base": version(world)}),
     ("GET", "difference"): Endpoint(query=two_versions),
     ("GET", "gate"): Endpoint(query=lambda world: {"product": "MariaDB", "commit": "0000001"}),
+    ("GET", "nights"): Endpoint(query=lambda world: {"metric": "tps", "branch": "quartz-branch"}),
     ("GET", "sweep"): Endpoint(query=lambda world: {"metric": "tps", "setting": "quartz_pool"}),
     ("GET", "run-list"): Endpoint(),
     ("GET", "run-detail"): Endpoint(of=run),
@@ -290,6 +291,9 @@ _BAD_VALUES = {
     "metric": "a\0b",
     "action": "a\0b",
     "name": "a\0b",
+    "last": "0",
+    "until": "tomorrow",
+    "margin": "2",
 }
 _REQUIRED = {
     "compare": {"metric": "tps", "base": '{"version": "10.6.1"}'},
@@ -297,6 +301,7 @@ _REQUIRED = {
     "difference": {"base": '{"version": "10.6.3"}', "against": '{"version": "10.6.3"}'},
     "gate": {"product": "MariaDB", "commit": "0000001"},
     "latency": {"workload": "quartz_reads", "base": '{"version": "10.6.1"}'},
+    "nights": {"metric": "tps", "branch": "quartz-branch"},
     "sweep": {"metric": "tps"},
 }
 

@@ -45,6 +45,7 @@ def test_a_single_run_that_is_much_slower_than_the_history_scatters_fails(projec
     assert (answer["verdict"], answer["analysis"], answer["more_runs"]) == ("fail", "done", 0)
     [row] = answer["rows"]
     assert (row["workload"], row["threads"], row["metric"]) == ("oltp_read_only", 4, "tps")
+    assert row["group"] == "range queries with aggregation"
     assert (row["hardware"], row["configuration"], row["unit"]) == ("box", "default", "1/s")
     assert (row["base"]["value"], row["base"]["n"]) == (100, 1)
     [cell] = row["cells"]

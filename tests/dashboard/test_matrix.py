@@ -235,6 +235,32 @@ def test_beside_releases_nights_are_one_click_away_and_stand_against_the_newest_
     assert matrix(get(client, "over=nights&base=~"))[0] == ["Workload", "2 Mar"]
 
 
+def links(answer):
+    return {link.label: link.url for link in answer.context["shown"].pages}
+
+
+def test_earlier_nights_are_one_click_away_and_back(client, project):
+    nights(project, [100.0 + night for night in range(20)])
+    newest = get(client)
+    assert matrix(newest)[0] == ["Workload", *(f"{day} Mar" for day in range(14, 22))]
+    assert list(links(newest)) == ["Earlier"]
+    earlier = client.get(links(newest)["Earlier"])
+    assert matrix(earlier)[0] == ["Workload", *(f"{day} Mar" for day in range(6, 14))]
+    assert list(links(earlier)) == ["Earlier", "Later"]
+    assert "until" not in links(earlier)["Later"]
+    assert matrix(client.get(links(earlier)["Later"])) == matrix(newest)
+
+
+def test_a_day_in_the_address_is_the_last_that_is_shown(client, project):
+    nights(project, [100.0, 110.0, 120.0])
+    answer = get(client, "until=2026-03-03")
+    assert matrix(answer)[0] == ["Workload", "2 Mar", "3 Mar"]
+    assert ("until", "2026-03-03T23:59:59.999999+00:00") in answer.context["kept"]
+    assert "Nothing of these was measured so" in text_of(get(client, "until=2020-01-01"))
+    for nonsense in ("soon", "2026-13-01", "0001-01-01T00:00:00%2B23:59", "9999-12-31T23:59:59-23:59"):
+        assert get(client, f"until={nonsense}").status_code == 200
+
+
 # --- the baseline of a branch -------------------------------------------------------------------------------
 
 

@@ -1,7 +1,7 @@
 """Versions against each other."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from typing import Any, get_args
 
@@ -83,7 +83,11 @@ class CompareView(View):
             table = asked_table(self.project(), request)
         except SelectorError as error:
             return refusal(error)
-        return csv_answer("comparison", _CSV_COLUMNS, _csv_rows(table)) if as_csv else Response(_json(table))
+        return (
+            csv_answer("comparison", csv_columns(), csv_rows(table))
+            if as_csv
+            else Response(table_as_json(table))
+        )
 
 
 def asked_table(project: Project, request: Request) -> ComparisonTable:
@@ -93,7 +97,7 @@ def asked_table(project: Project, request: Request) -> ComparisonTable:
         metric=parameters.required_text(request, "metric"),
         workloads=[text for text in parameters.texts(request, "workload") if text],
         margin=_margin(request),
-        relative_to=_relative_to(request),
+        relative_to=asked_relation(request),
         **asked_columns(request),
     )
 
@@ -101,11 +105,15 @@ def asked_table(project: Project, request: Request) -> ComparisonTable:
 def asked_columns(request: Request) -> dict[str, Any]:
     """The columns and thread counts that a query asks for, as the functions that compare take them."""
     return {
-        "base": _selector("base", parameters.required_text(request, "base")),
-        "against": [_selector("against", text) for text in parameters.texts(request, "against") if text],
+        "base": asked_selector("base", parameters.required_text(request, "base")),
+        "against": [asked_selector("against", text) for text in parameters.texts(request, "against") if text],
         "filters": _filters(request),
-        "threads": [parameters.threads(text) for text in parameters.texts(request, "threads") if text],
+        "threads": asked_threads(request),
     }
+
+
+def asked_threads(request: Request) -> list[int | None]:
+    return [parameters.threads(text) for text in parameters.texts(request, "threads") if text]
 
 
 def refusal(error: SelectorError) -> HttpResponse:
@@ -122,14 +130,14 @@ def _margin(request: Request) -> float | None:
     return parameters.share("margin", said) if said else None
 
 
-def _relative_to(request: Request) -> RelativeTo:
+def asked_relation(request: Request) -> RelativeTo:
     asked = parameters.text(request, "relative_to") or "base"
     known: tuple[RelativeTo, ...] = get_args(RelativeTo)
     parameters.choice("relative_to", asked, known)
     return next(one for one in known if one == asked)
 
 
-def _selector(field: str, text: str) -> Selector:
+def asked_selector(field: str, text: str) -> Selector:
     if text.isascii() and text.isdigit():
         return Selector(id=parameters.integer(field, text, least=1, most=parameters.LARGEST_ID))
     try:
@@ -158,7 +166,7 @@ def _filters(request: Request) -> dict[str, str]:
 # --- JSON -------------------------------------------------------------------------------------------------
 
 
-def _json(table: ComparisonTable) -> dict[str, Any]:
+def table_as_json(table: ComparisonTable) -> dict[str, Any]:
     return {
         "metric": table.metric,
         "unit": table.unit,
@@ -228,15 +236,25 @@ COLUMN_FIELDS = (
     "counterpart",
 )
 _CELL = ("value", "n", "ratio", "low", "high", "p", "verdict", "more_runs", "basis")
-_CSV_COLUMNS = ("workload", "threads", "group", *COLUMN_FIELDS, "metric", "unit", *_CELL)
 
 
-def _csv_rows(table: ComparisonTable) -> Iterator[tuple[Any, ...]]:
-    """One line a cell, the base's first with its own interval and no ratio."""
-    base, columns = table.base.as_json(), [column.as_json() for column in table.columns]
+def csv_columns(*more: str) -> tuple[str, ...]:
+    """``more`` is said of each column of the comparison."""
+    return ("workload", "threads", "group", *more, *COLUMN_FIELDS, "metric", "unit", *_CELL)
+
+
+def csv_rows(
+    table: ComparisonTable, more: Sequence[tuple[Any, ...]] | None = None
+) -> Iterator[tuple[Any, ...]]:
+    """One line a cell, the base's first with its own interval and no ratio.
+
+    ``more`` begins with what is said of the base.
+    """
+    columns = [column.as_json() for column in (table.base, *table.columns)]
+    said = more or [()] * len(columns)
     for row in map(row_as_json, table.rows):
         place = (row["workload"], row["threads"], row["group"])
-        for column, cell in zip([base, *columns], [row["base"], *row["cells"]], strict=True):
+        for column, also, cell in zip(columns, said, [row["base"], *row["cells"]], strict=True):
             if cell:
                 what = (table.metric, row["unit"])
-                yield (*place, *map(column.get, COLUMN_FIELDS), *what, *map(cell.get, _CELL))
+                yield (*place, *also, *map(column.get, COLUMN_FIELDS), *what, *map(cell.get, _CELL))

@@ -2,9 +2,11 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, time
 from typing import Final, TypeVar, get_args
 
 from django.http import QueryDict
+from django.utils.dateparse import parse_date, parse_datetime
 
 from benchdash.dashboard import filters
 from benchdash.dashboard.charts.matrix import Look, Order, Values
@@ -13,6 +15,7 @@ from benchdash.dashboard.forms.compare import read_threads, threads_texts
 from benchdash.dashboard.forms.compare_controls import Switch
 from benchdash.dashboard.measured import Measured
 from benchdash.dashboard.navigation import Link
+from benchdash.regressions.branch_table import Around
 from benchdash.regressions.comparison import RelativeTo
 
 T = TypeVar("T", bound=str)
@@ -44,6 +47,7 @@ class View:
     workloads: Sequence[str]
     threads: Sequence[int | None]
     opened: Sequence[str]
+    until: datetime | None
 
     def look(self, *, opened: Collection[str], tested: bool) -> Look:
         """``opened`` are names of workloads. ``tested``: whether anything could be told from noise; if not,
@@ -73,6 +77,7 @@ def read_view(query: QueryDict, *, branches: bool, releases: bool) -> View:
         workloads=query.getlist("workload"),
         threads=read_threads(query),
         opened=query.getlist("open"),
+        until=_moment(query.get("until", "")),
     )
 
 
@@ -115,6 +120,34 @@ def toggled(query: QueryDict, path: str, workload: str) -> str:
         [one for one in opened if one != workload] if workload in opened else [*opened, workload],
     )
     return f"{path}?{changed.urlencode()}"
+
+
+def pages(query: QueryDict, path: str, around: Around) -> list[Link]:
+    """The nights before and after those shown; the newest are shown without saying until when."""
+    links = []
+    if around.earlier:
+        links.append(Link("Earlier", _until(query, path, around.earlier)))
+    if around.later:
+        links.append(Link("Later", _until(query, path, None if around.is_last else around.later)))
+    return links
+
+
+def _until(query: QueryDict, path: str, until: datetime | None) -> str:
+    changed = query.copy()
+    changed.pop("until", None)
+    if until:
+        changed["until"] = until.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    return f"{path}?{changed.urlencode()}"
+
+
+def _moment(text: str) -> datetime | None:
+    """A time, or the end of a day; by UTC where it does not say otherwise."""
+    try:
+        day = parse_date(text)
+        found = datetime.combine(day, time.max) if day else parse_datetime(text)
+        return found and (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
 
 
 def _switch(

@@ -8,11 +8,11 @@ from typing import Final
 from django.http import QueryDict
 
 from benchdash.dashboard import filters, numbers
-from benchdash.dashboard.branch_table import Base
 from benchdash.dashboard.columns import short_id
 from benchdash.dashboard.filters import Filter
 from benchdash.dashboard.forms.version_picker import newest_of_lines
 from benchdash.dashboard.places import Place
+from benchdash.regressions.branch_table import Base
 from benchdash.regressions.column_names import names
 from benchdash.regressions.comparison import Column
 from benchdash.results import metrics

@@ -10,7 +10,6 @@ from django.urls import path
 from django.views.decorators.http import require_POST, require_safe
 
 from benchdash.accounts.models import Scope
-from benchdash.dashboard.branch_base import stream_of
 from benchdash.dashboard.columns import short_id
 from benchdash.dashboard.commands import upload_command
 from benchdash.dashboard.csv_files import csv_file
@@ -19,6 +18,7 @@ from benchdash.dashboard.forms.baseline import BaselineForm, meant_by
 from benchdash.dashboard.navigation import page_url
 from benchdash.dashboard.shell import ProjectPage, project_page
 from benchdash.dashboard.whole_matrix import WholeMatrix, whole_matrix
+from benchdash.regressions.branch_table import stream_of
 from benchdash.regressions.comparison import Row, Selector, columns_of
 from benchdash.results.baselines import BaselineError, set_baseline
 from benchdash.results.models import Baseline, ServerVersion

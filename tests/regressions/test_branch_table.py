@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from benchdash.dashboard.branch_table import Base, branch_table, group_name
+from benchdash.regressions.branch_table import Around, Base, branch_table, group_name
 from benchdash.regressions.comparison import Selector, columns_of
 from tests.builders import START, make_project, make_record, make_runs, make_series
 
@@ -18,9 +18,9 @@ def project():
     return make_project()
 
 
-def read(project, *, last=3, base=None, metric="tps"):
+def read(project, *, last=3, base=None, metric="tps", until=None):
     [branch, *_] = columns_of(project, Selector(branch="main"))
-    return branch_table(project, branch, metric=metric, last=last, base=base and Base(base))
+    return branch_table(project, branch, metric=metric, last=last, base=base and Base(base), until=until)
 
 
 def ratios(found):
@@ -83,6 +83,20 @@ def test_workloads_share_their_columns_and_may_miss_some(project):
         "ro": [100.0, 90.0],
         "rw": [100.0, None],
     }
+
+
+def test_groups_until_a_time_are_read_like_the_newest(project):
+    make_series([*QUIET, 80.0, *QUIET], project=project, branch="main")
+    whole = read(project, last=11)
+    at = whole.groups[4].placed_at
+    found = read(project, last=2, until=at)
+    assert [cell.value for cell in (found.table.rows[0].base, *found.table.rows[0].cells)] == [99.8, 80.0]
+    assert found.table.rows[0].comparisons[0].verdict == "unknown"
+    assert found.around.earlier == whole.groups[2].placed_at
+    assert (found.around.later, found.around.is_last) == (whole.groups[6].placed_at, False)
+    assert read(project, last=6, until=at).around.is_last
+    assert whole.around == Around(None, None, is_last=True)
+    assert read(project, until=at - timedelta(days=100)) is None
 
 
 def test_a_metric_that_was_not_measured_has_no_table(project):

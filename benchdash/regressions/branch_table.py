@@ -1,4 +1,4 @@
-"""The newest groups of a branch beside a baseline, in the shape of a comparison of versions."""
+"""Groups of a branch beside a baseline, in the shape of a comparison of versions."""
 
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
@@ -11,14 +11,17 @@ from django.db.models.functions import TruncDate
 
 from benchdash.accounts.models import Project
 from benchdash.regressions.comparison import (
+    MOST_CANDIDATES,
     Cell,
     Column,
     ComparisonTable,
     Noise,
     RelativeTo,
     RowKey,
+    Selector,
     SelectorError,
     cell_of,
+    columns_of,
     compare_columns,
     compared_rows,
     geometric_mean,
@@ -28,7 +31,8 @@ from benchdash.regressions.comparison import (
 from benchdash.regressions.noise_floors import Levels, NoiseFloor
 from benchdash.regressions.options import equivalence_margin
 from benchdash.regressions.queries import change_points, places
-from benchdash.results.models import Run, Series
+from benchdash.results.baselines import Stream, baselines
+from benchdash.results.models import Baseline, Run, Series
 from benchdash.results.queries import Point, histories, positions
 from benchdash.results.workload_groups import Grouping
 
@@ -56,6 +60,18 @@ class BranchTable:
     table: ComparisonTable
     groups: Sequence[Point]
     base_group: Point | None
+    around: "Around"
+
+
+@dataclass(frozen=True)
+class Around:
+    """What lies before and after the shown groups: the ``until`` that shows as many of them, None where there
+    are none. ``is_last``: nothing is newer than what ``later`` shows.
+    """
+
+    earlier: datetime | None
+    later: datetime | None
+    is_last: bool
 
 
 @dataclass(frozen=True)
@@ -74,6 +90,63 @@ class Base:
         return bool(group.commit) or group.time.astimezone(UTC).date() == self.day
 
 
+def stream_of(branch: Column) -> Stream:
+    return Stream(
+        product_id=branch.version.product_id,
+        build=branch.version.build,
+        branch=branch.branch,
+        hardware_id=branch.hardware_id,
+        configuration_id=branch.configuration_id,
+        counterpart=branch.counterpart,
+    )
+
+
+def base_of(baseline: Baseline, branch: Column) -> Base | None:
+    """At the place of ``branch``; None where nothing is chosen."""
+    version = baseline.version
+    if version is None:
+        return None
+    on_branch = branch.branch if baseline.branch_group else ""
+    return Base(replace(branch, version=version, branch=on_branch), baseline.day)
+
+
+def find_branch(project: Project, branch: str, place: Mapping[str, str]) -> Column:
+    """Any column of the one branch of that name; ``place`` has other fields of a Selector. Raises
+    SelectorError.
+    """
+    columns = columns_of(project, Selector(branch=branch).completed_by(place))
+    found = {stream_of(column): column for column in columns}
+    if not found:
+        raise SelectorError(f"there is no branch {branch!r} of these", field="branch")
+    if len(found) > 1:
+        said = ("product", "build", "branch", "hardware", "configuration", "counterpart")
+        texts = [column.as_json() for column in list(found.values())[:MOST_CANDIDATES]]
+        candidates = [{name: one[name] for name in said} for one in texts]
+        raise SelectorError(
+            f"the branch was measured in {len(found)} places; say more", candidates, field="branch"
+        )
+    return next(iter(found.values()))
+
+
+def default_base(project: Project, branch: Column) -> Base | None:
+    """What people set for a branch, else the newest release at its place; None: the oldest shown group."""
+    stored = baselines(project, stream_of(branch))
+    if stored and (base := base_of(stored[0], branch)):
+        return base
+    releases = columns_of(
+        project,
+        Selector(
+            product=branch.version.product.name,
+            build=branch.version.build,
+            branch="",
+            hardware=branch.hardware,
+            configuration=branch.configuration,
+            counterpart=branch.counterpart,
+        ),
+    )
+    return Base(releases[-1]) if releases else None
+
+
 def branch_table(
     project: Project,
     branch: Column,
@@ -81,23 +154,34 @@ def branch_table(
     metric: str,
     last: int,
     base: Base | None,
+    until: datetime | None = None,
     rows: Rows = EVERY_ROW,
     relative_to: RelativeTo = "base",
     grouping: Grouping | None = None,
 ) -> BranchTable | None:
     """The ``last`` groups of a branch relative to ``base``; without it, to the oldest of them.
 
+    ``until``: of those whose commit, or first run where its time is not known, is not later.
     ``branch`` is any column at its place. None where the metric was not measured there. A constant number of
     statements.
     """
     series = _series(project, branch, metric, rows)
-    since = _start_of_newest(project, branch, max(last, _GROUPS_FOR_NOISE))
-    points = histories(series, since=since)
+    known = _known_groups(project, branch)
+    read = [group for group in known if until is None or group.placed_at <= until]
+    read = read[-max(last, _GROUPS_FOR_NOISE) :]
+    points = histories(
+        series,
+        since=min((group.start for group in read), default=None),
+        until=until and max((group.end for group in read), default=until),
+    )
+    if until:
+        points = {pk: [one for one in found if one.placed_at <= until] for pk, found in points.items()}
     order = positions(points.values(), branch=branch.branch)
     newest = sorted(order, key=lambda position: order[position])[-last:]
     if not newest:
         return None
     cells, first = _by_position(points, series)
+    around = _around(known, first[newest[0]].placed_at, first[newest[-1]].placed_at, last)
     base_cells = _cells_of(project, base, metric, rows) if base else {}
     base_group = None if base_cells else first[newest[0]]
     if base_group:
@@ -125,7 +209,7 @@ def branch_table(
         groups=group_summaries(found, grouping.names) if grouping else (),
         margin=margin,
     )
-    return BranchTable(table, groups, base_group)
+    return BranchTable(table, groups, base_group, around)
 
 
 def _column(base: Base | None, branch: Column) -> Column:
@@ -159,26 +243,38 @@ def _series(project: Project, branch: Column, metric: str, rows: Rows) -> dict[i
     return {one.pk: one for one in found.select_related("workload")}
 
 
-def _start_of_newest(project: Project, branch: Column, count: int) -> datetime | None:
-    """When the earliest run of the newest ``count`` groups started."""
+@dataclass(frozen=True, slots=True, order=True)
+class _Known:
+    """A group of a branch: where it stands, and when its first and last run at the place started."""
+
+    placed_at: datetime
+    start: datetime
+    end: datetime
+
+
+def _known_groups(project: Project, branch: Column) -> list[_Known]:
+    """All of them, in their order; one statement."""
     groups = (
         Run.objects.filter(
-            project=project,
-            version__product=branch.version.product_id,
-            version__build=branch.version.build,
-            branch=branch.branch,
-            hardware=branch.hardware_id,
-            configuration=branch.configuration_id,
-            counterpart=branch.counterpart,
-            excluded_at=None,
+            project=project, branch=branch.branch, excluded_at=None, **stream_of(branch).of_runs
         )
         .annotate(day=Case(When(version__commit=None, then=TruncDate("started_at", tzinfo=UTC))))
         .order_by()
         .values_list("version__commit", "content", "day")
-        .annotate(Max("version__committed_at"), Min("started_at"))
+        .annotate(Max("version__committed_at"), Min("started_at"), Max("started_at"))
     )
-    newest = sorted(((committed_at or start, start) for *_, committed_at, start in groups), reverse=True)
-    return min((start for _, start in newest[:count]), default=None)
+    return sorted(_Known(committed_at or start, start, end) for *_, committed_at, start, end in groups)
+
+
+def _around(known: Sequence[_Known], oldest: datetime, newest: datetime, last: int) -> Around:
+    times = sorted({group.placed_at for group in known})
+    earlier = [time for time in times if time < oldest]
+    later = [time for time in times if time > newest]
+    return Around(
+        earlier=earlier[-1] if earlier else None,
+        later=later[:last][-1] if later else None,
+        is_last=len(later) <= last,
+    )
 
 
 _Points = Mapping[int, Sequence[Point]]

@@ -1,0 +1,150 @@
+"""The newest groups of a branch, such as its nights, against a baseline."""
+
+from collections.abc import Iterator
+from datetime import time
+from typing import Any, Final, get_args
+
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from benchdash.accounts.models import Project
+from benchdash.api import parameters
+from benchdash.api.serializers import NightsSerializer
+from benchdash.api.tables import csv_answer
+from benchdash.api.views.base import FORMAT, PROJECT, View
+from benchdash.api.views.comparison import (
+    SELECTOR,
+    THREADS,
+    asked_relation,
+    asked_selector,
+    asked_threads,
+    csv_columns,
+    csv_rows,
+    query_parameter,
+    refusal,
+    table_as_json,
+)
+from benchdash.regressions.branch_table import (
+    Base,
+    BranchTable,
+    Rows,
+    branch_table,
+    default_base,
+    find_branch,
+)
+from benchdash.regressions.comparison import Column, RelativeTo, SelectorError, find_column
+from benchdash.results.queries import Point
+from benchdash.results.workload_groups import grouping_of
+
+_AT_FIRST: Final = 20
+_MOST: Final = 100
+_OLDEST: Final = "oldest"
+_PLACE: Final = ("product", "build", "hardware", "configuration", "counterpart")
+
+
+class NightsView(View):
+    @extend_schema(
+        summary="Hold the nights of a branch against its baseline",
+        parameters=[
+            PROJECT,
+            OpenApiParameter("metric", OpenApiTypes.STR, required=True),
+            OpenApiParameter("branch", OpenApiTypes.STR, required=True),
+            *(query_parameter(name, "where the branch was measured in several places") for name in _PLACE),
+            OpenApiParameter(
+                "base",
+                OpenApiTypes.STR,
+                description=f"{SELECTOR}, of a release or a commit; `oldest`: the oldest of the answer; by"
+                " default the baseline of the branch, else its newest release, else the oldest",
+            ),
+            query_parameter("last", f"so many groups, {_AT_FIRST} unless told, at most {_MOST}"),
+            query_parameter("until", "a time, or a day to its end: only groups that are not later"),
+            OpenApiParameter("relative_to", enum=get_args(RelativeTo), default="base"),
+            query_parameter("workload", "only rows of these workloads", many=True),
+            THREADS,
+            FORMAT,
+        ],
+        responses={(200, "application/json"): NightsSerializer, (200, "text/csv"): OpenApiTypes.STR},
+    )
+    def get(self, request: Request) -> HttpResponse:
+        """A group is a commit or, where nobody named one, a day. A place that is not told apart is an error
+        that lists the `candidates`.
+        """
+        as_csv = parameters.wants_csv(request)
+        try:
+            found = _asked(self.project(), request)
+        except SelectorError as error:
+            return refusal(error)
+        if as_csv:
+            return csv_answer("nights", csv_columns("time"), _csv_rows(found))
+        return Response(_json(found))
+
+
+def _asked(project: Project, request: Request) -> BranchTable:
+    """Raises SelectorError, and what the parameters do."""
+    metric = parameters.required_text(request, "metric")
+    relative_to = asked_relation(request)
+    said = {name: parameters.text(request, name) for name in _PLACE}
+    branch = find_branch(
+        project,
+        parameters.required_text(request, "branch"),
+        {name: text for name, text in said.items() if text is not None},
+    )
+    last, until = parameters.text(request, "last"), parameters.text(request, "until")
+    found = branch_table(
+        project,
+        branch,
+        metric=metric,
+        last=parameters.integer("last", last, least=1, most=_MOST) if last else _AT_FIRST,
+        base=_base(project, request, branch) if relative_to == "base" else None,
+        until=parameters.moment("until", until, of_day=time.max) if until else None,
+        rows=Rows(
+            workloads=[text for text in parameters.texts(request, "workload") if text],
+            threads=asked_threads(request),
+        ),
+        relative_to=relative_to,
+        grouping=grouping_of(project),
+    )
+    if found is None:
+        raise SelectorError(f"no such group of the branch has the metric {metric!r}", field="metric")
+    return found
+
+
+def _base(project: Project, request: Request, branch: Column) -> Base | None:
+    asked = parameters.text(request, "base") or ""
+    if asked == _OLDEST:
+        return None
+    if not asked:
+        return default_base(project, branch)
+    place = {
+        "product": branch.version.product.name,
+        "hardware": branch.hardware,
+        "configuration": branch.configuration,
+        "counterpart": branch.counterpart,
+    }
+    column = find_column(project, asked_selector("base", asked).completed_by(place), field="base")
+    if column.branch and not column.version.commit:
+        raise parameters.refuse("base", f"a group without a commit can only be the base as `{_OLDEST}`")
+    return Base(column)
+
+
+def _json(found: BranchTable) -> dict[str, Any]:
+    around = found.around
+    return {
+        **table_as_json(found.table),
+        "times": list(map(_time, found.groups)),
+        "base_time": _time(found.base_group) if found.base_group else None,
+        "earlier": around.earlier,
+        "later": around.later,
+    }
+
+
+def _time(group: Point) -> str:
+    return group.time.isoformat()
+
+
+def _csv_rows(found: BranchTable) -> Iterator[tuple[Any, ...]]:
+    base = _time(found.base_group) if found.base_group else None
+    return csv_rows(found.table, [(time,) for time in (base, *map(_time, found.groups))])
