@@ -339,12 +339,14 @@ def compared_rows(
     margin: float = EQUIVALENT,
     relative_to: RelativeTo = "base",
     group_of: Callable[[str], str | None] | None = None,
+    is_alike: Callable[[RowKey, int], bool] = lambda _row, _column: True,
 ) -> list[Row]:
     """The rows of a table from the cells of its base and of each column, in the order of their keys.
 
     ``noise`` says what histories know of the runs of two columns in a row; other cells take the scatter of
     repeats over the rest of the table. ``margin`` is the relative difference that does not matter.
-    ``group_of`` says the group of a workload.
+    ``group_of`` says the group of a workload. A cell that is not ``is_alike`` was measured under other
+    conditions than its base: it has no verdict, and p is adjusted as if it were not there.
     """
     keys = sorted({*base, *chain.from_iterable(columns)}, key=row_order)
     pool = _Pool.of([base, *columns])
@@ -354,18 +356,22 @@ def compared_rows(
         for index, column in enumerate(columns, start=1)
     ]
     before = [base, *columns]
-    compared, directions = {}, []
+    compared, directions, unlike = {}, [], {}
     for key in keys:
         for index, column in enumerate(columns):
             at = index if relative_to == "previous" else 0
             if (one := before[at].get(key)) and (other := column.get(key)) and one.unit == other.unit:
                 if known := noise(key, at, index + 1):
-                    compared[key, index] = _compare(one, other, known.sd, known.worth, margin)
+                    found = _compare(one, other, known.sd, known.worth, margin)
                 else:
-                    found = _compare(one, other, *pool.without(key, at, index + 1), margin)
-                    compared[key, index] = _of_the_table(found)
-                directions.append(one.direction)
+                    found = _of_the_table(_compare(one, other, *pool.without(key, at, index + 1), margin))
+                if is_alike(key, index):
+                    compared[key, index] = found
+                    directions.append(one.direction)
+                else:
+                    unlike[key, index] = replace(found, p=None, verdict="unknown", more_runs=None)
     verdicts = dict(zip(compared, _verdicts(list(compared.values()), directions, margin), strict=True))
+    verdicts |= unlike
     return [
         Row(
             workload=key[0],

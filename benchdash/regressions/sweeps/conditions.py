@@ -396,6 +396,15 @@ def _point(
     )
 
 
+def are_alike(base: Sequence[Group], other: Sequence[Group], factor: Factor) -> bool:
+    """Whether nothing but the factor is known to differ between the groups of two sides.
+
+    The name of a machine is no difference of its own beside a fact of machines.
+    """
+    of_machines = {HARDWARE.name} if factor.kind == "fact" else set()
+    return all(one.name in of_machines for one in _differences(base, other, factor))
+
+
 def _differences(base: Sequence[Group], other: Sequence[Group], factor: Factor) -> Iterator[Difference]:
     """In what conditions the groups of two sides differ, all of a side having the same."""
     if not base or not other:

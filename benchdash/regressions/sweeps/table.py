@@ -24,7 +24,16 @@ from django.db.models import (
 from django.db.models.functions import Coalesce, Greatest
 
 from benchdash.accounts.models import Project
-from benchdash.regressions.comparison import Row, cells_of_runs, compared_rows
+from benchdash.regressions.comparison import (
+    Cell,
+    Noise,
+    Row,
+    RowKey,
+    cells_of_runs,
+    compared_rows,
+    threads_in,
+)
+from benchdash.regressions.noise_floors import NoiseFloor, noise_floors, of_two_places, place_key
 from benchdash.regressions.options import equivalence_margin
 from benchdash.regressions.sweeps import conditions
 from benchdash.regressions.sweeps.conditions import (
@@ -284,7 +293,8 @@ def sweep_table(
 ) -> SweepTable | None:
     """The table of one metric; ``threads`` chooses rows, empty means all. None where nothing has the metric.
 
-    One statement, two for a score.
+    Few statements. Histories at the place tell the noise of single runs. A value that was measured under
+    other conditions than the base has no verdict.
     """
     of_run = {
         run: (index, row)
@@ -295,14 +305,54 @@ def sweep_table(
     }
     runs = _of_subject(project, subject)
     if threads:
-        counts = Q(threads__in=[count for count in threads if count is not None])
-        runs = runs.filter(counts | Q(threads=None) if None in threads else counts)
-    cells = cells_of_runs(runs, metric, of_run)
-    base = sweep.points.index(sweep.base)
-    others = [index for index in range(len(sweep.points)) if index != base]
+        runs = runs.filter(threads_in(threads))
+    found = cells_of_runs(runs, metric, of_run)
+    base_at, others = sweep.points.index(sweep.base), sweep.others
+    base_cells = found.get(base_at, {})
+    cells = [found.get(index, {}) for index in range(len(sweep.points)) if index != base_at]
+
+    def is_alike(row: RowKey, column: int) -> bool:
+        before, after = (point.groups.get(row[0], ()) for point in (sweep.base, others[column]))
+        return conditions.are_alike(before, after, sweep.factor)
+
     margin = equivalence_margin(project)
-    rows = compared_rows(cells.get(base, {}), [cells.get(index, {}) for index in others], margin=margin)
+    rows = compared_rows(
+        base_cells,
+        cells,
+        noise=_noise(project, subject, metric, [base_cells, *cells]),
+        margin=margin,
+        is_alike=is_alike,
+    )
     return SweepTable(metric, sweep, tuple(rows), margin) if rows else None
+
+
+def _noise(
+    project: Project, subject: Subject, metric: str, columns: Sequence[Mapping[RowKey, Cell]]
+) -> Noise:
+    """What histories know of the places of cells, other versions and nights that is; few statements."""
+    ids = {cell.series_id for cells in columns for cell in cells.values()}
+    series = Series.objects.select_related("workload").in_bulk(ids)
+    floors = noise_floors(
+        project.pk,
+        {place_key(one) for one in series.values()},
+        metrics=[metric],
+        workloads={one.workload.name for one in series.values()},
+    )
+
+    def floor(cell: Cell) -> NoiseFloor | None:
+        of_cell = series[cell.series_id]
+        key = of_cell.workload.name, of_cell.threads
+        return floors.at(place_key(of_cell), metric, key, versions=frozenset({subject.version.pk}))
+
+    def noise(row: RowKey, one: int, other: int) -> NoiseFloor | None:
+        before, after = columns[one][row], columns[other][row]
+        left = floor(before)
+        if left is None or before.series_id == after.series_id:
+            return left
+        right = floor(after)
+        return of_two_places(left, right, runs=(before.n, after.n)) if right else None
+
+    return noise
 
 
 def _counting(project: Project) -> QuerySet[Run]:

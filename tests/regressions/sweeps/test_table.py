@@ -11,7 +11,7 @@ from benchdash.regressions.sweeps.conditions import Factor, find_choice
 from benchdash.regressions.sweeps.table import find_sweep, groups_of, metrics_of, subjects, sweep_table
 from benchdash.results.corrections import exclude_run
 from benchdash.results.readings import Reading
-from tests.builders import START, make_project, make_record, make_run, make_runs
+from tests.builders import START, make_project, make_record, make_run, make_runs, make_series
 
 pytestmark = pytest.mark.django_db
 
@@ -147,6 +147,43 @@ def test_repeats_give_verdicts_and_adjusted_p(project):
     assert 0 < comparison.p < 0.05
 
 
+def test_a_history_at_the_place_judges_one_run_each(project):
+    """Releases before that scatter by 1 %: 100, 101, 99 ..."""
+    quiet = [100.0, 101.0, 99.0, 100.0, 101.0, 99.0, 100.0, 101.0]
+    make_series(quiet, project=project)
+    for value, size in ((100.0, "8M"), (100.5, "16M"), (80.0, "64M")):
+        make_run(value, project=project, version="10.6.30", settings={"pool": size})
+    table = table_of(project, setting="pool", base="8M")
+    same, worse = table.rows[0].comparisons
+    assert (worse.verdict, worse.basis) == ("worse", "history")
+    assert (same.verdict, same.basis) == ("unknown", "history")
+
+
+def test_a_history_of_another_place_judges_nothing(project):
+    make_series([100.0, 101.0, 99.0, 100.0, 101.0, 99.0, 100.0], project=project, hardware="other")
+    pools(project, version="10.6.30")
+    assert table_of(project, setting="pool").rows[0].comparisons[0].basis == "none"
+
+
+def test_what_was_measured_under_other_conditions_has_no_verdict_and_adjusts_no_p(project):
+    pools(project, repeats=4)
+    alone = table_of(project, setting="pool", base="8M").rows[0].comparisons[0]
+    for repeat in range(4):
+        make_run(
+            100.0 + repeat,
+            project=project,
+            settings={"pool": "1G", "log": "y"},
+            repetition=repeat,
+        )
+    table = table_of(project, setting="pool", base="8M")
+    alike, other = table.rows[0].comparisons
+    assert [str(one) for one in table.sweep.others[1].differences] == ["log: x → y"]
+    assert (other.ratio, other.verdict, other.p) == (1, "unknown", None)
+    # The smaller of two p would be doubled; more repeats of the table make it a little smaller instead.
+    assert alike.verdict == "better"
+    assert alike.p <= alone.p
+
+
 def test_configurations_may_have_one_name_or_several(project):
     pools(project, sizes=("8M", "64M"))
     pools(project, sizes=("1G",), configuration="large")
@@ -221,4 +258,4 @@ def test_however_much_there_is_the_statements_are_as_many(project):
     few = statements()
     for threads in (1, 2, 8):
         pools(project, sizes=("8M", "64M", "1G"), repeats=3, threads=threads, environment={"cores": threads})
-    assert statements() == few == 16
+    assert statements() == few == 22
