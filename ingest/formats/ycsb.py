@@ -34,6 +34,7 @@ _STATUS_OF_OPERATION = re.compile(r"\[([A-Za-z][\w.-]{0,37}): (Count=[^\]]{1,300
 _STATUS_AVERAGE = re.compile(
     r"\[([A-Za-z][\w.-]{0,37}) AverageLatency\((us|ms)\)=([0-9]{1,18}(?:[.,][0-9]{1,9})?)\]"
 )
+_STATUS_COUNT = re.compile(r"Count=([0-9]{1,15})")
 _STATUS_FIGURE = re.compile(r"(Max|Min|Avg|[0-9]{1,2}(?:\.[0-9]{1,4})?)=([0-9]{1,18}(?:[.,][0-9]{1,9})?)")
 
 _RECOGNISED = re.compile(
@@ -277,6 +278,8 @@ class _Sorter:
         figures: dict[str, float | None] = {"ops_per_s": _status_number(match["rate"] or "")}
         for name, values in _STATUS_OF_OPERATION.findall(text, match.end()):
             if name not in _NOT_OPERATIONS:
+                if name.endswith(_FAILED) and (count := _STATUS_COUNT.match(values)):
+                    figures[intern(f"{_prefix(name.removesuffix(_FAILED))}.failed")] = float(count[1])
                 for label, value in _STATUS_FIGURE.findall(values):
                     metric = intern(f"{_prefix(name)}.{_status_metric(label)}")
                     figures[metric] = _status_number(value, "us")

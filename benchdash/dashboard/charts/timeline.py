@@ -4,7 +4,7 @@ Throughput stands above response times and errors, and what the machine did belo
 belongs to all parts, so that what is looked at closely in one is looked at in all.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
@@ -24,7 +24,9 @@ _LATENCY: Final = "latency_"
 _PERCENTILE: Final = "latency_p"
 _PERCENTILES_WANTED: Final = ("latency_p95", "latency_p99")
 _AVERAGE: Final = "latency_avg"
-_ERRORS: Final[tuple[str, ...]] = ("errors_per_s", "reconnects_per_s")
+_FAILED: Final = "failed"
+# Parts of their own, because what failed in an interval of pgbench or YCSB is a count and no rate.
+_ERRORS: Final[tuple[tuple[str, ...], ...]] = (("errors_per_s", "reconnects_per_s"), (_FAILED,))
 _MOST_POINTS: Final = 2000
 _MOST_POINTS_OF_THE_MACHINE: Final = 800
 _MOST_POINTS_BESIDE_OTHERS: Final = 1000
@@ -277,13 +279,15 @@ def _of_a_tool(
 
 def _parts_of_a_tool(samples: IntervalSamples, *, with_errors: bool) -> list[list[str]]:
     throughput = throughput_metric(samples)
-    errors = [metric for metric in _ERRORS if metric in samples.columns and any(_column(samples, metric))]
-    parts: list[list[str]] = [
-        [throughput] if throughput else [],
-        _response_times(samples.columns),
-        errors if with_errors and throughput else [],
-    ]
+    errors = [_sampled_errors(samples, names) for names in _ERRORS] if with_errors and throughput else []
+    parts = [[throughput] if throughput else [], _response_times(samples.columns), *errors]
     return [part for part in parts if part]
+
+
+def _sampled_errors(samples: IntervalSamples, names: Collection[str]) -> list[str]:
+    """Of each operation, those that there were any of."""
+    named = [column for column in samples.columns if column.rpartition(".")[2] in names]
+    return [column for column in named if any(_column(samples, column))]
 
 
 def _response_times(columns: Sequence[str]) -> list[str]:
@@ -322,6 +326,8 @@ def _low_title(what: str, known: Reading) -> str:
 def _known(metric: str) -> Reading:
     """What the metric is without its operation; its value is none."""
     own = metric.rpartition(".")[2]
+    if own == _FAILED:
+        return Reading(own, 0, "", LOWER)
     return Reading(own, 0, "ms", LOWER) if own.startswith(_LATENCY) else reading(own, 0)
 
 

@@ -60,6 +60,20 @@ def test_pgbench_has_its_average_response_time_for_want_of_a_percentile():
     assert figure["layout"]["yaxis2"]["title"]["text"] == "avg (ms)<br>lower is better"
 
 
+def test_errors_reconnects_and_what_failed_are_parts_of_their_own():
+    columns = ["time_s", "tps", "errors_per_s", "reconnects_per_s", "read.failed", "scan.failed", "failed"]
+    rows = [[1.0, 100.0, 0.5, 2.0, None, 0.0, 1.0], [2.0, 120.0, 0.0, 0.0, 3.0, 0.0, 0.0]]
+    figure = drawn(timeline.over_time, samples(columns, rows))
+    _, *wrong = figure["data"]
+    assert [(trace["y"], trace["yaxis"]) for trace in wrong] == [
+        ([0.5, 0.0], "y2"),
+        ([2.0, 0.0], "y2"),
+        ([None, 3.0], "y3"),
+        ([1.0, 0.0], "y3"),
+    ]
+    assert figure["layout"]["yaxis3"]["title"]["text"].startswith("failed")
+
+
 def test_each_operation_of_ycsb_is_a_line_of_the_same_percentile():
     columns = ["time_s", "ops_per_s", "read.latency_avg", "read.latency_p90", "read.latency_p99"]
     columns += ["update.latency_avg", "update.latency_p90", "update.latency_p99"]

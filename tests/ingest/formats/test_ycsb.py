@@ -174,6 +174,17 @@ def test_status_lines_may_have_a_label_and_a_decimal_comma():
     assert found.runs[0].started_at.isoformat() == "2026-11-20T19:55:45.309000"
 
 
+def test_what_failed_in_an_interval_is_counted_by_operation():
+    status = (
+        "2026-11-20 19:55:52:309 7 sec: 2000 operations; 2953.78 current ops/sec; est completion in 1 second "
+        "[READ: Count=942, Max=4835, Min=0, Avg=580.68, 90=1108, 99=2047, 99.9=3957, 99.99=4835] "
+        "[READ-FAILED: Count=12, Max=85, Min=3, Avg=40.5, 90=77, 99=85, 99.9=85, 99.99=85] "
+    )
+    (table,) = parse(report(before=[status])).intervals
+    row = dict(zip(table.columns, table.rows[0], strict=True))
+    assert (row["read.failed"], row["read_failed.latency_avg"]) == (12, 0.0405)
+
+
 def test_a_run_that_was_stopped_is_left_out_of_several():
     stopped = "Command line: -t -threads 2\nYCSB Client 0.17.0\nLoading workload...\n"
     found = parse(report() + stopped)
