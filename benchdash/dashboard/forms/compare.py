@@ -1,6 +1,6 @@
 """What the address of the compare page chooses, and what is chosen where it does not say."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -124,12 +124,17 @@ class Choice:
             **dict(self.view.kept),
             **changes,
         }
-        query = QueryDict(mutable=True)
-        for name, value in parameters.items():
-            texts = [value] if isinstance(value, str) else value
-            if kept := [text for text in texts if text]:
-                query.setlist(name, list(kept))
-        return f"{path}?{query.urlencode()}"
+        return address_of(path, parameters)
+
+
+def address_of(path: str, parameters: Mapping[str, str | Sequence[str]]) -> str:
+    """With these parameters in its query; an empty one is left out."""
+    query = QueryDict(mutable=True)
+    for name, value in parameters.items():
+        texts = [value] if isinstance(value, str) else value
+        if kept := [text for text in texts if text]:
+            query.setlist(name, list(kept))
+    return f"{path}?{query.urlencode()}"
 
 
 def read_choice(query: QueryDict, columns: Columns) -> Choice:

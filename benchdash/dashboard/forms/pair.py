@@ -8,7 +8,7 @@ from django.http import QueryDict
 
 from benchdash.accounts.models import Project
 from benchdash.dashboard.columns import meant_by, short_id
-from benchdash.dashboard.forms.compare import newest_columns, read_threads, threads_texts
+from benchdash.dashboard.forms.compare import address_of, newest_columns, read_threads, threads_texts
 from benchdash.dashboard.places import Place
 from benchdash.regressions.comparison import Column
 
@@ -45,12 +45,7 @@ class PairChoice:
             "threads": threads_texts(self.threads),
             **changes,
         }
-        query = QueryDict(mutable=True)
-        for name, value in parameters.items():
-            texts = [value] if isinstance(value, str) else value
-            if kept := [text for text in texts if text]:
-                query.setlist(name, list(kept))
-        return f"{path}?{query.urlencode()}"
+        return address_of(path, parameters)
 
     def swapped(self, path: str) -> str:
         """The address with the sides changed for each other."""

@@ -6,7 +6,7 @@ from typing import Final
 
 from django.http import QueryDict
 
-from benchdash.dashboard.forms.compare import SCALES, read_threads, threads_texts
+from benchdash.dashboard.forms.compare import SCALES, address_of, read_threads, threads_texts
 
 X: Final = ("value", "threads")
 VALUES: Final = ("relative", "hidden")
@@ -61,12 +61,7 @@ class Choice:
             **dict(self.kept),
             **changes,
         }
-        query = QueryDict(mutable=True)
-        for name, value in parameters.items():
-            texts = [value] if isinstance(value, str) else value
-            if kept := [text for text in texts if text]:
-                query.setlist(name, list(kept))
-        return f"{path}?{query.urlencode()}"
+        return address_of(path, parameters)
 
 
 def read_choice(query: QueryDict) -> Choice:
