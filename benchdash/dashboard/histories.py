@@ -86,8 +86,8 @@ class Line:
         if len(self.points) < 2:
             return None
         base, newest = self.points[index], self.points[-1]
-        levels = Levels(self.points, self.shifts.keys())
-        floor = levels.floor(lambda point: point in (base, newest))
+        levels = Levels.of(self.points, self.shifts.keys(), [point.run_id for point in self.points])
+        floor = levels.floor({base.run_id, newest.run_id})
         comparison = compare_samples(
             Sample(base.values, base.sessions),
             Sample(newest.values, newest.sessions),

@@ -1,7 +1,7 @@
 """The matrix of the overview: workloads against the newest versions, or groups of a branch, at one place."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from django.http import QueryDict
 
@@ -44,7 +44,8 @@ def overview_matrix(
     metric, metric_chip = form.read_metric(query, measured.metrics)
     ids = {name: str(pk) for pk, name in measured.workloads.items()}
     if place.branch:
-        releases = [column for column in available if Place.of(column) == replace(place, branch="")]
+        of_releases = place._replace(branch="")
+        releases = [column for column in available if Place.of(column) == of_releases]
         source, source_chips = _groups(project, query, at_place[0], releases, metric)
     else:
         source, source_chips = _versions(project, query, at_place, metric, ids)

@@ -2,8 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from benchdash.accounts.models import Project
 from benchdash.regressions.comparison import Column
@@ -13,8 +12,7 @@ from benchdash.results.models import DEFAULT_CONFIGURATION, Run
 _NEWEST_RUNS: Final = 2000
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """Where versions of a product were measured: what their columns share beside the version."""
 
     product: str
@@ -26,13 +24,14 @@ class Place:
 
     @classmethod
     def of(cls, column: Column) -> "Place":
+        version = column.version
         return cls(
-            product=column.version.product.name,
-            build=column.version.build,
-            branch=column.branch,
-            hardware=column.hardware,
-            configuration=column.configuration,
-            counterpart=column.counterpart,
+            version.product.name,
+            version.build,
+            column.branch,
+            column.hardware,
+            column.configuration,
+            column.counterpart,
         )
 
     def __str__(self) -> str:

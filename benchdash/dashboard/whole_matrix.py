@@ -1,7 +1,7 @@
 """The matrix page: all workloads against chosen versions, or against the newest nights of a branch."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from django.http import QueryDict
@@ -220,7 +220,8 @@ def _nights(
 ) -> _Chosen:
     place, place_chips = place_form.read_place(query, branches, recent_columns(project, branches))
     at_place = [column for column in branches if Place.of(column) == place]
-    releases = [column for column in available if Place.of(column) == replace(place, branch="")]
+    of_releases = place._replace(branch="")
+    releases = [column for column in available if Place.of(column) == of_releases]
     measured = measured_of(project, at_place)
     metric, metric_chip = place_form.read_metric(query, measured.metrics)
     shown, shown_chip = place_form.read_shown(query, what="nights", lines=False)

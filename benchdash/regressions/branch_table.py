@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Final
 
@@ -202,8 +202,8 @@ def branch_table(
         metric=metric,
         unit=found[0].unit,
         direction=found[0].direction,
-        base=replace(branch, version=base_group.version) if base_group else _column(base, branch),
-        columns=tuple(replace(branch, version=group.version) for group in groups),
+        base=branch._replace(version=base_group.version) if base_group else _column(base, branch),
+        columns=tuple(branch._replace(version=group.version) for group in groups),
         rows=tuple(found),
         geomean=tuple(geometric_mean(found, index) for index in range(len(groups))),
         groups=group_summaries(found, grouping.names) if grouping else (),
@@ -321,13 +321,15 @@ def _noise(points: _Points, series: Mapping[int, Series], columns: Sequence[Hash
     """
     changed = change_points(points)
     histories = {
-        _row_key(series[pk]): Levels(found, places(changed.get(pk, ()), found).keys())
+        _row_key(series[pk]): Levels.of(
+            found, places(changed.get(pk, ()), found).keys(), [point.position for point in found]
+        )
         for pk, found in points.items()
     }
 
     def noise(row: RowKey, one: int, other: int) -> NoiseFloor | None:
         compared = {columns[one], columns[other]}
         levels = histories.get(row)
-        return levels.floor(lambda point: point.position in compared) if levels else None
+        return levels.floor(compared) if levels else None
 
     return noise

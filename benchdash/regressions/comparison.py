@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import chain
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from django.db.models import F, FloatField, Func, Q, QuerySet
@@ -73,8 +73,7 @@ class Selector:
         return Selector(**values)
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(NamedTuple):
     """One version at one place: what a selector means in the end."""
 
     version: ServerVersion | MeasuredVersion
@@ -536,13 +535,13 @@ def _columns(places: Sequence[tuple[Any, ...]]) -> list[Column]:
     versions = measured_versions({place[0] for place in places})
     columns = [
         Column(
-            version=versions[version],
-            branch=branch,
-            hardware=hardware,
-            configuration=configuration,
-            counterpart=counterpart,
-            hardware_id=hardware_id,
-            configuration_id=configuration_id,
+            versions[version],
+            branch,
+            hardware,
+            configuration,
+            counterpart,
+            hardware_id,
+            configuration_id,
         )
         for version, branch, hardware_id, hardware, configuration_id, configuration, counterpart in places
     ]
@@ -578,8 +577,7 @@ def _other_versions(runs: QuerySet[Run], base: Column) -> list[Column]:
 _ColumnKey = tuple[int, str, int, int, str]
 
 
-@dataclass(frozen=True, slots=True)
-class _Value:
+class _Value(NamedTuple):
     """One measurement with its place in a table, and what decides whether it counts."""
 
     column: _ColumnKey
@@ -827,8 +825,15 @@ def _cell(values: Sequence[_Value]) -> Cell:
         run_id=latest.run_id,
         unit=latest.unit,
         direction=latest.direction,
-        sessions=sessions_of([(one.run_id, one.tags or ()) for one in counting]),
+        sessions=_sessions(counting),
     )
+
+
+def _sessions(values: Sequence[_Value]) -> tuple[str, ...]:
+    """Of nearly all runs nobody said any."""
+    if not any(one.tags for one in values):
+        return ()
+    return sessions_of([(one.run_id, one.tags or ()) for one in values])
 
 
 def _steadied(cell: Cell, noise_sd: float | None, noise_df: float) -> Cell:
@@ -836,6 +841,8 @@ def _steadied(cell: Cell, noise_sd: float | None, noise_df: float) -> Cell:
 
     Of a single session it is that of its runs: the scatter from session to session is not in it.
     """
+    if cell.n == 1:
+        return cell
     interval = median_interval(cell.independent, noise_sd=noise_sd, noise_df=noise_df)
     interval = interval or median_interval(cell.values)
     if not interval:
@@ -931,7 +938,7 @@ class _Pool:
 
 
 def _repeats(cell: Cell) -> _Repeats:
-    if min(cell.values) <= 0:
+    if cell.n == 1 or min(cell.values) <= 0:
         return _Repeats()
     logs = np.log(cell.independent)
     return _Repeats(float(((logs - logs.mean()) ** 2).sum()), len(logs) - 1, len(logs) - 1)

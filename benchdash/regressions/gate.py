@@ -183,7 +183,7 @@ def _by_row(floors: Mapping[RowKey, NoiseFloor | None]) -> Noise:
 def _floor(before: Sequence[Point]) -> NoiseFloor | None:
     values = [point.value for point in before]
     starts = {shift.index for shift in find_shifts(values)} if values else set()
-    return Levels(before, starts).floor()
+    return Levels.of(before, starts).floor()
 
 
 def _verdict(rows: Sequence[GateRow]) -> GateVerdict:

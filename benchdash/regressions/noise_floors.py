@@ -5,7 +5,7 @@ scatter holds what changed from one to the next besides.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import nan, sqrt
@@ -17,7 +17,8 @@ from django.db.models import Q
 from benchdash.regressions.detection import level_scatter
 from benchdash.regressions.queries import change_points, places
 from benchdash.results.models import Series
-from benchdash.results.queries import Point, histories
+from benchdash.results.point_rows import PointRow, point_rows
+from benchdash.results.queries import Point
 
 # So many runs of a series, those that came in last, tell its noise: it changes with time.
 _NEWEST_RUNS: Final = 36
@@ -38,31 +39,47 @@ class NoiseFloor:
     worth: float
 
 
-def _nothing(_point: Point) -> bool:
-    return False
-
-
 @dataclass(frozen=True)
 class Levels:
-    """The points of a history in order, and at which indexes a new level begins."""
+    """The values of the groups of a history in order, and at which indexes a new level begins.
 
-    points: Sequence[Point]
+    ``names`` tell the groups from each other where some are left out: ids of versions, or positions.
+    ``runs`` is how many independent ones a group has in the median.
+    """
+
+    values: Sequence[float]
+    names: Sequence[Hashable]
+    runs: float
     starts: Collection[int]
 
-    @cached_property
-    def versions(self) -> frozenset[int]:
-        return frozenset(point.version.pk for point in self.points)
+    @classmethod
+    def of(
+        cls,
+        points: Sequence[Point] | Sequence[PointRow],
+        starts: Collection[int],
+        names: Sequence[Hashable] = (),
+    ) -> "Levels":
+        """Without ``names`` none of the groups can be left out."""
+        runs = median([point.independent for point in points]) if points else 1
+        return cls([point.value for point in points], names, runs, starts)
 
-    def floor(self, without: Callable[[Point], bool] = _nothing) -> NoiseFloor | None:
+    @cached_property
+    def all_names(self) -> frozenset[Hashable]:
+        return frozenset(self.names)
+
+    def floor(self, without: Collection[Hashable] = ()) -> NoiseFloor | None:
         """From the groups that do not take part in the comparison; None where they are too few."""
-        values = [nan if without(point) else point.value for point in self.points]
+        values = self.values
+        if without:
+            values = [
+                nan if name in without else value for name, value in zip(self.names, values, strict=True)
+            ]
         scatter = level_scatter(values, self.starts)
         if scatter is None or not scatter[0]:
             return None
         sd, worth = scatter
-        runs = median(point.independent for point in self.points)
         # A group of n independent runs, or sessions, scatters less by the root of n.
-        return NoiseFloor(sd * sqrt(runs), worth)
+        return NoiseFloor(sd * sqrt(self.runs), worth)
 
 
 @dataclass(frozen=True)
@@ -72,7 +89,7 @@ class NoiseFloors:
     of_branches: Mapping[tuple[PlaceKey, str, Key], Sequence[Levels]]
     of_releases: Mapping[tuple[PlaceKey, str, Key], Sequence[Levels]]
     # Most rows are asked of for many columns, whose versions have no part in the history.
-    _known: dict[tuple[int, frozenset[int]], NoiseFloor | None] = field(default_factory=dict)
+    _known: dict[tuple[int, frozenset[Hashable]], NoiseFloor | None] = field(default_factory=dict)
 
     def at(self, place: PlaceKey, metric: str, key: Key, *, versions: frozenset[int]) -> NoiseFloor | None:
         """The floor of one row at one place, from all versions but these (ids)."""
@@ -83,13 +100,13 @@ class NoiseFloors:
         return None
 
     def _floor(self, found: Sequence[Levels], versions: frozenset[int]) -> NoiseFloor | None:
-        floors = [self._floor_of(levels, versions & levels.versions) for levels in found]
+        floors = [self._floor_of(levels, levels.all_names & versions) for levels in found]
         return pooled([one for one in floors if one])
 
-    def _floor_of(self, levels: Levels, versions: frozenset[int]) -> NoiseFloor | None:
-        asked = id(levels), versions
+    def _floor_of(self, levels: Levels, without: frozenset[Hashable]) -> NoiseFloor | None:
+        asked = id(levels), without
         if asked not in self._known:
-            self._known[asked] = levels.floor(lambda point: point.version.pk in versions)
+            self._known[asked] = levels.floor(without)
         return self._known[asked]
 
 
@@ -122,12 +139,13 @@ def noise_floors(
     Of each series the runs count that came in last.
     """
     series = _series(project_id, at, metrics=metrics, workloads=workloads)
-    points = histories(series, newest=_NEWEST_RUNS) if series else {}
+    points = point_rows(series, newest=_NEWEST_RUNS) if series else {}
     changed = change_points(series) if series else {}
     branches: dict[tuple[PlaceKey, str, Key], list[Levels]] = defaultdict(list)
     releases: dict[tuple[PlaceKey, str, Key], list[Levels]] = defaultdict(list)
     for pk, one in series.items():
-        levels = Levels(points[pk], places(changed.get(pk, ()), points[pk]).keys())
+        versions = [point.version_id for point in points[pk]]
+        levels = Levels.of(points[pk], places(changed.get(pk, ()), points[pk]).keys(), versions)
         group = branches if one.branch else releases
         group[place_key(one), one.metric, (one.workload.name, one.threads)].append(levels)
     return NoiseFloors(branches, releases)

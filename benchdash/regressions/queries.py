@@ -12,6 +12,7 @@ from django.db.models import Count, F, Max, Q, QuerySet, TextField, Value
 from benchdash.accounts.models import Project
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.results.models import Run
+from benchdash.results.point_rows import PointRow
 from benchdash.results.queries import Point
 
 _LIVE_STATES = [ChangePoint.State.SUSPECTED, ChangePoint.State.CONFIRMED]
@@ -41,9 +42,14 @@ def change_points(series_ids: Iterable[int]) -> dict[int, list[ChangePoint]]:
     return of_series
 
 
-def places(found: Iterable[ChangePoint], points: Sequence[Point]) -> dict[int, ChangePoint]:
+def places(
+    found: Sequence[ChangePoint], points: Sequence[Point] | Sequence[PointRow]
+) -> dict[int, ChangePoint]:
     """By the index of the group where the new level begins, in order. A run that counts no more has none."""
-    index_of = {run: index for index, point in enumerate(points) for run in point.run_ids}
+    if not found:
+        return {}
+    runs: Sequence[tuple[int, ...]] = [point.run_ids for point in points]
+    index_of = {run: index for index, of_group in enumerate(runs) for run in of_group}
     placed = {index_of[one.run_id]: one for one in found if one.run_id in index_of}
     return dict(sorted(placed.items()))
 

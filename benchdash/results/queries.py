@@ -111,7 +111,7 @@ def histories(
     versions = measured_versions({sample.version_id for _, _, samples in groups for sample in samples})
     times = commit_times(of_series.values(), versions.values())
     sessions = [_sessions(samples) for _, _, samples in groups]
-    levels = _levels([[sample.value for sample in samples] for _, _, samples in groups], sessions)
+    levels = levels_of_groups([[sample.value for sample in samples] for _, _, samples in groups], sessions)
     for (series_id, position, samples), level, of_group in zip(groups, levels, sessions, strict=True):
         version = versions[samples[-1].version_id]
         series, first = of_series[series_id], _moment(samples[0].started_at)
@@ -160,7 +160,7 @@ class _Sample(NamedTuple):
 _Group = tuple[int, Hashable, list[_Sample]]
 """Of a series, at a position."""
 
-_Level = tuple[float, float | None, float | None]
+Level = tuple[float, float | None, float | None]
 
 # Times as numbers: the driver makes a thousand datetimes of a time zone in 5 ms, and floats in none.
 _SAMPLES = """
@@ -227,16 +227,19 @@ def measured_versions(ids: Collection[int]) -> dict[int, MeasuredVersion]:
     with connection.cursor() as cursor:
         cursor.execute(_VERSIONS, {"versions": list(ids)})
         rows = cursor.fetchall()
-    products = {row[-3:]: Product(pk=row[-3], project_id=row[-2], name=row[-1]) for row in rows}
+    products = {
+        product: Product(pk=product[0], project_id=product[1], name=product[2])
+        for product in {row[-3:] for row in rows}
+    }
     return {
         pk: MeasuredVersion(
-            pk=pk,
-            version=version,
-            build=build,
-            commit=commit,
-            committed_at=None if committed_at is None else _moment(committed_at),
-            sort_key=sort_key,
-            product=products[tuple(product)],
+            pk,
+            version,
+            build,
+            commit,
+            None if committed_at is None else _moment(committed_at),
+            sort_key,
+            products[tuple(product)],
         )
         for pk, version, build, commit, committed_at, sort_key, *product in rows
     }
@@ -245,7 +248,7 @@ def measured_versions(ids: Collection[int]) -> dict[int, MeasuredVersion]:
 def _point(
     position: Hashable,
     samples: Sequence[_Sample],
-    level: _Level,
+    level: Level,
     *,
     version: MeasuredVersion,
     placed_at: datetime,
@@ -275,8 +278,10 @@ def _point(
 
 
 def _sessions(samples: Sequence[_Sample]) -> tuple[str, ...]:
-    """Of a single run it does not matter."""
-    return sessions_of([(one.run_id, one.tags or ()) for one in samples]) if len(samples) > 1 else ()
+    """Of a single run it does not matter, and of nearly all nobody said any."""
+    if len(samples) == 1 or not any(one.tags for one in samples):
+        return ()
+    return sessions_of([(one.run_id, one.tags or ()) for one in samples])
 
 
 def _order(point: Point, branch: str) -> tuple[Any, ...]:
@@ -332,7 +337,7 @@ def commit_times(
     }
 
 
-def _levels(groups: Sequence[Sequence[float]], sessions: Sequence[Sequence[str]]) -> list[_Level]:
+def levels_of_groups(groups: Sequence[Sequence[float]], sessions: Sequence[Sequence[str]]) -> list[Level]:
     """Median and 95 % interval of the level of each group, where sessions are known from their means.
 
     Of a single session it is the interval of its runs, which is all that is known.
@@ -349,14 +354,14 @@ def _levels(groups: Sequence[Sequence[float]], sessions: Sequence[Sequence[str]]
     return levels
 
 
-def _levels_of_runs(groups: Sequence[Sequence[float]]) -> list[_Level]:
+def _levels_of_runs(groups: Sequence[Sequence[float]]) -> list[Level]:
     """Median and 95 % interval of the level of each group, all groups at once.
 
     The interval is Student's, of the logarithms where all values are positive; none for a single value.
     """
-    if not groups:
-        return []
-    n = np.array([len(values) for values in groups])
+    n = np.array([len(values) for values in groups], dtype=np.int64)
+    if n.sum() == len(n):
+        return [(values[0], None, None) for values in groups]
     starts = np.concatenate(([0], np.cumsum(n)[:-1]))
     of_group = np.repeat(np.arange(len(groups)), n)
     values = np.fromiter(chain.from_iterable(groups), float)

@@ -138,6 +138,16 @@ def test_csv_holds_the_same_rows(project, anonymous):
     assert rows == [["" if cell is None else str(cell) for cell in row] for row in expected["rows"]]
 
 
+def test_only_the_columns_that_are_asked_for(project, anonymous):
+    series = make_series([100, [100, 104, 102]], project=project)
+    answer = points(anonymous, series, columns="value,time")
+    start = START.timestamp()
+    assert (answer["columns"], answer["rows"]) == (["time", "value"], [[start, 100], [start + 86400, 102]])
+    assert points(anonymous, series, columns="value", max_points=2)["rows"] == [[100], [102]]
+    refused = anonymous.get(f"/api/v1/series/{series.pk}/points/?columns=value,secret")
+    assert (refused.status_code, refused.json()["errors"][0]["field"]) == (400, "columns")
+
+
 def test_an_answer_that_did_not_change_is_not_sent_again(project, anonymous):
     series = make_series([100, 101], project=project)
     address = f"/api/v1/series/{series.pk}/points/"

@@ -1,6 +1,7 @@
 """Series: listed, and their points."""
 
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any
 
 from django.db.models import QuerySet
@@ -24,7 +25,7 @@ from benchdash.api.views.base import FORMAT, RowsView
 from benchdash.regressions.models import ChangePoint
 from benchdash.regressions.queries import change_points, places
 from benchdash.results.models import Configuration, Hardware, Product, Series, Workload
-from benchdash.results.queries import Point, history
+from benchdash.results.point_rows import PointRow, point_rows
 from benchdash.results.thinning import thinned
 
 _COLUMNS = ("version", "commit", "time", "value", "low", "high", "n", "run")
@@ -52,7 +53,9 @@ class SeriesViews(RowsView):
     )
 
     def get_queryset(self) -> QuerySet[Any]:
-        return with_points(super().get_queryset())
+        series = super().get_queryset()
+        # Who reads the points counts them by doing so.
+        return series if self.action == "points" else with_points(series)
 
     @extend_schema(
         summary="Read the points of a series",
@@ -64,6 +67,11 @@ class SeriesViews(RowsView):
                 "max_points",
                 OpenApiTypes.INT,
                 description="thin out to so many, keeping extremes and the two sides of change points",
+            ),
+            OpenApiParameter(
+                "columns",
+                OpenApiTypes.STR,
+                description="only these of the columns, with commas: `time,value` is a quarter of the bytes",
             ),
             FORMAT,
         ],
@@ -77,16 +85,19 @@ class SeriesViews(RowsView):
     def points(self, request: Request, pk: int) -> HttpResponse:
         """One row a group, in order. With `If-None-Match` an answer that did not change is 304."""
         series = self.get_object()
-        points = history(series)
+        points = point_rows({series.pk: series})[series.pk]
+        series.points = len(points)
         found = places(change_points([series.pk])[series.pk], points)
         shown = _shown(request, points, set(found))
-        rows = [_row(points[at]) for at in shown]
+        columns = _columns(request)
+        row = itemgetter(*map(_COLUMNS.index, columns))
+        rows = [row(points[at]) for at in shown] if len(columns) > 1 else [(row(points[at]),) for at in shown]
         if parameters.wants_csv(request):
-            return csv_answer(f"series-{pk}", _COLUMNS, rows)
+            return csv_answer(f"series-{pk}", columns, rows)
         return Response(
             {
                 "series": self.get_serializer(series).data,
-                "columns": _COLUMNS,
+                "columns": columns,
                 "rows": rows,
                 "change_points": [
                     _change_point(found[at], index) for index, at in enumerate(shown) if at in found
@@ -95,11 +106,11 @@ class SeriesViews(RowsView):
         )
 
 
-def _shown(request: Request, points: Sequence[Point], begins: set[int]) -> list[int]:
+def _shown(request: Request, points: Sequence[PointRow], begins: set[int]) -> list[int]:
     """Which of the points are asked for, by index; ``begins`` are the indexes where new levels begin."""
     shown = list(range(len(points)))
     if since := parameters.text(request, "since"):
-        earliest = parameters.moment("since", since)
+        earliest = parameters.moment("since", since).timestamp()
         shown = [at for at in shown if points[at].time >= earliest]
     if most := parameters.text(request, "max_points"):
         number = parameters.integer("max_points", most, least=_LEAST_POINTS)
@@ -109,17 +120,14 @@ def _shown(request: Request, points: Sequence[Point], begins: set[int]) -> list[
     return shown
 
 
-def _row(point: Point) -> tuple[Any, ...]:
-    return (
-        point.version.version,
-        point.commit,
-        point.time.timestamp(),
-        point.value,
-        point.low,
-        point.high,
-        point.n,
-        point.run_id,
-    )
+def _columns(request: Request) -> tuple[str, ...]:
+    """Those that are asked for, in the order that they always have."""
+    if not (asked := parameters.text(request, "columns")):
+        return _COLUMNS
+    names = asked.split(",")
+    for name in names:
+        parameters.choice("columns", name, _COLUMNS)
+    return tuple(name for name in _COLUMNS if name in names)
 
 
 def _change_point(change_point: ChangePoint, index: int) -> dict[str, Any]:

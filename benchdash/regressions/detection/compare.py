@@ -30,7 +30,8 @@ import statistics
 from bisect import bisect_left
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from math import log
+from functools import lru_cache
+from math import exp, inf, log, log1p, sqrt
 from typing import Literal
 
 import numpy as np
@@ -60,6 +61,7 @@ MOST_PRIOR_DF = 19
 _TOOL_QUANTILE = 0.9995
 _FOREIGN = 0.01
 _UNTESTED = ("within session", "within fork")
+_LARGEST_LOG = 709.0  # of a number that a double holds
 _MANY = 1e9  # degrees of freedom of a t distribution that is a normal one
 
 
@@ -133,13 +135,19 @@ class _Scatter:
     def half_width(self, base: int, other: int, *, more: int = 0) -> float:
         """Half of the 95 % interval of the difference of means after ``more`` further units of each side."""
         error, df = self.error(base, other, more=more)
-        return float(stdtrit(df, 1 - SIGNIFICANT / 2)) * error
+        return _t_quantile(df) * error
 
     def error(self, base: int, other: int, *, more: int = 0) -> tuple[float, float]:
         """Standard error of the difference of means, and its degrees of freedom (Welch-Satterthwaite)."""
         left, right = self.variances[0] / (base + more), self.variances[1] / (other + more)
         df = (left + right) ** 2 / (left**2 / (self.df[0] + more) + right**2 / (self.df[1] + more))
-        return float(np.sqrt(left + right)), min(df, self.total_df + 2 * more)
+        return sqrt(left + right), min(df, self.total_df + 2 * more)
+
+
+@lru_cache(maxsize=4096)
+def _t_quantile(df: float) -> float:
+    """Of 95 %, two-sided. The comparisons of a table share a few degrees of freedom."""
+    return float(stdtrit(df, 1 - SIGNIFICANT / 2))
 
 
 def compare_samples(
@@ -169,8 +177,10 @@ def compare_samples(
         return Comparison(ratio=ratio)
     least = max(LEAST_SD, rounding_sd(np.array([*left.values, *right.values]))) ** 2
     first, second = found.scatter.variances
-    scatter = replace(found.scatter, variances=(max(first, least), max(second, least)))
-    return _compare(ratio, replace(found, scatter=scatter), direction, margin)
+    if min(first, second) < least:
+        scatter = replace(found.scatter, variances=(max(first, least), max(second, least)))
+        found = replace(found, scatter=scatter)
+    return _compare(ratio, found, direction, margin)
 
 
 def adjusted(
@@ -178,7 +188,15 @@ def adjusted(
 ) -> list[Comparison]:
     """The comparisons of one table with p adjusted for its size, and the verdicts that follow."""
     return [
-        replace(one, p=p, verdict=_verdict(one.low, one.high, p, direction, margin))
+        Comparison(
+            one.ratio,
+            one.low,
+            one.high,
+            p,
+            _verdict(one.low, one.high, p, direction, margin),
+            one.more_runs,
+            one.basis,
+        )
         for one, p in zip(comparisons, adjust([one.p for one in comparisons]), strict=True)
     ]
 
@@ -236,15 +254,19 @@ def _compare(ratio: float, found: _Evidence, direction: Direction, margin: float
     base, other, scatter = found.base, found.other, found.scatter
     difference = other.mean - base.mean
     error, df = scatter.error(base.n, other.n)
-    half = scatter.half_width(base.n, other.n)
-    low = min(float(np.exp(difference - half)), ratio)
-    high = max(float(np.exp(difference + half)), ratio)
+    half = _t_quantile(df) * error
+    low, high = min(_exp(difference - half), ratio), max(_exp(difference + half), ratio)
     if scatter.basis in _UNTESTED:
         return Comparison(ratio, low, high, basis=scatter.basis)
     p = float(2 * stdtr(df, -abs(difference) / error))
     verdict = _verdict(low, high, p, direction, margin)
     more_runs = _more_runs(abs(difference), found, margin) if verdict == "unknown" else None
     return Comparison(ratio, low, high, p, verdict, more_runs, scatter.basis)
+
+
+def _exp(x: float) -> float:
+    """Infinite where it is too large for a number."""
+    return exp(x) if x < _LARGEST_LOG else inf
 
 
 def _verdict(
@@ -263,9 +285,11 @@ def _more_runs(difference: float, found: _Evidence, margin: float) -> int | None
     if found.scatter.basis == "tool":
         return None
 
+    same = log1p(margin)
+
     def settles(more: int) -> bool:
         half = found.scatter.half_width(found.base.n, found.other.n, more=more)
-        return difference > half or difference + half <= float(np.log1p(margin))
+        return difference > half or difference + half <= same
 
     # The interval only gets narrower with more runs.
     counts = range(1, MOST_RUNS + 1)
@@ -297,6 +321,8 @@ def _evidence(base: Sample, other: Sample, sd: float | None, df: float) -> _Evid
 
 def _units(values: Sequence[float]) -> _Units:
     # Mostly of one to five runs, where an array takes longer to make than to use.
+    if len(values) == 1:
+        return _Units(1, log(values[0]), 0.0)
     logs = [log(value) for value in values]
     mean = statistics.fmean(logs)
     return _Units(len(logs), mean, sum((one - mean) ** 2 for one in logs))
