@@ -68,11 +68,11 @@ class Line:
         """Relative standard deviation of a group where nothing changes; None for fewer than four."""
         return noise_of(np.array([point.value for point in self.points]))
 
-    @property
+    @cached_property
     def since_previous(self) -> "Change | None":
         return self._newest_against(-2)
 
-    @property
+    @cached_property
     def since_first(self) -> "Change | None":
         return self._newest_against(0)
 
@@ -82,12 +82,15 @@ class Line:
             return None
         return self.points[index].value / self.points[index - 1].value - 1
 
+    @cached_property
+    def _levels(self) -> Levels:
+        return Levels.of(self.points, self.shifts.keys(), [point.run_id for point in self.points])
+
     def _newest_against(self, index: int) -> "Change | None":
         if len(self.points) < 2:
             return None
         base, newest = self.points[index], self.points[-1]
-        levels = Levels.of(self.points, self.shifts.keys(), [point.run_id for point in self.points])
-        floor = levels.floor({base.run_id, newest.run_id})
+        floor = self._levels.floor({base.run_id, newest.run_id})
         comparison = compare_samples(
             Sample(base.values, base.sessions),
             Sample(newest.values, newest.sessions),
@@ -113,7 +116,7 @@ def read_lines(series: Sequence[Series], *, margin: float = EQUIVALENT) -> list[
     """The line of each series, in their order, in a constant number of statements."""
     ids = [one.pk for one in series]
     included, excluded = histories(ids), histories(ids, excluded=True)
-    found = change_points(ids)
+    found = change_points({one.pk: one for one in series})
     switches = _switches(included)
     return [
         Line(

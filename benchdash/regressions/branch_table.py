@@ -319,7 +319,7 @@ def _noise(points: _Points, series: Mapping[int, Series], columns: Sequence[Hash
 
     ``columns`` are positions, that of the base first, None where it is no group of the branch.
     """
-    changed = change_points(points)
+    changed = change_points(series)
     histories = {
         _row_key(series[pk]): Levels.of(
             found, places(changed.get(pk, ()), found).keys(), [point.position for point in found]

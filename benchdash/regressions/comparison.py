@@ -712,7 +712,10 @@ _CellsOfMetric = dict[Hashable, dict[RowKey, Cell]]
 def _cells_of(runs: QuerySet[Run], columns: Sequence[Column], metric: str = "") -> dict[str, _CellsOfMetric]:
     """The cells of these columns by metric, column and row."""
     keys = {column.key for column in columns}
-    measured = _measured(runs.filter(version__in={key[0] for key in keys}), metric)
+    names = ("version", "branch", "hardware", "configuration", "counterpart")
+    parts = zip(names, zip(*keys, strict=True), strict=True)
+    at_places = runs.filter(**{f"{name}__in": set(values) for name, values in parts})
+    measured = _measured(at_places, metric)
     return _cells((one for one in measured if one.column in keys), place=lambda one: (one.column, one.row))
 
 

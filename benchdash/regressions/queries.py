@@ -11,7 +11,7 @@ from django.db.models import Count, F, Max, Q, QuerySet, TextField, Value
 
 from benchdash.accounts.models import Project
 from benchdash.regressions.models import ChangePoint, Incident
-from benchdash.results.models import Run
+from benchdash.results.models import Run, Series
 from benchdash.results.point_rows import PointRow
 from benchdash.results.queries import Point
 
@@ -31,13 +31,12 @@ class Difference:
         return f"{self.name}: {self.before or 'not set'} → {self.after or 'not set'}"
 
 
-def change_points(series_ids: Iterable[int]) -> dict[int, list[ChangePoint]]:
-    """The suspected and confirmed change points of each series; one statement."""
-    found = ChangePoint.objects.filter(LIVE, series__in=list(series_ids)).select_related(
-        "series", "run", "incident"
-    )
+def change_points(series: Mapping[int, Series]) -> dict[int, list[ChangePoint]]:
+    """The suspected and confirmed change points of each series, which are given by id; one statement."""
+    found = ChangePoint.objects.filter(LIVE, series__in=list(series)).select_related("incident")
     of_series: dict[int, list[ChangePoint]] = defaultdict(list)
     for change_point in found.order_by("run__started_at", "pk"):
+        change_point.series = series[change_point.series_id]
         of_series[change_point.series_id].append(change_point)
     return of_series
 

@@ -83,7 +83,7 @@ class Point(NamedTuple):
     @property
     def independent(self) -> int:
         """How many sessions; all runs where none is known."""
-        return len(set(self.sessions)) or self.n
+        return len(set(self.sessions)) if self.sessions else len(self.run_ids)
 
 
 def history(series: Series) -> list[Point]:

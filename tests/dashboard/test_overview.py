@@ -225,14 +225,14 @@ def test_a_private_project_is_for_its_members(client):
 
 def test_any_number_of_things_takes_the_same_statements(client, project, django_assert_num_queries):
     measure(project, threads=[1])
-    with django_assert_num_queries(17):
+    with django_assert_num_queries(15):
         get(client)
     measure(
         project, versions=[f"10.6.{patch}" for patch in range(9)], workloads=["a", "b", "c"], hardware="box"
     )
     for number in range(4):
         make_upload(project, name=f"file-{number}.txt")
-    with django_assert_num_queries(17):
+    with django_assert_num_queries(15):
         get(client)
 
 

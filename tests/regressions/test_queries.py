@@ -122,6 +122,6 @@ def test_change_points_come_by_series_in_one_statement(incident, django_assert_n
     slower = Series.objects.get(workload__name="oltp_read_only")
     same = Series.objects.get(workload__name="oltp_insert")
     with django_assert_num_queries(1):
-        found = change_points([slower.pk, same.pk])
+        found = change_points({slower.pk: slower, same.pk: same})
     assert [one.run.started_at for one in found[slower.pk]] == [night_time(21)]
     assert found.get(same.pk, []) == []

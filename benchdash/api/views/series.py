@@ -85,9 +85,10 @@ class SeriesViews(RowsView):
     def points(self, request: Request, pk: int) -> HttpResponse:
         """One row a group, in order. With `If-None-Match` an answer that did not change is 304."""
         series = self.get_object()
-        points = point_rows({series.pk: series})[series.pk]
+        by_id = {series.pk: series}
+        points = point_rows(by_id)[series.pk]
         series.points = len(points)
-        found = places(change_points([series.pk])[series.pk], points)
+        found = places(change_points(by_id)[series.pk], points)
         shown = _shown(request, points, set(found))
         columns = _columns(request)
         row = itemgetter(*map(_COLUMNS.index, columns))
