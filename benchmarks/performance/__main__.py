@@ -26,6 +26,7 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", choices=[0, 1, 2], default=[0, 1, 2])
     parser.add_argument("--requests", type=int, default=40)
     parser.add_argument("--only", default="", help="a part of the names of what is asked")
+    parser.add_argument("--reads-only", action="store_true", help="leave out the uploads")
     parser.add_argument("--keep", type=Path, help="a folder where filled databases stay for the next run")
     options = parser.parse_args()
     if len(options.sizes) == 1:
@@ -45,6 +46,7 @@ def _measure_sizes(options: argparse.Namespace) -> None:
         command = [sys.executable, "-m", "benchmarks.performance", "--sizes", str(size)]
         command += ["--requests", str(options.requests), "--only", options.only]
         command += ["--keep", str(options.keep)] if options.keep else []
+        command += ["--reads-only"] if options.reads_only else []
         finished = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)  # noqa: S603 - ourselves
         results.append(Figures(**json.loads(finished.stdout.splitlines()[-1])))
     sys.stdout.write(table(results))
@@ -69,6 +71,7 @@ def _measure_size(options: argparse.Namespace) -> None:
             report=_REPORT.read_text(),
             requests=options.requests,
             only=options.only,
+            reads_only=options.reads_only,
         )
     sys.stderr.write(table([figures]))
     sys.stdout.write(json.dumps(asdict(figures)) + "\n")

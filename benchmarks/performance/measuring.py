@@ -27,7 +27,7 @@ _RATE_S = 3.0
 _ANALYSED_WITHIN_S = 600
 
 
-def measure_all(size: int, var: Path, *, report: str, requests: int, only: str) -> Figures:
+def measure_all(size: int, var: Path, *, report: str, requests: int, only: str, reads_only: bool) -> Figures:
     """``report`` is a sysbench file. ``only`` is a part of the names of what is asked; empty: everything."""
     loaded = _filled(size, var)
     static_files.collect()
@@ -37,7 +37,7 @@ def measure_all(size: int, var: Path, *, report: str, requests: int, only: str) 
         for kind in (*READS, *PAGES):
             if only in kind.name or kind.is_bare:
                 rows[kind.name] = _read(started, loaded, kind, requests)
-        for kind in writes(report):
+        for kind in () if reads_only else writes(report):
             if only in kind.name:
                 rows[kind.name] = _write(started, loaded, kind)
         after = started.memory_mb()

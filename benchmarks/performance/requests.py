@@ -76,6 +76,11 @@ READS = (
     Kind("history of 730 nights", _points),
     Kind("history of 1,000 points", lambda loaded, _: _api(f"series/{loaded.long[1000]}/points/"), goal="P4"),
     Kind("history of 5,000 points", lambda loaded, _: _api(f"series/{loaded.long[5000]}/points/"), goal="P5"),
+    Kind(
+        "history of 5,000 points, values alone",
+        lambda loaded, _: _api(f"series/{loaded.long[5000]}/points/", columns="value"),
+        goal="P5",
+    ),
     Kind("compare 60 workloads x 40 versions", _matrix, goal="P8", heavy=True),
     Kind("compare one workload, two versions", _one_curve),
     Kind(
