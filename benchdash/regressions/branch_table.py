@@ -107,7 +107,7 @@ def base_of(baseline: Baseline, branch: Column) -> Base | None:
     if version is None:
         return None
     on_branch = branch.branch if baseline.branch_group else ""
-    return Base(replace(branch, version=version, branch=on_branch), baseline.day)
+    return Base(branch._replace(version=version, branch=on_branch), baseline.day)
 
 
 def find_branch(project: Project, branch: str, place: Mapping[str, str]) -> Column:
