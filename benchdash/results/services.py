@@ -413,12 +413,17 @@ def _settle(*, left: set[int], entered: set[int], quiet: bool) -> None:
 
     Derived series are left to analysis, which fills or deletes them; those of an emptied series are due too.
     """
-    measured = Exists(Measurement.objects.filter(series=OuterRef("pk")))
-    emptied = Series.objects.filter(~measured, pk__in=left - entered, is_derived=False)
-    empty = set(emptied.values_list("pk", flat=True))
+    empty = _emptied(left - entered) if left - entered else set()
     curves: set[int] = set()
     if empty:
         gone = Series.objects.filter(pk__in=empty, **{name: OuterRef(name) for name in _OF_A_CURVE})
         curves = set(Series.objects.filter(Exists(gone), is_derived=True).values_list("pk", flat=True))
         Series.objects.filter(pk__in=empty).delete()
     touch((left | entered | curves) - empty, quiet=quiet)
+
+
+def _emptied(series_ids: Collection[int]) -> set[int]:
+    """Those of the series that have no measurement any more."""
+    measured = Exists(Measurement.objects.filter(series=OuterRef("pk")))
+    emptied = Series.objects.filter(~measured, pk__in=series_ids, is_derived=False)
+    return set(emptied.values_list("pk", flat=True))
