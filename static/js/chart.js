@@ -3,6 +3,7 @@
 const CONFIG = { displayModeBar: false, displaylogo: false, scrollZoom: false, doubleClick: "reset" };
 const NARROW = 440;
 const LABEL_HEIGHT = 15;
+const LABEL_GAP = 8;
 const LONGEST_NAME_OF_A_ROW = 26;
 const MOST_TICKS = 8;
 const TOKEN = /^var\((--[\w-]+)\)$/;
@@ -82,8 +83,16 @@ function spread(labels, height) {
   }
 }
 
+// As long as the margin beside the plot leaves room for.
+function fitting(markup, room) {
+  const text = textOf(markup);
+  const width = textWidth(`● ${text}`);
+  return width <= room ? markup : shortened(markup, Math.floor((text.length * room) / width));
+}
+
 function endLabels(plot) {
   const axis = plot._fullLayout.yaxis;
+  const room = plot._fullLayout.margin.r - LABEL_GAP;
   const labels = [];
   for (const trace of namedLines(plot.data)) {
     const end = lineEnd(trace);
@@ -97,11 +106,11 @@ function endLabels(plot) {
     xref: "paper",
     x: 1,
     xanchor: "left",
-    xshift: 4,
+    xshift: LABEL_GAP / 2,
     yref: "y",
     y: linear,
     yshift: at - to,
-    text: `<span style="color:${colour(trace)}">●</span> ${trace.name}`,
+    text: `<span style="color:${colour(trace)}">●</span> ${fitting(trace.name, room)}`,
     showarrow: false,
     font: { size: 12, color: colourOf("--ink") },
   }));

@@ -90,7 +90,7 @@ def addresses():
         workload="stalled",
     )
     make_runs([*releases, *swept, stalled], project=project)
-    record_nights(project, [1.0] * 14 + [0.8] * 14)
+    record_nights(project, [1.0] * 14 + [0.8] * 14, configuration=LONG)
     analyse_touched()
     ids = {
         "run": Run.objects.get(workload__name="stalled").pk,
