@@ -227,7 +227,7 @@ def _write_runs(
     """The runs in the order of their records, and whether any was there before."""
     runs = [
         Run(
-            project_id=project.pk,
+            project=project,
             upload_id=upload_id,
             key=record.key,
             version_id=place.version.pk,
