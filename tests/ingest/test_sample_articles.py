@@ -66,6 +66,7 @@ def test_each_value_of_a_setting_is_a_configuration_and_samples_go_with_their_ru
     assert {"innodb_buffer_pool_size=8M", "innodb_flush_method=fsync"} <= swept
     assert len(swept) == 15
     beside = [one.name for file in files for one in file.companions]
-    assert sorted(set(beside)) == ["t01.vmstat.txt", "t08.vmstat.txt", "t64.vmstat.txt"]
-    assert len(beside) == 18
+    threads = [f"t{count}.vmstat.txt" for count in ("01", "08", "64")]
+    assert sorted(set(beside)) == [*threads, "tpcb-like.vmstat.txt"]
+    assert len(beside) == 20
     assert not [file.name for file in files if "vmstat" in file.name]
