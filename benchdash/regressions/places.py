@@ -3,7 +3,7 @@
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cached_property
 
 import numpy as np
@@ -15,6 +15,7 @@ from benchdash.regressions.detection.joint import Key
 from benchdash.regressions.detection.releases import MOST_GROUPS, Sessions
 from benchdash.results.layouts import Measured, Runs, lay_out, medians
 from benchdash.results.models import Series
+from benchdash.results.queries import moment
 from benchdash.results.readings import Direction
 from benchdash.results.sessions import session_means
 from benchdash.results.stability import THROUGHPUT
@@ -201,7 +202,7 @@ class History:
     def _group(self, position: int) -> Group:
         runs = self.measured.runs[self._slice(position)]
         return Group(
-            time=datetime.fromtimestamp(float(self.runs.started_at[runs[0]]), UTC),
+            time=moment(float(self.runs.started_at[runs[0]])),
             first_run_id=int(self.runs.ids[runs[0]]),
             run_id=int(self.runs.ids[runs[-1]]),
         )

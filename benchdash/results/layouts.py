@@ -6,7 +6,7 @@ kilobyte, here it takes some tens of bytes.
 
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 
 from benchdash.results.models import Series
 from benchdash.results.queries import (
-    MeasuredVersion,
     commit_times,
     measured_versions,
+    moment,
     order_of_group,
     placed_at,
+    position_of,
 )
 from benchdash.results.sessions import session_of
 
@@ -158,7 +159,7 @@ def _since(series: Collection[Series], most_values: int) -> _Since | None:
             _LEAST_ID, {"project": some.project_id, "branch": some.branch, "started_at": started_at}
         )
         (least_run_id,) = cursor.fetchone()
-    return _Since(started_at.timestamp(), _moment(committed_at), least_run_id)
+    return _Since(started_at.timestamp(), moment(committed_at), least_run_id)
 
 
 # One text of bytes a series: as rows, a million values would take the driver a second, as arrays longer.
@@ -227,12 +228,21 @@ def _placed(
     times = commit_times(series, versions.values())
     branch = next((one.branch for one in series), "")
     product = next((one.product_id for one in series), 0)
-    groups = [_group(run, versions[run.version_id], branch) for run in rows]
+    groups = [
+        position_of(
+            branch,
+            version_id=run.version_id,
+            commit=versions[run.version_id].commit,
+            started_at=run.started_at,
+            content_id=run.content_id,
+        )
+        for run in rows
+    ]
     last = dict(zip(groups, rows, strict=True))
     first = dict(zip(reversed(groups), reversed(rows), strict=True))
 
     def order(group: Hashable) -> tuple[Any, ...]:
-        version, time = versions[last[group].version_id], _moment(first[group].started_at)
+        version, time = versions[last[group].version_id], moment(first[group].started_at)
         at = placed_at(version, product, branch, time, times)
         return order_of_group(version, branch, at, time, last[group].content_id)
 
@@ -243,13 +253,3 @@ def _placed(
     place = {group: at for at, group in enumerate(sorted(orders, key=lambda group: orders[group]))}
     placed = [(run, place[group]) for run, group in zip(rows, groups, strict=True) if group in place]
     return [run for run, _ in placed], np.array([at for _, at in placed], dtype=np.int64)
-
-
-def _group(run: _Run, version: MeasuredVersion, branch: str) -> Hashable:
-    if not branch:
-        return run.version_id, run.content_id
-    return version.commit or _moment(run.started_at).date(), run.content_id
-
-
-def _moment(epoch: float) -> datetime:
-    return datetime.fromtimestamp(epoch, UTC)

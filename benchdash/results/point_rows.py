@@ -7,15 +7,19 @@ version, and times as numbers.
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from math import inf
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import connection
 
 from benchdash.results.models import Series
-from benchdash.results.queries import CommitKey, commit_times, levels_of_groups, measured_versions
+from benchdash.results.queries import (
+    CommitKey,
+    commit_times,
+    levels_of_groups,
+    measured_versions,
+    position_of,
+)
 from benchdash.results.sessions import sessions_of
-
-_DAY_S: Final = 86400
 
 
 class PointRow(NamedTuple):
@@ -80,12 +84,14 @@ def point_rows(of_series: Mapping[int, Series], *, newest: int | None = None) ->
     groups: dict[Hashable, _Group] = defaultdict(list)
     branches = {pk: series.branch for pk, series in of_series.items()}
     for sample in _samples(of_series, newest):
-        series_id = sample.series_id
-        if branches[series_id]:
-            where: Hashable = sample.commit or sample.started_at // _DAY_S
-        else:
-            where = sample.version_id
-        groups[series_id, where, sample.content_id].append(sample)
+        position = position_of(
+            branches[sample.series_id],
+            version_id=sample.version_id,
+            commit=sample.commit,
+            started_at=sample.started_at,
+            content_id=sample.content_id,
+        )
+        groups[sample.series_id, position].append(sample)
     times = _times(of_series, groups.values())
     ordered: dict[int, list[tuple[Any, ...]]] = {pk: [] for pk in of_series}
     for samples, row in zip(groups.values(), _rows(list(groups.values())), strict=True):

@@ -97,24 +97,22 @@ def histories(
     excluded: bool = False,
     since: datetime | None = None,
     until: datetime | None = None,
-    newest: int | None = None,
 ) -> dict[int, list[Point]]:
     """The points of each series, in order, in a constant number of statements.
 
     ``excluded``: the excluded runs instead of the included ones, for charts that draw them apart.
     ``since``, ``until``: only runs that started then or later, or earlier; for a part of long histories.
-    ``newest``: of each series only so many of the runs that came in last, excluded ones counted.
     """
     points: dict[int, list[Point]] = {pk: [] for pk in series_ids}
     of_series = Series.objects.in_bulk(points)
-    groups = _groups(of_series, excluded=excluded, since=since, until=until, newest=newest)
+    groups = _groups(of_series, excluded=excluded, since=since, until=until)
     versions = measured_versions({sample.version_id for _, _, samples in groups for sample in samples})
     times = commit_times(of_series.values(), versions.values())
     sessions = [_sessions(samples) for _, _, samples in groups]
     levels = levels_of_groups([[sample.value for sample in samples] for _, _, samples in groups], sessions)
     for (series_id, position, samples), level, of_group in zip(groups, levels, sessions, strict=True):
         version = versions[samples[-1].version_id]
-        series, first = of_series[series_id], _moment(samples[0].started_at)
+        series, first = of_series[series_id], moment(samples[0].started_at)
         at = placed_at(version, series.product_id, series.branch, first, times)
         points[series_id].append(
             _point(position, samples, level, version=version, placed_at=at, sessions=of_group)
@@ -151,11 +149,6 @@ class _Sample(NamedTuple):
     environment_id: int | None
     tags: Sequence[str] | None
 
-    def position(self, branch: str) -> Hashable:
-        if not branch:
-            return self.version_id, self.content_id
-        return self.commit or _moment(self.started_at).date(), self.content_id
-
 
 _Group = tuple[int, Hashable, list[_Sample]]
 """Of a series, at a position."""
@@ -175,12 +168,6 @@ _SAMPLES = """
         AND (%(until)s::timestamptz IS NULL OR run.started_at <= %(until)s)
     ORDER BY run.started_at, measured.run_id
 """
-_NEWEST_SAMPLES = _SAMPLES.replace(
-    "FROM results_measurement measured",
-    """FROM unnest(%(series)s::bigint[]) AS wanted (id) CROSS JOIN LATERAL (
-        SELECT * FROM results_measurement WHERE series_id = wanted.id ORDER BY run_id DESC LIMIT %(newest)s
-    ) measured""",
-)
 _VERSIONS = """
     SELECT version.id, version, build, commit, extract(epoch FROM committed_at)::float8, sort_key,
         product.id, product.project_id, product.name
@@ -189,8 +176,17 @@ _VERSIONS = """
 """
 
 
-def _moment(epoch: float) -> datetime:
+def moment(epoch: float) -> datetime:
     return datetime.fromtimestamp(epoch, UTC)
+
+
+def position_of(
+    branch: str, *, version_id: int, commit: str | None, started_at: float, content_id: int | None
+) -> Hashable:
+    """What tells the group of a run from others of its stream, of a branch or (``""``) of releases."""
+    if not branch:
+        return version_id, content_id
+    return commit or moment(started_at).date(), content_id
 
 
 def _groups(
@@ -199,23 +195,25 @@ def _groups(
     excluded: bool,
     since: datetime | None,
     until: datetime | None,
-    newest: int | None,
 ) -> list[_Group]:
     groups: dict[tuple[int, Hashable], list[_Sample]] = defaultdict(list)
     with connection.cursor() as cursor:
-        cursor.execute(
-            _SAMPLES if newest is None else _NEWEST_SAMPLES,
-            {
-                "series": list(of_series),
-                "excluded": excluded,
-                "since": since,
-                "until": until,
-                "newest": newest,
-            },
-        )
+        wanted: dict[str, Any] = {
+            "series": list(of_series),
+            "excluded": excluded,
+            "since": since,
+            "until": until,
+        }
+        cursor.execute(_SAMPLES, wanted)
         for row in cursor.fetchall():
             sample = _Sample._make(row)
-            position = sample.position(of_series[sample.series_id].branch)
+            position = position_of(
+                of_series[sample.series_id].branch,
+                version_id=sample.version_id,
+                commit=sample.commit,
+                started_at=sample.started_at,
+                content_id=sample.content_id,
+            )
             groups[sample.series_id, position].append(sample)
     return [(series_id, position, samples) for (series_id, position), samples in groups.items()]
 
@@ -237,7 +235,7 @@ def measured_versions(ids: Collection[int]) -> dict[int, MeasuredVersion]:
             version,
             build,
             commit,
-            None if committed_at is None else _moment(committed_at),
+            None if committed_at is None else moment(committed_at),
             sort_key,
             products[tuple(product)],
         )
@@ -261,7 +259,7 @@ def _point(
     return Point(
         version=version,
         commit=version.commit,
-        time=_moment(first.started_at),
+        time=moment(first.started_at),
         value=value,
         low=low,
         high=high,
