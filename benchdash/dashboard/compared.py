@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlencode
 
 from django.http import HttpRequest
 
 from benchdash.accounts.models import Project
 from benchdash.dashboard.columns import short_id
+from benchdash.dashboard.forms import compare_controls as controls
 from benchdash.dashboard.forms.compare import Choice
 from benchdash.dashboard.forms.version_picker import VersionPicker, version_picker
 from benchdash.dashboard.measured import Measured
@@ -26,6 +27,17 @@ def picker_of(request: HttpRequest, choice: Choice, available: Sequence[Column])
         summary=f"{len(chosen)} of {len(available)}",
         address=lambda columns: choice.address(request.path, v=list(map(short_id, columns)), base=""),
     )
+
+
+def choosing(request: HttpRequest, choice: Choice, available: Sequence[Column]) -> dict[str, Any]:
+    """For the template: the choice, and what helps to make another."""
+    picker = picker_of(request, choice, available)
+    return {
+        "choice": choice,
+        "version_picker": picker,
+        "meanings": controls.meanings(request.path, choice),
+        "suggestions": controls.suggestions(picker),
+    }
 
 
 def tables_of(

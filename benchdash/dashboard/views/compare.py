@@ -15,7 +15,7 @@ from benchdash.dashboard.charts.compare import Line, Scale
 from benchdash.dashboard.charts.matrix import Head, Matrix, matrix
 from benchdash.dashboard.columns import short_id
 from benchdash.dashboard.commands import upload_command
-from benchdash.dashboard.compared import picker_of, query_of_api, tables_of
+from benchdash.dashboard.compared import choosing, query_of_api, tables_of
 from benchdash.dashboard.forms import compare_controls as controls
 from benchdash.dashboard.forms.compare import Choice, read_choice, read_columns
 from benchdash.dashboard.measured import measured_of
@@ -42,14 +42,7 @@ def compare_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
     if not available:
         return {"command": upload_command()}
     choice = read_choice(request.GET, read_columns(request.GET, available, page.project))
-    picker = picker_of(request, choice, available)
-    context = {
-        "choice": choice,
-        "version_picker": picker,
-        "kept": choice.view.kept,
-        "meanings": controls.meanings(request.path, choice),
-        "suggestions": controls.suggestions(picker),
-    }
+    context = {"kept": choice.view.kept, **choosing(request, choice, available)}
     if choice.columns.base:
         context |= _comparison(request, page.project, choice, choice.columns.base)
     return context

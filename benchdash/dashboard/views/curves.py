@@ -18,7 +18,7 @@ from benchdash.dashboard.charts.common import Figure
 from benchdash.dashboard.charts.compare import Line, Scale, Value
 from benchdash.dashboard.charts.curves import Look
 from benchdash.dashboard.commands import upload_command
-from benchdash.dashboard.compared import picker_of, query_of_api, tables_of
+from benchdash.dashboard.compared import choosing, query_of_api, tables_of
 from benchdash.dashboard.curve_figures import FiguresTable, curve_of_line, figures_table
 from benchdash.dashboard.forms import compare_controls as controls
 from benchdash.dashboard.forms.compare import read_columns
@@ -103,14 +103,7 @@ def curves_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
     if not available:
         return {"command": upload_command()}
     choice = read_curves_choice(request.GET, read_columns(request.GET, available, page.project))
-    picker = picker_of(request, choice, available)
-    context = {
-        "choice": choice,
-        "version_picker": picker,
-        "kept": choice.view.look,
-        "meanings": controls.meanings(request.path, choice),
-        "suggestions": controls.suggestions(picker),
-    }
+    context = {"kept": choice.view.look, **choosing(request, choice, available)}
     if choice.columns.base:
         context |= _compared(request, page, choice, choice.columns.base)
     return context
