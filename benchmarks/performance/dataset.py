@@ -293,7 +293,8 @@ def _load_stream(
     # One loss of a tenth somewhere in each of the histories.
     drops = rng.integers(each // 4, each, size=len(series))
     lost = np.where(np.arange(each) >= drops[:, None], np.log(0.9), 0)
-    values = levels[:, None] * np.exp(noise + lost)
+    # With two decimals, as tools print them.
+    values = np.round(levels[:, None] * np.exp(noise + lost), 2)
     of_place = np.repeat(np.arange(len(places)), len(stream.metrics))
     _copy_measurements(
         series=np.repeat([one.pk for one in series], each),
