@@ -104,3 +104,15 @@ def rate(stack: Stack, loaded: Loaded, kind: Kind, *, seconds: float, seed: int)
     with ThreadPoolExecutor(_CLIENTS) as pool:
         done = sum(pool.map(lambda number: ask_until(start + seconds, number), range(_CLIENTS)))
     return done / (time.perf_counter() - start)
+
+
+def warm_up(stack: Stack, loaded: Loaded, kind: Kind, *, requests: int, seed: int) -> None:
+    """So many requests, of several clients at once: they reach every process of the server."""
+
+    def ask(number: int) -> None:
+        client = Client(stack, loaded, seed + number)
+        for _ in range(requests // _CLIENTS):
+            client.ask(kind)
+
+    with ThreadPoolExecutor(_CLIENTS) as pool:
+        list(pool.map(ask, range(_CLIENTS)))

@@ -16,13 +16,17 @@ from benchdash.launcher import static_files
 from benchdash.results.models import TouchedSeries
 from benchmarks.performance.dataset import SIZES, Loaded, load
 from benchmarks.performance.limits import copied_rows_per_s, one_row_insert_ms
-from benchmarks.performance.load import Client, measure, rate
+from benchmarks.performance.load import Client, measure, rate, warm_up
 from benchmarks.performance.report import Figures
 from benchmarks.performance.requests import PAGES, READS, Kind, writes
 from benchmarks.performance.stack import Stack, stack
 
 _COLD_REQUESTS = 5
-_UPLOADS = 8
+# Uploads before those that are measured, and those; fewer of the large ones, which fill the database.
+_WARM_UPLOADS = 40
+_UPLOADS = 40
+_LARGE_UPLOADS = 16
+_LARGE_UPLOAD = 1000
 _RATE_S = 3.0
 _ANALYSED_WITHIN_S = 600
 
@@ -98,8 +102,12 @@ def _write(started: Stack, loaded: Loaded, kind: Kind) -> dict[str, Any]:
     _analysed()
     for worker in started.workers:
         os.killpg(worker.pid, signal.SIGSTOP)
+    is_large = kind.readings >= _LARGE_UPLOAD
+    uploads = _LARGE_UPLOADS if is_large else _UPLOADS
+    warm_uploads = _LARGE_UPLOADS if is_large else _WARM_UPLOADS
     # Unlike those of an earlier run into the same database, which would be known.
-    found = measure(started, loaded, kind, requests=_UPLOADS, seed=time.time_ns())
+    warm_up(started, loaded, kind, requests=warm_uploads, seed=time.time_ns())
+    found = measure(started, loaded, kind, requests=uploads, seed=time.time_ns())
     before = started.cpu_ms()
     for worker in started.workers:
         os.killpg(worker.pid, signal.SIGCONT)
@@ -108,7 +116,7 @@ def _write(started: Stack, loaded: Loaded, kind: Kind) -> dict[str, Any]:
     elapsed = time.perf_counter() - start
     after = started.cpu_ms()
     # One upload more counted the statements, and one the packed bytes.
-    readings = kind.readings * (_UPLOADS + 2)
+    readings = kind.readings * (warm_uploads + uploads + 2)
     return {
         "goal": kind.goal,
         "cold": {},
