@@ -5,7 +5,6 @@ of an earlier run of the suite. Prints a Markdown table.
 """
 
 import argparse
-import json
 import random
 import sys
 from pathlib import Path
@@ -54,19 +53,18 @@ def main() -> None:
         import django  # noqa: PLC0415 - the environment says now where everything is
 
         django.setup()
-        sys.stdout.write(_table(_measured(var)))
+        sys.stdout.write(_table(_measured(options.size, var)))
 
 
-def _measured(var: Path) -> list[tuple[str, dict[str, Any]]]:
+def _measured(size: int, var: Path) -> list[tuple[str, dict[str, Any]]]:
     from playwright.sync_api import sync_playwright  # noqa: PLC0415 - nobody else needs it
 
     from benchdash.launcher import static_files  # noqa: PLC0415 - Django is set up by now
-    from benchmarks.performance.dataset import Loaded  # noqa: PLC0415
+    from benchmarks.performance.filling import filled  # noqa: PLC0415
     from benchmarks.performance.requests import PAGES  # noqa: PLC0415
     from benchmarks.performance.stack import stack  # noqa: PLC0415
 
-    kept = json.loads((var / "loaded.json").read_text())
-    loaded = Loaded(**{**kept, "long": {int(length): pk for length, pk in kept["long"].items()}})
+    loaded = filled(size, var)
     rng = random.Random(5)  # noqa: S311 - nothing is secret
     addresses = {kind.name.removeprefix("page: "): kind.address(loaded, rng) for kind in PAGES}
     addresses["history of 5,000 points"] = f"/p/{loaded.slug}/history/?series={loaded.long[5000]}"

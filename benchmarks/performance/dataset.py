@@ -1,8 +1,8 @@
 """Histories as a team has them, of any size: releases and two years of nights, loaded by COPY.
 
 What the measured requests look at is the same in every size (60 workloads, 40 versions, 730 nights, one long
-series of 1,000 and one of 5,000 points); what grows is what lies around it in the same tables: thread counts,
-metrics, machines, projects.
+series of 1,000 and one of 5,000 points, and what benchmarks.performance.detail adds); what grows is what lies
+around it in the same tables: thread counts, metrics, machines, projects.
 """
 
 import hashlib
@@ -16,6 +16,7 @@ import numpy as np
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.sessions.backends.db import SessionStore
 from django.db import connection, transaction
+from django.db.models import Max
 from numpy.typing import NDArray
 
 from benchdash.accounts.models import Project, Scope, User
@@ -34,6 +35,7 @@ from benchdash.results.models import (
 )
 from benchdash.results.readings import reading
 from benchdash.results.versions import parse_version
+from benchmarks.performance.loaded import Loaded
 
 WORKLOADS = 60
 VERSIONS = 40
@@ -51,7 +53,7 @@ METRICS = (
     "cs_per_op",
     "events_per_s",
 )
-_EPOCH = datetime(2024, 11, 1, tzinfo=UTC)
+EPOCH = datetime(2024, 11, 1, tzinfo=UTC)
 _NOISE = 0.02
 _SERIES_PER_INCIDENT = 20
 
@@ -75,29 +77,12 @@ SIZES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """What requests choose from at random. ``long`` are the ids of the long series by their length."""
-
-    slug: str
-    token: str
-    session: str
-    measurements: int
-    bytes_of_measurements: int
-    bytes_of_database: int
-    nightly_series: Sequence[int]
-    long: dict[int, int]
-    run_ids: Sequence[int]
-    incident_ids: Sequence[int]
-
-
 def load(size: Size) -> Loaded:
     """Into the empty database of Django's settings; some minutes for ten million."""
     rng = np.random.default_rng(1)
-    identifiers = _Identifiers()
+    identifiers = Identifiers()
     projects = [_load_project(size, number, identifiers, rng) for number in range(size.projects)]
     identifiers.remember()
-    _vacuum()
     return _loaded(projects[0])
 
 
@@ -106,14 +91,13 @@ def _loaded(project: Project) -> Loaded:
     series = Series.objects.filter(project=project)
     nightly = series.filter(branch=BRANCH, metric="tps", threads=16).order_by("pk")
     runs = Run.objects.filter(project=project, branch="").order_by("pk")
-    measurements, of_measurements, of_database = _sizes()
     return Loaded(
         slug=project.slug,
         token=token,
         session=_session(User.objects.create_superuser("bench@localhost.example", "measured twice")),
-        measurements=measurements,
-        bytes_of_measurements=of_measurements,
-        bytes_of_database=of_database,
+        measurements=0,
+        bytes_of_measurements=0,
+        bytes_of_database=0,
         nightly_series=list(nightly.values_list("pk", flat=True)[:4]),
         long={length: series.get(branch=_long(length)).pk for length in LONG},
         run_ids=list(runs.values_list("pk", flat=True)[:2000]),
@@ -131,22 +115,6 @@ def _session(user: User) -> str:
     return str(session.session_key)
 
 
-def _sizes() -> tuple[int, int, int]:
-    """Measurements, their bytes with indexes, and the bytes of everything."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT (SELECT count(*) FROM results_measurement),"
-            " pg_total_relation_size('results_measurement'), pg_database_size(current_database())"
-        )
-        found: tuple[int, int, int] = cursor.fetchone()
-        return found
-
-
-def _vacuum() -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("VACUUM (ANALYZE)")
-
-
 # --- a project --------------------------------------------------------------------------------------------
 
 LONG = (1000, 5000)
@@ -157,10 +125,15 @@ def _long(length: int) -> str:
 
 
 @dataclass
-class _Identifiers:
+class Identifiers:
     """Of rows that are loaded by COPY, and so do not come from the database."""
 
     runs: Iterator[int] = field(default_factory=lambda: count(1))
+
+    @classmethod
+    def following(cls) -> "Identifiers":
+        """Those after all that are in the database."""
+        return cls(count(1 + (Run.objects.aggregate(last=Max("pk"))["last"] or 0)))
 
     def remember(self) -> None:
         with connection.cursor() as cursor:
@@ -170,7 +143,7 @@ class _Identifiers:
 
 
 @dataclass(frozen=True, slots=True)
-class _Dimensions:
+class Dimensions:
     project: Project
     product: Product
     workloads: Sequence[Workload]
@@ -181,7 +154,7 @@ class _Dimensions:
 
 
 @dataclass(frozen=True, slots=True)
-class _Stream:
+class Stream:
     """Versions measured one after the other on one machine: releases, or the commits of a branch."""
 
     branch: str
@@ -193,19 +166,20 @@ class _Stream:
     every: timedelta
 
 
-def _load_project(size: Size, number: int, identifiers: _Identifiers, rng: np.random.Generator) -> Project:
+def _load_project(size: Size, number: int, identifiers: Identifiers, rng: np.random.Generator) -> Project:
     dimensions = _dimensions(size, number)
     for stream in _streams(size, number, dimensions):
         with transaction.atomic():
-            _load_stream(dimensions, stream, identifiers, rng)
-    _load_incidents(dimensions)
+            load_stream(dimensions, stream, identifiers, rng)
+    series = Series.objects.filter(project=dimensions.project).order_by("pk")
+    load_incidents(dimensions, list(series)[::_SERIES_PER_INCIDENT])
     return dimensions.project
 
 
-def _dimensions(size: Size, number: int) -> _Dimensions:
+def _dimensions(size: Size, number: int) -> Dimensions:
     project = create_project(f"bench-{number}", public=True)
     product = Product.objects.create(project=project, name="MariaDB")
-    return _Dimensions(
+    return Dimensions(
         project=project,
         product=product,
         workloads=Workload.objects.bulk_create(
@@ -237,23 +211,23 @@ def _uploads(project: Project, number: int) -> list[int]:
         return [pk for (pk,) in cursor.fetchall()]
 
 
-def _streams(size: Size, number: int, dimensions: _Dimensions) -> Iterator[_Stream]:
+def _streams(size: Size, number: int, dimensions: Dimensions) -> Iterator[Stream]:
     workloads, first = dimensions.workloads, dimensions.machines[0]
     threads, metrics = THREADS[: size.threads], METRICS[: size.metrics]
-    releases = _versions(dimensions, VERSIONS, branch="")
+    releases = versions(dimensions, VERSIONS, branch="")
     for machine in dimensions.machines:
-        yield _Stream("", machine, releases, workloads, threads, metrics, timedelta(days=30))
-    nights = _versions(dimensions, NIGHTS, branch=BRANCH)
-    yield _Stream(BRANCH, first, nights, workloads[: size.nightly], threads, metrics, timedelta(days=1))
+        yield Stream("", machine, releases, workloads, threads, metrics, timedelta(days=30))
+    nights = versions(dimensions, NIGHTS, branch=BRANCH)
+    yield Stream(BRANCH, first, nights, workloads[: size.nightly], threads, metrics, timedelta(days=1))
     if number == 0:
         for length in LONG:
-            commits = _versions(dimensions, length, branch=_long(length))
-            yield _Stream(
+            commits = versions(dimensions, length, branch=_long(length))
+            yield Stream(
                 _long(length), first, commits, workloads[:1], THREADS[:1], METRICS[:1], timedelta(hours=3)
             )
 
 
-def _versions(dimensions: _Dimensions, number: int, *, branch: str) -> list[ServerVersion]:
+def versions(dimensions: Dimensions, number: int, *, branch: str) -> list[ServerVersion]:
     """Releases of one line, or a build for each commit of a branch."""
     texts = [f"{LINE}.{at}" if not branch else "10.7.0" for at in range(1, number + 1)]
     return ServerVersion.objects.bulk_create(
@@ -264,15 +238,15 @@ def _versions(dimensions: _Dimensions, number: int, *, branch: str) -> list[Serv
                 version=text,
                 sort_key=parse_version(text).sort_key,
                 commit=hashlib.sha1(f"{branch} {at}".encode()).hexdigest() if branch else None,  # noqa: S324 - a name
-                committed_at=_EPOCH + timedelta(hours=3 * at) if branch else None,
+                committed_at=EPOCH + timedelta(hours=3 * at) if branch else None,
             )
             for at, text in enumerate(texts)
         ]
     )
 
 
-def _load_stream(
-    dimensions: _Dimensions, stream: _Stream, identifiers: _Identifiers, rng: np.random.Generator
+def load_stream(
+    dimensions: Dimensions, stream: Stream, identifiers: Identifiers, rng: np.random.Generator
 ) -> None:
     """Measurements are written series by series, as a table that was clustered once has them."""
     places = [(workload, threads) for workload in stream.workloads for threads in stream.threads]
@@ -288,7 +262,8 @@ def _load_stream(
         ]
     )
     each = len(stream.versions)
-    levels = rng.uniform(100, 10_000, size=len(series))
+    alone = rng.uniform(100, 10_000, size=(len(stream.workloads), 1, len(stream.metrics)))
+    levels = (alone * np.array([_speedup(threads) for threads in stream.threads])[:, None]).ravel()
     noise = rng.normal(0, _NOISE, size=(len(series), each))
     # One loss of a tenth somewhere in each of the histories.
     drops = rng.integers(each // 4, each, size=len(series))
@@ -303,9 +278,12 @@ def _load_stream(
     )
 
 
-def _series(
-    dimensions: _Dimensions, stream: _Stream, workload: Workload, threads: int, metric: str
-) -> Series:
+def _speedup(threads: int) -> float:
+    """To one thread, where some of the work waits and some is told to all others."""
+    return threads / (1 + 0.02 * (threads - 1) + 0.0003 * threads * (threads - 1))
+
+
+def _series(dimensions: Dimensions, stream: Stream, workload: Workload, threads: int, metric: str) -> Series:
     known = reading(metric, 1.0)
     return Series(
         project=dimensions.project,
@@ -326,8 +304,8 @@ def _series(
 
 
 def _copy_runs(
-    dimensions: _Dimensions,
-    stream: _Stream,
+    dimensions: Dimensions,
+    stream: Stream,
     places: Sequence[tuple[Workload, int]],
     runs: NDArray[np.int64],
 ) -> None:
@@ -342,8 +320,8 @@ def _copy_runs(
         duration_s=60.0,
         version=stream.versions[0],
         workload=places[0][0],
-        started_at=_EPOCH,
-        recorded_at=_EPOCH,
+        started_at=EPOCH,
+        recorded_at=EPOCH,
     )
     names = [one.column for one in Run._meta.concrete_fields]
     template: list[Any] = [
@@ -355,7 +333,7 @@ def _copy_runs(
     columns = ", ".join(f'"{name}"' for name in names)
     with connection.cursor() as cursor, cursor.copy(f"COPY results_run ({columns}) FROM STDIN") as copy:
         for at, version in enumerate(stream.versions):
-            started_at = _EPOCH + at * stream.every
+            started_at = EPOCH + at * stream.every
             for (workload, threads), run in zip(places, runs[at].tolist(), strict=True):
                 changed = (run, f"{run}", version.pk, workload.pk, threads, started_at, uploads[at])
                 for column, value in zip(varying, changed, strict=True):
@@ -401,9 +379,8 @@ def _copy_measurements(
 # --- opinions ---------------------------------------------------------------------------------------------
 
 
-def _load_incidents(dimensions: _Dimensions) -> None:
-    """A change point and an incident for some of the series, as years of analysis leave them."""
-    chosen = list(Series.objects.filter(project=dimensions.project).order_by("pk"))[::_SERIES_PER_INCIDENT]
+def load_incidents(dimensions: Dimensions, chosen: Sequence[Series]) -> None:
+    """A change point and an incident for each of these, as years of analysis leave them."""
     incidents = Incident.objects.bulk_create(
         [
             Incident(
@@ -413,8 +390,8 @@ def _load_incidents(dimensions: _Dimensions) -> None:
                 line=series.line,
                 kind=Incident.Kind.REGRESSION,
                 status=Incident.Status.CONFIRMED,
-                started_at=_EPOCH + timedelta(hours=at),
-                detected_at=_EPOCH + timedelta(hours=at),
+                started_at=EPOCH + timedelta(hours=at),
+                detected_at=EPOCH + timedelta(hours=at),
                 worst=-0.1,
                 median=-0.1,
                 looked_at=len(chosen),
@@ -422,11 +399,14 @@ def _load_incidents(dimensions: _Dimensions) -> None:
             for at, series in enumerate(chosen)
         ]
     )
-    half = "SELECT run_id FROM results_measurement WHERE series_id = %s ORDER BY run_id OFFSET %s LIMIT 1"
+    half = (
+        "SELECT run_id FROM results_measurement WHERE series_id = %(series)s ORDER BY run_id"
+        " OFFSET (SELECT count(*) / 2 FROM results_measurement WHERE series_id = %(series)s) LIMIT 1"
+    )
     points = []
     with connection.cursor() as cursor:
         for series, incident in zip(chosen, incidents, strict=True):
-            cursor.execute(half, [series.pk, VERSIONS // 2])
+            cursor.execute(half, {"series": series.pk})
             points.append(
                 ChangePoint(
                     series=series,

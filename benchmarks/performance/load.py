@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from benchmarks.performance.counting import ASKED_BY, TOLD_BY
-from benchmarks.performance.dataset import Loaded
+from benchmarks.performance.loaded import Loaded
 from benchmarks.performance.requests import Kind
 from benchmarks.performance.stack import Stack
 

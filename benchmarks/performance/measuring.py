@@ -1,22 +1,21 @@
 """One size of everything, from the filled database to the figures."""
 
-import json
 import os
 import signal
 import time
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from django.core.management import call_command
 from django.db import connection
 
 from benchdash.launcher import static_files
 from benchdash.results.models import TouchedSeries
-from benchmarks.performance.dataset import SIZES, Loaded, load
+from benchmarks.performance.dataset import SIZES
+from benchmarks.performance.filling import filled
 from benchmarks.performance.limits import copied_rows_per_s, one_row_insert_ms
 from benchmarks.performance.load import Client, measure, rate, warm_up
+from benchmarks.performance.loaded import Loaded
 from benchmarks.performance.report import Figures
 from benchmarks.performance.requests import PAGES, READS, Kind, writes
 from benchmarks.performance.stack import Stack, stack
@@ -33,7 +32,7 @@ _ANALYSED_WITHIN_S = 600
 
 def measure_all(size: int, var: Path, *, report: str, requests: int, only: str, reads_only: bool) -> Figures:
     """``report`` is a sysbench file. ``only`` is a part of the names of what is asked; empty: everything."""
-    loaded = _filled(size, var)
+    loaded = filled(size, var)
     static_files.collect()
     rows: dict[str, Mapping[str, Any]] = {}
     with stack(var) as started:
@@ -55,18 +54,6 @@ def measure_all(size: int, var: Path, *, report: str, requests: int, only: str, 
         memory_mb={"before": memory, "after": after},
         rows=rows,
     )
-
-
-def _filled(size: int, var: Path) -> Loaded:
-    """The database of an earlier run where there is one."""
-    kept = var / "loaded.json"
-    call_command("migrate", verbosity=0)
-    if kept.exists():
-        found = json.loads(kept.read_text())
-        return Loaded(**{**found, "long": {int(length): pk for length, pk in found["long"].items()}})
-    loaded = load(SIZES[size])
-    kept.write_text(json.dumps(asdict(loaded)))
-    return loaded
 
 
 def _read(started: Stack, loaded: Loaded, kind: Kind, requests: int) -> dict[str, Any]:

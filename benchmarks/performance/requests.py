@@ -6,8 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
-from benchmarks.performance.dataset import METRICS, THREADS, VERSIONS, WORKLOADS, Loaded
+from benchmarks.performance.dataset import METRICS, THREADS, VERSIONS, WORKLOADS
+from benchmarks.performance.detail import BRANCH, COMMITS, MACHINE, RELEASES, SETTING
+from benchmarks.performance.loaded import Loaded
 
+BARE_READ = "a bare read of 1,000 points"
 Address = Callable[[Loaded, random.Random], str]
 Body = Callable[[Loaded, random.Random], tuple[bytes, str]]
 
@@ -36,8 +39,8 @@ def _api(path: str, **query: str | int) -> str:
     return f"/api/v1/{path}" + (f"?{urlencode(query)}" if query else "")
 
 
-def _page(path: str, loaded: Loaded, **query: str | int) -> str:
-    return f"/p/{loaded.slug}/{path}" + (f"?{urlencode(query)}" if query else "")
+def _page(path: str, loaded: Loaded, **query: str | int | list[str]) -> str:
+    return f"/p/{loaded.slug}/{path}" + (f"?{urlencode(query, doseq=True)}" if query else "")
 
 
 def _of(loaded: Loaded, kind: str, pk: int) -> str:
@@ -71,9 +74,29 @@ def _workload(rng: random.Random) -> str:
     return f"workload-{rng.randrange(WORKLOADS):02}"
 
 
+def _version(number: int, hardware: str) -> str:
+    """The selector of a release, as JSON."""
+    place = {"hardware": hardware, "configuration": "default", "branch": ""}
+    return json.dumps({"version": f"10.6.{number}", **place})
+
+
+def _two_in_detail(rng: random.Random) -> dict[str, str]:
+    base, against = sorted(rng.sample(range(VERSIONS - RELEASES + 1, VERSIONS + 1), 2))
+    return {"base": _version(base, MACHINE), "against": _version(against, MACHINE)}
+
+
+def _one_in_detail(loaded: Loaded, rng: random.Random) -> str:
+    return rng.choice(list(loaded.detail.workloads))
+
+
+def _listed(what: str) -> Address:
+    """A list of the API, in pages as long as the list allows at most."""
+    return lambda loaded, _: _api(f"{what}/", project=loaded.slug, limit=50)
+
+
 READS = (
     Kind("a bare DRF view", lambda _, __: "/bare/", is_bare=True),
-    Kind("a bare read of 1,000 points", lambda loaded, _: f"/bare/points/{loaded.long[1000]}/", is_bare=True),
+    Kind(BARE_READ, lambda loaded, _: f"/bare/points/{loaded.long[1000]}/", is_bare=True),
     Kind("small JSON: the products", lambda loaded, _: _api("products/", project=loaded.slug), goal="P11"),
     Kind("history of 730 nights", _points),
     Kind("history of 1,000 points", lambda loaded, _: _api(f"series/{loaded.long[1000]}/points/"), goal="P4"),
@@ -86,47 +109,216 @@ READS = (
     Kind("compare 60 workloads x 40 versions", _matrix, goal="P8", heavy=True),
     Kind("compare one workload, two versions", _one_curve),
     Kind(
+        "difference of two versions, 48 rows x 4 metrics",
+        lambda loaded, rng: _api("difference/", project=loaded.slug, **_two_in_detail(rng)),
+        heavy=True,
+    ),
+    Kind(
+        "nights: 48 rows x 20",
+        lambda loaded, rng: _api(
+            "nights/",
+            project=loaded.slug,
+            metric="tps",
+            branch=BRANCH,
+            hardware=MACHINE,
+            base=_version(rng.randint(VERSIONS - RELEASES + 1, VERSIONS), MACHINE),
+        ),
+        heavy=True,
+    ),
+    Kind(
+        "curves of a workload, two versions",
+        lambda loaded, rng: _api(
+            "curves/",
+            project=loaded.slug,
+            metric="tps",
+            workload=_one_in_detail(loaded, rng),
+            **_two_in_detail(rng),
+        ),
+    ),
+    Kind(
+        "sweep of a setting, 8 rows x 5 values",
+        lambda loaded, rng: _api(
+            "sweep/",
+            project=loaded.slug,
+            setting=SETTING,
+            metric="tps",
+            hardware=MACHINE,
+            workload=_one_in_detail(loaded, rng),
+        ),
+    ),
+    Kind(
+        "latency of a workload, two versions",
+        lambda loaded, rng: _api(
+            "latency/",
+            project=loaded.slug,
+            workload=_one_in_detail(loaded, rng),
+            threads=rng.choice(THREADS),
+            **_two_in_detail(rng),
+        ),
+    ),
+    Kind(
+        "gate of a commit, 48 rows",
+        lambda loaded, rng: _api(
+            "gate/",
+            project=loaded.slug,
+            product="MariaDB",
+            branch=BRANCH,
+            commit=rng.choice(loaded.detail.commits[COMMITS // 2 :]),
+        ),
+    ),
+    Kind(
         "series of a workload",
-        lambda loaded, rng: _api("series/", project=loaded.slug, workload=_workload(rng), limit=50),
+        lambda loaded, rng: _api(
+            "series/", project=loaded.slug, workload=_workload(rng), metric="tps", threads=16, limit=50
+        ),
     ),
     Kind(
         "newest runs of a workload",
         lambda loaded, rng: _api("runs/", project=loaded.slug, workload=_workload(rng), limit=50),
     ),
     Kind("a run", lambda loaded, rng: _api(f"runs/{rng.choice(loaded.run_ids)}/")),
-    Kind("incidents", lambda loaded, _: _api("incidents/", project=loaded.slug, limit=50)),
+    Kind(
+        "intervals of a run", lambda loaded, rng: _api(f"runs/{rng.choice(loaded.detail.run_ids)}/intervals/")
+    ),
+    Kind("incidents", _listed("incidents")),
+    Kind("an incident", lambda loaded, rng: _api(f"incidents/{rng.choice(loaded.incident_ids)}/")),
+    Kind("projects", lambda _, __: _api("projects/")),
+    Kind("versions", _listed("versions")),
+    Kind("hardware", _listed("hardware")),
+    Kind("configurations", _listed("configurations")),
+    Kind("workloads", _listed("workloads")),
+    Kind("uploads", _listed("uploads")),
+    Kind("an upload", lambda loaded, rng: _api(f"uploads/{rng.choice(loaded.detail.upload_ids)}/")),
+    Kind("articles", _listed("articles")),
+    Kind("subscriptions", _listed("subscriptions")),
+    Kind("audit log", _listed("audit")),
 )
+
+
+def _in_detail(path: str, versions: int, **query: str | int) -> Address:
+    """A page that compares so many versions of the machine that measured in detail, of one workload."""
+    return lambda loaded, rng: _page(
+        path,
+        loaded,
+        v=rng.sample(loaded.detail.columns, versions),
+        workload=rng.choice(list(loaded.detail.workloads.values())),
+        **query,
+    )
+
+
+def _side_by_side(loaded: Loaded, rng: random.Random) -> str:
+    base, against = rng.sample(loaded.detail.columns, 2)
+    return _page("compare/pair/", loaded, base=base, against=against)
+
+
+def _of_releases(path: str, versions: int) -> Address:
+    """A page that compares so many of the 40 releases."""
+    return lambda loaded, rng: _page(
+        path, loaded, v=rng.sample(loaded.detail.releases, versions), metric="tps"
+    )
+
+
+def _plain(path: str) -> Address:
+    return lambda loaded, _: _page(path, loaded)
+
 
 PAGES = tuple(
     Kind(f"page: {name}", address, goal="P7", is_page=True, heavy=heavy)
     for name, address, heavy in (
         ("home", lambda _, __: "/", False),
-        ("overview", lambda loaded, _: _page("", loaded), True),
+        ("overview", _plain(""), True),
+        ("compare, nothing chosen", _plain("compare/"), True),
         (
             "compare, one workload, 6 versions",
-            lambda loaded, rng: _page("compare/", loaded, metric="tps", find=_workload(rng)),
+            lambda loaded, rng: _page(
+                "compare/",
+                loaded,
+                v=rng.sample(loaded.detail.releases, 6),
+                metric="tps",
+                workload=rng.choice(list(loaded.detail.workloads.values())),
+            ),
             True,
         ),
-        ("one setting varied", lambda loaded, _: _page("compare/settings/", loaded), True),
+        ("side by side, 48 rows x 4 metrics", _side_by_side, True),
+        ("matrix, 60 workloads x 12 versions", _of_releases("compare/matrix/", 12), True),
+        (
+            "matrix, 48 rows x 8 nights",
+            lambda loaded, rng: _page(
+                "compare/matrix/",
+                loaded,
+                over="nights",
+                branch=BRANCH,
+                hardware=MACHINE,
+                metric="tps",
+                base=rng.choice(loaded.detail.columns),
+            ),
+            True,
+        ),
+        ("curves of a workload, two versions", _in_detail("compare/curves/", 2, metric="tps"), True),
+        ("latency of a workload, two versions", _in_detail("compare/latency/", 2, threads=16), True),
+        ("one setting varied", _plain("compare/settings/"), True),
+        (
+            "one setting varied, one workload",
+            lambda loaded, rng: _page(
+                "compare/settings/",
+                loaded,
+                setting=SETTING,
+                hardware=MACHINE,
+                workload=_one_in_detail(loaded, rng),
+                metric="tps",
+            ),
+            True,
+        ),
+        ("articles", _plain("articles/"), False),
+        (
+            "an article",
+            lambda loaded, rng: _page(f"articles/{rng.choice(loaded.detail.articles)}/", loaded),
+            True,
+        ),
         (
             "history of 730 nights",
             lambda loaded, rng: _page("history/", loaded, series=rng.choice(loaded.nightly_series)),
             False,
         ),
-        ("history, nothing chosen", lambda loaded, _: _page("history/", loaded), True),
-        ("incidents", lambda loaded, _: _page("incidents/", loaded), False),
+        (
+            "history of 5,000 points",
+            lambda loaded, _: _page("history/", loaded, series=loaded.long[5000]),
+            True,
+        ),
+        ("history, nothing chosen", _plain("history/"), True),
+        ("incidents", _plain("incidents/"), False),
         (
             "an incident",
             lambda loaded, rng: _page(f"incidents/{rng.choice(loaded.incident_ids)}/", loaded),
             False,
         ),
-        ("uploads", lambda loaded, _: _page("uploads/", loaded), False),
-        ("runs", lambda loaded, _: _page("runs/", loaded), False),
+        ("uploads", _plain("uploads/"), False),
+        (
+            "an upload",
+            lambda loaded, rng: _of(loaded, "uploads", rng.choice(loaded.detail.upload_ids)),
+            False,
+        ),
+        ("add an upload", _plain("uploads/new/"), False),
+        ("runs", _plain("runs/"), False),
         ("a run", lambda loaded, rng: _of(loaded, "runs", rng.choice(loaded.run_ids)), False),
-        ("versions", lambda loaded, _: _page("versions/", loaded), False),
-        ("workloads", lambda loaded, _: _page("workloads/", loaded), False),
-        ("how changes are found", lambda loaded, _: _page("how-changes-are-found/", loaded), False),
+        (
+            "a run with intervals",
+            lambda loaded, rng: _of(loaded, "runs", rng.choice(loaded.detail.run_ids)),
+            False,
+        ),
+        ("versions", _plain("versions/"), False),
+        ("hardware", _plain("hardware/"), False),
+        ("configurations", _plain("configurations/"), False),
+        ("workloads", _plain("workloads/"), False),
+        ("groups of workloads", _plain("workloads/groups/"), False),
+        ("how changes are found", _plain("how-changes-are-found/"), False),
         ("search", lambda loaded, rng: _page("search/", loaded, q=_workload(rng)), False),
+        ("subscriptions", _plain("subscriptions/"), False),
+        ("alerts", _plain("alerts/"), False),
+        ("audit log", _plain("audit/"), False),
+        ("tokens", _plain("tokens/"), False),
+        ("project settings", _plain("settings/"), False),
+        ("documentation of the API", lambda _, __: "/api/docs/", False),
     )
 )
 
