@@ -251,6 +251,14 @@ def test_the_number_of_statements_does_not_grow(client, project):
     assert statements() == few
 
 
+def test_a_version_that_is_not_among_the_offered_ones_can_be_asked_for(client, project, monkeypatch):
+    monkeypatch.setattr("benchdash.dashboard.views.sweep._VERSIONS", 1)
+    measure(project)
+    [run] = make_runs([make_record(version="10.6.99")], project=project)
+    assert "10.6.99" not in text_of(get(client))
+    assert "Version MariaDB 10.6.99" in text_of(get(client, f"v={run.version_id}"))
+
+
 # --- real sweeps ------------------------------------------------------------------------------------------
 
 SWEEPS = Path(__file__).parents[3] / "shared/data/settings-sweep"

@@ -30,6 +30,7 @@ from benchdash.regressions.sweeps.table import (
     Found,
     Subject,
     SweepTable,
+    find_subject,
     find_sweep,
     metrics_of,
     sweep_table,
@@ -85,9 +86,11 @@ def sweep(request: HttpRequest, page: ProjectPage) -> HttpResponse:
 
 def sweep_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
     choice = read_choice(request.GET)
-    available = subjects_of(page.project, setting=choice.setting)
+    available = subjects_of(page.project, setting=choice.setting, most=_VERSIONS)
     if not available:
         return {"command": upload_command()}
+    if choice.subject and all(one.id != choice.subject for one in available):
+        available = [*filter(None, [find_subject(page.project, choice.subject)]), *available]
     subject = next((one for one in available if one.id == choice.subject), available[0])
     found = find_sweep(
         page.project,
@@ -215,9 +218,7 @@ def _filters(
     choice, found = asked.choice, asked.found
     chosen, swept = found.chosen, found.sweep
     settings = [(one.factor.key, _choice_words(one)) for one in found.choices]
-    with_most = asked.subjects[:_VERSIONS]
-    subjects = with_most if asked.subject in with_most else [asked.subject, *with_most]
-    versions = [(one.id, _subject_name(one, asked)) for one in subjects]
+    versions = [(one.id, _subject_name(one, asked)) for one in asked.subjects]
     known = [(name, numbers.metric_name(name)) for name in metrics.in_order(measured)]
     points: Sequence[Point] = swept.points if swept else ()
     rows = table.rows if table else ()

@@ -1,5 +1,6 @@
 """Sweeps of a project: what they can be made of, and the table of one, relative to a base value."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -51,21 +52,23 @@ from benchdash.results.models import (
     Hardware,
     Run,
     Series,
-    ServerVersion,
     Workload,
 )
+from benchdash.results.queries import MeasuredVersion, measured_versions
 from benchdash.results.readings import Direction
 from benchdash.results.versions import release_line
 
 MOST_VALUES: Final = 24
 _LONGEST_VALUE: Final = 300
+# What PostgreSQL takes for an id.
+_ID: Final = re.compile("[0-9]{1,18}")
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
     """What is measured in a sweep: one version of a branch (empty: a release) beside one counterpart."""
 
-    version: ServerVersion
+    version: MeasuredVersion
     branch: str
     counterpart: str
     runs: int
@@ -108,14 +111,14 @@ class SweepTable:
         return self.rows[0].direction
 
 
-def subjects(project: Project, *, setting: str = "") -> list[Subject]:
+def subjects(project: Project, *, setting: str = "", most: int | None = None) -> list[Subject]:
     """That first in which most was varied, then the one with the newest runs; two statements.
 
-    With a ``setting``, the key of a factor, that first in which it takes most values.
+    With a ``setting``, the key of a factor, that first in which it takes most values. ``most``: so many.
     """
     ways = ("contents", "configurations", "environments", "machines", "parameters")
     asked = {"values_of_setting": Count(_told_by(Factor.of_key(setting)), distinct=True)} if setting else {}
-    found = list(
+    by_variety = (
         _counting(project)
         .values("version", "branch", "counterpart")
         .annotate(
@@ -130,7 +133,22 @@ def subjects(project: Project, *, setting: str = "") -> list[Subject]:
         )
         .order_by(*(Greatest(way, 1).desc() for way in (*asked, *ways)), "-newest", "-version")
     )
-    versions = ServerVersion.objects.select_related("product").in_bulk({one["version"] for one in found})
+    return _subjects(by_variety[:most])
+
+
+def find_subject(project: Project, identity: str) -> Subject | None:
+    """That of an id; None where no run of it counts. Two statements."""
+    version = identity.partition("~")[0]
+    if not _ID.fullmatch(version):
+        return None
+    of_version = _counting(project).filter(version=int(version)).order_by()
+    found = _subjects(of_version.values("version", "branch", "counterpart").annotate(runs=Count("pk")))
+    return next((one for one in found if one.id == identity), None)
+
+
+def _subjects(rows: Iterable[Mapping[str, Any]]) -> list[Subject]:
+    found = list(rows)
+    versions = measured_versions({one["version"] for one in found})
     return [
         Subject(versions[one["version"]], one["branch"], one["counterpart"], one["runs"]) for one in found
     ]
@@ -283,9 +301,9 @@ def metrics_of(project: Project, subject: Subject) -> dict[str, int]:
         branch=subject.branch,
         line="" if subject.branch else release_line(version.product.name, version.version),
         counterpart=subject.counterpart,
-        workload__runs__version=version,
+        workload__in=Run.objects.filter(version=version.pk).values("workload"),
     )
-    return dict(series.order_by().values_list("metric").annotate(Count("pk", distinct=True)))
+    return dict(series.order_by().values_list("metric").annotate(Count("pk")))
 
 
 def sweep_table(
@@ -361,5 +379,5 @@ def _counting(project: Project) -> QuerySet[Run]:
 
 def _of_subject(project: Project, subject: Subject) -> QuerySet[Run]:
     return _counting(project).filter(
-        version=subject.version, branch=subject.branch, counterpart=subject.counterpart
+        version=subject.version.pk, branch=subject.branch, counterpart=subject.counterpart
     )

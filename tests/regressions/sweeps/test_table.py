@@ -8,7 +8,14 @@ from django.test.utils import CaptureQueriesContext
 
 from benchdash.accounts.access import Viewer
 from benchdash.regressions.sweeps.conditions import Factor, find_choice
-from benchdash.regressions.sweeps.table import find_sweep, groups_of, metrics_of, subjects, sweep_table
+from benchdash.regressions.sweeps.table import (
+    find_subject,
+    find_sweep,
+    groups_of,
+    metrics_of,
+    subjects,
+    sweep_table,
+)
 from benchdash.results.corrections import exclude_run
 from benchdash.results.readings import Reading
 from tests.builders import START, make_project, make_record, make_run, make_runs, make_series
@@ -83,6 +90,20 @@ def test_branches_and_counterparts_are_subjects_of_their_own(project):
     run = make_run(project=project)
     make_run(project=project, branch="main", counterpart="C 1.2")
     assert {one.id for one in subjects(project)} == {f"{run.version_id}", f"{run.version_id}~main~C 1.2"}
+
+
+def test_as_many_subjects_are_given_as_are_wanted(project):
+    pools(project, version="10.6.1")
+    make_run(project=project, version="10.6.2")
+    assert [one.version.version for one in subjects(project, most=1)] == ["10.6.1"]
+
+
+def test_a_subject_is_found_by_its_id(project):
+    run = make_run(project=project)
+    make_run(project=project, branch="main", counterpart="C 1.2")
+    assert [find_subject(project, one.id) for one in subjects(project)] == subjects(project)
+    for unknown in (f"{run.version_id}~other", f"{run.version_id + 9}", "", "x", "9" * 19, "²"):
+        assert find_subject(project, unknown) is None
 
 
 def test_settings_facts_options_parameters_and_names_are_what_may_vary(project):
