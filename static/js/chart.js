@@ -1,4 +1,6 @@
-// Draws the figures of a page. The only file that knows Plotly.
+// Draws the figures of a page. The only file that knows Plotly, and fetches it for a page that has a chart.
+
+const SOURCE = document.querySelector("script[data-plotly]").dataset.plotly;
 
 const CONFIG = { displayModeBar: false, displaylogo: false, scrollZoom: false, doubleClick: "reset" };
 const NARROW = 440;
@@ -248,14 +250,30 @@ class Chart {
   }
 }
 
-// --- all charts of the page: each is drawn when it comes near the window ---
+// --- all charts of the page: drawn as they come near the window, the first one first, each in a task of its
+// own, so that it is seen before the next is begun ---
 
 const charts = new Map();
+const waiting = new Set();
+let library = null;
+let drawing = false;
+
+function plotly() {
+  library ??= new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.src = SOURCE;
+    script.onload = resolve;
+    script.onerror = () => reject(new Error(`${SOURCE} could not be loaded`));
+    document.head.append(script);
+  });
+  return library;
+}
 
 async function start(element) {
   const chart = new Chart(element);
   charts.set(element, chart);
   try {
+    await plotly();
     await chart.start();
     resized.observe(chart.plot);
     element.dataset.drawn = "";
@@ -264,8 +282,24 @@ async function start(element) {
     failed.className = "chart-failed";
     failed.textContent = "The chart could not be drawn; the table says the same.";
     chart.plot.replaceChildren(failed);
-    throw error;
+    reportError(error);
   }
+}
+
+function onTopOf(one, other) {
+  return one.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_FOLLOWING ? one : other;
+}
+
+async function drawWaiting() {
+  if (drawing) return;
+  drawing = true;
+  while (waiting.size) {
+    const first = [...waiting].reduce(onTopOf);
+    waiting.delete(first);
+    if (!charts.has(first) && first.isConnected) await start(first);
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+  drawing = false;
 }
 
 const near = new IntersectionObserver(
@@ -273,8 +307,9 @@ const near = new IntersectionObserver(
     for (const { isIntersecting, target } of entries) {
       if (!isIntersecting) continue;
       near.unobserve(target);
-      start(target);
+      waiting.add(target);
     }
+    drawWaiting();
   },
   { rootMargin: "400px" },
 );
@@ -287,7 +322,9 @@ const resized = new ResizeObserver((entries) => {
 });
 
 function lookForCharts() {
-  for (const element of document.querySelectorAll("figure.chart")) {
+  const found = document.querySelectorAll("figure.chart");
+  if (found.length) plotly();
+  for (const element of found) {
     if (!charts.has(element)) near.observe(element);
   }
 }

@@ -133,3 +133,14 @@ def test_without_scripts_the_form_chooses(browser, live_server, project):
     page.get_by_role("button", name="Show").click()
     expect(page.locator(".chosen > .is-base")).to_contain_text("64M = 100 %")
     context.close()
+
+
+def test_a_page_without_a_chart_does_not_load_what_draws_them(project, chromium_page):
+    loaded = []
+    chromium_page.on("request", lambda request: loaded.append(request.url))
+    chromium_page.goto(f"{ADDRESS}?setting=nothing")
+    chromium_page.wait_for_load_state("networkidle")
+    assert not [url for url in loaded if "plotly" in url]
+    chromium_page.goto(ADDRESS)
+    drawn(chromium_page)
+    assert len([url for url in loaded if "plotly" in url]) == 1
