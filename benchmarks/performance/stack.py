@@ -19,9 +19,9 @@ from benchdash.embedded.postgresql import Postgresql
 from benchdash.embedded.redis import Redis
 from benchdash.embedded.servers import running
 from benchdash.launcher.processes import Program, spawn, stop
+from benchmarks.performance.processes import cpu_ms_of_trees, pss_mb, tree
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-_TICKS_PER_MS = os.sysconf("SC_CLK_TCK") / 1000
 _UP_WITHIN_S = 60
 
 
@@ -36,19 +36,22 @@ class Stack:
 
     def cpu_ms(self) -> dict[str, float]:
         """So far, of the web server, the database, the workers, and Redis."""
-        of_process = _cpu_of_all_processes()
         return {
-            "web": _cpu_of_tree(self.web.pid, of_process),
-            "database": _cpu_of_tree(self._postmaster, of_process),
-            "workers": sum(_cpu_of_tree(worker.pid, of_process) for worker in self.workers),
-            "redis": _cpu_of_tree(self._redis_pid, of_process),
+            "web": cpu_ms_of_trees(self.web.pid),
+            "database": cpu_ms_of_trees(self._postmaster),
+            "workers": cpu_ms_of_trees(*(worker.pid for worker in self.workers)),
+            "redis": cpu_ms_of_trees(self._redis_pid),
         }
 
     def memory_mb(self) -> dict[str, float]:
-        """Proportional set size of the largest process of the web server and of the workers."""
+        """Of the largest process of the web server and of the workers."""
+        return {name: max(sizes) for name, sizes in self.memory_of_each_mb().items()}
+
+    def memory_of_each_mb(self) -> dict[str, list[float]]:
+        """Proportional set sizes of the processes of the web server and of the workers."""
         return {
-            "web": max(map(_pss_mb, _tree(self.web.pid))),
-            "worker": max(_pss_mb(pid) for worker in self.workers for pid in _tree(worker.pid)),
+            "web": list(map(pss_mb, tree(self.web.pid))),
+            "worker": [pss_mb(pid) for worker in self.workers for pid in tree(worker.pid)],
         }
 
     def empty_cache_of_database(self) -> None:
@@ -120,36 +123,3 @@ def _wait_for(url: str) -> None:
             if time.monotonic() > until:
                 raise
             time.sleep(0.1)
-
-
-def _cpu_of_all_processes() -> dict[int, tuple[int, float]]:
-    """The parent and the ms of each process, with those of its children that ended."""
-    found = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdecimal():
-            try:
-                # The name stands in brackets and may hold anything.
-                fields = (entry / "stat").read_text().rpartition(")")[2].split()
-            except OSError:
-                continue
-            found[int(entry.name)] = int(fields[1]), sum(map(int, fields[11:15])) / _TICKS_PER_MS
-    return found
-
-
-def _cpu_of_tree(root: int, of_process: dict[int, tuple[int, float]]) -> float:
-    return sum(of_process[pid][1] for pid in _tree(root, of_process) if pid in of_process)
-
-
-def _tree(root: int, of_process: dict[int, tuple[int, float]] | None = None) -> list[int]:
-    of_process = of_process or _cpu_of_all_processes()
-    found = [root]
-    for pid in found:
-        found.extend(child for child, (parent, _) in of_process.items() if parent == pid)
-    return found
-
-
-def _pss_mb(pid: int) -> float:
-    for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-        if line.startswith("Pss:"):
-            return int(line.split()[1]) / 1024
-    return 0.0
