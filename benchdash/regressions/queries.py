@@ -1,7 +1,7 @@
 """Reading opinions: change points of series, incidents, and what else changed with them."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -48,8 +48,12 @@ def places(
     if not found:
         return {}
     runs: Sequence[tuple[int, ...]] = [point.run_ids for point in points]
-    index_of = {run: index for index, of_group in enumerate(runs) for run in of_group}
-    placed = {index_of[one.run_id]: one for one in found if one.run_id in index_of}
+    return by_index(found, {run: index for index, of_group in enumerate(runs) for run in of_group}.get)
+
+
+def by_index(found: Iterable[ChangePoint], index_of: Callable[[int], int | None]) -> dict[int, ChangePoint]:
+    """As ``places``; ``index_of`` tells the index of the group of a run."""
+    placed = {index: one for one in found if (index := index_of(one.run_id)) is not None}
     return dict(sorted(placed.items()))
 
 

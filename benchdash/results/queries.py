@@ -315,16 +315,23 @@ def placed_at(
 
 
 def commit_times(
-    all_series: Iterable[Series], versions: Iterable[MeasuredVersion]
+    all_series: Collection[Series], versions: Iterable[MeasuredVersion]
 ) -> dict[CommitKey, datetime]:
     """For commits without a time: another build's, or when the commit was first measured on its branch."""
     commits = {version.commit for version in versions if version.commit and not version.committed_at}
+    return times_of_commits(
+        {series.product_id for series in all_series}, {series.branch for series in all_series}, commits
+    )
+
+
+def times_of_commits(
+    products: Collection[int], branches: Collection[str], commits: Collection[str]
+) -> dict[CommitKey, datetime]:
+    """See ``commit_times``; ``products`` are ids. One statement, none without commits."""
     if not commits:
         return {}
     runs = Run.objects.filter(
-        version__product__in={series.product_id for series in all_series},
-        version__commit__in=commits,
-        branch__in={series.branch for series in all_series} - {""},
+        version__product__in=products, version__commit__in=commits, branch__in={*branches} - {""}
     )
     rows = runs.values_list("version__product_id", "branch", "version__commit").annotate(
         Min("version__committed_at"), Min("started_at")

@@ -1,7 +1,6 @@
 """Series: listed, and their points."""
 
 from collections.abc import Sequence
-from operator import itemgetter
 from typing import Any
 
 from django.db.models import QuerySet
@@ -23,12 +22,11 @@ from benchdash.api.serializers import PointsSerializer, SeriesSerializer
 from benchdash.api.tables import csv_answer
 from benchdash.api.views.base import FORMAT, RowsView
 from benchdash.regressions.models import ChangePoint
-from benchdash.regressions.queries import change_points, places
+from benchdash.regressions.queries import by_index, change_points
 from benchdash.results.models import Configuration, Hardware, Product, Series, Workload
-from benchdash.results.point_rows import PointRow, point_rows
+from benchdash.results.point_columns import COLUMNS, PointColumns, point_columns
 from benchdash.results.thinning import thinned
 
-_COLUMNS = ("version", "commit", "time", "value", "low", "high", "n", "run")
 _LEAST_POINTS = 2
 
 
@@ -86,13 +84,15 @@ class SeriesViews(RowsView):
         """One row a group, in order. With `If-None-Match` an answer that did not change is 304."""
         series = self.get_object()
         by_id = {series.pk: series}
-        points = point_rows(by_id)[series.pk]
-        series.points = len(points)
-        found = places(change_points(by_id)[series.pk], points)
-        shown = _shown(request, points, set(found))
         columns = _columns(request)
-        row = itemgetter(*map(_COLUMNS.index, columns))
-        rows = [row(points[at]) for at in shown] if len(columns) > 1 else [(row(points[at]),) for at in shown]
+        since = parameters.text(request, "since")
+        points = point_columns(by_id, {*columns, "time"} if since else columns)[series.pk]
+        series.points = len(points)
+        found = by_index(change_points(by_id)[series.pk], points.index_of)
+        shown = _shown(request, points, since, set(found))
+        rows = list(zip(*(points.columns[name] for name in columns), strict=True))
+        if shown != range(len(rows)):
+            rows = [rows[at] for at in shown]
         if parameters.wants_csv(request):
             return csv_answer(f"series-{pk}", columns, rows)
         return Response(
@@ -101,34 +101,36 @@ class SeriesViews(RowsView):
                 "columns": columns,
                 "rows": rows,
                 "change_points": [
-                    _change_point(found[at], index) for index, at in enumerate(shown) if at in found
+                    _change_point(one, shown.index(at)) for at, one in found.items() if at in shown
                 ],
             }
         )
 
 
-def _shown(request: Request, points: Sequence[PointRow], begins: set[int]) -> list[int]:
+def _shown(request: Request, points: PointColumns, since: str | None, begins: set[int]) -> Sequence[int]:
     """Which of the points are asked for, by index; ``begins`` are the indexes where new levels begin."""
-    shown = list(range(len(points)))
-    if since := parameters.text(request, "since"):
+    shown: Sequence[int] = range(len(points))
+    if since:
         earliest = parameters.moment("since", since).timestamp()
-        shown = [at for at in shown if points[at].time >= earliest]
+        times = points.columns["time"]
+        shown = [at for at in shown if times[at] >= earliest]
     if most := parameters.text(request, "max_points"):
         number = parameters.integer("max_points", most, least=_LEAST_POINTS)
         places = {place for place, at in enumerate(shown) if at in begins}
         keep = places | {place - 1 for place in places if place}
-        shown = [shown[place] for place in thinned([points[at].value for at in shown], number, keep=keep)]
+        values = points.columns["value"]
+        shown = [shown[place] for place in thinned([values[at] for at in shown], number, keep=keep)]
     return shown
 
 
 def _columns(request: Request) -> tuple[str, ...]:
     """Those that are asked for, in the order that they always have."""
     if not (asked := parameters.text(request, "columns")):
-        return _COLUMNS
+        return COLUMNS
     names = asked.split(",")
     for name in names:
-        parameters.choice("columns", name, _COLUMNS)
-    return tuple(name for name in _COLUMNS if name in names)
+        parameters.choice("columns", name, COLUMNS)
+    return tuple(name for name in COLUMNS if name in names)
 
 
 def _change_point(change_point: ChangePoint, index: int) -> dict[str, Any]:
