@@ -114,8 +114,15 @@ TEMPLATES = [
 DATABASES = {
     "default": environ.Env.db_url_config(os.environ.get("DATABASE_URL") or embedded.database_url(VAR_DIR))
 }
-DATABASES["default"]["CONN_MAX_AGE"] = 60
-DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+DATABASES["default"].setdefault("CONN_MAX_AGE", 60)
+DATABASES["default"].setdefault("CONN_HEALTH_CHECKS", True)
+# To plan most queries takes longer than to run them: what is asked again and again is planned once for each
+# connection. What the URL says behind its question mark comes first.
+DATABASES["default"]["OPTIONS"] = {
+    "server_side_binding": True,
+    "prepare_threshold": 3,
+    **DATABASES["default"].get("OPTIONS", {}),
+}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = os.environ.get("REDIS_URL") or embedded.redis_url(VAR_DIR)
