@@ -2,10 +2,19 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, NamedTuple
+
+from django.utils.safestring import SafeString, mark_safe
+
+from benchdash.dashboard.markup import html, joined
+
+_INPUT: Final = '<label><input type="{}" name="{}" id="filter-{}-'
+_CHOICE: Final = '{}{}" value="{}"{}> {}</label>\n'
+_CHOSEN: Final = (mark_safe(""), mark_safe(" checked"))
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(NamedTuple):
     value: str
     label: str
     chosen: bool = False
@@ -24,7 +33,7 @@ class Filter:
     several: bool = False
     empty: str = "all"
 
-    @property
+    @cached_property
     def chosen(self) -> list[Choice]:
         return [choice for choice in self.choices if choice.chosen]
 
@@ -36,6 +45,15 @@ class Filter:
         if len(chosen) <= 2:
             return ", ".join(choice.label for choice in chosen)
         return f"{chosen[0].label} and {len(chosen) - 1} more"
+
+    @property
+    def inputs(self) -> SafeString:
+        """A box to tick or a radio button for each choice."""
+        shared = html(_INPUT, "checkbox" if self.several else "radio", self.name, self.name)
+        return joined(
+            html(_CHOICE, shared, number, value, _CHOSEN[chosen], label)
+            for number, (value, label, chosen) in enumerate(self.choices, start=1)
+        )
 
 
 def one_of(
@@ -53,4 +71,4 @@ def some_of(
 
 
 def _choices(options: Iterable[tuple[str, str]], chosen: set[str]) -> list[Choice]:
-    return [Choice(value, label, chosen=value in chosen) for value, label in options]
+    return [Choice(value, label, value in chosen) for value, label in options]

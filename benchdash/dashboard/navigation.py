@@ -1,11 +1,12 @@
 """What stands in the top bar of a project, for one viewer."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import urlencode
 
 from django.http import QueryDict
-from django.urls import reverse
+from django.urls import URLResolver, get_resolver, get_script_prefix, get_urlconf, reverse
 
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project, Scope
@@ -114,8 +115,23 @@ def _is_shown(entry: _Entry, current: str) -> bool:
     return current == entry.name or current in entry.covers
 
 
-def page_url(name: str, project: Project, *args: int, **query: str) -> str:
+def page_url(name: str, project: Project, *args: int | str, **query: str) -> str:
     """The address of a page of the project, with a query of what is not empty."""
-    url = reverse(f"dashboard:{name}", args=[project.slug, *args])
+    if args:
+        url = reverse(f"dashboard:{name}", args=[project.slug, *args])
+    else:
+        url = _address(get_resolver(get_urlconf()), get_script_prefix(), name, project.slug)
     chosen = urlencode({key: value for key, value in query.items() if value})
     return f"{url}?{chosen}" if chosen else url
+
+
+def page_urls(name: str, project: Project, *args: str) -> Callable[[int], str]:
+    """The addresses of the pages that are told apart by a number, which is the last in them."""
+    before, _, after = page_url(name, project, *args, 0).rpartition("0")
+    return lambda number: f"{before}{number}{after}"
+
+
+@lru_cache(maxsize=1000)
+def _address(_resolver: URLResolver, _prefix: str, name: str, slug: str) -> str:
+    """Every page has fifteen of them, which stay as they are."""
+    return reverse(f"dashboard:{name}", args=[slug])

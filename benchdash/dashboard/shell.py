@@ -1,6 +1,6 @@
 """What all pages of a project begin with: the project, who asks, and the answers to those who may not."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec
@@ -21,10 +21,11 @@ _LONGEST_REASON = 1000
 
 @dataclass(frozen=True)
 class ProjectPage:
-    """A page of a project, for one viewer."""
+    """A page of a project, for one viewer. ``projects`` are those that the viewer may go to from it."""
 
     project: Project
     viewer: Viewer
+    projects: Sequence[Project]
 
     @property
     def is_member(self) -> bool:
@@ -72,8 +73,7 @@ def project_page(
     def answer(request: HttpRequest, slug: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
         viewer = viewer_of(request)
         try:
-            page = ProjectPage(project=viewer.project(slug), viewer=viewer)
-            return view(request, page, *args, **kwargs)
+            return view(request, _page(viewer, slug), *args, **kwargs)
         except NotVisible as error:
             raise Http404(str(error)) from None
         except NotAllowed as error:
@@ -84,6 +84,15 @@ def project_page(
             raise PermissionDenied(str(error)) from None
 
     return answer
+
+
+def _page(viewer: Viewer, slug: str) -> ProjectPage:
+    """Raises NotVisible. The bar names all projects, so that the one is found among them."""
+    projects = list(viewer.projects())
+    for project in projects:
+        if project.slug == slug:
+            return ProjectPage(project, viewer, projects)
+    raise NotVisible(f"no project is called {slug!r}")
 
 
 def sent_reason(request: HttpRequest) -> str:

@@ -7,6 +7,7 @@ from typing import Final
 # What a benchmark is run for, the most telling first.
 _MAIN: Final = ("tps", "qps", "score", "events_per_s", "ops_per_s", "transferred_mib_per_s")
 _RESPONSE_TIMES: Final = ("latency_avg", "latency_p95")
+FIRST: Final = (*_MAIN, *_RESPONSE_TIMES)
 # What an operation costs the machine, the dearest first.
 _COSTS: Final = (
     "server_cpu_per_op",
@@ -53,8 +54,7 @@ def shown_at_first(measured: Mapping[str, int]) -> list[str]:
 
 def in_order(metrics: Collection[str]) -> list[str]:
     """Those that benchmarks are run for first, then response times, then the rest by name."""
-    known = [*_MAIN, *_RESPONSE_TIMES]
-    first = [metric for metric in known if metric in metrics]
+    first = [metric for metric in FIRST if metric in metrics]
     return [*first, *sorted(set(metrics) - set(first))]
 
 

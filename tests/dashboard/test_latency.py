@@ -182,4 +182,4 @@ def test_the_page_takes_the_same_statements_however_much_there_is(client, projec
     count()
 
 
-STATEMENTS = 10
+STATEMENTS = 9

@@ -91,8 +91,8 @@ def test_names_are_text_and_no_markup(client, project, alice):
 
 
 def test_any_number_of_workloads_takes_the_same_statements(client, project, django_assert_num_queries):
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(3):
         client.get(URL)
     make_runs([make_record(workload=f"scan {number}") for number in range(100)], project=project)
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(3):
         assert "and 41 more" in text_of(client.get(URL))

@@ -16,14 +16,14 @@ register = template.Library()
 
 @register.inclusion_tag("dashboard/_top_bar.html", takes_context=True)
 def top_bar(context: RequestContext) -> dict[str, Any]:
-    request = context.get("request")
-    viewer, current = _viewer(request), _current(request)
-    project = context.get("project")
+    request, page = context.get("request"), context.get("page")
+    viewer, current = page.viewer if page else _viewer(request), _current(request)
+    project = page.project if page else None
     return {
         "request": request,
         "viewer": viewer,
         "project": project,
-        "projects": viewer.projects(),
+        "projects": page.projects if page else (),
         "navigation": navigation(project, viewer, current) if project else None,
         "is_sign_in": current == "sign_in",
         "csrf_token": context.get("csrf_token"),

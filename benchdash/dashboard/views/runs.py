@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any, Final
 
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.urls import path
@@ -21,39 +20,32 @@ from benchdash.dashboard.commands import upload_command
 from benchdash.dashboard.filters import Filter, one_of
 from benchdash.dashboard.forms.compare import threads_texts
 from benchdash.dashboard.navigation import page_url
+from benchdash.dashboard.paging import LongList
 from benchdash.dashboard.pair_links import beside_url
 from benchdash.dashboard.run_details import RunDetails, find_run, run_details
+from benchdash.dashboard.run_rows import run_choices, run_rows, table_rows
 from benchdash.dashboard.series_words import threads_words
 from benchdash.dashboard.shell import ProjectPage, project_page, sent_reason
 from benchdash.dashboard.within_run import WithinRun, within_run
 from benchdash.regressions.comparison import column_of
 from benchdash.results import corrections
 from benchdash.results.distributions import distribution_of, is_histogram
-from benchdash.results.metrics import in_order
-from benchdash.results.models import (
-    Configuration,
-    Hardware,
-    IntervalSamples,
-    Measurement,
-    Product,
-    Run,
-    ServerVersion,
-    Workload,
-)
+from benchdash.results.models import IntervalSamples, Run
 from benchdash.results.queries import find_runs
 from ingest.queries import may_see_raw
 
 _RUNS: Final = 100
-_MOST_VERSIONS: Final = 500
 _LARGEST_ID: Final = 2**63 - 1
 
 # --- the list ---------------------------------------------------------------------------------------------
 
 # Chips of things that a project has few of; the others show only when an address asks for them.
 _NAMED: Final = {
-    "workload": ("Workload", Workload),
-    "hardware": ("Hardware", Hardware),
-    "configuration": ("Configuration", Configuration),
+    "product": "Product",
+    "version": "Version",
+    "workload": "Workload",
+    "hardware": "Hardware",
+    "configuration": "Configuration",
 }
 _ASKED_ONLY: Final = {
     "branch": "Branch",
@@ -65,24 +57,19 @@ _ASKED_ONLY: Final = {
 _EXCLUDED: Final = {"yes": True, "no": False}
 
 
-@dataclass(frozen=True)
-class RunRow:
-    run: Run
-    reading: Measurement | None
-
-
 @require_safe
 @project_page
 def runs(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     asked = _asked(request.GET)
     excluded = _EXCLUDED.get(request.GET.get("excluded", ""))
-    pages = Paginator(find_runs(page.project, excluded=excluded, **asked), _RUNS).get_page(
-        request.GET.get("page")
-    )
+    found = find_runs(page.project, excluded=excluded, **asked).values_list("pk", flat=True)
+    pages = LongList(found, _RUNS, request.GET.get("page")).page_asked_for()
+    rows = run_rows(pages)
     context = {
         "filters": _filters(page.project, asked, request.GET.get("excluded", "")),
         "pages": pages,
-        "rows": _rows(list(pages)),
+        "rows": rows,
+        "table_rows": table_rows(page.project, rows),
         "is_filtered": bool(asked) or excluded is not None,
         "command": upload_command(),
     }
@@ -91,8 +78,7 @@ def runs(request: HttpRequest, page: ProjectPage) -> HttpResponse:
 
 def _asked(query: QueryDict) -> dict[str, str | int | None]:
     """The filters of find_runs that an address asks for."""
-    names = ("product", "version", *_NAMED, *_ASKED_ONLY)
-    given = {name: query.get(name, "") for name in names}
+    given = {name: query.get(name, "") for name in (*_NAMED, *_ASKED_ONLY)}
     asked: dict[str, str | int | None] = {
         name: text for name, text in given.items() if text and "\0" not in text
     }
@@ -110,11 +96,9 @@ def _number(text: str) -> int:
 
 
 def _filters(project: Project, asked: Mapping[str, str | int | None], excluded: str) -> list[Filter]:
-    chips = [
-        _chip("product", "Product", _names(Product, project), asked),
-        _chip("version", "Version", _versions(project, asked), asked),
-    ]
-    chips += [_chip(name, label, _names(model, project), asked) for name, (label, model) in _NAMED.items()]
+    product = asked.get("product")
+    names = run_choices(project, product=None if product is None else str(product))
+    chips = [_chip(name, label, names[name], asked) for name, label in _NAMED.items()]
     chips += [_chip(name, label, [], asked) for name, label in _ASKED_ONLY.items() if name in asked]
     states = [("no", "included"), ("yes", "excluded")]
     return [*chips, one_of("excluded", "State", states, excluded)]
@@ -124,32 +108,6 @@ def _chip(name: str, label: str, values: Sequence[str], asked: Mapping[str, str 
     chosen = str(asked.get(name, ""))
     options = values if not chosen or chosen in values else [chosen, *values]
     return one_of(name, label, [(value, value) for value in options], chosen)
-
-
-def _names(model: type[Any], project: Project) -> list[str]:
-    return list(model.objects.filter(project=project).order_by("name").values_list("name", flat=True))
-
-
-def _versions(project: Project, asked: Mapping[str, str | int | None]) -> list[str]:
-    """Newest first; of one product if one is chosen."""
-    versions = ServerVersion.objects.filter(project=project)
-    if "product" in asked:
-        versions = versions.filter(product__name=asked["product"])
-    texts = versions.order_by("-sort_key", "version").values_list("version", flat=True).distinct()
-    return list(dict.fromkeys(texts[:_MOST_VERSIONS]))
-
-
-def _rows(shown: Sequence[Run]) -> list[RunRow]:
-    """Each with its main reading; one statement."""
-    readings: dict[int, dict[str, Measurement]] = {}
-    measured = Measurement.objects.filter(run__in=[run.pk for run in shown], series__is_derived=False)
-    for measurement in measured.select_related("series"):
-        readings.setdefault(measurement.run_id, {})[measurement.series.metric] = measurement
-    return [RunRow(run, _main(readings.get(run.pk, {}))) for run in shown]
-
-
-def _main(readings: Mapping[str, Measurement]) -> Measurement | None:
-    return readings[in_order(readings.keys())[0]] if readings else None
 
 
 # --- one run ----------------------------------------------------------------------------------------------
