@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from statistics import median
 
+from django.db.models import Count
 from django.utils import timezone
 
 from benchdash.regressions.models import ChangePoint, Incident
-from benchdash.regressions.places import UNWATCHED_METRICS
+from benchdash.regressions.orders import groups_in_order
+from benchdash.regressions.places import is_watched
 from benchdash.results.models import Run, Series
-from benchdash.results.queries import histories, positions
+from benchdash.results.queries import moment
 
 # The first group of a new level is known to within a group or two; machines skip commits.
 _SAME_CAUSE_WITHIN = 2
@@ -35,12 +37,12 @@ _FOUND = (
 class _Ranks:
     """The groups of a stream in one order, whichever machine measured them and with which settings.
 
-    ``starts`` are when the groups were first measured, with their ranks, in the order of time.
+    ``starts`` are when the groups were first measured (epoch seconds), with their ranks, in that order.
     """
 
     branch: str
     of_group: Mapping[Hashable, int]
-    starts: Sequence[tuple[datetime, int]]
+    starts: Sequence[tuple[float, int]]
 
     def of_run(self, run: Run) -> int | None:
         return self.of_group.get(_group(run.version_id, run.version.commit, run.started_at, self.branch))
@@ -51,7 +53,8 @@ class _Ranks:
             group = _group(version.pk, version.commit, incident.started_at, self.branch)
             if group in self.of_group:
                 return self.of_group[group]
-        return next((rank for start, rank in self.starts if start >= incident.started_at), None)
+        started_at = incident.started_at.timestamp()
+        return next((rank for start, rank in self.starts if start >= started_at), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +85,8 @@ def update_incidents(product_id: int, *, branch: str, line: str) -> None:
         ).select_related("until")
     )
     ranks = _ranks(change_points, branch=branch)
-    looked_at = stream.exclude(metric__regex=UNWATCHED_METRICS).count()
+    of_metrics = stream.values_list("metric").annotate(Count("pk")).order_by()
+    looked_at = sum(number for metric, number in of_metrics if is_watched(metric))
     left = {incident.pk: incident for incident in known}
     before = {incident.pk: _as_stored(incident) for incident in known}
     found: list[tuple[Incident, _Cluster]] = []
@@ -120,18 +124,12 @@ def _group(version_id: int, commit: str | None, started_at: datetime, branch: st
 
 
 def _ranks(change_points: Sequence[ChangePoint], *, branch: str) -> _Ranks:
-    points = histories({change_point.series_id for change_point in change_points})
-    order = positions(points.values(), branch=branch)
-    in_order = sorted(
-        (point for of_series in points.values() for point in of_series),
-        key=lambda point: order[point.position],
-    )
     of_group: dict[Hashable, int] = {}
-    starts: dict[int, datetime] = {}
-    for point in in_order:
-        group = _group(point.version.pk, point.commit, point.time, branch)
+    starts: dict[int, float] = {}
+    for placed in groups_in_order({change_point.series for change_point in change_points}):
+        group = _group(placed.version_id, placed.commit, moment(placed.started_at), branch)
         rank = of_group.setdefault(group, len(of_group))
-        starts[rank] = min(point.time, starts.get(rank, point.time))
+        starts[rank] = min(placed.started_at, starts.get(rank, placed.started_at))
     return _Ranks(branch, of_group, sorted((start, rank) for rank, start in starts.items()))
 
 

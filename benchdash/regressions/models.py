@@ -7,7 +7,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from benchdash.accounts.models import Project, User
-from benchdash.results.models import Product, Run, Series, ServerVersion
+from benchdash.results.models import Configuration, Hardware, Product, Run, Series, ServerVersion
 
 # A response time that falls to nothing counts as a thousandfold speed.
 _LEAST_REST = 0.001
@@ -129,6 +129,45 @@ class ChangePoint(models.Model):
         if self.series.higher_is_better:
             return self.change
         return 1 / max(1 + self.change, _LEAST_REST) - 1
+
+
+class PlaceOrder(models.Model):
+    """The groups of a place in order, as the last look at it saw them: what tells how far apart change
+    points of several places begin. Derived, and made anew by each look.
+
+    ``groups`` is a JSON array of ``PlacedGroup`` (benchdash.results.layouts); of groups that the last look
+    did not read, because the place has too many, it holds what an earlier one saw.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="+")
+    build = models.CharField(max_length=100, blank=True)
+    branch = models.CharField(max_length=200, blank=True)
+    line = models.CharField(max_length=50, blank=True)
+    hardware = models.ForeignKey(Hardware, on_delete=models.CASCADE, related_name="+")
+    configuration = models.ForeignKey(Configuration, on_delete=models.CASCADE, related_name="+")
+    counterpart = models.CharField(max_length=200, blank=True)
+    groups = models.TextField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=[
+                    "product",
+                    "branch",
+                    "line",
+                    "hardware",
+                    "configuration",
+                    "build",
+                    "counterpart",
+                    "project",
+                ],
+                name="one_order_of_a_place",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.product} {self.branch or self.line}"
 
 
 class Comment(models.Model):

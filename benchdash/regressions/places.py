@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from benchdash.regressions.detection.joint import Key
 from benchdash.regressions.detection.releases import MOST_GROUPS, Sessions
+from benchdash.regressions.models import PlaceOrder
 from benchdash.results.layouts import Measured, Runs, lay_out, medians
 from benchdash.results.models import Series
 from benchdash.results.queries import moment
@@ -74,7 +75,7 @@ class Place:
     counterpart: str
 
     @classmethod
-    def of(cls, series: Series) -> "Place":
+    def of(cls, series: "Series | PlaceOrder") -> "Place":
         return cls(
             project_id=series.project_id,
             product_id=series.product_id,
@@ -120,9 +121,13 @@ class History:
     """The groups of one series, laid on the positions of its place."""
 
     series: Series
-    length: int
     runs: Runs = field(repr=False)
     measured: Measured = field(repr=False)
+
+    @property
+    def length(self) -> int:
+        """How many positions its place has."""
+        return len(self.runs.groups)
 
     @property
     def what(self) -> Hashable:
@@ -194,7 +199,7 @@ class History:
         """The value of each session at a position; a run of which none is known is one of its own."""
         values = self.values_at(position)
         runs = self.measured.runs[self._slice(position)].tolist()
-        named = [self.runs.sessions[run] for run in runs]
+        named = [self.runs.sessions.get(run) for run in runs]
         if not any(named) or min(values) <= 0:
             return values
         return session_means(values, [name or f"run {run}" for name, run in zip(named, runs, strict=True)])
@@ -230,10 +235,7 @@ def place_histories(place: Place) -> dict[int, History]:
     """
     series = {one.pk: one for one in place.series()}
     layout = lay_out(series.values(), most_values=settings.ANALYSIS_MOST_VALUES)
-    return {
-        pk: History(series[pk], layout.length, layout.runs, measured)
-        for pk, measured in layout.measured.items()
-    }
+    return {pk: History(series[pk], layout.runs, measured) for pk, measured in layout.measured.items()}
 
 
 @dataclass(frozen=True, slots=True)

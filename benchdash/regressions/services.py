@@ -25,6 +25,7 @@ from benchdash.regressions.detection import Shift, follow_joint_shifts
 from benchdash.regressions.grouping import update_incidents
 from benchdash.regressions.models import ChangePoint, Comment, Incident
 from benchdash.regressions.options import historical_after
+from benchdash.regressions.orders import keep_order
 from benchdash.regressions.places import (
     History,
     Place,
@@ -252,6 +253,8 @@ def update_change_points(place: Place, *, quiet: bool, new_since: datetime | Non
     Groups with runs recorded from ``new_since`` on are looked at one by one, as they would have come.
     """
     histories = _with_curves(place)
+    if some := next(iter(histories.values()), None):
+        keep_order(place, some.runs)
     stored: dict[int, list[ChangePoint]] = defaultdict(list)
     for change_point in _to_look_at_again(histories):
         stored[change_point.series_id].append(change_point)

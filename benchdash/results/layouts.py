@@ -4,24 +4,24 @@ A place may have millions of measurements; as points (see benchdash.results.quer
 kilobyte, here it takes some tens of bytes.
 """
 
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from django.db import connection
 from numpy.typing import NDArray
 
-from benchdash.results.models import Series
+from benchdash.results.models import Run, Series
 from benchdash.results.queries import (
+    MeasuredVersion,
     commit_times,
     measured_versions,
     moment,
     order_of_group,
     placed_at,
-    position_of,
 )
 from benchdash.results.sessions import session_of
 
@@ -29,12 +29,25 @@ Indexes = NDArray[np.int64]
 Numbers = NDArray[np.float64]
 
 
+class PlacedGroup(NamedTuple):
+    """One position: what groups of its stream are sorted by, plain enough for JSON, and what tells it from
+    others. ``version_id`` and ``commit`` are those of the latest run, ``started_at`` (epoch seconds) is of
+    the first.
+    """
+
+    order: list[Any]
+    version_id: int
+    commit: str | None
+    started_at: float
+
+
 @dataclass(frozen=True)
 class Runs:
     """Those of all series of a place, in the order of their positions and starts; one element each.
 
-    Times are epoch seconds; ids of content and environment are 0 where nothing is known. ``is_cut``: there
-    are older ones that were not read.
+    Times are epoch seconds; ids of content and environment are 0 where nothing is known. ``sessions`` are by
+    the index of a run, where any was named. ``groups`` are the positions in order. ``is_cut``: there are
+    older ones that were not read.
     """
 
     ids: Indexes
@@ -43,7 +56,8 @@ class Runs:
     recorded_at: Numbers
     content_ids: Indexes
     environment_ids: Indexes
-    sessions: Sequence[str | None]
+    sessions: Mapping[int, str]
+    groups: Sequence[PlacedGroup]
     is_cut: bool = False
 
     @cached_property
@@ -62,10 +76,9 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """``length`` is the number of positions; ``measured`` is by the id of a series."""
+    """``measured`` is by the id of a series."""
 
     runs: Runs
-    length: int
     measured: dict[int, Measured]
 
 
@@ -79,14 +92,21 @@ def lay_out(series: Collection[Series], *, most_values: int) -> Layout:
     pairs = _values([one.pk for one in series], since)
     runs = _runs(series, pairs.values(), since)
     ascending = np.argsort(runs.ids)
+
+    # Most series of a place have the same runs as another one.
+    @cache
+    def places(run_ids: bytes) -> tuple[Indexes, Indexes]:
+        """Which of these count, in the order of the runs, and where those stand among the runs."""
+        at = _indexes(runs.ids, ascending, np.frombuffer(run_ids, ">i8"))
+        counts = np.flatnonzero(at >= 0)
+        counts = counts[np.argsort(at[counts])]
+        return counts, at[counts]
+
     measured = {one.pk: Measured(np.empty(0, np.int64), np.empty(0)) for one in series}
     for pk, of_series in pairs.items():
-        at = _indexes(runs.ids, ascending, of_series["run"])
-        counts = np.flatnonzero(at >= 0)
-        in_order = counts[np.argsort(at[counts])]
-        measured[pk] = Measured(at[in_order], of_series["value"][in_order].astype(np.float64))
-    length = int(runs.positions[-1]) + 1 if len(runs.positions) else 0
-    return Layout(runs=runs, length=length, measured=measured)
+        counts, at = places(of_series["run"].tobytes())
+        measured[pk] = Measured(at, of_series["value"][counts].astype(np.float64))
+    return Layout(runs=runs, measured=measured)
 
 
 def _indexes(ids: Indexes, ascending: Indexes, wanted: NDArray[Any]) -> Indexes:
@@ -119,7 +139,7 @@ class _Since:
     """Where a long branch is cut: runs that started earlier are not read, nor older commits run later."""
 
     started_at: float
-    placed_at: datetime
+    placed_at: float
     least_run_id: int
 
 
@@ -159,7 +179,7 @@ def _since(series: Collection[Series], most_values: int) -> _Since | None:
             _LEAST_ID, {"project": some.project_id, "branch": some.branch, "started_at": started_at}
         )
         (least_run_id,) = cursor.fetchone()
-    return _Since(started_at.timestamp(), moment(committed_at), least_run_id)
+    return _Since(started_at.timestamp(), committed_at, least_run_id)
 
 
 # One text of bytes a series: as rows, a million values would take the driver a second, as arrays longer.
@@ -178,78 +198,121 @@ def _values(series_ids: Sequence[int], since: _Since | None) -> dict[int, NDArra
         return {series: np.frombuffer(packed, dtype=_PAIR) for series, packed in cursor.fetchall()}
 
 
+# One text of bytes a version, for the same reason. Times are microseconds since 2000.
 _RUNS = """
-    SELECT id, extract(epoch FROM started_at)::float8, extract(epoch FROM recorded_at)::float8, version_id,
-        coalesce(content_id, 0), coalesce(environment_id, 0), CASE WHEN tags <> '{}' THEN tags END
-    FROM results_run WHERE id = ANY(%(runs)s) AND excluded_at IS NULL
-    ORDER BY started_at, id
+    SELECT version_id, string_agg(
+        int8send(id) || timestamptz_send(started_at) || timestamptz_send(recorded_at)
+        || int8send(coalesce(content_id, 0)) || int8send(coalesce(environment_id, 0))
+        || int4send((tags <> '{}')::int), ''::bytea
+    )
+    FROM results_run WHERE id = ANY(%(runs)s) AND excluded_at IS NULL GROUP BY version_id
 """
-
-
-class _Run(NamedTuple):
-    id: int
-    started_at: float
-    recorded_at: float
-    version_id: int
-    content_id: int
-    environment_id: int
-    tags: Sequence[str] | None
+_RUN = np.dtype(
+    [
+        ("id", ">i8"),
+        ("started_at", ">i8"),
+        ("recorded_at", ">i8"),
+        ("content", ">i8"),
+        ("environment", ">i8"),
+        ("is_tagged", ">i4"),
+    ]
+)
+_YEAR_2000_US = 946_684_800_000_000
+_DAY_US = 86_400_000_000
 
 
 def _runs(series: Collection[Series], pairs: Iterable[NDArray[np.void]], since: _Since | None) -> Runs:
-    earliest = since.started_at if since else -np.inf
     # Most series of a place have the same runs as another one.
-    ids: set[int] = set()
-    for distinct in {of_series["run"].tobytes() for of_series in pairs}:
-        ids.update(np.frombuffer(distinct, dtype=">i8").tolist())
+    distinct = {of_series["run"].tobytes() for of_series in pairs}
+    ids = np.unique(np.concatenate([np.empty(0, ">i8"), *(np.frombuffer(one, ">i8") for one in distinct)]))
     with connection.cursor() as cursor:
-        cursor.execute(_RUNS, {"runs": sorted(ids)})
-        rows = [run for row in cursor.fetchall() if (run := _Run._make(row)).started_at >= earliest]
-    rows, positions = _placed(series, rows, since)
-    order = np.argsort(positions, kind="stable")
-    in_order = [rows[at] for at in order.tolist()]
+        cursor.execute(_RUNS, {"runs": ids.tolist()})
+        by_version = {pk: np.frombuffer(packed, dtype=_RUN) for pk, packed in cursor.fetchall()}
+    versions = np.repeat(list(by_version), [len(runs) for runs in by_version.values()]).astype(np.int64)
+    rows = np.concatenate([np.empty(0, _RUN), *by_version.values()])
+    in_order = np.lexsort((rows["id"], rows["started_at"]))
+    if since:
+        in_order = in_order[_epoch(rows["started_at"][in_order]) >= since.started_at]
+    rows, versions = rows[in_order], versions[in_order]
+    positions, groups = _placed(series, rows, versions, since)
+    in_order = np.argsort(positions, kind="stable")
+    in_order = in_order[positions[in_order] >= 0]
+    rows = rows[in_order]
     return Runs(
-        ids=np.array([run.id for run in in_order], dtype=np.int64),
-        positions=positions[order],
-        started_at=np.array([run.started_at for run in in_order]),
-        recorded_at=np.array([run.recorded_at for run in in_order]),
-        content_ids=np.array([run.content_id for run in in_order], dtype=np.int64),
-        environment_ids=np.array([run.environment_id for run in in_order], dtype=np.int64),
-        sessions=[session_of(run.tags) if run.tags else None for run in in_order],
+        ids=rows["id"].astype(np.int64),
+        positions=positions[in_order],
+        recorded_at=_epoch(rows["recorded_at"]),
+        started_at=_epoch(rows["started_at"]),
+        content_ids=rows["content"].astype(np.int64),
+        environment_ids=rows["environment"].astype(np.int64),
+        sessions=_sessions(rows),
+        groups=groups,
         is_cut=since is not None,
     )
 
 
+def _epoch(since_2000: NDArray[Any]) -> Numbers:
+    """Seconds."""
+    return np.asarray((since_2000.astype(np.int64) + _YEAR_2000_US) / 1e6)
+
+
+def _sessions(rows: NDArray[np.void]) -> dict[int, str]:
+    tagged = np.flatnonzero(rows["is_tagged"])
+    if not len(tagged):
+        return {}
+    at = dict(zip(rows["id"][tagged].tolist(), tagged.tolist(), strict=True))
+    tags = Run.objects.filter(pk__in=list(at)).values_list("pk", "tags")
+    return {at[pk]: session for pk, of_run in tags if (session := session_of(of_run))}
+
+
 def _placed(
-    series: Collection[Series], rows: Sequence[_Run], since: _Since | None
-) -> tuple[list[_Run], Indexes]:
-    """The runs with where each stands; ``rows`` are in the order of their starts."""
-    versions = measured_versions({run.version_id for run in rows})
-    times = commit_times(series, versions.values())
+    series: Collection[Series], rows: NDArray[np.void], versions: Indexes, since: _Since | None
+) -> tuple[Indexes, list[PlacedGroup]]:
+    """Where each run stands (-1: before the cut), and the groups; ``rows`` are in the order of their starts.
+
+    Runs of one group are those of one ``position_of`` (see benchdash.results.queries).
+    """
+    known = measured_versions(set(versions.tolist()))
+    times = commit_times(series, known.values())
     branch = next((one.branch for one in series), "")
     product = next((one.product_id for one in series), 0)
-    groups = [
-        position_of(
-            branch,
-            version_id=run.version_id,
-            commit=versions[run.version_id].commit,
-            started_at=run.started_at,
-            content_id=run.content_id,
-        )
-        for run in rows
-    ]
-    last = dict(zip(groups, rows, strict=True))
-    first = dict(zip(reversed(groups), reversed(rows), strict=True))
-
-    def order(group: Hashable) -> tuple[Any, ...]:
-        version, time = versions[last[group].version_id], moment(first[group].started_at)
+    _, first, of_run = np.unique(
+        _group_keys(branch, rows, versions, known), return_index=True, return_inverse=True
+    )
+    last = np.empty(len(first), dtype=np.int64)
+    last[of_run] = np.arange(len(rows))  # of several, the last one stays
+    groups = []
+    for content, earliest, latest in zip(
+        rows["content"][last].tolist(),
+        _epoch(rows["started_at"][first]).tolist(),
+        versions[last].tolist(),
+        strict=True,
+    ):
+        version, time = known[latest], moment(earliest)
         at = placed_at(version, product, branch, time, times)
-        return order_of_group(version, branch, at, time, last[group].content_id)
+        order = order_of_group(version, branch, at, time, content)
+        groups.append(PlacedGroup(_plain(order), version.pk, version.commit, earliest))
+    # Groups of a branch are sorted by when their commits were made.
+    kept = [at for at, group in enumerate(groups) if since is None or group.order[0] >= since.placed_at]
+    kept.sort(key=lambda at: groups[at].order)
+    place = np.full(len(groups), -1)
+    place[kept] = np.arange(len(kept))
+    return place[of_run], [groups[at] for at in kept]
 
-    orders = {group: order(group) for group in first}
-    if since:
-        # Groups of a branch are sorted by when their commits were made.
-        orders = {group: order for group, order in orders.items() if order[0] >= since.placed_at}
-    place = {group: at for at, group in enumerate(sorted(orders, key=lambda group: orders[group]))}
-    placed = [(run, place[group]) for run, group in zip(rows, groups, strict=True) if group in place]
-    return [run for run, _ in placed], np.array([at for _, at in placed], dtype=np.int64)
+
+def _group_keys(
+    branch: str, rows: NDArray[np.void], versions: Indexes, known: Mapping[int, MeasuredVersion]
+) -> Indexes:
+    """One for each run, equal for those of one group."""
+    ids = np.array(sorted(known), dtype=np.int64)
+    builds = [known[pk].commit if branch else str(pk) for pk in ids.tolist()]
+    number = {build: at for at, build in enumerate(dict.fromkeys(filter(None, builds)), 1)}
+    of_version = np.array([number[build] if build else 0 for build in builds], dtype=np.int64)
+    build = of_version[np.searchsorted(ids, versions)]
+    days = (rows["started_at"].astype(np.int64) + _YEAR_2000_US) // _DAY_US
+    contents, content = np.unique(rows["content"], return_inverse=True)
+    return np.asarray(np.where(build, build, len(number) + 1 + days) * len(contents) + content)
+
+
+def _plain(order: Sequence[Any]) -> list[Any]:
+    return [one.timestamp() if isinstance(one, datetime) else one for one in order]

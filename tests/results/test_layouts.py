@@ -57,7 +57,7 @@ def test_groups_stand_where_those_of_points_stand(branch, seed):
     layout = lay_out(series, most_values=PLENTY)
     points = histories([one.pk for one in series])
     place = positions(points.values(), branch=branch)
-    assert layout.length == len(place)
+    assert len(layout.runs.groups) == len(place)
     for one in series:
         assert groups_of(layout, one) == {
             place[point.position]: (list(point.run_ids), list(point.values)) for point in points[one.pk]
@@ -87,7 +87,7 @@ def test_only_the_newest_nights_are_read_where_there_are_too_many_whatever_came_
     series = record_nights([6, 1, 4, 2, 5, 3])
     layout = lay_out(series, most_values=6)
     assert [layout.measured[one.pk].values.tolist() for one in series] == [[4.0, 5.0, 6.0]] * 2
-    assert (layout.length, layout.runs.is_cut) == (3, True)
+    assert (len(layout.runs.groups), layout.runs.is_cut) == (3, True)
     assert not lay_out(series, most_values=PLENTY).runs.is_cut
 
 
@@ -109,12 +109,12 @@ def test_an_old_commit_that_is_measured_again_stays_before_the_cut():
 
 def test_releases_are_never_cut():
     series = record_nights(range(1, 7), branch="")
-    assert lay_out(series, most_values=2).length == 6
+    assert len(lay_out(series, most_values=2).runs.groups) == 6
 
 
 def test_without_anything_measured_there_is_nothing():
     layout = lay_out([], most_values=PLENTY)
-    assert (layout.length, layout.measured, len(layout.runs.ids)) == (0, {}, 0)
+    assert (layout.runs.groups, layout.measured, len(layout.runs.ids)) == ([], {}, 0)
 
 
 def test_any_number_of_series_takes_a_few_statements():
