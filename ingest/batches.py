@@ -1,17 +1,18 @@
 """Many files at once, a folder or an archive: a constant number of statements for a batch of them."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.conf import settings
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project
 from benchdash.results.records import RunRecord
-from benchdash.results.services import Recorded, RecordError, record_uploads
+from benchdash.results.services import Recorded, RecordError, record_new_uploads
 from benchdash.results.stability import Rule
 from benchdash.results.stall_rule import stall_rule
 from ingest import storage
@@ -21,6 +22,7 @@ from ingest.errors import FieldsError
 from ingest.fields import ARCHIVE_FIELDS
 from ingest.metadata import Metadata
 from ingest.models import RawFile, Upload
+from ingest.queries import recorded_summaries
 from ingest.reading import Parsed, try_to_parse
 from ingest.records import decide
 from ingest.services import Received, accept_upload, add_companions, digest_of, is_archive, joined
@@ -94,9 +96,18 @@ def accept_many(
     ]
 
 
+_KNOWN = """
+    SELECT raw.sha256, upload.metadata_digest
+    FROM ingest_rawfile raw JOIN ingest_upload upload ON upload.raw_id = raw.id
+    WHERE raw.project_id = %(project)s AND raw.sha256 = ANY(%(digests)s)
+"""
+
+
 def _known(project: Project, identities: Sequence[_Identity]) -> set[_Identity]:
-    rows = Upload.objects.filter(project=project, raw__sha256__in={sha256 for sha256, _ in identities})
-    return set(rows.values_list("raw__sha256", "metadata_digest"))
+    with connection.cursor() as cursor:
+        digests = list({sha256 for sha256, _ in identities})
+        cursor.execute(_KNOWN, {"project": project.pk, "digests": digests})
+        return set(cursor.fetchall())
 
 
 def _understand(arrival: Arrival, identity: _Identity, rule: Rule) -> _Understood | None:
@@ -131,11 +142,13 @@ def _store(
         with transaction.atomic():
             uploads = _make_uploads(project, by=by, files=files, quiet=quiet)
             records = {upload.pk: one.records for upload, one in zip(uploads, files, strict=True)}
-            _add_warnings(uploads, record_uploads(project, records, quiet=quiet))
+            recorded = record_new_uploads(project, records, quiet=quiet)
+            _add_warnings(uploads, recorded)
     except (RecordError, DatabaseError):
         return {}
     return {
-        one.identity: Received(upload, duplicate=False) for upload, one in zip(uploads, files, strict=True)
+        one.identity: Received(upload, duplicate=False, runs=recorded_summaries(recorded[upload.pk]))
+        for upload, one in zip(uploads, files, strict=True)
     }
 
 
@@ -145,11 +158,51 @@ def _make_uploads(project: Project, *, by: Viewer, files: Sequence[_Understood],
         [data for one in files for data in (one.arrival.data, *(c.data for c in one.arrival.companions))],
     )
     uploads = [_new_upload(project, by, one, raw_files, quiet=quiet) for one in files]
-    Upload.objects.bulk_create(uploads)
+    _insert(uploads)
     for upload, one in zip(uploads, files, strict=True):
         if one.arrival.companions:
             add_companions(upload, one.arrival.companions, raw_files, one.companion_formats)
     return uploads
+
+
+_COLUMNS = {
+    "project_id": "bigint",
+    "raw_id": "bigint",
+    "name": "varchar",
+    "metadata": "jsonb",
+    "metadata_digest": "varchar",
+    "state": "varchar",
+    "format": "varchar",
+    "errors": "jsonb",
+    "warnings": "jsonb",
+    "done": "integer",
+    "total": "integer",
+    "attempts": "smallint",
+    "quiet": "boolean",
+    "is_archive": "boolean",
+    "came_alone": "boolean",
+    "user_id": "bigint",
+    "token_id": "bigint",
+    "received_at": "timestamptz",
+    "finished_at": "timestamptz",
+}
+_INSERT = f"""
+    INSERT INTO ingest_upload ({", ".join(_COLUMNS)})
+    SELECT {", ".join(_COLUMNS)} FROM json_to_recordset(%(uploads)s::json) AS given (
+        {", ".join(f"{name} {kind}" for name, kind in _COLUMNS.items())}
+    )
+    RETURNING raw_id, metadata_digest, id
+"""  # noqa: S608 - of our own names
+
+
+def _insert(uploads: Sequence[Upload]) -> None:
+    rows = [{name: getattr(upload, name) for name in _COLUMNS} for upload in uploads]
+    with connection.cursor() as cursor:
+        cursor.execute(_INSERT, {"uploads": json.dumps(rows, default=str)})
+        ids = {(raw_id, digest): pk for raw_id, digest, pk in cursor.fetchall()}
+    for upload in uploads:
+        upload.pk = ids[upload.raw_id, upload.metadata_digest]
+        upload._state.adding = False
 
 
 def _new_upload(
@@ -177,6 +230,8 @@ def _new_upload(
 
 def _add_warnings(uploads: Sequence[Upload], recorded: Mapping[int, Recorded]) -> None:
     warned = [upload for upload in uploads if recorded[upload.pk].warnings]
+    if not warned:
+        return
     for upload in warned:
         upload.warnings = joined(upload.warnings, recorded[upload.pk].warnings)
     Upload.objects.bulk_update(warned, ["warnings"])

@@ -9,6 +9,7 @@ from django.db.models.functions import Coalesce
 from benchdash.accounts.access import NotVisible, Viewer
 from benchdash.accounts.models import Project
 from benchdash.results.models import Run
+from benchdash.results.services import Recorded
 from ingest.models import ArchiveFile, Upload
 
 # Reasons, and files that are gone, are for members.
@@ -27,6 +28,34 @@ class RunSummary:
     workload: str
     threads: int | None
     readings: int
+
+
+def recorded_summaries(recorded: Recorded) -> list[RunSummary]:
+    """As run_summaries, of what this transaction has recorded of one upload."""
+    rows = sorted(
+        zip(recorded.runs, recorded.places, recorded.readings, strict=True),
+        key=lambda row: (
+            row[1].workload.name,
+            row[1].product.name,
+            row[1].version.sort_key,
+            row[0].threads is None,
+            row[0].threads,
+            row[0].pk,
+        ),
+    )
+    return [
+        RunSummary(
+            id=run.pk,
+            key=run.key,
+            product=place.product.name,
+            version=place.version.version,
+            hardware=place.hardware.name,
+            workload=place.workload.name,
+            threads=run.threads,
+            readings=readings,
+        )
+        for run, place, readings in rows
+    ]
 
 
 def run_summaries(upload: Upload) -> list[RunSummary]:

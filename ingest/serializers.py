@@ -1,5 +1,6 @@
 """The shapes in which uploads are answered. Their names are those of the contract."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.conf import settings
@@ -99,7 +100,7 @@ class ReceivedSerializer(serializers.Serializer[Any]):
         return address("ingest:upload-detail", received.upload.pk)
 
     def get_runs(self, received: Any) -> list[dict[str, Any]]:
-        return _runs(received.upload)
+        return _runs(received.upload, received.runs)
 
 
 class DryRunSerializer(serializers.Serializer[Any]):
@@ -275,12 +276,13 @@ class UploadDetailSerializer(UploadSerializer):
         return list(CompanionSerializer(rows, many=True).data)
 
 
-def _runs(upload: Upload) -> list[dict[str, Any]]:
+def _runs(upload: Upload, known: Sequence[RunSummary] | None = None) -> list[dict[str, Any]]:
     """The runs of an upload; those of an archive are its files', which may be thousands.
 
     In the shape of RunSummarySerializer, but not made by it: a night has hundreds of runs.
     """
-    runs = [] if upload.is_archive else run_summaries(upload)
+    if known is None:
+        known = [] if upload.is_archive else run_summaries(upload)
     before, _, after = address("api:run-detail", 0).rpartition("0")
     return [
         {
@@ -292,5 +294,5 @@ def _runs(upload: Upload) -> list[dict[str, Any]]:
             "threads": run.threads,
             "readings": run.readings,
         }
-        for run in runs
+        for run in known
     ]

@@ -43,10 +43,14 @@ MOST_ATTEMPTS = 5
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """``duplicate``: the same file with the same metadata was there and needs no reading."""
+    """``duplicate``: the same file with the same metadata was there and needs no reading.
+
+    ``runs`` are those of the upload where they are known without asking.
+    """
 
     upload: Upload
     duplicate: bool
+    runs: Sequence[RunSummary] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,7 +339,7 @@ def _record(upload: Upload, parsed: Parsed, metadata: Metadata, beside: Beside) 
     rule = stall_rule(upload.project)
     decided = decide(parsed.report, metadata, received_at=upload.received_at, beside=beside, rule=rule)
     recorded = record_runs(upload.project, upload_id=upload.pk, records=decided.records, quiet=upload.quiet)
-    return Recorded(recorded.runs, [*decided.warnings, *recorded.warnings])
+    return replace(recorded, warnings=[*decided.warnings, *recorded.warnings])
 
 
 # --- mending ------------------------------------------------------------------------------------------------

@@ -63,21 +63,26 @@ class RawData:
 def keep(project: Project, files: Iterable[RawData]) -> dict[str, RawFile]:
     """The rows of these bytes in the project by their digest: those that there are, and new ones.
 
-    At most three statements. A large file is on the disk, synced with its folder, before its row is written.
-    The file of a row that is rolled back stays behind; the same content finds its place again. Rows are made
-    in the order of which two uploads never deadlock.
+    At most three statements, mostly one. A large file is on the disk, synced with its folder, before its row
+    is written. The file of a row that is rolled back stays behind; the same content finds its place again.
+    Rows are made in the order of which two uploads never deadlock.
     """
     by_digest = {data.sha256: data for data in files}
-    rows = RawFile.objects.filter(project=project, sha256__in=by_digest).defer("content")
-    found = {row.sha256: row for row in rows}
+    # Small content is sent even if it should be there; the large is not written to the disk again.
+    is_small = all(data.size <= settings.UPLOAD_INLINE_BYTES for data in by_digest.values())
+    found = {} if is_small else _stored(project, by_digest)
     if missing := sorted(by_digest.keys() - found.keys()):
         found |= _made(project, [_new_row(project, by_digest[sha256]) for sha256 in missing])
-    if len(found) < len(by_digest):
-        # Another upload of the same bytes was quicker: its row is the one.
-        found = {row.sha256: row for row in rows.all()}
+    # Those that were there, or that another upload was quicker to make.
+    if others := by_digest.keys() - found.keys():
+        found |= _stored(project, others)
     return found
 
 
+_FIND = """
+    SELECT id, project_id, sha256, size, storage_name FROM ingest_rawfile
+    WHERE project_id = %(project)s AND sha256 = ANY(%(digests)s)
+"""
 _MAKE = """
     INSERT INTO ingest_rawfile (project_id, sha256, size, content, storage_name)
     SELECT %(project)s, * FROM unnest(
@@ -86,6 +91,15 @@ _MAKE = """
     ON CONFLICT DO NOTHING
     RETURNING sha256, id
 """
+
+
+def _stored(project: Project, digests: Iterable[str]) -> dict[str, RawFile]:
+    """Those that are there, by digest; their content is read when it is asked for."""
+    with connection.cursor() as cursor:
+        cursor.execute(_FIND, {"project": project.pk, "digests": list(digests)})
+        names = ("id", "project_id", "sha256", "size", "storage_name")
+        rows = [RawFile.from_db("default", names, row) for row in cursor.fetchall()]
+    return {row.sha256: row for row in rows}
 
 
 def _made(project: Project, rows: Sequence[RawFile]) -> dict[str, RawFile]:

@@ -5,16 +5,15 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from operator import itemgetter
 from typing import Any
 
 from django.conf import settings
 from django.db import connection
 from django.db.models import Model, Q
-from django.db.models.functions import Left
 
 from benchdash.accounts.models import Project
 from benchdash.results.models import (
+    COMMIT_PREFIX,
     Alias,
     Configuration,
     ConfigurationContent,
@@ -29,7 +28,6 @@ from benchdash.results.versions import parse_version
 
 # More new names than this at once are a new suite and not typing mistakes.
 _LOOK_FOR_NEAREST = 50
-_COMMIT_PREFIX = 7
 
 
 @dataclass(slots=True)
@@ -51,7 +49,7 @@ class Place:
 
     product: Thing
     version: ServerVersion
-    hardware_id: int
+    hardware: Thing
     environment_id: int | None
     configuration_id: int
     content_id: int | None
@@ -72,21 +70,25 @@ def locate(project: Project, records: Sequence[RunRecord]) -> Located:
     A constant number of statements. Rows are made in the order of their keys, so that two uploads with the
     same new names wait for each other and never deadlock.
     """
-    things, new = _find_or_make_things(project, records)
+    environments = [_environment(project, record) for record in records]
+    contents = [_content(project, record) for record in records]
+    wanted = _Wanted.of(records, environments, contents)
+    found, new = _find_or_make_things(project, wanted)
+    things = found.things
     products = [things["product"][record.product] for record in records]
-    versions = _versions(project, products, records)
-    environments = _environments(project, records)
-    contents = _contents(project, records)
+    versions = _versions(project, found, products, records)
+    environment_ids = _find_or_make(project, Environment, environments, found.environments)
+    content_ids = _find_or_make(project, ConfigurationContent, contents, found.contents)
     _fill_hardware_facts(things["hardware"], records)
     _fill_workload_options(things["workload"], records)
     places = [
         Place(
             product=product,
             version=version,
-            hardware_id=things["hardware"][record.hardware].pk,
-            environment_id=environment,
+            hardware=things["hardware"][record.hardware],
+            environment_id=environment_ids[environment.digest] if environment else None,
             configuration_id=things["configuration"][record.configuration].pk,
-            content_id=content,
+            content_id=content_ids[content.digest] if content else None,
             workload=things["workload"][record.workload],
         )
         for record, product, version, environment, content in zip(
@@ -106,7 +108,7 @@ def version_name(version: str, build: str, commit: str | None) -> str:
     return " ".join(filter(None, [version, build, commit]))
 
 
-# --- named things -----------------------------------------------------------------------------------------
+# --- what is found by one statement ---------------------------------------------------------------------
 
 
 _MODELS: dict[str, type[Model]] = {
@@ -116,57 +118,183 @@ _MODELS: dict[str, type[Model]] = {
     "workload": Workload,
 }
 _OPTIONS = {kind: "thing.options" if kind == "workload" else "NULL::jsonb" for kind in _MODELS}
-# What was renamed is found by its old name, even where another thing has that name now.
-_FIND_THINGS = " UNION ALL ".join(
-    f"""
-    SELECT false, '{kind}', thing.name, thing.id, thing.name, {_OPTIONS[kind]}
-    FROM results_{kind} thing WHERE thing.project_id = %(project)s AND thing.name = ANY(%({kind})s)
-    UNION ALL
-    SELECT true, '{kind}', alias.name, thing.id, thing.name, {_OPTIONS[kind]}
-    FROM results_alias alias JOIN results_{kind} thing ON thing.id = alias.{kind}_id
-    WHERE alias.project_id = %(project)s AND alias.name = ANY(%({kind})s)
-    """  # noqa: S608 - of our own names
-    for kind in _MODELS
+_NO_VERSION = "NULL::bigint, NULL, NULL, NULL::timestamptz, NULL"
+_OF_VERSION = (
+    "version.product_id, version.build, version.commit, version.committed_at, version.sort_key"
+    " FROM results_serverversion version"
+)
+_OF_PRODUCTS = """
+    version.product_id IN (
+        SELECT id FROM results_product WHERE project_id = %(project)s AND name = ANY(%(product)s)
+        UNION ALL
+        SELECT product_id FROM results_alias WHERE project_id = %(project)s AND name = ANY(%(product)s)
+    )
+"""
+_FIND = " UNION ALL ".join(
+    [
+        *(
+            f"""
+            SELECT '{kind}', thing.name, thing.id, thing.name, {_OPTIONS[kind]}, {_NO_VERSION}
+            FROM results_{kind} thing
+            WHERE thing.project_id = %(project)s AND thing.name = ANY(%({kind})s)
+            """  # noqa: S608 - of our own names
+            for kind in _MODELS
+        ),
+        *(
+            f"""
+            SELECT '{kind} alias', alias.name, thing.id, thing.name, {_OPTIONS[kind]}, {_NO_VERSION}
+            FROM results_alias alias JOIN results_{kind} thing ON thing.id = alias.{kind}_id
+            WHERE alias.project_id = %(project)s AND alias.name = ANY(%({kind})s)
+            """  # noqa: S608 - of our own names
+            for kind in _MODELS
+        ),
+        # Each of the two by an index of its own.
+        f"""
+        SELECT 'version', version.version, version.id, version.version, NULL::jsonb, {_OF_VERSION}
+        WHERE version.project_id = %(project)s AND version.version = ANY(%(version)s)
+            AND version.commit IS NULL AND {_OF_PRODUCTS}
+        UNION ALL
+        SELECT 'version', version.version, version.id, version.version, NULL::jsonb, {_OF_VERSION}
+        WHERE LEFT(version.commit, {COMMIT_PREFIX}) = ANY(%(commit_prefix)s) AND {_OF_PRODUCTS}
+        UNION ALL
+        SELECT 'version alias', alias.name, version.id, version.version, NULL::jsonb, {_OF_VERSION}
+        JOIN results_alias alias ON alias.version_id = version.id
+        WHERE alias.project_id = %(project)s AND alias.name = ANY(%(version_name)s)
+        UNION ALL
+        SELECT 'environment', digest, id, '', NULL::jsonb, {_NO_VERSION} FROM results_environment
+        WHERE project_id = %(project)s AND digest = ANY(%(environment)s)
+        UNION ALL
+        SELECT 'content', digest, id, '', NULL::jsonb, {_NO_VERSION} FROM results_configurationcontent
+        WHERE project_id = %(project)s AND digest = ANY(%(content)s)
+        """,  # noqa: S608 - of our own names
+    ]
 )
 
 
-def _find_or_make_things(
-    project: Project, records: Sequence[RunRecord]
-) -> tuple[_Things, dict[str, list[str]]]:
-    """What the records name, by name or old name, and the names of each kind that are new."""
-    names = {kind: {getattr(record, kind) for record in records} for kind in _MODELS}
-    found = _find_things(project, names)
-    new = {kind: sorted(of_kind - found[kind].keys()) for kind, of_kind in names.items()}
-    for kind, of_kind in new.items():
-        manager = _MODELS[kind]._default_manager
-        manager.bulk_create(
-            (_MODELS[kind](project=project, name=name) for name in of_kind), ignore_conflicts=True
-        )
-    return (_find_things(project, names) if any(new.values()) else found), new
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """The parameters of the statement: the names that the records use, by what they are."""
+
+    parameters: Mapping[str, list[str]]
+
+    @classmethod
+    def of(
+        cls,
+        records: Sequence[RunRecord],
+        environments: Iterable[Environment | None],
+        contents: Iterable[ConfigurationContent | None],
+    ) -> "_Wanted":
+        versions = {record.version: parse_version(record.version).version for record in records}
+        names: dict[str, set[str]] = {
+            **{kind: {getattr(record, kind) for record in records} for kind in _MODELS},
+            "version": set(versions.values()),
+            "version_name": {
+                version_name(versions[one.version], one.build, one.commit and one.commit.lower())
+                for one in records
+            },
+            "commit_prefix": {one.commit[:COMMIT_PREFIX].lower() for one in records if one.commit},
+            "environment": {one.digest for one in environments if one},
+            "content": {one.digest for one in contents if one},
+        }
+        return cls({kind: sorted(of_kind) for kind, of_kind in names.items()})
 
 
-def _find_things(project: Project, names: Mapping[str, Collection[str]]) -> _Things:
-    found: _Things = {kind: {} for kind in _MODELS}
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What is there of that which is wanted.
+
+    ``versions`` are all that the records may name: those without a commit, and those whose commit begins as
+    one that is named. ``version_aliases`` are by product and old name; None where the name has no other.
+    """
+
+    things: _Things
+    versions: Sequence[ServerVersion]
+    version_aliases: Mapping[tuple[int, str], ServerVersion]
+    names_of_versions: Collection[str]
+    environments: dict[str, int]
+    contents: dict[str, int]
+
+
+def _find(project: Project, wanted: _Wanted) -> _Found:
     with connection.cursor() as cursor:
-        wanted = {kind: list(of_kind) for kind, of_kind in names.items()}
-        cursor.execute(_FIND_THINGS, {**wanted, "project": project.pk})
-        for _, kind, used, pk, name, options in sorted(cursor.fetchall(), key=itemgetter(0)):
-            found[kind][used] = Thing(pk, name, json.loads(options) if options else None)
-    return found
+        cursor.execute(_FIND, {**wanted.parameters, "project": project.pk})
+        rows = cursor.fetchall()
+    things: _Things = {kind: {} for kind in _MODELS}
+    versions: list[ServerVersion] = []
+    aliases: dict[tuple[int, str], ServerVersion] = {}
+    ids: dict[str, dict[str, int]] = {"environment": {}, "content": {}}
+    # What was renamed is found by its old name, even where another thing has that name now.
+    for kind, used, pk, name, options, *of_version in sorted(rows, key=_is_alias):
+        what = kind.removesuffix(" alias")
+        if what in things:
+            things[what][used] = Thing(pk, name, json.loads(options) if options else None)
+        elif what == "version":
+            version = _version_of(project, pk, name, of_version)
+            if kind == what:
+                versions.append(version)
+            else:
+                aliases[version.product_id, used] = version
+        else:
+            ids[kind][used] = pk
+    return _Found(
+        things,
+        versions,
+        aliases,
+        set(wanted.parameters["version_name"]),
+        ids["environment"],
+        ids["content"],
+    )
+
+
+def _is_alias(row: Sequence[Any]) -> bool:
+    return bool(row[0].endswith(" alias"))
+
+
+def _version_of(project: Project, pk: int, version: str, row: Sequence[Any]) -> ServerVersion:
+    product_id, build, commit, committed_at, sort_key = row
+    return ServerVersion(
+        pk=pk,
+        project_id=project.pk,
+        product_id=product_id,
+        version=version,
+        sort_key=sort_key,
+        build=build,
+        commit=commit,
+        committed_at=committed_at,
+    )
+
+
+# --- named things -----------------------------------------------------------------------------------------
+
+
+def _find_or_make_things(project: Project, wanted: _Wanted) -> tuple[_Found, dict[str, list[str]]]:
+    """What the records name, by name or old name, and the names of each kind that are new."""
+    found = _find(project, wanted)
+    new = {
+        kind: [name for name in wanted.parameters[kind] if name not in of_kind]
+        for kind, of_kind in found.things.items()
+    }
+    for kind, names in new.items():
+        if names:
+            rows = (_MODELS[kind](project=project, name=name) for name in names)
+            _MODELS[kind]._default_manager.bulk_create(rows, ignore_conflicts=True)
+    return (_find(project, wanted) if any(new.values()) else found), new
 
 
 def _find_or_make(
-    model: type[Model], project: Project, field: str, wanted: Mapping[str, Model]
-) -> dict[str, int]:
-    """The ids of rows of the project by ``field``."""
-    rows = model._default_manager.filter(project=project, **{f"{field}__in": list(wanted)})
-    if not wanted:
-        return {}
-    found = dict(rows.values_list(field, "pk"))
-    if missing := sorted(wanted.keys() - found.keys()):
-        model._default_manager.bulk_create([wanted[key] for key in missing], ignore_conflicts=True)
-        found = dict(rows.values_list(field, "pk"))
-    return found
+    project: Project,
+    model: type[Model],
+    wanted: Sequence[Environment | ConfigurationContent | None],
+    found: Mapping[str, int],
+) -> Mapping[str, int]:
+    """The ids of all that are wanted, by digest; of several with one digest the first is made."""
+    missing = {one.digest: one for one in reversed(wanted) if one and one.digest not in found}
+    if not missing:
+        return found
+    manager = model._default_manager
+    manager.bulk_create([missing[digest] for digest in sorted(missing)], ignore_conflicts=True)
+    made = manager.filter(project=project, digest__in=list(missing))
+    return {**found, **dict(made.values_list("digest", "pk"))}
 
 
 def _new_name_warnings(
@@ -192,36 +320,23 @@ _VersionKey = tuple[int, str, str, str | None]
 
 
 def _versions(
-    project: Project, products: Sequence[Thing], records: Sequence[RunRecord]
+    project: Project, found: _Found, products: Sequence[Thing], records: Sequence[RunRecord]
 ) -> list[ServerVersion]:
     """The server version of each record, whose product stands at the same place in ``products``."""
     parsed = [parse_version(record.version) for record in records]
-    candidates = _candidates({product.pk for product in products}, {one.version for one in parsed}, records)
-    commits = _known_commits(candidates, products, records)
+    commits = _known_commits(found.versions, products, records)
     keys: list[_VersionKey] = [
         (product.pk, version.version, record.build, commits.get((product.pk, record.commit or "")))
         for product, version, record in zip(products, parsed, records, strict=True)
     ]
     sort_keys = {key: version.sort_key for key, version in zip(keys, parsed, strict=True)}
-    found = {key: version for version in candidates if (key := _key(version)) in sort_keys}
-    found |= _version_aliases(project, sort_keys.keys() - found.keys())
-    if missing := sorted(sort_keys.keys() - found.keys(), key=lambda key: (*key[:3], key[3] or "")):
-        found |= _make_versions(project, missing, sort_keys)
-    versions = [found[key] for key in keys]
+    by_key = {key: version for version in found.versions if (key := _key(version)) in sort_keys}
+    by_key |= _version_aliases(project, found, sort_keys.keys() - by_key.keys())
+    if missing := sorted(sort_keys.keys() - by_key.keys(), key=lambda key: (*key[:3], key[3] or "")):
+        by_key |= _make_versions(project, missing, sort_keys)
+    versions = [by_key[key] for key in keys]
     _fill_commit_times(versions, records)
     return versions
-
-
-def _candidates(
-    products: Collection[int], versions: Collection[str], records: Iterable[RunRecord]
-) -> list[ServerVersion]:
-    """Among them are all versions that the records name, and all whose commit may be one that they name."""
-    prefixes = {record.commit[:_COMMIT_PREFIX].lower() for record in records if record.commit}
-    rows = ServerVersion.objects.filter(product__in=products)
-    without = Q(commit=None, version__in=versions)
-    if not prefixes:
-        return list(rows.filter(without))
-    return list(rows.annotate(prefix=Left("commit", _COMMIT_PREFIX)).filter(without | Q(prefix__in=prefixes)))
 
 
 def _key(version: ServerVersion) -> _VersionKey:
@@ -263,7 +378,7 @@ _MAKE_VERSIONS = """
         %(sort_keys)s::varchar[]
     )
     ON CONFLICT DO NOTHING
-    RETURNING id, product_id, version, build, commit
+    RETURNING id, product_id, version, build, commit, sort_key
 """
 
 
@@ -284,10 +399,8 @@ def _make_versions(
             },
         )
         rows = [
-            ServerVersion(
-                pk=pk, project_id=project.pk, product_id=product, version=version, build=build, commit=commit
-            )
-            for pk, product, version, build, commit in cursor.fetchall()
+            _version_of(project, pk, version, (product, build, commit, None, sort_key))
+            for pk, product, version, build, commit, sort_key in cursor.fetchall()
         ]
     made = {_key(row): row for row in rows}
     # Another upload may have made the others meanwhile.
@@ -305,16 +418,18 @@ def _find_versions(keys: Sequence[_VersionKey]) -> dict[_VersionKey, ServerVersi
     return {key: version for version in rows if (key := _key(version)) in set(keys)}
 
 
-def _version_aliases(project: Project, keys: Collection[_VersionKey]) -> dict[_VersionKey, ServerVersion]:
+def _version_aliases(
+    project: Project, found: _Found, keys: Collection[_VersionKey]
+) -> dict[_VersionKey, ServerVersion]:
     """Those of the versions that are called by an old name of their product's."""
-    if not keys:
-        return {}
-    rows = Alias.objects.filter(project=project, name__in={version_name(*key[1:]) for key in keys})
-    targets = {
-        (alias.version.product_id, alias.name): alias.version
-        for alias in rows.select_related("version")
-        if alias.version
-    }
+    targets = dict(found.version_aliases)
+    names = {version_name(*key[1:]) for key in keys}
+    # A short commit that is known by its whole name was not looked for by that one.
+    if others := names - set(found.names_of_versions):
+        rows = Alias.objects.filter(project=project, name__in=others, version__isnull=False)
+        for alias in rows.select_related("version"):
+            if alias.version:
+                targets[alias.version.product_id, alias.name] = alias.version
     named = {key: targets.get((key[0], version_name(*key[1:]))) for key in keys}
     return {key: version for key, version in named.items() if version}
 
@@ -333,22 +448,9 @@ def _fill_commit_times(versions: Sequence[ServerVersion], records: Sequence[RunR
 # --- contents ---------------------------------------------------------------------------------------------
 
 
-def _environments(project: Project, records: Sequence[RunRecord]) -> list[int | None]:
-    digests = [_digest(dict(record.environment)) if record.environment else "" for record in records]
-    wanted = {
-        digest: Environment(project=project, digest=digest, facts=dict(record.environment))
-        for digest, record in zip(digests, records, strict=True)
-        if digest
-    }
-    ids = _find_or_make(Environment, project, "digest", wanted)
-    return [ids.get(digest) for digest in digests]
-
-
-def _contents(project: Project, records: Sequence[RunRecord]) -> list[int | None]:
-    contents = [_content(project, record) for record in records]
-    wanted = {content.digest: content for content in reversed(contents) if content}
-    ids = _find_or_make(ConfigurationContent, project, "digest", wanted)
-    return [ids[content.digest] if content else None for content in contents]
+def _environment(project: Project, record: RunRecord) -> Environment | None:
+    facts = dict(record.environment)
+    return Environment(project=project, digest=_digest(facts), facts=facts) if facts else None
 
 
 def _content(project: Project, record: RunRecord) -> ConfigurationContent | None:

@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
-from django.db.models.functions import Now
+from django.db.models.functions import Left, Now
 from django.utils import timezone
 
 from benchdash.accounts.models import Project, User
@@ -14,6 +14,8 @@ from benchdash.results.readings import HIGHER, LOWER
 
 UNKNOWN_VERSION = "unknown"
 DEFAULT_CONFIGURATION = "default"
+# Commits that agree in so many digits may be one.
+COMMIT_PREFIX = 7
 
 
 class Product(models.Model):
@@ -51,6 +53,8 @@ class ServerVersion(models.Model):
                 name="commit_is_7_to_40_hex_digits",
             ),
         ]
+        # An upload looks for the one commit that it may mean.
+        indexes = [models.Index(Left("commit", COMMIT_PREFIX), "product", name="version_by_commit")]
 
     def __str__(self) -> str:
         return version_name(self.version, self.build, self.commit)

@@ -16,7 +16,7 @@ from benchdash.results.checks import RecordError, check_records
 from benchdash.results.dimensions import Place, differing_options, locate
 from benchdash.results.models import IntervalSamples, Measurement, Run, Series
 from benchdash.results.readings import HIGHER, LOWER, Reading
-from benchdash.results.records import RunRecord
+from benchdash.results.records import RunRecord, SampleTable
 from benchdash.results.series import (
     Identity,
     adopt_or_refuse_units,
@@ -30,6 +30,7 @@ __all__ = [
     "Recorded",
     "hold_results",
     "reassign_series",
+    "record_new_uploads",
     "record_runs",
     "record_uploads",
     "remove_runs",
@@ -40,9 +41,14 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """The runs in the order of their records, and what their sender should know."""
+    """What was recorded of one upload, and what its sender should know.
+
+    The runs in the order of their records, where each belongs, and how many readings it has.
+    """
 
     runs: list[Run]
+    places: list[Place]
+    readings: list[int]
     warnings: list[str]
 
 
@@ -63,12 +69,34 @@ def record_uploads(
     whose key is gone are removed. ``quiet``: nobody is mailed for what analysis finds.
     Raises RecordError, with nothing stored, for records that the history cannot hold.
     """
-    for records in records_by_upload.values():
-        check_records(records)
     again = set(
         Run.objects.filter(upload_id__in=records_by_upload).values_list("upload_id", flat=True).distinct()
     )
     hold_results(project, alone=bool(again))
+    return _record(project, records_by_upload, again=again, quiet=quiet)
+
+
+def record_new_uploads(
+    project: Project, records_by_upload: Mapping[int, Sequence[RunRecord]], *, quiet: bool = False
+) -> dict[int, Recorded]:
+    """As record_uploads, for uploads that the caller's transaction has made: nothing hangs on them yet.
+
+    The caller rolls back where this raises.
+    """
+    hold_results(project, alone=False)
+    return _record(project, records_by_upload, again=set(), quiet=quiet)
+
+
+def _record(
+    project: Project,
+    records_by_upload: Mapping[int, Sequence[RunRecord]],
+    *,
+    again: Collection[int],
+    quiet: bool,
+) -> dict[int, Recorded]:
+    """``again`` are those of the uploads that have runs already; the caller holds the results."""
+    for records in records_by_upload.values():
+        check_records(records)
     every_record = [record for records in records_by_upload.values() for record in records]
     located = locate(project, every_record)
     left = _delete_other_runs({upload_id: records_by_upload[upload_id] for upload_id in again})
@@ -76,19 +104,19 @@ def record_uploads(
     option_warnings = [
         _option_warning(place, record) for place, record in zip(located.places, every_record, strict=True)
     ]
+    if again:
+        IntervalSamples.objects.filter(run__upload_id__in=again).delete()
     runs, anew = _write_runs(project, upload_ids, located.places, every_record, option_warnings)
-    _write_samples(runs, every_record, anew=anew)
-    identities = [
-        _identity(place, record) for place, record in zip(located.places, every_record, strict=True)
-    ]
     read = [
-        (run.pk, identity, record.readings)
-        for run, identity, record in zip(runs, identities, every_record, strict=True)
+        (run.pk, _identity(place, record), record.readings)
+        for run, place, record in zip(runs, located.places, every_record, strict=True)
     ]
     _measure(project, read, anew=anew, left=left, quiet=quiet)
-    recorded: dict[int, Recorded] = {upload_id: Recorded([], []) for upload_id in records_by_upload}
-    for upload_id, run in zip(upload_ids, runs, strict=True):
+    recorded: dict[int, Recorded] = {upload_id: Recorded([], [], [], []) for upload_id in records_by_upload}
+    for upload_id, run, place, record in zip(upload_ids, runs, located.places, every_record, strict=True):
         recorded[upload_id].runs.append(run)
+        recorded[upload_id].places.append(place)
+        recorded[upload_id].readings.append(len(record.readings))
     unsaid = dict(located.new_names)
     for upload_id, records in records_by_upload.items():
         names = {(kind, getattr(record, kind)) for record in records for kind, _ in located.new_names}
@@ -110,7 +138,7 @@ def remove_runs_of(project: Project, upload_ids: Collection[int], *, quiet: bool
     """As remove_runs, for many uploads at once."""
     hold_results(project, alone=True)
     run_ids = list(Run.objects.filter(upload_id__in=upload_ids).values_list("pk", flat=True))
-    _settle(left=_delete_runs(run_ids), entered=set(), quiet=quiet)
+    _settle(left=_delete_runs(run_ids), quiet=quiet)
     return len(run_ids)
 
 
@@ -146,7 +174,7 @@ def touch(series_ids: Iterable[int], *, quiet: bool) -> None:
     if not ids:
         return
     with connection.cursor() as cursor:
-        cursor.execute(_TOUCH, {"series": ids, "at": timezone.now(), "quiet": quiet})
+        cursor.execute(_TOUCH, {"touched": ids, "at": timezone.now(), "quiet": quiet})
     ring_analysis()
 
 
@@ -206,14 +234,24 @@ _RUN_COLUMNS = {
 _RUN_FACTS = [name for name in _RUN_COLUMNS if name not in ("upload_id", "key")]
 # One text for all rows: the driver takes milliseconds for some thousand parameters.
 _WRITE_RUNS = f"""
-    INSERT INTO results_run ({", ".join(_RUN_COLUMNS)}, recorded_at, excluded_reason)
-    SELECT {", ".join(_RUN_COLUMNS)}, %(now)s, ''
-    FROM json_to_recordset(%(rows)s::json) AS given (
-        {", ".join(f"{name} {kind}" for name, kind in _RUN_COLUMNS.items())}
+    WITH written AS (
+        INSERT INTO results_run ({", ".join(_RUN_COLUMNS)}, recorded_at, excluded_reason)
+        SELECT {", ".join(_RUN_COLUMNS)}, %(now)s, ''
+        FROM json_to_recordset(%(runs)s::json) AS given (
+            {", ".join(f"{name} {kind}" for name, kind in _RUN_COLUMNS.items())}
+        )
+        ON CONFLICT (upload_id, key) DO UPDATE
+        SET {", ".join(f"{name} = excluded.{name}" for name in _RUN_FACTS)}
+        RETURNING upload_id, key, id, xmax <> 0 AS was_there -- as only rows have that were there before
+    ), sampled AS (
+        INSERT INTO results_intervalsamples (run_id, source, columns, rows)
+        SELECT id, source, columns, rows::float8[]
+        FROM json_to_recordset(%(samples)s::json) AS given (
+            upload_id bigint, key varchar, source varchar, columns varchar[], rows text
+        ) JOIN written USING (upload_id, key)
+        ON CONFLICT (run_id, source) DO UPDATE SET columns = excluded.columns, rows = excluded.rows
     )
-    ON CONFLICT (upload_id, key) DO UPDATE
-    SET {", ".join(f"{name} = excluded.{name}" for name in _RUN_FACTS)}
-    RETURNING upload_id, key, id, xmax <> 0 -- as only rows have that were there before
+    SELECT upload_id, key, id, was_there FROM written
 """  # noqa: S608 - of our own names
 
 
@@ -224,7 +262,7 @@ def _write_runs(
     records: Sequence[RunRecord],
     option_warnings: Sequence[str],
 ) -> tuple[list[Run], bool]:
-    """The runs in the order of their records, and whether any was there before."""
+    """The runs in the order of their records, stored with their samples, and whether any was there before."""
     runs = [
         Run(
             project=project,
@@ -232,7 +270,7 @@ def _write_runs(
             key=record.key,
             version_id=place.version.pk,
             branch=record.branch,
-            hardware_id=place.hardware_id,
+            hardware_id=place.hardware.pk,
             environment_id=place.environment_id,
             configuration_id=place.configuration_id,
             content_id=place.content_id,
@@ -253,9 +291,17 @@ def _write_runs(
         )
     ]
     in_order = sorted(runs, key=lambda run: (run.upload_id, run.key))
-    rows = json.dumps([{name: getattr(run, name) for name in _RUN_COLUMNS} for run in in_order], default=str)
+    rows = [{name: getattr(run, name) for name in _RUN_COLUMNS} for run in in_order]
+    samples = [
+        {"upload_id": run.upload_id, "key": run.key, **_sample_row(table)}
+        for run, record in zip(runs, records, strict=True)
+        for table in record.samples
+    ]
     with connection.cursor() as cursor:
-        cursor.execute(_WRITE_RUNS, {"rows": rows, "now": timezone.now()})
+        cursor.execute(
+            _WRITE_RUNS,
+            {"runs": json.dumps(rows, default=str), "samples": json.dumps(samples), "now": timezone.now()},
+        )
         written = cursor.fetchall()
     ids = {(upload_id, key): pk for upload_id, key, pk, _ in written}
     for run in runs:
@@ -263,11 +309,21 @@ def _write_runs(
     return runs, any(was_there for *_, was_there in written)
 
 
+def _sample_row(table: SampleTable) -> dict[str, Any]:
+    return {"source": table.source, "columns": table.columns, "rows": _array(table.rows)}
+
+
+def _array(rows: Sequence[Sequence[float | None]]) -> str:
+    """The rows as PostgreSQL writes them: as arrays of the driver they would take ten times the memory."""
+    cells = (",".join("NULL" if cell is None else repr(cell) for cell in row) for row in rows)
+    return "{" + ",".join(f"{{{row}}}" for row in cells) + "}"
+
+
 def _identity(place: Place, record: RunRecord) -> Identity:
     return Identity(
         workload_id=place.workload.pk,
         product_id=place.product.pk,
-        hardware_id=place.hardware_id,
+        hardware_id=place.hardware.pk,
         threads=record.threads,
         configuration_id=place.configuration_id,
         branch=record.branch,
@@ -304,31 +360,6 @@ def _delete_runs(run_ids: Collection[int]) -> set[int]:
     return left
 
 
-_WRITE_SAMPLES = """
-    INSERT INTO results_intervalsamples (run_id, source, columns, rows)
-    VALUES (%s, %s, %s::varchar[], %s::float8[])
-"""
-
-
-def _write_samples(runs: Sequence[Run], records: Sequence[RunRecord], *, anew: bool) -> None:
-    if anew:
-        IntervalSamples.objects.filter(run__in=[run.pk for run in runs]).delete()
-    tables = [
-        (run.pk, table.source, list(table.columns), _array(table.rows))
-        for run, record in zip(runs, records, strict=True)
-        for table in record.samples
-    ]
-    if tables:
-        with connection.cursor() as cursor:
-            cursor.executemany(_WRITE_SAMPLES, tables)
-
-
-def _array(rows: Sequence[Sequence[float | None]]) -> str:
-    """The rows as PostgreSQL writes them: as arrays of the driver they would take ten times the memory."""
-    cells = (",".join("NULL" if cell is None else repr(cell) for cell in row) for row in rows)
-    return "{" + ",".join(f"{{{row}}}" for row in cells) + "}"
-
-
 # --- measurements -----------------------------------------------------------------------------------------
 
 _Row = tuple[int, int, float, float | None, float | None]
@@ -336,7 +367,14 @@ _Row = tuple[int, int, float, float | None, float | None]
 _Read = Sequence[tuple[int, Identity, Sequence[Reading]]]
 """The readings of each run, by its id, with what their series share."""
 
-_WRITE_MEASUREMENTS = """
+_TOUCH = """
+    INSERT INTO results_touchedseries AS touched (series_id, touched_at, due_since, quiet)
+    -- now() is the start of the transaction: nothing that it records is older.
+    SELECT series_id, %(at)s, now(), %(quiet)s FROM unnest(%(touched)s::bigint[]) AS series_id
+    ON CONFLICT (series_id) DO UPDATE
+    SET touched_at = excluded.touched_at, quiet = touched.quiet AND excluded.quiet
+"""
+_MEASURE = """
     INSERT INTO results_measurement AS measurement (series_id, run_id, value, low, high)
     SELECT * FROM unnest(
         %(series)s::bigint[], %(runs)s::bigint[],
@@ -347,18 +385,12 @@ _WRITE_MEASUREMENTS = """
     WHERE (measurement.value, measurement.low, measurement.high)
         IS DISTINCT FROM (excluded.value, excluded.low, excluded.high)
 """
+_MEASURE_AND_TOUCH = f"WITH measured AS ({_MEASURE}) {_TOUCH}"
 # What the series of one scaling curve share.
 _OF_A_CURVE = [name for name in Series.IDENTITY if name not in ("threads", "metric")]
 _DELETE_MEASUREMENTS = """
     DELETE FROM results_measurement
     WHERE (series_id, run_id) IN (SELECT * FROM unnest(%(series)s::bigint[], %(runs)s::bigint[]))
-"""
-_TOUCH = """
-    INSERT INTO results_touchedseries AS touched (series_id, touched_at, due_since, quiet)
-    -- now() is the start of the transaction: nothing that it records is older.
-    SELECT series_id, %(at)s, now(), %(quiet)s FROM unnest(%(series)s::bigint[]) AS series_id
-    ON CONFLICT (series_id) DO UPDATE
-    SET touched_at = excluded.touched_at, quiet = touched.quiet AND excluded.quiet
 """
 
 
@@ -379,8 +411,9 @@ def _measure(project: Project, read: _Read, *, anew: bool, left: set[int], quiet
         (one.pk, run_id, float(r.value), _float(r.low), _float(r.high)) for one, run_id, r in measured
     )
     gone = _delete_measurements([run_id for run_id, _, _ in read], stay=rows) if anew else set()
-    _write_measurements(rows)
-    _settle(left=left | gone, entered={one.pk for one in series}, quiet=quiet)
+    if rows:
+        _write_measurements(rows, quiet=quiet)
+    _settle(left=(left | gone) - {one.pk for one in series}, quiet=quiet)
 
 
 def _delete_measurements(run_ids: Collection[int], *, stay: Sequence[_Row]) -> set[int]:
@@ -393,11 +426,15 @@ def _delete_measurements(run_ids: Collection[int], *, stay: Sequence[_Row]) -> s
     return {series for series, _ in gone}
 
 
-def _write_measurements(rows: Sequence[_Row]) -> None:
-    if rows:
-        names = ("series", "runs", "values", "lows", "highs")
-        with connection.cursor() as cursor:
-            cursor.execute(_WRITE_MEASUREMENTS, _columns(names, rows))
+def _write_measurements(rows: Sequence[_Row], *, quiet: bool) -> None:
+    """The series that they enter are due for analysis from now on."""
+    columns = _columns(("series", "runs", "values", "lows", "highs"), rows)
+    touched = list(dict.fromkeys(columns["series"]))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _MEASURE_AND_TOUCH, {**columns, "touched": touched, "at": timezone.now(), "quiet": quiet}
+        )
+    ring_analysis()
 
 
 def _float(value: float | None) -> float | None:
@@ -408,18 +445,18 @@ def _columns(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, l
     return {name: [row[i] for row in rows] for i, name in enumerate(names)}
 
 
-def _settle(*, left: set[int], entered: set[int], quiet: bool) -> None:
-    """Delete the series that were left empty; the others, left or entered, are due for analysis.
+def _settle(*, left: set[int], quiet: bool) -> None:
+    """Delete those of the series that were left empty; the others are due for analysis.
 
     Derived series are left to analysis, which fills or deletes them; those of an emptied series are due too.
     """
-    empty = _emptied(left - entered) if left - entered else set()
+    empty = _emptied(left) if left else set()
     curves: set[int] = set()
     if empty:
         gone = Series.objects.filter(pk__in=empty, **{name: OuterRef(name) for name in _OF_A_CURVE})
         curves = set(Series.objects.filter(Exists(gone), is_derived=True).values_list("pk", flat=True))
         Series.objects.filter(pk__in=empty).delete()
-    touch((left | entered | curves) - empty, quiet=quiet)
+    touch((left | curves) - empty, quiet=quiet)
 
 
 def _emptied(series_ids: Collection[int]) -> set[int]:
