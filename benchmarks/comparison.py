@@ -196,7 +196,7 @@ def _of_tools(rng: np.random.Generator) -> Comparison:
     def side() -> Sample:
         samples = np.exp(_RUN_SD * rng.normal(size=10))
         mean, half = float(samples.mean()), float(_T_10_SAMPLES * samples.std(ddof=1) / np.sqrt(10))
-        return Sample([mean], interval=ToolInterval(mean - half, mean + half, 10))
+        return Sample([mean], tool_interval=ToolInterval(mean - half, mean + half, 10))
 
     return _compare(side(), side())
 

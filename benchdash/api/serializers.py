@@ -15,7 +15,7 @@ from benchdash.articles.addresses import LONGEST_QUERY, PAGES
 from benchdash.articles.models import LONGEST_TITLE, Article, Block
 from benchdash.articles.queries import runs_since
 from benchdash.articles.services import LONGEST_PROSE, LONGEST_TEXT, MOST_BLOCKS
-from benchdash.regressions.detection.compare import Basis
+from benchdash.regressions.detection.scatter import Basis
 from benchdash.regressions.models import ChangePoint, Comment, Incident
 from benchdash.regressions.queries import evidence, what_changed
 from benchdash.regressions.sweeps.conditions import Kind

@@ -90,7 +90,7 @@ class Line:
         if len(self.points) < 2:
             return None
         base, newest = self.points[index], self.points[-1]
-        floor = self._levels.floor({base.run_id, newest.run_id})
+        floor = self._levels.floor(base.run_id, newest.run_id)
         comparison = compare_samples(
             Sample(base.values, base.sessions),
             Sample(newest.values, newest.sessions),

@@ -11,14 +11,8 @@ from benchdash.dashboard.columns import short_id
 from benchdash.dashboard.navigation import page_url
 from benchdash.regressions.branch_table import EVERY_ROW, Around, Base, Rows, branch_table, day, group_name
 from benchdash.regressions.column_names import names
-from benchdash.regressions.comparison import (
-    Column,
-    ComparisonTable,
-    RelativeTo,
-    Row,
-    SelectorError,
-    compare_columns,
-)
+from benchdash.regressions.comparison import Column, ComparisonTable, SelectorError, compare_columns
+from benchdash.regressions.rows import RelativeTo, Row
 from benchdash.results.queries import Point
 from benchdash.results.workload_groups import Grouping
 

@@ -10,10 +10,12 @@ from benchdash.dashboard.charts import pair as charts
 from benchdash.dashboard.charts.common import Figure
 from benchdash.dashboard.series_words import threads_words
 from benchdash.dashboard.verdict_words import note
+from benchdash.regressions.cells import Cell, RowKey
 from benchdash.regressions.comparability import row_words
-from benchdash.regressions.comparison import Cell, ComparisonTable, Row, RowKey, row_order
+from benchdash.regressions.comparison import ComparisonTable
 from benchdash.regressions.detection import Comparison
 from benchdash.regressions.pair_words import Claim
+from benchdash.regressions.rows import Row, row_order
 from benchdash.results import metrics
 from benchdash.results.metrics import FAMILIES
 

@@ -10,7 +10,8 @@ from benchdash.dashboard.charts import compare as charts
 from benchdash.dashboard.charts.common import Figure
 from benchdash.dashboard.charts.compare import Line, Scale, Value
 from benchdash.dashboard.series_words import threads_words
-from benchdash.regressions.comparison import ComparisonTable, Row, geometric_mean
+from benchdash.regressions.comparison import ComparisonTable
+from benchdash.regressions.rows import Row, geometric_mean
 
 _CURVE_HEIGHT: Final = 340
 

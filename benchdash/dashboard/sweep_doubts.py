@@ -12,8 +12,8 @@ from benchdash.regressions.comparability import (
     single_runs,
     told_doubts,
 )
-from benchdash.regressions.comparison import Row
 from benchdash.regressions.queries import Difference
+from benchdash.regressions.rows import Row
 from benchdash.regressions.sweeps.conditions import Point, Sweep
 from benchdash.results.models import Run
 

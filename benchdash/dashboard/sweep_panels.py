@@ -12,7 +12,7 @@ from benchdash.dashboard.charts.compare import Line, Scale, Value
 from benchdash.dashboard.charts.sweep import against_values, thread_lines
 from benchdash.dashboard.panels import TableRow, curves_and_bars, means_of, note_of
 from benchdash.dashboard.series_words import threads_words
-from benchdash.regressions.comparison import Row
+from benchdash.regressions.rows import Row
 from benchdash.regressions.sweeps.table import SweepTable
 from benchdash.regressions.sweeps.values import positions
 

@@ -6,7 +6,7 @@ from typing import Final, get_args
 
 from benchdash.dashboard import numbers
 from benchdash.regressions.detection import Comparison
-from benchdash.regressions.detection.compare import Basis
+from benchdash.regressions.detection.scatter import Basis
 
 NOISE: Final[Mapping[Basis, str]] = {
     "history": "history",

@@ -6,31 +6,26 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Final
 
+import numpy as np
 from django.db.models import Case, Max, Min, When
 from django.db.models.functions import TruncDate
 
 from benchdash.accounts.models import Project
+from benchdash.regressions.cells import Cell, RowKey, cell_of
 from benchdash.regressions.comparison import (
     MOST_CANDIDATES,
-    Cell,
     Column,
     ComparisonTable,
-    Noise,
-    RelativeTo,
-    RowKey,
     Selector,
     SelectorError,
-    cell_of,
     columns_of,
     compare_columns,
-    compared_rows,
-    geometric_mean,
-    group_summaries,
     threads_in,
 )
-from benchdash.regressions.noise_floors import Levels, NoiseFloor
+from benchdash.regressions.noise_floors import Floors, Histories, Levels
 from benchdash.regressions.options import equivalence_margin
 from benchdash.regressions.queries import change_points, places
+from benchdash.regressions.rows import Noise, Pairs, RelativeTo, compared_rows, group_summaries, summary_of
 from benchdash.results.baselines import Stream, baselines
 from benchdash.results.models import Baseline, Run, Series
 from benchdash.results.queries import Point, histories, positions
@@ -205,7 +200,7 @@ def branch_table(
         base=branch._replace(version=base_group.version) if base_group else _column(base, branch),
         columns=tuple(branch._replace(version=group.version) for group in groups),
         rows=tuple(found),
-        geomean=tuple(geometric_mean(found, index) for index in range(len(groups))),
+        geomean=summary_of(found).geomean,
         groups=group_summaries(found, grouping.names) if grouping else (),
         margin=margin,
     )
@@ -320,16 +315,20 @@ def _noise(points: _Points, series: Mapping[int, Series], columns: Sequence[Hash
     ``columns`` are positions, that of the base first, None where it is no group of the branch.
     """
     changed = change_points(series)
-    histories = {
-        _row_key(series[pk]): Levels.of(
-            found, places(changed.get(pk, ()), found).keys(), [point.position for point in found]
-        )
-        for pk, found in points.items()
-    }
+    known = Histories.of(
+        [
+            Levels.of(found, places(changed.get(pk, ()), found).keys(), [point.position for point in found])
+            for pk, found in points.items()
+        ]
+    )
+    index_of = {_row_key(series[pk]): at for at, pk in enumerate(points)}
+    position = known.coded(columns)
 
-    def noise(row: RowKey, one: int, other: int) -> NoiseFloor | None:
-        compared = {columns[one], columns[other]}
-        levels = histories.get(row)
-        return levels.floor(compared) if levels else None
+    def noise(pairs: Pairs) -> Floors:
+        of_row = np.array([index_of.get(row, -1) for row in pairs.keys])
+        which = of_row[pairs.rows]
+        without = np.stack((position[pairs.before], position[pairs.after]), axis=1)
+        floors = known.floors(which, without)
+        return Floors(floors.sd, np.where(which >= 0, floors.worth, 0))
 
     return noise

@@ -5,9 +5,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from benchdash.regressions.comparison import Cell, Column, ComparisonTable, Row, RowKey
+from benchdash.regressions.cells import Cell, RowKey
+from benchdash.regressions.comparison import Column, ComparisonTable
 from benchdash.regressions.detection import Comparison
 from benchdash.regressions.queries import Difference, differences, differing
+from benchdash.regressions.rows import Row
 from benchdash.regressions.told import are_equally_long, data_size, seconds
 from benchdash.results.models import Run
 

@@ -4,7 +4,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from benchdash.regressions.comparison import Cell, Column, ComparisonTable
+from benchdash.regressions.cells import Cell
+from benchdash.regressions.comparison import Column, ComparisonTable
 from benchdash.regressions.detection.curves import CurvePoint, Shape, shape_of
 from benchdash.regressions.detection.usl import Scalability, fit_scalability
 from benchdash.results.readings import HIGHER

@@ -12,11 +12,12 @@ from typing import Literal
 from django.db.models import Exists, OuterRef, QuerySet
 
 from benchdash.accounts.models import Project
-from benchdash.regressions.comparison import Noise, Row, RowKey, cell_of, compared_rows
+from benchdash.regressions.cells import RowKey, cell_of
 from benchdash.regressions.detection import find_shifts
-from benchdash.regressions.noise_floors import Levels, NoiseFloor
+from benchdash.regressions.noise_floors import Floors, Levels, NoiseFloor
 from benchdash.regressions.options import equivalence_margin
 from benchdash.regressions.places import UNWATCHED_METRICS
+from benchdash.regressions.rows import Noise, Row, compared_rows
 from benchdash.results.models import Measurement, Run, Series
 from benchdash.results.queries import Point, find_series, histories
 from benchdash.results.versions import COMMIT
@@ -177,7 +178,7 @@ def _rows(pairs: Iterable[_Pair], *, margin: float, grouping: Grouping) -> list[
 
 
 def _by_row(floors: Mapping[RowKey, NoiseFloor | None]) -> Noise:
-    return lambda row, _one, _other: floors[row]
+    return lambda pairs: Floors.of(floors[row] for row, _, _ in pairs.each())
 
 
 def _floor(before: Sequence[Point]) -> NoiseFloor | None:

@@ -5,16 +5,17 @@ scatter holds what changed from one to the next besides.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from math import nan, sqrt
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import median
-from typing import Final
+from typing import Final, NamedTuple
 
+import numpy as np
 from django.db.models import Q
 
-from benchdash.regressions.detection import level_scatter
+from benchdash.regressions.detection import LevelHistories
+from benchdash.regressions.detection.noise import Floats
+from benchdash.regressions.detection.scatter import Bools, Ints
 from benchdash.regressions.queries import change_points, places
 from benchdash.results.models import Series
 from benchdash.results.point_rows import PointRow, point_rows
@@ -23,6 +24,8 @@ from benchdash.results.queries import Point
 # So many runs of a series, those that came in last, tell its noise: it changes with time.
 _NEWEST_RUNS: Final = 36
 _MOST_WORTH: Final = 19.0
+# Values that were the same each time are known to scatter little: no comparison believes less than 0.1 %.
+_UNSEEN: Final = 1e-9
 
 Key = tuple[str, int | None]
 """The name of a workload and a thread count."""
@@ -31,12 +34,34 @@ PlaceKey = tuple[int, str, int, int, str]
 """Ids and names of product, build, hardware, configuration, counterpart."""
 
 
-@dataclass(frozen=True, slots=True)
-class NoiseFloor:
+class NoiseFloor(NamedTuple):
     """Standard deviation of the logs of single runs, or sessions, and the degrees of freedom it is worth."""
 
     sd: float
     worth: float
+
+
+@dataclass(frozen=True, slots=True)
+class Floors:
+    """Many noise floors, one element each; NaN and 0 where nothing is known."""
+
+    sd: Floats
+    worth: Floats
+
+    @classmethod
+    def of(cls, floors: Iterable[NoiseFloor | None]) -> "Floors":
+        sd, worth = np.array([one or (np.nan, 0.0) for one in floors], dtype=float).reshape(-1, 2).T
+        return cls(sd, worth)
+
+    def __getitem__(self, at: int) -> NoiseFloor | None:
+        return NoiseFloor(float(self.sd[at]), float(self.worth[at])) if self.worth[at] else None
+
+    def where(self, holds: Bools, others: "Floors") -> "Floors":
+        """These where that ``holds``, else the others."""
+        return Floors(np.where(holds, self.sd, others.sd), np.where(holds, self.worth, others.worth))
+
+    def where_known_else(self, others: "Floors") -> "Floors":
+        return self.where(self.worth > 0, others)
 
 
 @dataclass(frozen=True)
@@ -63,72 +88,98 @@ class Levels:
         runs = median([point.independent for point in points]) if points else 1
         return cls([point.value for point in points], names, runs, starts)
 
-    @cached_property
-    def all_names(self) -> frozenset[Hashable]:
-        return frozenset(self.names)
+    def floor(self, *without: Hashable) -> NoiseFloor | None:
+        """From the groups that do not take part in the comparison, of which there are two at most; None where
+        they are too few.
+        """
+        histories = Histories.of([self])
+        left_out = histories.coded([*without, None, None][:2])
+        return histories.floors(np.zeros(1, np.int64), left_out[None])[0]
 
-    def floor(self, without: Collection[Hashable] = ()) -> NoiseFloor | None:
-        """From the groups that do not take part in the comparison; None where they are too few."""
-        values = self.values
-        if without:
-            values = [
-                nan if name in without else value for name, value in zip(self.names, values, strict=True)
-            ]
-        scatter = level_scatter(values, self.starts)
-        if scatter is None or not scatter[0]:
-            return None
-        sd, worth = scatter
+
+@dataclass(frozen=True, slots=True)
+class Histories:
+    """Levels of many series; ``runs`` as of each."""
+
+    levels: LevelHistories
+    runs: Floats
+
+    @classmethod
+    def of(cls, levels: Sequence[Levels]) -> "Histories":
+        return cls(
+            LevelHistories.of(
+                [one.values for one in levels], [one.starts for one in levels], [one.names for one in levels]
+            ),
+            np.array([one.runs for one in levels], dtype=float),
+        )
+
+    def coded(self, names: Sequence[Hashable]) -> Ints:
+        """For ``floors``: what a name is there, or that no group has it."""
+        return self.levels.coded(names)
+
+    def floors(self, which: Ints, without: Ints) -> Floors:
+        """Of histories (indexes), each without the groups of two names (codes; shape (asked, 2))."""
+        sd, worth = self.levels.scatter(which, without)
         # A group of n independent runs, or sessions, scatters less by the root of n.
-        return NoiseFloor(sd * sqrt(self.runs), worth)
+        return Floors(np.maximum(sd, _UNSEEN) * np.sqrt(self.runs[which]), worth)
+
+
+Place = tuple[PlaceKey, str, Key]
+"""A place, a metric, and a workload with its thread count."""
 
 
 @dataclass(frozen=True)
 class NoiseFloors:
-    """The histories at some places, by place, metric, and workload with thread count."""
+    """The histories at some places: indexes of ``histories``."""
 
-    of_branches: Mapping[tuple[PlaceKey, str, Key], Sequence[Levels]]
-    of_releases: Mapping[tuple[PlaceKey, str, Key], Sequence[Levels]]
-    # Most rows are asked of for many columns, whose versions have no part in the history.
-    _known: dict[tuple[int, frozenset[Hashable]], NoiseFloor | None] = field(default_factory=dict)
+    histories: Histories
+    of_branches: Mapping[Place, Sequence[int]]
+    of_releases: Mapping[Place, Sequence[int]]
 
-    def at(self, place: PlaceKey, metric: str, key: Key, *, versions: frozenset[int]) -> NoiseFloor | None:
-        """The floor of one row at one place, from all versions but these (ids)."""
-        which = place, metric, key
-        for histories_of in (self.of_branches, self.of_releases):
-            if floor := self._floor(histories_of.get(which, ()), versions):
-                return floor
-        return None
+    def at(self, place: PlaceKey, metric: str, key: Key, *, versions: Collection[int]) -> NoiseFloor | None:
+        """The floor of one row at one place, from all versions but these (ids), two at most."""
+        without = np.array([[*versions, 0, 0][:2]])
+        return self.floors([(place, metric, key)], np.zeros(1, np.int64), without)[0]
 
-    def _floor(self, found: Sequence[Levels], versions: frozenset[int]) -> NoiseFloor | None:
-        floors = [self._floor_of(levels, levels.all_names & versions) for levels in found]
-        return pooled([one for one in floors if one])
+    def floors(self, at: Sequence[Place], which: Ints, versions: Ints) -> Floors:
+        """Those of ``at`` (indexes), each without two versions (ids; shape (asked, 2))."""
+        distinct, places = np.unique(versions, return_inverse=True)
+        without = self.histories.coded(distinct.tolist())[places.reshape(versions.shape)]
+        return self._pooled(self.of_branches, at, which, without).where_known_else(
+            self._pooled(self.of_releases, at, which, without)
+        )
 
-    def _floor_of(self, levels: Levels, without: frozenset[Hashable]) -> NoiseFloor | None:
-        asked = id(levels), without
-        if asked not in self._known:
-            self._known[asked] = levels.floor(without)
-        return self._known[asked]
+    def _pooled(
+        self, of: Mapping[Place, Sequence[int]], at: Sequence[Place], which: Ints, without: Ints
+    ) -> Floors:
+        """The common floors of all histories of one thing, by what each is worth."""
+        found = [of.get(place, ()) for place in at]
+        numbers = np.fromiter(map(len, found), np.int64, len(found))
+        histories = np.fromiter((index for one in found for index in one), np.int64, int(numbers.sum()))
+        n, starts = numbers[which], (np.cumsum(numbers) - numbers)[which]
+        asked = np.repeat(np.arange(len(which)), n)
+        each = histories[np.repeat(starts - (np.cumsum(n) - n), n) + np.arange(len(asked))]
+        floors = self.histories.floors(each, without[asked])
+        worth = np.bincount(asked, floors.worth, len(which))
+        squares = np.bincount(asked, np.where(floors.worth > 0, floors.worth * floors.sd**2, 0), len(which))
+        sd = np.sqrt(squares / np.where(worth > 0, worth, np.nan))
+        return Floors(sd, np.minimum(worth, _MOST_WORTH))
 
 
-def pooled(floors: Sequence[NoiseFloor]) -> NoiseFloor | None:
-    """The common floor of several histories of one thing; None of none."""
-    if not floors:
-        return None
-    worth = sum(one.worth for one in floors)
-    variance = sum(one.worth * one.sd**2 for one in floors) / worth
-    return NoiseFloor(sqrt(variance), min(worth, _MOST_WORTH))
-
-
-def of_two_places(left: NoiseFloor, right: NoiseFloor, *, runs: tuple[int, int]) -> NoiseFloor:
-    """What stands for both sides of a comparison with so many runs each.
+def of_two_places(left: Floors, right: Floors, *, runs: tuple[Floats, Floats]) -> Floors:
+    """What stands for both sides of comparisons with so many runs each; both must be known.
 
     The one variance that gives the difference of means the error that the two would give it, with the degrees
     of freedom of Satterthwaite 1946, An approximate distribution of estimates of variance components.
     """
+    known = (left.worth > 0) & (right.worth > 0)
     first, second = left.sd**2 / runs[0], right.sd**2 / runs[1]
     variance = (first + second) / (1 / runs[0] + 1 / runs[1])
-    worth = (first + second) ** 2 / (first**2 / left.worth + second**2 / right.worth)
-    return NoiseFloor(sqrt(variance), min(worth, _MOST_WORTH))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        worth = (first + second) ** 2 / (first**2 / left.worth + second**2 / right.worth)
+    return Floors(
+        np.where(known, np.sqrt(variance), np.nan), np.where(known, np.minimum(worth, _MOST_WORTH), 0)
+    )
 
 
 def noise_floors(
@@ -141,14 +192,15 @@ def noise_floors(
     series = _series(project_id, at, metrics=metrics, workloads=workloads)
     points = point_rows(series, newest=_NEWEST_RUNS) if series else {}
     changed = change_points(series) if series else {}
-    branches: dict[tuple[PlaceKey, str, Key], list[Levels]] = defaultdict(list)
-    releases: dict[tuple[PlaceKey, str, Key], list[Levels]] = defaultdict(list)
-    for pk, one in series.items():
+    branches: dict[Place, list[int]] = defaultdict(list)
+    releases: dict[Place, list[int]] = defaultdict(list)
+    levels = []
+    for index, (pk, one) in enumerate(series.items()):
         versions = [point.version_id for point in points[pk]]
-        levels = Levels.of(points[pk], places(changed.get(pk, ()), points[pk]).keys(), versions)
+        levels.append(Levels.of(points[pk], places(changed.get(pk, ()), points[pk]).keys(), versions))
         group = branches if one.branch else releases
-        group[place_key(one), one.metric, (one.workload.name, one.threads)].append(levels)
-    return NoiseFloors(branches, releases)
+        group[place_key(one), one.metric, (one.workload.name, one.threads)].append(index)
+    return NoiseFloors(Histories.of(levels), branches, releases)
 
 
 def place_key(series: Series) -> PlaceKey:

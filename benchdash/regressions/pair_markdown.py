@@ -5,9 +5,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import log
 from typing import Final
 
-from benchdash.regressions.comparison import Cell, ComparisonTable, Row
+from benchdash.regressions.cells import Cell
+from benchdash.regressions.comparison import ComparisonTable
 from benchdash.regressions.pair_words import summary
 from benchdash.regressions.pairs import Known, Pair, side_names
+from benchdash.regressions.rows import Row
 from benchdash.results.metrics import telling
 from benchdash.results.wording import NOTHING, change, metric_name, number, p_value, unit_words
 

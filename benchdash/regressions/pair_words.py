@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Final, get_args
 
 from benchdash.regressions.comparability import row_words
-from benchdash.regressions.comparison import ComparisonTable, Row
+from benchdash.regressions.comparison import ComparisonTable
 from benchdash.regressions.detection.compare import Comparison, Verdict
+from benchdash.regressions.rows import Row
 from benchdash.results.metrics import main_metric
 from benchdash.results.readings import HIGHER, LOWER, Direction
 

@@ -7,6 +7,7 @@ from difflib import unified_diff
 from itertools import islice
 
 from benchdash.accounts.models import Project
+from benchdash.regressions.cells import RowKey
 from benchdash.regressions.column_names import names
 from benchdash.regressions.comparability import (
     Doubt,
@@ -20,13 +21,12 @@ from benchdash.regressions.comparability import (
 from benchdash.regressions.comparison import (
     Column,
     ComparisonTable,
-    RowKey,
     column_of,
     compare_all_metrics,
     compare_runs,
-    row_order,
 )
 from benchdash.regressions.queries import Difference, differing
+from benchdash.regressions.rows import row_order
 from benchdash.regressions.told import COMMAND, told
 from benchdash.results.models import Run, run_identity
 

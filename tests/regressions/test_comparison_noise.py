@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from benchdash.regressions.comparison import Cell, compared_rows
+from benchdash.regressions.cells import Cell
+from benchdash.regressions.rows import compared_rows
 
 
 def cell(values, *, sessions=()):

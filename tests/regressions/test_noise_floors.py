@@ -5,7 +5,15 @@ import pytest
 
 from benchdash.regressions.comparison import Selector, columns_of, compare_columns
 from benchdash.regressions.detection import compare_samples
-from benchdash.regressions.noise_floors import NoiseFloor, noise_floors, of_two_places, pooled
+from benchdash.regressions.noise_floors import (
+    Floors,
+    Histories,
+    Levels,
+    NoiseFloor,
+    NoiseFloors,
+    noise_floors,
+    of_two_places,
+)
 from benchdash.regressions.tasks import analyse_touched
 from tests.builders import START, make_project, make_record, make_runs, make_series
 
@@ -93,19 +101,46 @@ def test_two_places_need_two_histories(project):
     assert (compared(project).basis, compared(project).verdict) == ("history", "worse")
 
 
+def both_of(left, right, runs):
+    of_sides = ([float(number)] for number in runs)
+    return of_two_places(Floors.of([left]), Floors.of([right]), runs=tuple(map(np.array, of_sides)))[0]
+
+
 def test_the_noise_of_two_places_gives_the_error_that_both_have():
     quiet, noisy = NoiseFloor(0.01, 10), NoiseFloor(0.03, 10)
-    both = of_two_places(quiet, noisy, runs=(1, 4))
+    both = both_of(quiet, noisy, (1, 4))
     # 0.01^2 / 1 + 0.03^2 / 4 = 3.25e-4 = both^2 (1 / 1 + 1 / 4)
     assert both.sd**2 == pytest.approx(3.25e-4 / 1.25)
     assert 10 < both.worth < 19
-    assert of_two_places(quiet, quiet, runs=(1, 1)) == NoiseFloor(pytest.approx(0.01), 19)
+    assert both_of(quiet, quiet, (1, 1)) == NoiseFloor(pytest.approx(0.01), 19)
+    assert both_of(quiet, None, (1, 1)) is None
+
+
+PLACE = (1, "", 1, 1, "")
+WHAT = (PLACE, "tps", ("oltp_read_only", 4))
+
+
+def pooled(*histories):
+    levels = Histories.of([Levels(values, (), 1, ()) for values in histories])
+    return NoiseFloors(levels, {WHAT: list(range(len(histories)))}, {}).at(*WHAT, versions=())
 
 
 def test_histories_of_one_thing_are_pooled_by_what_they_are_worth():
-    assert pooled([]) is None
-    assert pooled([NoiseFloor(0.01, 5), NoiseFloor(0.02, 10)]) == NoiseFloor(pytest.approx(3e-4**0.5), 15)
-    assert pooled([NoiseFloor(0.01, 19), NoiseFloor(0.01, 19)]).worth == 19
+    assert pooled() is None
+    steps = np.exp([0.01, -0.01] * 3)
+    little, much = (
+        NoiseFloor(pytest.approx(0.01 * 1.2**0.5), 5),
+        NoiseFloor(pytest.approx(0.02 * 1.2**0.5), 5),
+    )
+    assert (pooled(steps), pooled(steps**2)) == (little, much)
+    assert pooled(steps, steps**2) == NoiseFloor(pytest.approx((3e-4) ** 0.5), 10)
+    assert pooled(*[steps] * 4).worth == 19
+
+
+def test_a_history_that_never_scatters_is_known_for_it():
+    assert pooled([100.0] * 7) == pooled([100.0] * 8)._replace(worth=6)
+    assert pooled([100.0] * 7).sd < 1e-6
+    assert pooled([100.0] * 5) is None
 
 
 def test_any_number_of_columns_workloads_and_nights_takes_the_same_statements(

@@ -17,18 +17,11 @@ from benchdash.api.errors import problem
 from benchdash.api.serializers import ComparisonSerializer, SelectorSerializer
 from benchdash.api.tables import csv_answer
 from benchdash.api.views.base import FORMAT, PROJECT, View
+from benchdash.regressions.cells import Cell
 from benchdash.regressions.comparability import Doubt
-from benchdash.regressions.comparison import (
-    Cell,
-    ComparisonTable,
-    GroupSummary,
-    RelativeTo,
-    Row,
-    Selector,
-    SelectorError,
-    compare,
-)
+from benchdash.regressions.comparison import ComparisonTable, Selector, SelectorError, compare
 from benchdash.regressions.detection import Comparison
+from benchdash.regressions.rows import GroupSummary, RelativeTo, Row
 
 # What a column is, and what completes a selector that does not say it.
 _PLACE = tuple(field.name for field in fields(Selector) if field.name != "id")

@@ -35,7 +35,8 @@ from benchdash.regressions.branch_table import (
     default_base,
     find_branch,
 )
-from benchdash.regressions.comparison import Column, RelativeTo, SelectorError, find_column
+from benchdash.regressions.comparison import Column, SelectorError, find_column
+from benchdash.regressions.rows import RelativeTo
 from benchdash.results.queries import Point
 from benchdash.results.workload_groups import grouping_of
 

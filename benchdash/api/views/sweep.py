@@ -14,7 +14,7 @@ from benchdash.api.serializers import SweepSerializer
 from benchdash.api.tables import csv_answer
 from benchdash.api.views.base import FORMAT, PROJECT, View
 from benchdash.api.views.comparison import row_as_json
-from benchdash.regressions.comparison import Row, geometric_mean
+from benchdash.regressions.rows import Row, geometric_mean
 from benchdash.regressions.sweeps.conditions import Choice, Point, written
 from benchdash.regressions.sweeps.table import (
     Found,

@@ -8,8 +8,9 @@ from benchdash.dashboard import numbers
 from benchdash.dashboard.charts import common
 from benchdash.dashboard.charts.common import Figure
 from benchdash.dashboard.verdict_words import NOISE, settling, short_verdict
-from benchdash.regressions.comparison import Cell, Row
+from benchdash.regressions.cells import Cell
 from benchdash.regressions.detection import Comparison
+from benchdash.regressions.rows import Row
 from benchdash.results.readings import LOWER
 
 _UNIFIED_UP_TO: Final = 8

@@ -8,15 +8,10 @@ from math import exp, inf, log
 from typing import Literal
 
 from benchdash.dashboard import numbers, verdict_words
-from benchdash.regressions.comparison import (
-    Cell,
-    ComparisonTable,
-    GroupSummary,
-    Row,
-    geometric_mean,
-    summary_of,
-)
+from benchdash.regressions.cells import Cell
+from benchdash.regressions.comparison import ComparisonTable
 from benchdash.regressions.detection import Comparison
+from benchdash.regressions.rows import GroupSummary, Row, geometric_mean, summary_of
 from benchdash.results.readings import HIGHER
 
 Link = Callable[[Sequence[Row], int | None], str]

@@ -7,7 +7,7 @@ from benchdash.dashboard.charts import common
 from benchdash.dashboard.charts.common import Figure
 from benchdash.dashboard.charts.compare import Line, Scale, trace_of, value_axis, values
 from benchdash.dashboard.series_words import threads_words
-from benchdash.regressions.comparison import Row
+from benchdash.regressions.rows import Row
 from benchdash.regressions.sweeps.values import Value, are_numbers, positions
 
 _LONGEST_TICK: Final = 18

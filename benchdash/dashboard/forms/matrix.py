@@ -16,7 +16,7 @@ from benchdash.dashboard.forms.compare_controls import Switch
 from benchdash.dashboard.measured import Measured
 from benchdash.dashboard.navigation import Link
 from benchdash.regressions.branch_table import Around
-from benchdash.regressions.comparison import RelativeTo
+from benchdash.regressions.rows import RelativeTo
 
 T = TypeVar("T", bound=str)
 

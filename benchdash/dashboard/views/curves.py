@@ -36,7 +36,8 @@ from benchdash.dashboard.panels import Addresses, DrawCurve, Panel, panels
 from benchdash.dashboard.shell import ProjectPage, project_page
 from benchdash.regressions.column_names import are_versions_in_order, names
 from benchdash.regressions.comparability import doubts
-from benchdash.regressions.comparison import Column, ComparisonTable, Row, Selector, columns_of
+from benchdash.regressions.comparison import Column, ComparisonTable, Selector, columns_of
+from benchdash.regressions.rows import Row
 from benchdash.results import metrics
 from benchdash.results.readings import DERIVED, HIGHER, LOWER
 

@@ -19,7 +19,8 @@ from benchdash.dashboard.navigation import page_url
 from benchdash.dashboard.shell import ProjectPage, project_page
 from benchdash.dashboard.whole_matrix import WholeMatrix, whole_matrix
 from benchdash.regressions.branch_table import stream_of
-from benchdash.regressions.comparison import Row, Selector, columns_of
+from benchdash.regressions.comparison import Selector, columns_of
+from benchdash.regressions.rows import Row
 from benchdash.results.baselines import BaselineError, set_baseline
 from benchdash.results.models import Baseline, ServerVersion
 

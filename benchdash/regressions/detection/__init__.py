@@ -3,28 +3,24 @@
 from benchdash.regressions.detection.compare import (
     Comparison,
     Sample,
-    ToolInterval,
     adjust,
     adjusted,
     compare_samples,
-    median_interval,
+    median_intervals,
 )
 from benchdash.regressions.detection.joint import JointShift, find_joint_shifts
+from benchdash.regressions.detection.level_scatter import LevelHistories, level_scatter
 from benchdash.regressions.detection.looks import follow_joint_shifts
 from benchdash.regressions.detection.null import FalseAlarms, false_alarms
 from benchdash.regressions.detection.releases import find_release_shifts
-from benchdash.regressions.detection.shifts import (
-    Shift,
-    find_shifts,
-    find_shifts_in,
-    follow_shifts,
-    level_scatter,
-)
+from benchdash.regressions.detection.scatter import ToolInterval
+from benchdash.regressions.detection.shifts import Shift, find_shifts, find_shifts_in, follow_shifts
 
 __all__ = [
     "Comparison",
     "FalseAlarms",
     "JointShift",
+    "LevelHistories",
     "Sample",
     "Shift",
     "ToolInterval",
@@ -39,5 +35,5 @@ __all__ = [
     "follow_joint_shifts",
     "follow_shifts",
     "level_scatter",
-    "median_interval",
+    "median_intervals",
 ]

@@ -17,12 +17,16 @@ TYPICAL_CORRELATION = 0.3
 CORRELATION_WEIGHT = 100
 """The typical correlation counts as much as so many points: a short series says little about its own."""
 
+SCALES: Floats = np.array([10.0**digits for digits in range(10)])
+"""Up to nine decimals are printed."""
+
+MOST_DIGITS = 1e10
+"""A digit behind so many is worth nothing."""
+
 _NORMAL_MEDIAN = 0.6745  # median of |z| for a standard normal z
 _WINDOW = 7
 _OUTLYING = 4.0
 _FEW = 0.08
-_SCALES = [10.0**digits for digits in range(10)]  # up to nine decimals are printed
-_MOST_DIGITS = 1e10  # a digit behind so many is worth nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,17 +86,25 @@ def rounding_sd(values: Floats) -> float:
     lasted.
     """
     first = float(values[0])
-    for scale in _SCALES:
-        if first * scale > _MOST_DIGITS:
+    for scale in SCALES.tolist():
+        if first * scale > MOST_DIGITS:
             break
         # The first number rules out nearly every scale of what was not printed.
         if abs(first * scale - round(first * scale)) > 1e-6 + 1e-12 * first * scale:
             continue
-        scaled = values * scale
-        digits = np.round(scaled)
-        if ((np.abs(scaled - digits) <= 1e-6 + 1e-12 * digits) & (digits >= 1)).all():
+        if _is_whole(values * scale).all():
             return float(0.5 / scale / np.median(values))
     return 0.0
+
+
+def is_printed(values: Floats) -> NDArray[np.bool_]:
+    """Shape (values, SCALES): whether so many decimals write the value."""
+    return _is_whole(np.outer(values, SCALES))
+
+
+def _is_whole(scaled: Floats) -> NDArray[np.bool_]:
+    digits = np.round(scaled)
+    return (np.abs(scaled - digits) <= 1e-6 + 1e-12 * digits) & (digits >= 1)
 
 
 def _half_squared_difference(x: Floats, *, lag: int) -> float:

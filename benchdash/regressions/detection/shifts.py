@@ -15,9 +15,6 @@ Values = Sequence[float | None] | Floats
 LEAST_EFFECT = 0.005
 """Changes below 0.5 % are not worth telling."""
 
-_LEAST_WORTH = 5
-_MOST_WORTH = 19
-
 
 @dataclass(frozen=True, slots=True)
 class Family:
@@ -108,24 +105,6 @@ def follow_shifts(
         found = find_shifts(numbers[:length], known=known, least_effect=least_effect)
         known = [shift.index for shift in found if shift.state == "confirmed"]
     return find_shifts(numbers, known=known, least_effect=least_effect)
-
-
-def level_scatter(values: Values, starts: Collection[int]) -> tuple[float, float] | None:
-    """Standard deviation of the logs of single points within levels, and its worth.
-
-    ``starts`` are the indexes at which a new level begins.
-
-    The worth is the degrees of freedom, at most 19: noise itself changes with time, and a long history must
-    not outvote what fresh runs show. None where less than five degrees of freedom are left.
-    """
-    numbers = as_array(values)
-    levels = np.split(numbers, sorted(starts))
-    scaled = [logs(level[level > 0]) for level in levels if (level > 0).any()]
-    df = sum(len(level) - 1 for level in scaled)
-    if df < _LEAST_WORTH:
-        return None
-    squares = sum(float(((level - level.mean()) ** 2).sum()) for level in scaled)
-    return float(np.sqrt(squares / df)), float(min(df, _MOST_WORTH))
 
 
 def as_array(values: Values) -> Floats:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+import numpy as np
 from django.contrib.postgres.aggregates import ArrayAgg
 from django.contrib.postgres.fields import ArrayField
 from django.db.models import (
@@ -25,17 +26,11 @@ from django.db.models import (
 from django.db.models.functions import Coalesce, Greatest
 
 from benchdash.accounts.models import Project
-from benchdash.regressions.comparison import (
-    Cell,
-    Noise,
-    Row,
-    RowKey,
-    cells_of_runs,
-    compared_rows,
-    threads_in,
-)
-from benchdash.regressions.noise_floors import NoiseFloor, noise_floors, of_two_places, place_key
+from benchdash.regressions.cells import Cell, RowKey, cells_of_runs
+from benchdash.regressions.comparison import threads_in
+from benchdash.regressions.noise_floors import Floors, noise_floors, of_two_places, place_key
 from benchdash.regressions.options import equivalence_margin
+from benchdash.regressions.rows import Noise, Pairs, Row, compared_rows
 from benchdash.regressions.sweeps import conditions
 from benchdash.regressions.sweeps.conditions import (
     CONFIGURATION,
@@ -357,18 +352,21 @@ def _noise(
         workloads={one.workload.name for one in series.values()},
     )
 
-    def floor(cell: Cell) -> NoiseFloor | None:
-        of_cell = series[cell.series_id]
-        key = of_cell.workload.name, of_cell.threads
-        return floors.at(place_key(of_cell), metric, key, versions=frozenset({subject.version.pk}))
+    def floors_of(cells: Sequence[Cell]) -> Floors:
+        of_cells = [series[cell.series_id] for cell in cells]
+        at = [(place_key(one), metric, (one.workload.name, one.threads)) for one in of_cells]
+        return floors.floors(at, np.arange(len(at)), np.full((len(at), 2), subject.version.pk))
 
-    def noise(row: RowKey, one: int, other: int) -> NoiseFloor | None:
-        before, after = columns[one][row], columns[other][row]
-        left = floor(before)
-        if left is None or before.series_id == after.series_id:
-            return left
-        right = floor(after)
-        return of_two_places(left, right, runs=(before.n, after.n)) if right else None
+    def noise(pairs: Pairs) -> Floors:
+        before = [columns[one][row] for row, one, _ in pairs.each()]
+        after = [columns[other][row] for row, _, other in pairs.each()]
+        runs = np.array([[cell.n for cell in cells] for cells in (before, after)], dtype=float)
+        left, right = floors_of(before), floors_of(after)
+        both = of_two_places(left, right, runs=(runs[0], runs[1]))
+        is_one = np.array(
+            [one.series_id == other.series_id for one, other in zip(before, after, strict=True)], dtype=bool
+        )
+        return left.where(is_one, both)
 
     return noise
 

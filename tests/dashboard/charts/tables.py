@@ -1,12 +1,8 @@
 """Comparison tables made by hand, for the tests of what is drawn of them."""
 
-from benchdash.regressions.comparison import (
-    Cell,
-    ComparisonTable,
-    compared_rows,
-    geometric_mean,
-    group_summaries,
-)
+from benchdash.regressions.cells import Cell
+from benchdash.regressions.comparison import ComparisonTable
+from benchdash.regressions.rows import compared_rows, geometric_mean, group_summaries
 
 
 def cell(*values, unit="1/s", direction="higher", low=None, high=None):

@@ -8,12 +8,17 @@ from benchdash.regressions.detection import (
     adjust,
     adjusted,
     compare_samples,
-    median_interval,
+    median_intervals,
 )
 
 
 def compare(base, other, **options):
     return compare_samples(base, other, **{"direction": "higher", **options})
+
+
+def median_interval(values, *, noise_sd=np.nan, noise_df=0):
+    [low], [high] = median_intervals([values], np.array([noise_sd]), np.array([noise_df]))
+    return low, high
 
 
 def test_the_ratio_is_that_of_the_medians():
@@ -53,13 +58,14 @@ def test_runs_that_scatter_more_than_the_history_are_believed_instead():
 
 def test_the_tools_own_error_serves_one_run_each_and_is_named():
     comparison = compare(
-        Sample([100], interval=ToolInterval(98, 102, 10)), Sample([80], interval=ToolInterval(78, 82, 10))
+        Sample([100], tool_interval=ToolInterval(98, 102, 10)),
+        Sample([80], tool_interval=ToolInterval(78, 82, 10)),
     )
     assert (comparison.verdict, comparison.basis) == ("worse", "tool")
 
 
 def test_the_tools_own_error_does_not_count_beside_repeated_runs():
-    assert compare(Sample([100, 101], interval=ToolInterval(1, 900, 5)), [80, 82]).basis == "runs"
+    assert compare(Sample([100, 101], tool_interval=ToolInterval(1, 900, 5)), [80, 82]).basis == "runs"
 
 
 def test_runs_of_one_session_each_cannot_tell_but_have_an_interval():
@@ -86,8 +92,8 @@ def test_known_noise_of_sessions_makes_one_session_enough():
 
 def test_forks_of_one_run_each_are_tested_and_the_interval_of_the_iterations_is_not():
     """Two forks of each that lie 10 % apart say little, however narrow the tool's interval is."""
-    narrow = {"interval": ToolInterval(99, 101, 50)}
-    other = {"interval": ToolInterval(94, 96, 50)}
+    narrow = {"tool_interval": ToolInterval(99, 101, 50)}
+    other = {"tool_interval": ToolInterval(94, 96, 50)}
     tested = compare(Sample([100], forks=[95, 105], **narrow), Sample([95], forks=[90, 100], **other))
     assert (tested.basis, tested.verdict) == ("forks", "unknown")
     assert tested.more_runs > 5
@@ -95,8 +101,10 @@ def test_forks_of_one_run_each_are_tested_and_the_interval_of_the_iterations_is_
 
 
 def test_a_single_fork_is_no_test():
-    side = {"interval": ToolInterval(99, 101, 50)}
-    one = compare(Sample([100], forks=[100], **side), Sample([50], forks=[50], interval=ToolInterval(49, 51)))
+    side = {"tool_interval": ToolInterval(99, 101, 50)}
+    one = compare(
+        Sample([100], forks=[100], **side), Sample([50], forks=[50], tool_interval=ToolInterval(49, 51))
+    )
     assert (one.basis, one.p, one.verdict) == ("within fork", None, "unknown")
     assert one.low < 0.5 < one.high
 
@@ -189,8 +197,7 @@ def test_a_verdict_does_not_outlive_the_size_of_its_table():
     assert adjusted([close, *others], direction="higher")[0].verdict == "unknown"
 
 
-def test_one_run_has_no_interval_and_equal_runs_a_narrow_one():
-    assert median_interval([5]) is None
+def test_equal_runs_have_a_narrow_interval():
     assert median_interval([5, 5, 5]) == pytest.approx((5, 5))
 
 

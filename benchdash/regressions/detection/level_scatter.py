@@ -1,0 +1,115 @@
+"""How much histories scatter within their levels, for many of them at once."""
+
+from collections.abc import Collection, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from benchdash.regressions.detection.noise import Floats
+from benchdash.regressions.detection.scatter import Bools, Ints
+from benchdash.regressions.detection.shifts import Values, as_array
+
+_LEAST_WORTH: Final = 5
+_MOST_WORTH: Final = 19
+_NAMELESS, _UNHEARD = -1, -2
+
+
+def level_scatter(values: Values, starts: Collection[int]) -> tuple[float, float] | None:
+    """Standard deviation of the logs of single points within levels, and its worth.
+
+    ``starts`` are the indexes at which a new level begins. None where too little is known; see
+    ``LevelHistories.scatter``.
+    """
+    [sd], [worth] = LevelHistories.of([values], [starts]).scatter(np.zeros(1, np.int64))
+    return (float(sd), float(worth)) if worth else None
+
+
+@dataclass(frozen=True)
+class LevelHistories:
+    """Shape (histories, points of the longest).
+
+    ``logs`` are those of usable values, from the first one of their level. ``levels`` count from 0 in each
+    history. ``names`` are codes, those of ``codes`` by name: they tell the points of a history that may be
+    left out.
+    """
+
+    logs: Floats
+    is_usable: Bools
+    levels: Ints
+    names: Ints
+    codes: dict[Hashable, int]
+
+    @classmethod
+    def of(
+        cls,
+        values: Sequence[Values],
+        starts: Sequence[Collection[int]],
+        names: Sequence[Sequence[Hashable]] = (),
+    ) -> "LevelHistories":
+        """Without ``names`` nothing can be left out."""
+        shape = len(values), max(map(len, values), default=0)
+        numbers, levels = np.full(shape, np.nan), np.zeros(shape, np.int64)
+        coded, codes = np.full(shape, _NAMELESS), dict[Hashable, int]()
+        for at, (one, begins) in enumerate(zip(values, starts, strict=True)):
+            numbers[at, : len(one)] = as_array(one)
+            for index in begins:
+                levels[at, index:] += 1
+        for at, of_history in enumerate(names):
+            coded[at, : len(of_history)] = [codes.setdefault(name, len(codes)) for name in of_history]
+        is_usable = numbers > 0
+        logs = np.log(np.where(is_usable, numbers, 1))
+        return cls(_from_first(logs, is_usable, levels), is_usable, levels, coded, codes)
+
+    def coded(self, names: Sequence[Hashable]) -> Ints:
+        return np.fromiter((self.codes.get(name, _UNHEARD) for name in names), np.int64, len(names))
+
+    def scatter(self, which: Ints, without: Ints | None = None) -> tuple[Floats, Floats]:
+        """Of histories (indexes): standard deviation of the logs of single points within levels, and its
+        worth.
+
+        ``without``, shape (asked, 2), has codes of names that are left out of each.
+
+        The worth is the degrees of freedom, at most 19: noise itself changes with time, and a long history
+        must not outvote what fresh runs show. NaN and 0 where less than five degrees of freedom are left.
+        """
+        if without is None or not len(which):
+            return self._scatter(which, self.is_usable[which])
+        # Most are asked for without versions that have no part in them: one answer does for all of these.
+        named = self.names[which]
+        present = np.stack([(named == without[:, [side]]).any(axis=1) for side in (0, 1)], axis=1)
+        left_out = np.sort(np.where(present, without, _UNHEARD), axis=1) - _UNHEARD
+        size = len(self.codes) - _UNHEARD
+        keys = (which * size + left_out[:, 0]) * size + left_out[:, 1]
+        _, first, places = np.unique(keys, return_index=True, return_inverse=True)
+        out = (left_out + _UNHEARD)[first]
+        kept = self.is_usable[which[first]]
+        for side in (0, 1):
+            kept &= named[first] != out[:, [side]]
+        sd, worth = self._scatter(which[first], kept)
+        return sd[places], worth[places]
+
+    def _scatter(self, which: Ints, kept: Bools) -> tuple[Floats, Floats]:
+        """``kept``, shape (asked, points), are the points that count."""
+        x, asked = self.logs[which], len(which)
+        most = int(self.levels.max(initial=0)) + 1
+        places = (np.arange(asked)[:, None] * most + self.levels[which])[kept]
+        n = np.bincount(places, minlength=asked * most)
+        means = np.bincount(places, x[kept], asked * most) / np.maximum(n, 1)
+        of_value = np.bincount(places // most, (x[kept] - means[places]) ** 2, asked)
+        df = np.maximum(n - 1, 0).reshape(asked, most).sum(axis=1)
+        enough = df >= _LEAST_WORTH
+        return (
+            np.where(enough, np.sqrt(of_value / np.maximum(df, 1)), np.nan),
+            np.where(enough, np.minimum(df, _MOST_WORTH), 0).astype(float),
+        )
+
+
+def _from_first(logs: Floats, is_usable: Bools, levels: Ints) -> Floats:
+    """Equal values scatter by nothing at all, not even by rounding."""
+    most = int(levels.max(initial=0)) + 1
+    places = np.arange(len(logs))[:, None] * most + levels
+    first = np.zeros(len(logs) * most)
+    # Of several values for one place the last one stays: the earliest point.
+    first[places[is_usable][::-1]] = logs[is_usable][::-1]
+    return np.asarray(logs - first[places])
