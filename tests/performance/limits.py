@@ -1,0 +1,111 @@
+"""What each request may take at most: one line for each, to be lowered whenever it takes less.
+
+Counts and bytes do not depend on the machine. Bytes are of an answer as it is, and packed as it is sent to
+who accepts gzip; both depend a little on what is drawn, and have a tenth more than was measured.
+"""
+
+from typing import Final, NamedTuple
+
+
+class Limit(NamedTuple):
+    statements: int
+    kilobytes: float
+    packed_kilobytes: float
+
+
+LIMITS: Final = {
+    "small JSON: the products": Limit(4, 0.3, 0.3),
+    "history of 730 nights": Limit(5, 75.8, 33.2),
+    "history of 1,000 points": Limit(5, 103.9, 44.3),
+    "history of 5,000 points": Limit(5, 517, 216),
+    "history of 5,000 points, values alone": Limit(5, 60.5, 23.5),
+    "compare 60 workloads x 40 versions": Limit(11, 481, 131),
+    "compare one workload, two versions": Limit(11, 1.5, 0.8),
+    "difference of two versions, 48 rows x 4 metrics": Limit(11, 64.2, 9.4),
+    "nights: 48 rows x 20": Limit(14, 207, 56.1),
+    "curves of a workload, two versions": Limit(11, 3.2, 1.3),
+    "sweep of a setting, 8 rows x 5 values": Limit(15, 7.6, 1.7),
+    "latency of a workload, two versions": Limit(10, 15.8, 5.3),
+    "gate of a commit, 48 rows": Limit(9, 23.4, 4.1),
+    "series of a workload": Limit(3, 0.5, 0.5),
+    "newest runs of a workload": Limit(4, 28.1, 1.9),
+    "a run": Limit(5, 1.2, 0.8),
+    "intervals of a run": Limit(4, 4.9, 2.4),
+    "incidents": Limit(5, 50.1, 3.2),
+    "an incident": Limit(7, 1.2, 0.8),
+    "projects": Limit(3, 0.5, 0.5),
+    "versions": Limit(4, 9.1, 1.3),
+    "hardware": Limit(4, 0.4, 0.4),
+    "configurations": Limit(4, 0.6, 0.6),
+    "workloads": Limit(4, 4.6, 0.8),
+    "uploads": Limit(4, 27.7, 3.8),
+    "an upload": Limit(7, 8.8, 1.3),
+    "articles": Limit(3, 5.4, 0.9),
+    "subscriptions": Limit(3, 4.1, 0.6),
+    "audit log": Limit(3, 10.0, 1.1),
+    "page: home": Limit(6, 5.6, 2.1),
+    "page: overview": Limit(17, 152, 11.5),
+    "page: compare, nothing chosen": Limit(24, 623, 47.1),
+    "page: compare, one workload, 6 versions": Limit(15, 80.3, 11.4),
+    "page: side by side, 48 rows x 4 metrics": Limit(14, 317, 39.1),
+    "page: matrix, 60 workloads x 12 versions": Limit(16, 281, 19.3),
+    "page: matrix, 48 rows x 8 nights": Limit(19, 46.2, 7.3),
+    "page: curves of a workload, two versions": Limit(15, 77.0, 11.8),
+    "page: latency of a workload, two versions": Limit(12, 87.9, 15.4),
+    "page: one setting varied": Limit(19, 152, 19.2),
+    "page: one setting varied, one workload": Limit(19, 55.6, 10.0),
+    "page: articles": Limit(6, 12.4, 2.7),
+    "page: an article": Limit(29, 48.5, 10.3),
+    "page: history of 730 nights": Limit(13, 230, 43.3),
+    "page: history of 5,000 points": Limit(13, 494, 122),
+    "page: history, nothing chosen": Limit(14, 331, 43.5),
+    "page: incidents": Limit(8, 83.1, 5.5),
+    "page: an incident": Limit(13, 19.8, 5.9),
+    "page: uploads": Limit(10, 72.1, 4.9),
+    "page: an upload": Limit(12, 29.6, 3.8),
+    "page: add an upload": Limit(12, 23.6, 6.4),
+    "page: runs": Limit(12, 95.6, 7.6),
+    "page: a run": Limit(15, 10.9, 3.7),
+    "page: a run with intervals": Limit(16, 74.7, 18.9),
+    "page: versions": Limit(9, 233, 16.4),
+    "page: hardware": Limit(7, 7.2, 2.6),
+    "page: configurations": Limit(8, 17.6, 3.4),
+    "page: workloads": Limit(8, 56.0, 3.9),
+    "page: groups of workloads": Limit(6, 13.8, 3.8),
+    "page: how changes are found": Limit(5, 9.9, 4.0),
+    "page: search": Limit(11, 5.8, 2.1),
+    "page: subscriptions": Limit(8, 30.3, 3.7),
+    "page: alerts": Limit(6, 50.3, 4.3),
+    "page: audit log": Limit(9, 35.4, 3.9),
+    "page: tokens": Limit(5, 8.8, 3.1),
+    "page: project settings": Limit(5, 12.0, 3.7),
+    "page: documentation of the API": Limit(2, 323, 26.3),
+    "1,000 readings in one POST": Limit(23, 21.3, 1.8),
+    "100 readings in one POST": Limit(23, 2.6, 0.6),
+    "one sysbench file": Limit(25, 0.6, 0.6),
+}
+
+# Large tables that requests still read whole because no index serves; an entry goes with its reason.
+READ_WHOLE: Final = {
+    # Whichever version has most values of the setting is the subject: looked for among all runs.
+    "sweep of a setting, 8 rows x 5 values": {"results_run"},
+    "page: one setting varied": {"results_run"},
+    "page: one setting varied, one workload": {"results_run"},
+    # Which versions have a histogram at all.
+    "page: latency of a workload, two versions": {"results_intervalsamples"},
+    # The excluded runs of a series, of which the planner expects that there are fewest.
+    "page: history of 730 nights": {"results_run"},
+    "page: history of 5,000 points": {"results_run"},
+    "page: history, nothing chosen": {"results_run"},
+    # How many uploads there are.
+    "page: uploads": {"ingest_upload"},
+}
+
+# kB of pages that weigh more than they should; the goals are in test_requests.
+HEAVIER: Final = {
+    "page: compare, nothing chosen": 480,
+    "page: side by side, 48 rows x 4 metrics": 480,
+    "page: history of 730 nights": 480,
+    "page: history, nothing chosen": 480,
+    "page: history of 5,000 points": 555,
+}
