@@ -1,7 +1,7 @@
 """What the pages that compare versions share: the picker, the tables, and their address in the API."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -62,10 +62,15 @@ def tables_of(
     return tables
 
 
-def query_of_api(project: Project, choice: Choice, metric: str, workload: str) -> str:
-    """The same comparison of one workload, asked of the API."""
-    parameters = [("metric", metric), ("workload", workload), *threads_of_api(choice.threads)]
-    return urlencode([("project", project.slug), *parameters, *columns_of_api(choice), ("format", "csv")])
+def queries_of_api(project: Project, choice: Choice) -> Callable[[str, str], str]:
+    """The same comparison of a metric and a workload, asked of the API."""
+    before = urlencode([("project", project.slug)])
+    after = urlencode([*threads_of_api(choice.threads), *columns_of_api(choice), ("format", "csv")])
+
+    def query(metric: str, workload: str) -> str:
+        return f"{before}&{urlencode([('metric', metric), ('workload', workload)])}&{after}"
+
+    return query
 
 
 def threads_of_api(counts: Sequence[int | None]) -> list[tuple[str, str]]:

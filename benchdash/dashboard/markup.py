@@ -9,8 +9,9 @@ from html import escape
 from django.utils.safestring import SafeString, mark_safe
 
 
-def html(layout: str, *parts: object) -> SafeString:
-    return mark_safe(layout.format(*map(_escaped, parts)))  # noqa: S308 - each part is escaped
+def html(layout: str, *parts: object, **named: object) -> SafeString:
+    names = {name: _escaped(part) for name, part in named.items()}
+    return mark_safe(layout.format(*map(_escaped, parts), **names))  # noqa: S308 - each part is escaped
 
 
 def joined(pieces: Iterable[SafeString]) -> SafeString:

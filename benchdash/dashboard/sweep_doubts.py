@@ -6,16 +6,15 @@ from collections.abc import Sequence
 from benchdash.dashboard import numbers
 from benchdash.regressions.comparability import (
     Doubt,
-    Said,
     differently_told,
     listed,
+    said_of,
     single_runs,
     told_doubts,
 )
 from benchdash.regressions.queries import Difference
 from benchdash.regressions.rows import Row
 from benchdash.regressions.sweeps.conditions import Point, Sweep
-from benchdash.results.models import Run
 
 
 def sweep_doubts(sweep: Sweep, rows: Sequence[Row]) -> list[Doubt]:
@@ -47,7 +46,7 @@ def _differently_told(sweep: Sweep, rows: Sequence[Row]) -> list[Doubt]:
     """Sizes of tables and durations, which may stand in the command alone; of one thread count a workload."""
     of_workload = {row.workload: row for row in rows if row.base}.values()
     ids = {cell.run_id for row in of_workload for cell in (row.base, *row.cells) if cell}
-    said = {run.pk: Said.of(run) for run in Run.objects.filter(pk__in=ids).only("options", "duration_s")}
+    said = said_of(ids)
     sizes: dict[Difference, dict[str, None]] = defaultdict(dict)
     lengths: dict[Difference, dict[str, None]] = defaultdict(dict)
     for row in of_workload:

@@ -63,11 +63,15 @@ def data_size(options: Options) -> dict[str, str]:
 
 def seconds(options: Options, duration_s: float | None) -> float | None:
     """How long the tool was told to run, else how long it did; None where operations were told instead."""
+    told, is_counted = told_length(options)
+    return told if told or is_counted else duration_s
+
+
+def told_length(options: Options) -> tuple[float | None, bool]:
+    """How many seconds the tool was told to run, and whether it was told a count of operations instead."""
     said = {_spelt(name): str(value) for name, value in {**options, **arguments(options)}.items()}
-    for name in _TIMES:
-        if told := _number(said.get(name, "")):
-            return told
-    return None if any(_number(said.get(name, "")) for name in _COUNTS) else duration_s
+    told = next(filter(None, (_number(said.get(name, "")) for name in _TIMES)), None)
+    return told, not told and any(_number(said.get(name, "")) for name in _COUNTS)
 
 
 def are_equally_long(one: float, other: float) -> bool:

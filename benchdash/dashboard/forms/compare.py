@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import urlencode
 
 from django.http import QueryDict
 
@@ -129,12 +130,13 @@ class Choice:
 
 def address_of(path: str, parameters: Mapping[str, str | Sequence[str]]) -> str:
     """With these parameters in its query; an empty one is left out."""
-    query = QueryDict(mutable=True)
-    for name, value in parameters.items():
-        texts = [value] if isinstance(value, str) else value
-        if kept := [text for text in texts if text]:
-            query.setlist(name, list(kept))
-    return f"{path}?{query.urlencode()}"
+    said = [
+        (name, text)
+        for name, value in parameters.items()
+        for text in ([value] if isinstance(value, str) else value)
+        if text
+    ]
+    return f"{path}?{urlencode(said)}"
 
 
 def read_choice(query: QueryDict, columns: Columns) -> Choice:

@@ -7,8 +7,10 @@ from urllib.parse import urlsplit
 from django import template
 from django.http import HttpRequest
 from django.template.context import RequestContext
+from django.utils.safestring import SafeString
 
 from benchdash.accounts.access import NOBODY, Viewer, viewer_of
+from benchdash.dashboard.chart_markup import Chart, chart_markup
 from benchdash.dashboard.navigation import navigation, tabs
 
 register = template.Library()
@@ -37,11 +39,11 @@ def page_tabs(context: RequestContext) -> dict[str, Any]:
     return {"tabs": tabs(project, _current(request), request.GET) if project and request else []}
 
 
-@register.inclusion_tag("dashboard/_chart.html", takes_context=True)
+@register.simple_tag(takes_context=True)
 def chart(
     context: RequestContext,
     figure: Mapping[str, Any],
-    name: str,
+    name: str | int,
     *,
     title: str = "",
     height: int = 360,
@@ -50,7 +52,7 @@ def chart(
     link: str = "",
     scale: str = "",
     small: bool = False,
-) -> dict[str, Any]:
+) -> SafeString:
     """A figure with its tools; its page includes ``dashboard/_chart_scripts.html`` in the block scripts.
 
     ``name`` is unique on the page; ``title`` says what and where; ``table`` is the id of the table that says
@@ -59,21 +61,21 @@ def chart(
     vertical axis; ``small`` is for small multiples, whose title leads to the large chart.
     """
     project = context.get("project")
-    at = context.get("at", "")
-    return {
-        "figure": figure,
-        "figure_id": f"{at}figure-{name}",
-        "at": at,
-        "name": name,
-        "title": title,
-        "height": height,
-        "table": table,
-        "csv": csv,
-        "link": link,
-        "scale": scale,
-        "small": small,
-        "notice": project.notice if project else "",
-    }
+    return chart_markup(
+        Chart(
+            figure=figure,
+            name=str(name),
+            title=title,
+            height=height,
+            table=table,
+            csv=csv,
+            link=link,
+            scale=scale,
+            small=small,
+            notice=project.notice if project else "",
+            at=context.get("at") or "",
+        )
+    )
 
 
 @register.filter

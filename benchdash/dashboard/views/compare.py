@@ -15,7 +15,7 @@ from benchdash.dashboard.charts.compare import Line, Scale
 from benchdash.dashboard.charts.matrix import Head, Matrix, matrix
 from benchdash.dashboard.columns import short_id
 from benchdash.dashboard.commands import upload_command
-from benchdash.dashboard.compared import choosing, query_of_api, tables_of
+from benchdash.dashboard.compared import choosing, queries_of_api, tables_of
 from benchdash.dashboard.forms import compare_controls as controls
 from benchdash.dashboard.forms.compare import Choice, read_choice, read_columns
 from benchdash.dashboard.measured import measured_of
@@ -101,9 +101,10 @@ def _panels(
     workloads: Sequence[str],
 ) -> list[Panel]:
     history, api = page_url("history", project), reverse("api:compare")
+    query = queries_of_api(project, choice)
     addresses = Addresses(
         series=lambda pk: f"{history}?series={pk}" if history else "",
-        csv=lambda metric, workload: f"{api}?{query_of_api(project, choice, metric, workload)}",
+        csv=lambda metric, workload: f"{api}?{query(metric, workload)}",
         alone=lambda metric, workload: choice.address(path, metric=metric, workload=ids[workload]),
     )
     relative_to = next(line.name for line in lines if line.is_base) if choice.view.relative else ""
@@ -135,12 +136,14 @@ def _sections(
 
 def _summary(path: str, choice: Choice, table: ComparisonTable, ids: Mapping[str, str]) -> Matrix | None:
     """The changes of all workloads by the first metric; a click leads to the charts of one."""
-    if not table.columns or len({row.workload for row in table.rows}) < 2:
+    workloads = {row.workload for row in table.rows}
+    if not table.columns or len(workloads) < 2:
         return None
+    urls = {workload: choice.address(path, workload=ids[workload]) for workload in workloads}
     return matrix(
         table,
         write=lambda ratio: numbers.change(ratio - 1),
-        link=lambda rows, _: choice.address(path, workload=ids[rows[0].workload]),
+        link=lambda rows, _: urls[rows[0].workload],
     )
 
 

@@ -18,7 +18,7 @@ from benchdash.dashboard.charts.common import Figure
 from benchdash.dashboard.charts.compare import Line, Scale, Value
 from benchdash.dashboard.charts.curves import Look
 from benchdash.dashboard.commands import upload_command
-from benchdash.dashboard.compared import choosing, query_of_api, tables_of
+from benchdash.dashboard.compared import choosing, queries_of_api, tables_of
 from benchdash.dashboard.curve_figures import FiguresTable, curve_of_line, figures_table
 from benchdash.dashboard.forms import compare_controls as controls
 from benchdash.dashboard.forms.compare import read_columns
@@ -212,7 +212,9 @@ def _figures(
         return None
     with_curve = [column for column, (_, curve) in zip(choice.columns.chosen, found, strict=True) if curve]
     columns = replace(choice.columns, chosen=tuple(with_curve), base=with_curve[0])
-    query = query_of_api(page.project, replace(choice, columns=columns), throughput.metric, rows[0].workload)
+    query = queries_of_api(page.project, replace(choice, columns=columns))(
+        throughput.metric, rows[0].workload
+    )
     counts = urlencode({name: count for name, count in (("from", view.before), ("to", view.after)) if count})
     return Figures(
         workload=rows[0].workload,
@@ -243,9 +245,10 @@ def _panels(
     key: str,
 ) -> list[Panel]:
     history, api = page_url("history", page.project), reverse("api:compare")
+    query = queries_of_api(page.project, choice)
     addresses = Addresses(
         series=lambda pk: f"{history}?series={pk}" if history else "",
-        csv=lambda metric, workload: f"{api}?{query_of_api(page.project, choice, metric, workload)}",
+        csv=lambda metric, workload: f"{api}?{query(metric, workload)}",
         alone=lambda metric, _: choice.address(path, metric=metric, workload=key),
     )
     made = []
