@@ -19,7 +19,8 @@ help:
 	@echo 'make lint          the checks alone, without the tests'
 	@echo 'make fuzz          look for files that break a format, for SECONDS=600'
 	@echo 'make cuts          cut every real file at every line and 200 other places: takes an hour'
-	@echo 'make bench         measure every request, to ten million measurements; takes an hour, 4 GB of disk'
+	@echo 'make bench         measure every request, to ten million measurements; takes an hour, 6 GB of disk;'
+	@echo '                   BENCH="--sizes 0 --requests 2" only tries it; "--help" tells what else there is'
 	@echo 'make screenshots   take the pictures of the documentation again'
 	@echo 'make bench-detection  measure how changes are found, beside public detectors; SHARED=../shared'
 	@echo 'make requirements  pin and hash the newest versions that pyproject.toml allows'
@@ -42,7 +43,7 @@ cuts: .venv/dev.stamp
 	@$(VENV) -m tests.ingest.formats.cuts
 
 bench: .venv/dev.stamp .venv/compiled.stamp node_modules/.stamp
-	@$(VENV) -m benchmarks.performance
+	@$(VENV) -m benchmarks.performance $(BENCH)
 
 SHARED ?= ../shared
 bench-detection: .venv/bench.stamp

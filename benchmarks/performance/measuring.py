@@ -4,6 +4,7 @@ import os
 import signal
 import time
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from benchdash.launcher import static_files
 from benchdash.results.models import TouchedSeries
 from benchmarks.performance.dataset import SIZES
 from benchmarks.performance.filling import filled
-from benchmarks.performance.limits import copied_rows_per_s, one_row_insert_ms
+from benchmarks.performance.limits import copied_row, one_row_insert
 from benchmarks.performance.load import Client, measure, rate, warm_up
 from benchmarks.performance.loaded import Loaded
 from benchmarks.performance.report import Figures
@@ -36,6 +37,10 @@ def measure_all(size: int, var: Path, *, report: str, requests: int, only: str, 
     static_files.collect()
     rows: dict[str, Mapping[str, Any]] = {}
     with stack(var) as started:
+
+        def database_cpu_ms() -> float:
+            return started.cpu_ms()["database"]
+
         memory = started.memory_mb()
         for kind in (*READS, *PAGES):
             if only in kind.name or kind.is_bare:
@@ -44,20 +49,23 @@ def measure_all(size: int, var: Path, *, report: str, requests: int, only: str, 
             if only in kind.name:
                 rows[kind.name] = _write(started, loaded, kind)
         after = started.memory_mb()
+        insert, copied = one_row_insert(database_cpu_ms), copied_row(database_cpu_ms)
     return Figures(
         size=SIZES[size].name,
         measurements=loaded.measurements,
         bytes_per_measurement=loaded.bytes_of_measurements / loaded.measurements,
         bytes_of_database=loaded.bytes_of_database,
-        insert_ms=one_row_insert_ms(),
-        copied_rows_per_s=copied_rows_per_s(),
+        bytes_beside=loaded.bytes_beside,
+        insert=asdict(insert),
+        copied=asdict(copied),
         memory_mb={"before": memory, "after": after},
         rows=rows,
     )
 
 
 def _read(started: Stack, loaded: Loaded, kind: Kind, requests: int) -> dict[str, Any]:
-    number = requests // 4 if kind.heavy else requests
+    # What all others are divided by is to be known well.
+    number = 5 * requests if kind.is_bare else max(1, requests // 4) if kind.heavy else requests
     cold: dict[str, float] = {}
     if not kind.is_bare:
         started.empty_cache_of_database()
@@ -70,7 +78,8 @@ def _read(started: Stack, loaded: Loaded, kind: Kind, requests: int) -> dict[str
     requests_per_s = rate(started, loaded, kind, seconds=_RATE_S, seed=3)
     warm = measure(started, loaded, kind, requests=number, seed=2)
     return {
-        "goal": kind.goal,
+        "goal": asdict(kind.goal),
+        "points": kind.points,
         "cold": cold,
         "cpu": warm.cpu,
         "cpu_ms": warm.cpu_ms,
@@ -98,27 +107,29 @@ def _write(started: Stack, loaded: Loaded, kind: Kind) -> dict[str, Any]:
     before = started.cpu_ms()
     for worker in started.workers:
         os.killpg(worker.pid, signal.SIGCONT)
-    start = time.perf_counter()
     _analysed()
-    elapsed = time.perf_counter() - start
     after = started.cpu_ms()
+    start = time.perf_counter()
+    Client(started, loaded, time.time_ns()).ask(kind)
+    _analysed()
+    seen_s = time.perf_counter() - start
     # One upload more counted the statements, and one the packed bytes.
     readings = kind.readings * (warm_uploads + uploads + 2)
     return {
-        "goal": kind.goal,
-        "cold": {},
+        "goal": asdict(kind.goal),
+        "readings": kind.readings,
         "cpu": found.cpu,
         "cpu_ms": found.cpu_ms,
         "p50": found.percentile(0.5),
         "p95": found.percentile(0.95),
         "p99": found.percentile(0.99),
-        "rate": 0,
+        "rate": 1000 * uploads / sum(found.latencies),
         "bytes": found.bytes,
         "packed": found.packed,
         "statements": found.statements,
         "per_reading": found.cpu / kind.readings,
         "analysis_per_reading": sum(after[name] - before[name] for name in after) / readings,
-        "analysed_s": elapsed,
+        "seen_s": seen_s,
     }
 
 

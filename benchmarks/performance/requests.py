@@ -6,11 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
+from benchmarks.performance import goals
 from benchmarks.performance.dataset import METRICS, THREADS, VERSIONS, WORKLOADS
 from benchmarks.performance.detail import BRANCH, COMMITS, MACHINE, RELEASES, SETTING
+from benchmarks.performance.goals import Goal
 from benchmarks.performance.loaded import Loaded
+from benchmarks.performance.report import BARE_READ, BARE_VIEW
 
-BARE_READ = "a bare read of 1,000 points"
 Address = Callable[[Loaded, random.Random], str]
 Body = Callable[[Loaded, random.Random], tuple[bytes, str]]
 
@@ -21,14 +23,15 @@ _NIGHTLY_WORKLOADS = 8
 class Kind:
     """``address`` is drawn anew for each request. ``body`` (with its content type) makes it a POST.
 
-    ``goal`` names the row of the goals; ``readings`` is how many one POST carries; ``is_page`` is asked for
+    ``points`` is how many a history has, ``readings`` how many one POST carries; ``is_page`` is asked for
     by somebody who signed in, others with a token; ``bare``: no part of the product.
     """
 
     name: str
     address: Address
-    goal: str = ""
+    goal: Goal = goals.NONE
     body: Body | None = None
+    points: int = 0
     readings: int = 0
     is_page: bool = False
     is_bare: bool = False
@@ -95,18 +98,31 @@ def _listed(what: str) -> Address:
 
 
 READS = (
-    Kind("a bare DRF view", lambda _, __: "/bare/", is_bare=True),
+    Kind(BARE_VIEW, lambda _, __: "/bare/", is_bare=True),
     Kind(BARE_READ, lambda loaded, _: f"/bare/points/{loaded.long[1000]}/", is_bare=True),
-    Kind("small JSON: the products", lambda loaded, _: _api("products/", project=loaded.slug), goal="P11"),
-    Kind("history of 730 nights", _points),
-    Kind("history of 1,000 points", lambda loaded, _: _api(f"series/{loaded.long[1000]}/points/"), goal="P4"),
-    Kind("history of 5,000 points", lambda loaded, _: _api(f"series/{loaded.long[5000]}/points/"), goal="P5"),
+    Kind(
+        "small JSON: the products", lambda loaded, _: _api("products/", project=loaded.slug), goal=goals.P11
+    ),
+    Kind("history of 730 nights", _points, points=730),
+    Kind(
+        "history of 1,000 points",
+        lambda loaded, _: _api(f"series/{loaded.long[1000]}/points/"),
+        goal=goals.P4,
+        points=1000,
+    ),
+    Kind(
+        "history of 5,000 points",
+        lambda loaded, _: _api(f"series/{loaded.long[5000]}/points/"),
+        goal=goals.P5,
+        points=5000,
+    ),
     Kind(
         "history of 5,000 points, values alone",
         lambda loaded, _: _api(f"series/{loaded.long[5000]}/points/", columns="value"),
-        goal="P5",
+        goal=goals.P5,
+        points=5000,
     ),
-    Kind("compare 60 workloads x 40 versions", _matrix, goal="P8", heavy=True),
+    Kind("compare 60 workloads x 40 versions", _matrix, goal=goals.P8, heavy=True),
     Kind("compare one workload, two versions", _one_curve),
     Kind(
         "difference of two versions, 48 rows x 4 metrics",
@@ -223,7 +239,7 @@ def _plain(path: str) -> Address:
 
 
 PAGES = tuple(
-    Kind(f"page: {name}", address, goal="P7", is_page=True, heavy=heavy)
+    Kind(f"page: {name}", address, goal=goals.P7, is_page=True, heavy=heavy)
     for name, address, heavy in (
         ("home", lambda _, __: "/", False),
         ("overview", _plain(""), True),
@@ -375,7 +391,7 @@ def writes(sysbench_report: str) -> tuple[Kind, ...]:
     """Uploads; each is a file that nobody sent before."""
     post = lambda _, __: _api("uploads/")  # noqa: E731 - an address like the others
     return (
-        Kind("1,000 readings in one POST", post, goal="P1", body=_nightly_file(1000), readings=1000),
-        Kind("100 readings in one POST", post, goal="P2", body=_nightly_file(104), readings=104),
-        Kind("one sysbench file", post, goal="P3", body=_sysbench_file(sysbench_report), readings=15),
+        Kind("1,000 readings in one POST", post, goal=goals.P1, body=_nightly_file(1000), readings=1000),
+        Kind("100 readings in one POST", post, goal=goals.P2, body=_nightly_file(104), readings=104),
+        Kind("one sysbench file", post, goal=goals.P3, body=_sysbench_file(sysbench_report), readings=15),
     )
