@@ -205,7 +205,7 @@ _RUNS = """
         || int8send(coalesce(content_id, 0)) || int8send(coalesce(environment_id, 0))
         || int4send((tags <> '{}')::int), ''::bytea
     )
-    FROM results_run WHERE id = ANY(%(runs)s) AND excluded_at IS NULL GROUP BY version_id
+    FROM results_run WHERE id = ANY(%(runs)s::bigint[]) AND excluded_at IS NULL GROUP BY version_id
 """
 _RUN = np.dtype(
     [
@@ -224,9 +224,10 @@ _DAY_US = 86_400_000_000
 def _runs(series: Collection[Series], pairs: Iterable[NDArray[np.void]], since: _Since | None) -> Runs:
     # Most series of a place have the same runs as another one.
     distinct = {of_series["run"].tobytes() for of_series in pairs}
-    ids = np.unique(np.concatenate([np.empty(0, ">i8"), *(np.frombuffer(one, ">i8") for one in distinct)]))
+    ids = np.frombuffer(b"".join(distinct), ">i8").tolist()
     with connection.cursor() as cursor:
-        cursor.execute(_RUNS, {"runs": ids.tolist()})
+        # As a text: the driver takes longer for a hundred thousand numbers than the database.
+        cursor.execute(_RUNS, {"runs": f"{{{','.join(map(str, ids))}}}"})
         by_version = {pk: np.frombuffer(packed, dtype=_RUN) for pk, packed in cursor.fetchall()}
     versions = np.repeat(list(by_version), [len(runs) for runs in by_version.values()]).astype(np.int64)
     rows = np.concatenate([np.empty(0, _RUN), *by_version.values()])

@@ -26,16 +26,9 @@ import numpy as np
 
 from benchdash.regressions.detection.compare import adjust
 from benchdash.regressions.detection.covariate import without_machine
-from benchdash.regressions.detection.levels import LASTING, SETTLED, TYPICAL_STEP, find_boundaries, step_p
-from benchdash.regressions.detection.noise import (
-    LEAST_SD,
-    Floats,
-    Noise,
-    estimate_noise,
-    rounding_sd,
-    tame_outliers,
-)
-from benchdash.regressions.detection.shifts import LEAST_EFFECT, Shift, State, Values, as_array, logs
+from benchdash.regressions.detection.levels import LASTING, SETTLED, TYPICAL_STEP, find_boundaries
+from benchdash.regressions.detection.noise import LEAST_SD, Floats
+from benchdash.regressions.detection.shifts import LEAST_EFFECT, Shift, State, Values, as_array
 from benchdash.results.readings import HIGHER, Direction
 
 Key = tuple[Hashable, Hashable]
@@ -61,19 +54,20 @@ class JointShift:
 
 
 @dataclass(frozen=True, slots=True)
-class _Series:
-    """``values`` as they were measured, and ``oriented`` as the search sees them.
+class _Table:
+    """Series x positions: ``values`` as they were measured, and ``oriented`` as the search sees them.
 
     That is without what the speed of the machine explains; worse is negative, 1 is the series' own noise,
-    gaps are NaN.
+    gaps are NaN. ``sds`` are of the logs: what 1 in ``oriented`` is worth. ``signs`` are 1 where more is
+    better and else -1.
     """
 
-    key: Key
+    keys: list[Key]
     values: Floats
     oriented: Floats
-    noise: Noise
-    sd: float  # of the logs: what 1 in ``oriented`` is worth
-    direction: Direction
+    sds: Floats
+    correlations: Floats
+    signs: Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,16 +80,11 @@ class _Line:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """How one series moved at a given position; ``p`` is two-sided and not corrected.
-
-    ``worse`` is what the search says, ``seen_worse`` what was measured, the machine's speed included.
-    """
+    """How one series moved at a given position: its levels, and how likely chance alone does so much."""
 
     key: Key
     before: float
     after: float
-    worse: bool
-    seen_worse: bool
     p: float
 
     @property
@@ -132,11 +121,9 @@ def find_joint_shifts(
     slow = {what: as_array(cost) for what, cost in (machine or {}).items()}
     if len({len(values) for values in (*table.values(), *slow.values())}) > 1:
         raise ValueError("The series of one table must be equally long.")
-    series = [
-        found
-        for key, values in table.items()
-        if (found := _series(key, as_array(values), slow.get(key[0]), directions[key]))
-    ]
+    if not table:
+        return []
+    series = _table(table, slow, directions)
     findings = _findings(series, known, expected)
     clusters = _clusters(findings, known, expected)
     edges = [0, *sorted({index for index, _ in clusters}), max(map(len, table.values()), default=0)]
@@ -147,27 +134,38 @@ def find_joint_shifts(
     return [shift for shift in shifts if shift]
 
 
-def _series(key: Key, values: Floats, slow: Floats | None, direction: Direction) -> _Series | None:
-    """None where there are too few points, or no scatter, to say anything."""
-    numbers = without_machine(values, slow)
-    present = _present(numbers)
-    if len(present) < _FEWEST_POINTS or not present.any() or np.ptp(present) == 0:
-        return None
-    x = logs(present)
-    noise = estimate_noise(tame_outliers(x))
-    sd = max(noise.sd, LEAST_SD, rounding_sd(present[present > 0]))
-    oriented = np.full(len(numbers), np.nan)
-    oriented[np.isfinite(numbers)] = (x - np.median(x)) * (1 if direction == HIGHER else -1) / sd
-    return _Series(key, values, oriented, Noise(sd=1, correlation=noise.correlation), sd, direction)
+def _table(
+    table: Mapping[Key, Values], slow: Mapping[Hashable, Floats], directions: Mapping[Key, Direction]
+) -> _Table:
+    """Without the series that have too few points, or no scatter, to say anything."""
+    from benchdash.regressions.detection import kernel  # noqa: PLC0415 - a page that compares needs no compiler
+
+    keys = list(table)
+    values = np.array([as_array(table[key]) for key in keys])
+    signs = np.array([1.0 if directions[key] == HIGHER else -1.0 for key in keys])
+    numbers = values
+    if slow:
+        numbers = np.array(
+            [without_machine(of, slow.get(key[0])) for key, of in zip(keys, values, strict=True)]
+        )
+    oriented, sds, correlations = kernel.orient(numbers, signs, _FEWEST_POINTS, LEAST_SD)
+    told = np.isfinite(sds)
+    return _Table(
+        keys=[key for key, is_told in zip(keys, told.tolist(), strict=True) if is_told],
+        values=values[told],
+        oriented=oriented[told],
+        sds=sds[told],
+        correlations=correlations[told],
+        signs=signs[told],
+    )
 
 
-def _findings(series: list[_Series], known: Collection[int], expected: Collection[int]) -> list[_Finding]:
+def _findings(series: _Table, known: Collection[int], expected: Collection[int]) -> list[_Finding]:
     """What the lines show, each kind with its share of the permitted false alarms."""
-    alone = [_Line(one.oriented, one.sd) for one in series]
-    by_workload = sorted(series, key=lambda one: str(one.key[0]))
+    alone = [_Line(values, sd) for values, sd in zip(series.oriented, series.sds.tolist(), strict=True)]
+    by_workload = sorted(zip(series.keys, alone, strict=True), key=lambda one: str(one[0][0]))
     workloads = [
-        _mean([_Line(one.oriented, one.sd) for one in group])
-        for _, group in groupby(by_workload, key=lambda one: one.key[0])
+        _mean([line for _, line in group]) for _, group in groupby(by_workload, key=lambda one: one[0][0])
     ]
     everything = [_mean(workloads)] if workloads else []
     return [
@@ -185,8 +183,8 @@ def _findings_of(
     x = line.values[measured]
     boundaries = find_boundaries(
         x,
-        known=[int(np.searchsorted(measured, index)) for index in known],
-        expected=[int(np.searchsorted(measured, index)) for index in expected],
+        known=np.searchsorted(measured, list(known)).tolist(),
+        expected=np.searchsorted(measured, list(expected)).tolist(),
         least_sd=0.1,
         least_step=0,
         tests=tests,
@@ -240,7 +238,7 @@ def _mean(lines: list[_Line]) -> _Line:
 
 
 def _joint_shift(
-    series: list[_Series],
+    series: _Table,
     index: int,
     cluster: list[_Finding],
     *,
@@ -254,17 +252,10 @@ def _joint_shift(
     end = min((edge for edge in edges if edge >= index + LASTING), default=edges[-1])
     if known:
         end = min(end, index + SETTLED)
-    steps = [step for one in series if (step := _step(one, start, index, end))]
-    adjusted = adjust([step.p for step in steps])
-    moved = [
-        (p, step)
-        for p, step in zip(adjusted, steps, strict=True)
-        if p is not None and step.worse == step.seen_worse == worse and abs(step.change) >= least_effect
-    ]
-    clear = [(p, step) for p, step in moved if p < _MEMBER_BELOW]
-    strongest = sorted(moved, key=lambda pair: pair[0])[:1]
+    moved = _moved(series, start, index, end, worse=worse, least_effect=least_effect)
     if not moved:
         return None
+    clear = [step for step in moved if step.p < _MEMBER_BELOW]
     confirmed = any(finding.confirmed for finding in cluster) and (known or bool(clear))
     state: State = "confirmed" if confirmed else "suspected"
     return JointShift(
@@ -273,35 +264,31 @@ def _joint_shift(
         confidence=1 - min(finding.doubt for finding in cluster),
         state=state,
         members={
-            step.key: Shift(index, step.before, step.after, step.change, confidence=1 - p, state=state)
-            for p, step in clear or strongest
+            step.key: Shift(index, step.before, step.after, step.change, confidence=1 - step.p, state=state)
+            for step in clear or [min(moved, key=lambda step: step.p)]
         },
     )
 
 
-def _step(one: _Series, start: int, index: int, end: int) -> _Step | None:
-    """The series' own step from [start, index) to [index, end), None where it has too few points."""
-    before, after = _present(one.values[start:index]), _present(one.values[index:end])
-    if len(before) < _FEWEST_BEFORE or not len(after) or (old := _median(before)) <= 0:
-        return None
-    x = _present(one.oriented[start:end])
-    new = _median(after)
-    return _Step(
-        key=one.key,
-        before=old,
-        after=new,
-        worse=bool(x[len(before) :].mean() < x[: len(before)].mean()),
-        seen_worse=(new < old) == (one.direction == HIGHER),
-        p=step_p(x, len(before), one.noise),
+def _moved(
+    series: _Table, start: int, index: int, end: int, *, worse: bool, least_effect: float
+) -> list[_Step]:
+    """The series whose own step from [start, index) to [index, end) is in this direction and large enough.
+
+    Their p is corrected for all series that have enough points (Benjamini & Hochberg 1995).
+    """
+    from benchdash.regressions.detection import kernel  # noqa: PLC0415 - a page that compares needs no compiler
+
+    before, after, step, p = kernel.steps(
+        series.values, series.oriented, series.correlations, start, index, end, _FEWEST_BEFORE
     )
-
-
-def _median(values: Floats) -> float:
-    """As that of NumPy, which takes four times as long for a level of some hundred."""
-    in_order = np.sort(values)
-    n = len(in_order)
-    return float((in_order[(n - 1) // 2] + in_order[n // 2]) / 2)
-
-
-def _present(values: Floats) -> Floats:
-    return values[np.isfinite(values)]
+    told = np.flatnonzero(np.isfinite(p))
+    corrected = np.full(len(p), np.nan)
+    corrected[told] = adjust(p[told].tolist())
+    # What the search says, and what was measured, the machine's speed included.
+    searched, seen = step[told] < 0, (after[told] < before[told]) == (series.signs[told] > 0)
+    large = np.abs(after[told] / before[told] - 1) >= least_effect
+    return [
+        _Step(series.keys[at], float(before[at]), float(after[at]), float(corrected[at]))
+        for at in told[(searched == worse) & (seen == worse) & large].tolist()
+    ]

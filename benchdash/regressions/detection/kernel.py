@@ -105,7 +105,11 @@ def half_squared_difference(x: Floats, lag: int) -> float:
 
 @compiled
 def noise_of(x: Floats) -> tuple[float, float]:
-    """Standard deviation of a point and correlation of neighbours, both at an unchanged level."""
+    """Standard deviation of a point and correlation of neighbours, both at an unchanged level.
+
+    From differences of points 1 to 3 apart. A change of level touches few of them, so steps hardly matter
+    (von Neumann 1941). Half the mean squared difference at lag k estimates sd^2 (1 - rho^k).
+    """
     n = len(x)
     nearest = half_squared_difference(x, 1)
     correlation = TYPICAL_CORRELATION
@@ -510,10 +514,11 @@ def alone_z(sums: Floats, start: int, index: int, end: int, sd: float, rho: floa
 @compiled
 def _score(
     sums: Floats,
-    edges: Ints,
-    k: int,
-    fixed: Ints,
-    expected: Ints,
+    start: int,
+    index: int,
+    end: int,
+    is_fixed: bool,
+    is_expected: bool,
     sd: float,
     rho: float,
     common: float,
@@ -523,17 +528,15 @@ def _score(
     expected_tests: float,
     typical_step: float,
 ) -> float:
-    """The evidence of the k-th inner edge less what it must exceed; negative where it does not stand."""
-    start, index, end = edges[k], edges[k + 1], edges[k + 2]
-    known = _contains(fixed, index)
-    if known:
+    """The evidence of an inner edge less what it must exceed; negative where it does not stand."""
+    if is_fixed:
         end = min(end, index + SETTLED)
     if abs(_mean(sums, index, end) - _mean(sums, start, index)) < least_step:
         return REJECTED
-    if known:
+    if is_fixed:
         z, _ = alone_z(sums, start, index, end, sd, rho)
         return 2 * math.log(KEPT_BELOW / max(normal_p(z), 1e-300))
-    if _contains(expected, index):
+    if is_expected:
         z, _ = step_z(sums, start, index, end, common, rho, df)
         return 2 * math.log(FALSE_ALARM / expected_tests / max(normal_p(z), 1e-300))
     score = excess(sums, start, index, end, common, rho, df, searched, typical_step, False)
@@ -556,18 +559,30 @@ def eliminate(
     typical_step: float,
 ) -> Ints:
     """The edges that stand: the weakest goes first, and its neighbours are placed anew."""
+    n = edges[-1]
+    is_fixed = np.zeros(n + 1, np.bool_)
+    is_fixed[fixed] = True
+    is_expected = np.zeros(n + 1, np.bool_)
+    is_expected[expected] = True
+    # A fixed edge is judged by its two levels alone: while these stay, its score does.
+    judged = np.full((n + 1, 2), -1)
+    scored = np.empty(n + 1)
     while len(edges) > 2:
         common, df = common_variance(sums, edges, sd * sd)
         inner = len(edges) - 2
         scores = np.empty(inner)
-        for k in range(inner):
-            scores[k] = _score(
-                sums, edges, k, fixed, expected, sd, rho, common, df, least_step, searched,
-                expected_tests, typical_step,
-            )  # fmt: skip
         pinned = np.zeros(inner, np.bool_)
         for k in range(inner):
-            pinned[k] = _contains(fixed, edges[k + 1]) or _contains(expected, edges[k + 1])
+            start, index, end = edges[k], edges[k + 1], edges[k + 2]
+            pinned[k] = is_fixed[index] or is_expected[index]
+            if is_fixed[index] and judged[index, 0] == start and judged[index, 1] == end:
+                scores[k] = scored[index]
+                continue
+            scores[k] = _score(
+                sums, start, index, end, is_fixed[index], is_expected[index], sd, rho, common, df,
+                least_step, searched, expected_tests, typical_step,
+            )  # fmt: skip
+            judged[index, 0], judged[index, 1], scored[index] = start, end, scores[k]
         kept = scores.copy()
         reject_staircases(sums, edges, common, rho, scores)
         for k in range(inner):
@@ -582,7 +597,7 @@ def eliminate(
             break
         edges = np.concatenate((edges[: weakest + 1], edges[weakest + 2 :]))
         for k in (weakest, weakest + 1):
-            if k in (0, len(edges) - 1) or _contains(fixed, edges[k]) or _contains(expected, edges[k]):
+            if k in (0, len(edges) - 1) or is_fixed[edges[k]] or is_expected[edges[k]]:
                 continue
             if edges[k + 1] - edges[k - 1] >= 2 * SHORTEST:
                 edges[k] = best_split(sums, edges[k - 1], edges[k + 1])
@@ -661,3 +676,121 @@ def medians(values: Floats, starts: Ints, ends: Ints) -> Floats:
     for k in range(len(starts)):
         found[k] = np.median(values[starts[k] : ends[k]])
     return found
+
+
+# --- many series at once ------------------------------------------------------------------------------------
+
+WINDOW = 7
+OUTLYING = 4.0
+FEW_OUTLYING = 0.08
+DECIMALS = 10
+MOST_DIGITS = 1e10
+
+
+@compiled
+def tame_outliers(x: Floats, least_sd: float) -> Floats:
+    """The series with isolated outliers, beyond 4 robust sd of a running median of 7, put on that median.
+
+    Only where they are few: more than 8 % of the points are a second mode of what is measured, not outliers.
+    """
+    n = len(x)
+    if n < WINDOW:
+        return x
+    level = np.empty(n)
+    window = np.empty(WINDOW)
+    for i in range(n):
+        for j in range(WINDOW):
+            at = abs(i + j - WINDOW // 2)
+            value = x[at if at < n else 2 * (n - 1) - at]
+            k = j
+            while k > 0 and window[k - 1] > value:
+                window[k] = window[k - 1]
+                k -= 1
+            window[k] = value
+        level[i] = window[WINDOW // 2]
+    limit = OUTLYING * max(np.median(np.abs(x - level)) / 0.6745, least_sd)
+    tamed = x.copy()
+    count = 0
+    for i in range(n):
+        if abs(x[i] - level[i]) > limit:
+            tamed[i] = level[i]
+            count += 1
+    return tamed if count / n <= FEW_OUTLYING else x
+
+
+@compiled
+def rounding_sd(values: Floats) -> float:
+    """As ``noise.rounding_sd``, which those ask who need no compiler."""
+    for decimals in range(DECIMALS):
+        scale = 10.0**decimals
+        if values[0] * scale > MOST_DIGITS:
+            break
+        printed = True
+        for value in values:
+            scaled = value * scale
+            digits = np.rint(scaled)
+            if digits < 1 or abs(scaled - digits) > 1e-6 + 1e-12 * digits:
+                printed = False
+                break
+        if printed:
+            return 0.5 / scale / float(np.median(values))
+    return 0.0
+
+
+@compiled
+def orient(numbers: Floats, signs: Floats, fewest: int, least_sd: float) -> tuple[Floats, Floats, Floats]:
+    """Series x positions as a search sees them: logs around their median, worse is negative, 1 is the noise.
+
+    Gaps are NaN. And the noise of each series: its standard deviation in logs, NaN where there are fewer
+    points than ``fewest``, or no scatter, and the correlation of neighbours.
+    """
+    oriented = np.full(numbers.shape, np.nan)
+    sds, correlations = np.full(len(numbers), np.nan), np.empty(len(numbers))
+    for at in range(len(numbers)):
+        there = np.flatnonzero(np.isfinite(numbers[at]))
+        present = numbers[at][there]
+        if len(present) < fewest or present.max() <= 0 or present.max() == present.min():
+            continue
+        positive = present[present > 0]
+        x = np.log(np.maximum(present, positive.min() / 10))
+        sd, correlations[at] = noise_of(tame_outliers(x, least_sd))
+        sds[at] = max(sd, least_sd, rounding_sd(positive))
+        x = (x - np.median(x)) * signs[at] / sds[at]
+        for i in range(len(there)):
+            oriented[at, there[i]] = x[i]
+    return oriented, sds, correlations
+
+
+@compiled
+def steps(
+    values: Floats, oriented: Floats, correlations: Floats, start: int, index: int, end: int, fewest: int
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """How each series moved at ``index``: medians before and after, the step as it is oriented, and its p.
+
+    p is two-sided and not corrected, NaN where fewer than ``fewest`` points lie before or none after.
+    """
+    number = len(values)
+    old, new, step, p = np.empty(number), np.empty(number), np.empty(number), np.full(number, np.nan)
+    for at in range(number):
+        before = values[at, start:index]
+        before = before[np.isfinite(before)]
+        after = values[at, index:end]
+        after = after[np.isfinite(after)]
+        if len(before) < fewest or len(after) == 0:
+            continue
+        old[at], new[at] = np.median(before), np.median(after)
+        if old[at] <= 0:
+            continue
+        x = oriented[at, start:end]
+        x = x[np.isfinite(x)]
+        step[at] = x[len(before) :].mean() - x[: len(before)].mean()
+        p[at] = step_p(x, len(before), 1.0, correlations[at])
+    return old, new, step, p
+
+
+@compiled
+def step_p(x: Floats, index: int, sd: float, rho: float) -> float:
+    """Two-sided p of a step between the levels x[:index] and x[index:], a position not searched for."""
+    y, share = tame(x, np.array([0, index, len(x)]), sd, BOUND)
+    sums = prefix_sums(x if share > FEW else y)
+    return normal_p(alone_z(sums, 0, index, len(x), sd, rho)[0])

@@ -34,7 +34,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from benchdash.regressions.detection.noise import Floats, Noise
+from benchdash.regressions.detection.noise import Floats
 
 LASTING = 5
 """So many points make a level."""
@@ -126,16 +126,6 @@ def find_boundaries(
     if abs(x[index:].mean() - x[start:index].mean()) < least_step:
         return found
     return [*found, Boundary(start, index, n, p, p * searched, confirmed=False)]
-
-
-def step_p(x: Floats, index: int, noise: Noise) -> float:
-    """Two-sided p of a step between the levels x[:index] and x[index:], a position not searched for."""
-    from benchdash.regressions.detection import kernel  # noqa: PLC0415 - a page that compares needs no compiler
-
-    edges = np.array([0, index, len(x)], dtype=np.int64)
-    y, share = kernel.tame(x, edges, noise.sd, kernel.BOUND)
-    sums = kernel.prefix_sums(x if share > kernel.FEW else y)
-    return float(kernel.normal_p(kernel.alone_z(sums, 0, index, len(x), noise.sd, noise.correlation)[0]))
 
 
 def medians(values: Floats, ranges: Sequence[tuple[int, int]]) -> list[float]:

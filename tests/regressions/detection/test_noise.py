@@ -1,12 +1,14 @@
 import numpy as np
 import pytest
+from scipy.ndimage import median_filter
 
-from benchdash.regressions.detection.noise import Noise, estimate_noise, rounding_sd, tame_outliers
+from benchdash.regressions.detection import kernel
+from benchdash.regressions.detection.noise import LEAST_SD, rounding_sd
 
 
 def test_steps_hardly_matter_to_the_noise():
     x = np.repeat([0.0, 1.0, 0.0, 2.0], 50) + 0.02 * np.random.default_rng(1).normal(size=200)
-    assert estimate_noise(x).sd == pytest.approx(0.02, rel=0.25)
+    assert kernel.noise_of(x)[0] == pytest.approx(0.02, rel=0.25)
 
 
 def test_correlation_of_neighbours_is_seen_in_a_long_series():
@@ -14,20 +16,18 @@ def test_correlation_of_neighbours_is_seen_in_a_long_series():
     independent, correlated = rng.normal(size=2000), np.zeros(2000)
     for i in range(1, 2000):
         correlated[i] = 0.6 * correlated[i - 1] + rng.normal()
-    assert estimate_noise(independent).correlation < 0.1
-    assert estimate_noise(correlated).correlation == pytest.approx(0.6, abs=0.1)
+    assert kernel.noise_of(independent)[1] < 0.1
+    assert kernel.noise_of(correlated)[1] == pytest.approx(0.6, abs=0.1)
 
 
 def test_a_short_series_gets_about_the_typical_correlation():
-    assert estimate_noise(np.random.default_rng(3).normal(size=10)).correlation == pytest.approx(
-        0.3, abs=0.06
-    )
+    assert kernel.noise_of(np.random.default_rng(3).normal(size=10))[1] == pytest.approx(0.3, abs=0.06)
 
 
 def test_correlation_widens_means_as_the_sum_says():
     rho, n = 0.5, 5
     by_hand = 1 + 2 * sum((1 - k / n) * rho**k for k in range(1, n))
-    assert Noise(1, rho).variance_inflation(np.array([1, n])) == pytest.approx([1, by_hand])
+    assert [kernel.inflation(1.0, rho), kernel.inflation(float(n), rho)] == pytest.approx([1, by_hand])
 
 
 def test_a_lonely_outlier_is_put_on_the_level_and_a_second_mode_is_not():
@@ -35,8 +35,8 @@ def test_a_lonely_outlier_is_put_on_the_level_and_a_second_mode_is_not():
     with_outlier, with_mode = x.copy(), x.copy()
     with_outlier[20] = 1
     with_mode[::5] += 1
-    assert abs(tame_outliers(with_outlier)[20]) < 0.05
-    assert (tame_outliers(with_mode) == with_mode).all()
+    assert abs(kernel.tame_outliers(with_outlier, LEAST_SD)[20]) < 0.05
+    assert (kernel.tame_outliers(with_mode, LEAST_SD) == with_mode).all()
 
 
 @pytest.mark.parametrize(
@@ -50,3 +50,12 @@ def test_a_lonely_outlier_is_put_on_the_level_and_a_second_mode_is_not():
 )
 def test_printed_digits_bound_the_noise_from_below(values, sd):
     assert rounding_sd(np.array(values)) == pytest.approx(sd, rel=0.01)
+    assert kernel.rounding_sd(np.array(values, dtype=float)) == rounding_sd(np.array(values, dtype=float))
+
+
+def test_the_compiled_running_median_is_that_of_scipy():
+    x = np.random.default_rng(5).normal(size=40)
+    x[[0, 3, 39]] += 50
+    level = median_filter(x, size=7, mode="mirror")
+    outlying = np.abs(x - level) > 20
+    assert kernel.tame_outliers(x, LEAST_SD).tolist() == np.where(outlying, level, x).tolist()
