@@ -18,7 +18,7 @@ from benchdash.regressions.noise_floors import Levels
 from benchdash.regressions.places import noise_of
 from benchdash.regressions.queries import Difference, change_points, differences, places
 from benchdash.results.models import UNKNOWN_VERSION, ConfigurationContent, Environment, Run, Series
-from benchdash.results.queries import Point, histories, positions
+from benchdash.results.queries import Point, histories_and_excluded, positions
 
 _SHORT_COMMIT: Final = 10
 # Of so many newest switches what was switched is read; of older ones it is only said that something was.
@@ -114,9 +114,9 @@ class Change:
 
 def read_lines(series: Sequence[Series], *, margin: float = EQUIVALENT) -> list[Line]:
     """The line of each series, in their order, in a constant number of statements."""
-    ids = [one.pk for one in series]
-    included, excluded = histories(ids), histories(ids, excluded=True)
-    found = change_points({one.pk: one for one in series})
+    by_id = {one.pk: one for one in series}
+    included, excluded = histories_and_excluded(by_id)
+    found = change_points(by_id)
     switches = _switches(included)
     return [
         Line(

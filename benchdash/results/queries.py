@@ -103,9 +103,25 @@ def histories(
     ``excluded``: the excluded runs instead of the included ones, for charts that draw them apart.
     ``since``, ``until``: only runs that started then or later, or earlier; for a part of long histories.
     """
-    points: dict[int, list[Point]] = {pk: [] for pk in series_ids}
-    of_series = Series.objects.in_bulk(points)
-    groups = _groups(of_series, excluded=excluded, since=since, until=until)
+    of_series = Series.objects.in_bulk(list(series_ids))
+    return _histories(of_series, _samples(of_series, excluded=excluded, since=since, until=until))
+
+
+def histories_and_excluded(
+    of_series: Mapping[int, Series],
+) -> tuple[dict[int, list[Point]], dict[int, list[Point]]]:
+    """The points of each series, which are given by id, and those that its excluded runs would make."""
+    samples = _samples(of_series, excluded=None)
+    excluded = [sample for sample in samples if sample.is_excluded]
+    if not excluded:
+        return _histories(of_series, samples), {pk: [] for pk in of_series}
+    included = [sample for sample in samples if not sample.is_excluded]
+    return _histories(of_series, included), _histories(of_series, excluded)
+
+
+def _histories(of_series: Mapping[int, Series], all_samples: Iterable["_Sample"]) -> dict[int, list[Point]]:
+    points: dict[int, list[Point]] = {pk: [] for pk in of_series}
+    groups = _groups(of_series, all_samples)
     versions = measured_versions({sample.version_id for _, _, samples in groups for sample in samples})
     times = commit_times(of_series.values(), versions.values())
     sessions = [_sessions(samples) for _, _, samples in groups]
@@ -148,6 +164,7 @@ class _Sample(NamedTuple):
     content_id: int | None
     environment_id: int | None
     tags: Sequence[str] | None
+    is_excluded: bool
 
 
 _Group = tuple[int, Hashable, list[_Sample]]
@@ -159,11 +176,13 @@ Level = tuple[float, float | None, float | None]
 _SAMPLES = """
     SELECT measured.series_id, measured.run_id, measured.value, measured.low, measured.high,
         extract(epoch FROM run.started_at)::float8, run.version_id, version.commit,
-        run.content_id, run.environment_id, CASE WHEN run.tags <> '{}' THEN run.tags END
+        run.content_id, run.environment_id, CASE WHEN run.tags <> '{}' THEN run.tags END,
+        run.excluded_at IS NOT NULL
     FROM results_measurement measured
     JOIN results_run run ON run.id = measured.run_id
     JOIN results_serverversion version ON version.id = run.version_id
-    WHERE measured.series_id = ANY(%(series)s) AND (run.excluded_at IS NOT NULL) = %(excluded)s
+    WHERE measured.series_id = ANY(%(series)s)
+        AND (%(excluded)s::boolean IS NULL OR (run.excluded_at IS NOT NULL) = %(excluded)s)
         AND (%(since)s::timestamptz IS NULL OR run.started_at >= %(since)s)
         AND (%(until)s::timestamptz IS NULL OR run.started_at <= %(until)s)
     ORDER BY run.started_at, measured.run_id
@@ -189,33 +208,37 @@ def position_of(
     return commit or moment(started_at).date(), content_id
 
 
-def _groups(
-    of_series: Mapping[int, Series],
+def _samples(
+    series_ids: Iterable[int],
     *,
-    excluded: bool,
-    since: datetime | None,
-    until: datetime | None,
-) -> list[_Group]:
-    groups: dict[tuple[int, Hashable], list[_Sample]] = defaultdict(list)
+    excluded: bool | None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+) -> list[_Sample]:
+    """In the order of their starts; ``excluded`` None: of all runs."""
+    wanted: dict[str, Any] = {
+        "series": list(series_ids),
+        "excluded": excluded,
+        "since": since,
+        "until": until,
+    }
     with connection.cursor() as cursor:
-        wanted: dict[str, Any] = {
-            "series": list(of_series),
-            "excluded": excluded,
-            "since": since,
-            "until": until,
-        }
         cursor.execute(_SAMPLES, wanted)
-        for row in cursor.fetchall():
-            sample = _Sample._make(row)
-            position = position_of(
-                of_series[sample.series_id].branch,
-                version_id=sample.version_id,
-                commit=sample.commit,
-                started_at=sample.started_at,
-                content_id=sample.content_id,
-            )
-            groups[sample.series_id, position].append(sample)
-    return [(series_id, position, samples) for (series_id, position), samples in groups.items()]
+        return list(map(_Sample._make, cursor.fetchall()))
+
+
+def _groups(of_series: Mapping[int, Series], samples: Iterable[_Sample]) -> list[_Group]:
+    groups: dict[tuple[int, Hashable], list[_Sample]] = defaultdict(list)
+    for sample in samples:
+        position = position_of(
+            of_series[sample.series_id].branch,
+            version_id=sample.version_id,
+            commit=sample.commit,
+            started_at=sample.started_at,
+            content_id=sample.content_id,
+        )
+        groups[sample.series_id, position].append(sample)
+    return [(series_id, position, of_group) for (series_id, position), of_group in groups.items()]
 
 
 def measured_versions(ids: Collection[int]) -> dict[int, MeasuredVersion]:

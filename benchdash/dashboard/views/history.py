@@ -26,6 +26,7 @@ from benchdash.dashboard.columns import short_id
 from benchdash.dashboard.commands import upload_command
 from benchdash.dashboard.csv_files import csv_file
 from benchdash.dashboard.histories import Line, Row, read_lines, rows_of, versions_axis
+from benchdash.dashboard.history_rows import Links, NamedLine, group_rows, line_rows
 from benchdash.dashboard.navigation import page_url
 from benchdash.dashboard.pair_links import points_url
 from benchdash.dashboard.series_choice import SeriesChoice, choose_series, panels
@@ -87,18 +88,6 @@ class Switch:
 
 
 @dataclass(frozen=True)
-class NamedLine:
-    """A line in the table of what is shown. ``colour`` is a token of base.css; ``pair_url`` leads to the
-    newest two groups side by side.
-    """
-
-    name: str
-    line: Line
-    colour: str = ""
-    pair_url: str = ""
-
-
-@dataclass(frozen=True)
 class Chart:
     """A large chart with the table that says the same. ``open_url`` leads to it alone, where it is not."""
 
@@ -123,14 +112,6 @@ class Chart:
     @property
     def is_of_branch(self) -> bool:
         return bool(self.series.branch)
-
-    @property
-    def names(self) -> Mapping[int, str]:
-        return {named.line.series.pk: named.name for named in self.lines}
-
-    @property
-    def colours(self) -> Mapping[int, str]:
-        return {named.line.series.pk: named.colour for named in self.lines}
 
 
 @dataclass(frozen=True)
@@ -199,11 +180,17 @@ def _charts(request: HttpRequest, page: ProjectPage, choice: SeriesChoice, wishe
                 open_url=_series_url("history", page, part, wishes) if several else "",
             )
         )
+    links, reasons = Links.of(page.project, _compare_urls(page, charts)), _reasons(page, charts)
     return {
         "charts": charts,
-        "compare_urls": _compare_urls(page, charts),
+        "line_rows": {chart.name: line_rows(chart.lines, links) for chart in charts},
+        "group_rows": {
+            chart.name: group_rows(
+                chart.rows, chart.lines, links, reasons=reasons, is_relative=chart.is_relative
+            )
+            for chart in charts
+        },
         "switches": _switches(request, looks),
-        "reasons": _reasons(page, charts),
     }
 
 
@@ -347,7 +334,7 @@ def _small_charts(
         "title": series_words.title(choice.series),
         "pages": pages,
         "shares_values": shared.y is not None,
-        "lines": _named_lines(shown, names, of_series),
+        "line_rows": line_rows(_named_lines(shown, names, of_series), Links.of(page.project)),
         "is_relative": relative,
         "switches": _switches(request, looks),
     }
