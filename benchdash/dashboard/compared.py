@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from django.http import HttpRequest
 
 from benchdash.accounts.models import Project
+from benchdash.dashboard.available import Available
 from benchdash.dashboard.columns import short_id
 from benchdash.dashboard.forms import compare_controls as controls
 from benchdash.dashboard.forms.compare import Choice
@@ -18,18 +19,18 @@ from benchdash.regressions.comparison import Column, ComparisonTable, SelectorEr
 _LONGEST_SEARCH: Final = 200
 
 
-def picker_of(request: HttpRequest, choice: Choice, available: Sequence[Column]) -> VersionPicker:
+def picker_of(request: HttpRequest, choice: Choice, available: Available) -> VersionPicker:
     chosen = choice.columns.chosen
     return version_picker(
         available,
         chosen,
         find=request.GET.get("find", "")[:_LONGEST_SEARCH],
-        summary=f"{len(chosen)} of {len(available)}",
+        summary=f"{len(chosen)} of {available.total}",
         address=lambda columns: choice.address(request.path, v=list(map(short_id, columns)), base=""),
     )
 
 
-def choosing(request: HttpRequest, choice: Choice, available: Sequence[Column]) -> dict[str, Any]:
+def choosing(request: HttpRequest, choice: Choice, available: Available) -> dict[str, Any]:
     """For the template: the choice, and what helps to make another."""
     picker = picker_of(request, choice, available)
     return {

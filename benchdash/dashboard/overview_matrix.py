@@ -14,7 +14,7 @@ from benchdash.dashboard.forms import overview as form
 from benchdash.dashboard.forms.matrix import toggled
 from benchdash.dashboard.matrix_sources import Reading, Source, of_branch, of_versions
 from benchdash.dashboard.measured import measured_of
-from benchdash.dashboard.places import Place, recent_columns
+from benchdash.dashboard.places import Place, recent_use
 from benchdash.regressions.comparison import Column
 from benchdash.results.versions import release_line
 
@@ -38,7 +38,7 @@ def overview_matrix(
     project: Project, query: QueryDict, path: str, available: Sequence[Column]
 ) -> OverviewMatrix:
     """What the address chooses, in a constant number of statements. ``available`` is not empty."""
-    place, chips = form.read_place(query, available, recent_columns(project, available))
+    place, chips = form.read_place(query, available, recent_use(project))
     at_place = [column for column in available if Place.of(column) == place]
     measured = measured_of(project, at_place)
     metric, metric_chip = form.read_metric(query, measured.metrics)

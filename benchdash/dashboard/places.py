@@ -1,12 +1,13 @@
 """Where the versions of a project were measured, and which of these places it looks at most."""
 
 from collections import Counter
-from collections.abc import Sequence
 from typing import Final, NamedTuple
+
+from django.db import connection
 
 from benchdash.accounts.models import Project
 from benchdash.regressions.comparison import Column
-from benchdash.results.models import DEFAULT_CONFIGURATION, Run
+from benchdash.results.models import DEFAULT_CONFIGURATION
 
 # The newest runs say what a project looks at now, whatever its archives hold.
 _NEWEST_RUNS: Final = 2000
@@ -46,14 +47,25 @@ class Place(NamedTuple):
         return ", ".join(parts)
 
 
-def recent_columns(project: Project, columns: Sequence[Column]) -> list[Column]:
-    """The columns of the newest runs, newest first, one for each run; one statement."""
-    by_key = {column.key: column for column in columns}
-    runs = Run.objects.filter(project=project, excluded_at=None).order_by("-started_at", "-pk")
-    keys = runs.values_list("version", "branch", "hardware", "configuration", "counterpart")[:_NEWEST_RUNS]
-    return [by_key[key] for key in keys if key in by_key]
+def recent_use(project: Project) -> Counter[Place]:
+    """How many of the newest runs each place has, that of the newest run first; one statement."""
+    with connection.cursor() as cursor:
+        cursor.execute(_USE, {"project": project.pk, "newest": _NEWEST_RUNS})
+        return Counter({Place(*place): runs for *place, runs in cursor.fetchall()})
 
 
-def busiest(columns: Sequence[Column]) -> Place:
-    """The place that most of the columns of runs share; the first of those where several do."""
-    return Counter(map(Place.of, columns)).most_common(1)[0][0]
+_USE: Final = """
+    SELECT product.name, version.build, recent.branch, hardware.name, configuration.name,
+        recent.counterpart, count(*)
+    FROM (
+        SELECT version_id, branch, hardware_id, configuration_id, counterpart,
+            row_number() OVER (ORDER BY started_at DESC, id DESC) AS rank
+        FROM results_run WHERE project_id = %(project)s AND excluded_at IS NULL
+        ORDER BY started_at DESC, id DESC LIMIT %(newest)s
+    ) recent
+    JOIN results_serverversion version ON version.id = recent.version_id
+    JOIN results_product product ON product.id = version.product_id
+    JOIN results_hardware hardware ON hardware.id = recent.hardware_id
+    JOIN results_configuration configuration ON configuration.id = recent.configuration_id
+    GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY min(recent.rank)
+"""

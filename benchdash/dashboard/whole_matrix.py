@@ -8,6 +8,7 @@ from django.http import QueryDict
 
 from benchdash.accounts.models import Project
 from benchdash.dashboard import numbers
+from benchdash.dashboard.available import Available
 from benchdash.dashboard.branch_base import branch_base
 from benchdash.dashboard.charts.matrix import Head, Look, Matrix, is_tested, matrix
 from benchdash.dashboard.columns import short_id
@@ -29,7 +30,7 @@ from benchdash.dashboard.matrix_sources import (
 )
 from benchdash.dashboard.measured import Measured, measured_of
 from benchdash.dashboard.navigation import Link, page_url
-from benchdash.dashboard.places import Place, recent_columns
+from benchdash.dashboard.places import Place, recent_use
 from benchdash.regressions.branch_table import Rows
 from benchdash.regressions.column_names import names
 from benchdash.regressions.comparability import Doubt, doubts
@@ -108,7 +109,7 @@ class _Chosen:
     baseline: Baselines | None = None
 
 
-def whole_matrix(project: Project, query: QueryDict, path: str, available: Sequence[Column]) -> WholeMatrix:
+def whole_matrix(project: Project, query: QueryDict, path: str, available: Available) -> WholeMatrix:
     """What the address chooses, in a constant number of statements. ``available`` is not empty."""
     branches = [column for column in available if column.branch]
     releases = len(branches) < len(available)
@@ -157,9 +158,7 @@ def _reading(project: Project, view: View, measured: Measured, metric: str) -> R
 # --- versions -----------------------------------------------------------------------------------------------
 
 
-def _versions(
-    project: Project, query: QueryDict, path: str, view: View, available: Sequence[Column]
-) -> _Chosen:
+def _versions(project: Project, query: QueryDict, path: str, view: View, available: Available) -> _Chosen:
     columns = read_columns(query, available, project, at_first=form.AT_FIRST)
     picker = _picker(query, path, available, columns)
     measured = measured_of(project, columns.chosen or available)
@@ -196,7 +195,7 @@ def _versions(
     )
 
 
-def _picker(query: QueryDict, path: str, available: Sequence[Column], columns: Columns) -> VersionPicker:
+def _picker(query: QueryDict, path: str, available: Available, columns: Columns) -> VersionPicker:
     def address(picked: Sequence[Column]) -> str:
         changed = query.copy()
         changed.setlist("v", list(map(short_id, picked)))
@@ -207,7 +206,7 @@ def _picker(query: QueryDict, path: str, available: Sequence[Column], columns: C
         available,
         columns.chosen,
         find=query.get("find", "")[:_LONGEST_SEARCH],
-        summary=f"{len(columns.chosen)} of {len(available)}",
+        summary=f"{len(columns.chosen)} of {available.total}",
         address=address,
     )
 
@@ -216,9 +215,9 @@ def _picker(query: QueryDict, path: str, available: Sequence[Column], columns: C
 
 
 def _nights(
-    project: Project, query: QueryDict, view: View, available: Sequence[Column], branches: Sequence[Column]
+    project: Project, query: QueryDict, view: View, available: Available, branches: Sequence[Column]
 ) -> _Chosen:
-    place, place_chips = place_form.read_place(query, branches, recent_columns(project, branches))
+    place, place_chips = place_form.read_place(query, branches, recent_use(project))
     at_place = [column for column in branches if Place.of(column) == place]
     of_releases = place._replace(branch="")
     releases = [column for column in available if Place.of(column) == of_releases]

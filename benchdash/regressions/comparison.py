@@ -270,7 +270,7 @@ def find_column(project: Project, selector: Selector, *, field: str) -> Column:
 def columns_of(project: Project, selector: Selector) -> list[Column]:
     """Every version at every place that fits, in the order of versions."""
     if selector == Selector():
-        return _columns(measured_places(project))
+        return columns_at(measured_places(project))
     return columns_of_runs(included_runs(project).filter(_conditions(selector)))
 
 
@@ -339,11 +339,11 @@ _PLACE = (
 
 def columns_of_runs(runs: QuerySet[Run]) -> list[Column]:
     """In the order of versions; two statements."""
-    return _columns(list(runs.order_by().values_list(*_PLACE).distinct()))
+    return columns_at(list(runs.order_by().values_list(*_PLACE).distinct()))
 
 
-def _columns(places: Sequence[tuple[Any, ...]]) -> list[Column]:
-    """From rows with what _PLACE names."""
+def columns_at(places: Sequence[tuple[Any, ...]]) -> list[Column]:
+    """In the order of versions, from rows with what _PLACE names; one statement."""
     versions = measured_versions({place[0] for place in places})
     columns = [
         Column(

@@ -28,6 +28,7 @@ from benchdash.results.models import (
     Run,
     Series,
     ServerVersion,
+    VersionPlace,
     Workload,
 )
 from benchdash.results.services import hold_results, reassign_series, touch
@@ -258,10 +259,12 @@ def _merge_same_versions(source: Product, target: Product) -> None:
 def _repoint_all(model: type[Model], targets: Mapping[int, int]) -> None:
     """Let every row that points at a source, in whichever package, point at its target instead.
 
-    Series stay behind: their measurements move, and what is left empty is deleted.
+    Series stay behind: their measurements move, and what is left empty is deleted. Where versions were
+    measured the database notes itself.
     """
+    staying = (Series, VersionPlace)
     for relation in model._meta.get_fields(include_hidden=True):
-        if relation.auto_created and not relation.concrete and relation.related_model is not Series:
+        if relation.auto_created and not relation.concrete and relation.related_model not in staying:
             _repoint(relation.related_model, relation.field.name, targets)  # type: ignore[union-attr,arg-type]
 
 

@@ -268,6 +268,53 @@ class Run(models.Model):
         return self.excluded_at is not None
 
 
+class VersionPlace(models.Model):
+    """Where a version was measured, by runs that count or not: so that the newest of a place need no runs.
+
+    Triggers in the database keep it, in the transaction that writes a run or changes a version. What it
+    repeats of the version is what versions are sorted by.
+    """
+
+    pk = models.CompositePrimaryKey("version_id", "branch", "hardware_id", "configuration_id", "counterpart")
+    # The primary key is led by it.
+    version = models.ForeignKey(
+        ServerVersion, on_delete=models.CASCADE, related_name="places", db_index=False
+    )
+    branch = models.CharField(max_length=200, blank=True)
+    hardware = models.ForeignKey(Hardware, on_delete=models.CASCADE, related_name="+")
+    configuration = models.ForeignKey(Configuration, on_delete=models.CASCADE, related_name="+")
+    counterpart = models.CharField(max_length=200, blank=True)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+", db_index=False)
+    product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="+")
+    build = models.CharField(max_length=100, blank=True)
+    sort_key = models.CharField(max_length=300, db_collation="C")
+    committed_at = models.DateTimeField()  # 1970 where it is not known
+    commit = models.CharField(max_length=40, blank=True)
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=[
+                    "project",
+                    "product",
+                    "build",
+                    "branch",
+                    "hardware",
+                    "configuration",
+                    "counterpart",
+                    "sort_key",
+                    "committed_at",
+                    "commit",
+                    "version",
+                ],
+                name="version_place_in_order",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.version} on {self.hardware}"
+
+
 class Series(models.Model):
     """One line on a chart: the measurements of one metric at one place.
 

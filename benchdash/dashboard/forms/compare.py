@@ -1,5 +1,6 @@
 """What the address of the compare page chooses, and what is chosen where it does not say."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -9,7 +10,7 @@ from django.http import QueryDict
 
 from benchdash.accounts.models import Project
 from benchdash.dashboard.columns import meant_by, short_id
-from benchdash.dashboard.places import Place, busiest, recent_columns
+from benchdash.dashboard.places import Place, recent_use
 from benchdash.regressions.comparison import Column
 
 # At first, so many of the newest versions.
@@ -84,10 +85,12 @@ def newest_columns(available: Sequence[Column], project: Project) -> list[Column
 
     Where it has one version there, the versions of other products there stand beside it.
     """
-    recent = recent_columns(project, available) or list(available)
-    of_product = [column for column in recent if column.version.product_id == recent[0].version.product_id]
-    releases = [column for column in of_product if not column.branch]
-    place = busiest(releases or of_product)
+    offered = Counter(map(Place.of, available))
+    use = {place: runs for place, runs in recent_use(project).items() if place in offered} or offered
+    product = next(iter(use)).product
+    of_product = [place for place in use if place.product == product]
+    releases = [place for place in of_product if not place.branch]
+    place = max(releases or of_product, key=use.__getitem__)
     at_place = [column for column in available if Place.of(column) == place]
     if len(at_place) == 1:
         at_place = [column for column in available if _are_neighbours(column, at_place[0])]

@@ -36,13 +36,12 @@ _PARTS: Final = (
 
 
 def read_place(
-    query: QueryDict, available: Sequence[Column], recent: Sequence[Column]
+    query: QueryDict, available: Sequence[Column], use: Counter[Place]
 ) -> tuple[Place, list[Filter]]:
     """The place that is asked for, as far as there is one, and a filter for each part that has a choice.
 
-    Where the address leaves several, it is the one that the ``recent`` runs use most.
+    Where the address leaves several, it is the one that recent runs use most; see ``recent_use``.
     """
-    use = Counter(map(Place.of, recent))
     places = sorted(dict.fromkeys(map(Place.of, available)), key=lambda place: -use[place])
     found = []
     for name, label, empty in _PARTS:

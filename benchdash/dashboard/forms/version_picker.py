@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from benchdash.dashboard.available import Available
 from benchdash.dashboard.columns import short_id
 from benchdash.dashboard.forms.compare import AT_FIRST
 from benchdash.dashboard.places import Place
@@ -61,7 +62,7 @@ class VersionPicker:
 
 
 def version_picker(
-    available: Sequence[Column],
+    available: Available,
     chosen: Sequence[Column],
     *,
     find: str,
@@ -73,7 +74,7 @@ def version_picker(
 
 
 def one_version_picker(
-    available: Sequence[Column], chosen: Column | None, *, name: str, label: str, find: str, summary: str
+    available: Available, chosen: Column | None, *, name: str, label: str, find: str, summary: str
 ) -> VersionPicker:
     """For one version; ``available`` are in the order of versions."""
     groups = _groups(available, [chosen] if chosen else [], find, address=None)
@@ -84,7 +85,7 @@ _Address = Callable[[Sequence[Column]], str] | None
 
 
 def _groups(
-    available: Sequence[Column], chosen: Sequence[Column], find: str, address: _Address
+    available: Available, chosen: Sequence[Column], find: str, address: _Address
 ) -> list[PickerGroup]:
     by_place: dict[Place, list[Column]] = defaultdict(list)
     for column in reversed(available):
@@ -92,7 +93,7 @@ def _groups(
     picked = {column.key for column in chosen}
     words = find.casefold().split()
     return [
-        _group(place, columns, picked, words, address)
+        _group(place, columns, available.versions.get(place, len(columns)), picked, words, address)
         for place, columns in sorted(by_place.items(), key=lambda item: str(item[0]))
     ]
 
@@ -100,6 +101,7 @@ def _groups(
 def _group(
     place: Place,
     newest_first: Sequence[Column],
+    versions: int,
     picked: set[tuple[int, str, int, int, str]],
     words: Sequence[str],
     address: _Address,
@@ -116,7 +118,7 @@ def _group(
     return PickerGroup(
         place=place,
         choices=choices,
-        older=len(newest_first) - len(choices),
+        older=versions - len(choices),
         newest_url=address(newest_first[:AT_FIRST]) if address else "",
         shortcuts=[(label, address(columns)) for label, columns in _shortcuts(place, newest_first)]
         if address

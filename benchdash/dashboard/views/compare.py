@@ -10,6 +10,7 @@ from django.views.decorators.http import require_safe
 
 from benchdash.accounts.models import Project
 from benchdash.dashboard import numbers
+from benchdash.dashboard.available import available_columns
 from benchdash.dashboard.charts import compare as charts
 from benchdash.dashboard.charts.compare import Line, Scale
 from benchdash.dashboard.charts.matrix import Head, Matrix, matrix
@@ -24,7 +25,7 @@ from benchdash.dashboard.panels import Addresses, Panel, panels
 from benchdash.dashboard.shell import ProjectPage, project_page
 from benchdash.regressions.column_names import are_versions_in_order, names
 from benchdash.regressions.comparability import doubts
-from benchdash.regressions.comparison import Column, ComparisonTable, Selector, columns_of
+from benchdash.regressions.comparison import Column, ComparisonTable
 from benchdash.results import metrics
 
 # So many charts on a page at most, whatever is chosen.
@@ -38,7 +39,7 @@ def compare(request: HttpRequest, page: ProjectPage) -> HttpResponse:
 
 
 def compare_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
-    available = columns_of(page.project, Selector())
+    available = available_columns(page.project, request.GET)
     if not available:
         return {"command": upload_command()}
     choice = read_choice(request.GET, read_columns(request.GET, available, page.project))

@@ -12,6 +12,7 @@ from django.urls import path, reverse
 from django.views.decorators.http import require_safe
 
 from benchdash.dashboard import numbers
+from benchdash.dashboard.available import available_columns
 from benchdash.dashboard.charts import compare as charts
 from benchdash.dashboard.charts import curves as curve_charts
 from benchdash.dashboard.charts.common import Figure
@@ -36,7 +37,7 @@ from benchdash.dashboard.panels import Addresses, DrawCurve, Panel, panels
 from benchdash.dashboard.shell import ProjectPage, project_page
 from benchdash.regressions.column_names import are_versions_in_order, names
 from benchdash.regressions.comparability import doubts
-from benchdash.regressions.comparison import Column, ComparisonTable, Selector, columns_of
+from benchdash.regressions.comparison import Column, ComparisonTable
 from benchdash.regressions.rows import Row
 from benchdash.results import metrics
 from benchdash.results.readings import DERIVED, HIGHER, LOWER
@@ -100,7 +101,7 @@ def curves(request: HttpRequest, page: ProjectPage) -> HttpResponse:
 
 
 def curves_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
-    available = columns_of(page.project, Selector())
+    available = available_columns(page.project, request.GET)
     if not available:
         return {"command": upload_command()}
     choice = read_curves_choice(request.GET, read_columns(request.GET, available, page.project))

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 
 from benchdash.accounts.models import Project
 from benchdash.dashboard import numbers
+from benchdash.dashboard.available import Available
 from benchdash.dashboard.charts import compare as compare_charts
 from benchdash.dashboard.charts import latency as charts
 from benchdash.dashboard.charts.compare import Line
@@ -77,7 +78,7 @@ def latency(request: HttpRequest, page: ProjectPage) -> HttpResponse:
 
 
 def latency_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
-    available = sampled_columns(page.project)
+    available = Available.of(sampled_columns(page.project))
     if not available:
         return {"command": upload_command()}
     columns = read_columns(request.GET, available, page.project)

@@ -10,6 +10,7 @@ from django.urls import path
 from django.views.decorators.http import require_POST, require_safe
 
 from benchdash.accounts.models import Scope
+from benchdash.dashboard.available import available_columns
 from benchdash.dashboard.columns import short_id
 from benchdash.dashboard.commands import upload_command
 from benchdash.dashboard.csv_files import csv_file
@@ -39,7 +40,7 @@ def matrix(request: HttpRequest, page: ProjectPage) -> HttpResponse:
 
 
 def matrix_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
-    available = columns_of(page.project, Selector())
+    available = available_columns(page.project, request.GET)
     if not available:
         return {"command": upload_command()}
     shown = whole_matrix(page.project, request.GET, request.path, available)

@@ -7,11 +7,11 @@ from django.urls import path
 from django.views.decorators.http import require_safe
 
 from benchdash.accounts.models import Project
+from benchdash.dashboard.available import available_columns
 from benchdash.dashboard.commands import upload_command
 from benchdash.dashboard.overview_matrix import overview_matrix
 from benchdash.dashboard.shell import ProjectPage, project_page
 from benchdash.regressions import queries
-from benchdash.regressions.comparison import Selector, columns_of
 from benchdash.regressions.models import Incident
 from benchdash.regressions.spans import Span, span
 from ingest.models import Upload
@@ -23,7 +23,7 @@ _NEWEST: Final = 5
 @require_safe
 @project_page
 def overview(request: HttpRequest, page: ProjectPage) -> HttpResponse:
-    available = columns_of(page.project, Selector())
+    available = available_columns(page.project, request.GET)
     context: dict[str, Any] = {
         "incidents": _newest_incidents(page.project),
         "uploads": _newest_uploads(page),

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 
 from benchdash.accounts.models import Project
 from benchdash.dashboard import filters, numbers, pair_tables
+from benchdash.dashboard.available import Available, available_columns
 from benchdash.dashboard.columns import short_id
 from benchdash.dashboard.commands import upload_command
 from benchdash.dashboard.filters import Filter
@@ -24,7 +25,7 @@ from benchdash.dashboard.places import Place
 from benchdash.dashboard.shell import ProjectPage, project_page
 from benchdash.regressions.column_names import names
 from benchdash.regressions.comparability import row_words
-from benchdash.regressions.comparison import Column, Selector, columns_of
+from benchdash.regressions.comparison import Column
 from benchdash.regressions.pair_markdown import markdown
 from benchdash.regressions.pair_words import summary
 from benchdash.regressions.pairs import (
@@ -76,7 +77,7 @@ def pair(request: HttpRequest, page: ProjectPage) -> HttpResponse:
 
 
 def pair_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
-    available = columns_of(page.project, Selector())
+    available = available_columns(page.project, request.GET)
     if not available:
         return {"command": upload_command()}
     choice = read_pair(request.GET, available, page.project)
@@ -91,7 +92,7 @@ def pair_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
 
 
 def _of_columns(
-    request: HttpRequest, project: Project, choice: PairChoice, available: Sequence[Column]
+    request: HttpRequest, project: Project, choice: PairChoice, available: Available
 ) -> dict[str, Any]:
     chosen = [column for column in (choice.base, choice.against) if column]
     called = dict(zip(chosen, names(chosen), strict=True))
@@ -126,7 +127,7 @@ def _of_columns(
 def _picker(
     request: HttpRequest,
     choice: PairChoice,
-    available: Sequence[Column],
+    available: Available,
     side: str,
     called: Mapping[Column, str],
 ) -> VersionPicker:
@@ -173,7 +174,7 @@ def _meanings(path: str, choice: PairChoice) -> list[tuple[str, list[Link]]]:
     ]
 
 
-def _suggestions(path: str, choice: PairChoice, available: Sequence[Column]) -> list[Link]:
+def _suggestions(path: str, choice: PairChoice, available: Available) -> list[Link]:
     """The newest two versions of the places with the most."""
     by_place: dict[Place, list[Column]] = {}
     for column in available:

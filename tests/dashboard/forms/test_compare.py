@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 from django.http import QueryDict
 
+from benchdash.dashboard.available import available_columns
 from benchdash.dashboard.columns import short_id
 from benchdash.dashboard.forms.compare import MOST_COLUMNS, read_choice, read_columns
 from benchdash.dashboard.forms.version_picker import version_picker
@@ -136,7 +137,10 @@ def test_an_address_can_be_written_again_with_a_change(project):
 
 
 def picker(project, *, find="", chosen=()):
-    available = columns_of(project, Selector())
+    query = QueryDict(mutable=True)
+    query.update({"find": find})
+    query.setlist("v", list(map(short_id, chosen)))
+    available = available_columns(project, query)
     return version_picker(
         available, chosen, find=find, summary="", address=lambda columns: " ".join(versions(columns))
     )
@@ -183,11 +187,11 @@ def test_of_many_commits_the_picker_shows_the_newest_the_chosen_and_what_is_sear
             commit=f"{night:040x}"[::-1],
             committed_at=START + timedelta(days=night),
         )
-        for night in range(1, 41)
+        for night in range(1, 61)
     ]
     make_runs(records, project=project)
     [group] = picker(project).groups
-    assert (len(group.choices), group.older) == (25, 15)
+    assert (len(group.choices), group.older) == (25, 35)
     oldest = columns_of(project, Selector())[0]
     [group] = picker(project, chosen=[oldest], find="2000").groups
     assert [one.is_chosen for one in group.choices if one.value == short_id(oldest)] == [True]
