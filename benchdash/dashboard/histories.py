@@ -218,7 +218,7 @@ class VersionsAxis:
 def versions_axis(lines: Sequence[Line]) -> VersionsAxis:
     """``lines`` are of one product and of one branch, or all of releases."""
     branch = lines[0].series.branch if lines else ""
-    order = positions((list(line.all_points) for line in lines), branch=branch)
+    order = positions((points for line in lines for points in (line.points, line.excluded)), branch=branch)
     nth = _nth_content(lines, order, branch)
 
     def key(series: Series, point: Point) -> tuple[Hashable, int]:

@@ -103,8 +103,10 @@ def histories(
     ``excluded``: the excluded runs instead of the included ones, for charts that draw them apart.
     ``since``, ``until``: only runs that started then or later, or earlier; for a part of long histories.
     """
-    of_series = Series.objects.in_bulk(list(series_ids))
-    return _histories(of_series, _samples(of_series, excluded=excluded, since=since, until=until))
+    ids = list(series_ids)
+    of_series = Series.objects.select_related("product").in_bulk(ids)
+    samples = _samples(of_series, excluded=excluded, since=since, until=until)
+    return {pk: [] for pk in ids} | _histories(of_series, samples)
 
 
 def histories_and_excluded(
@@ -122,7 +124,7 @@ def histories_and_excluded(
 def _histories(of_series: Mapping[int, Series], all_samples: Iterable["_Sample"]) -> dict[int, list[Point]]:
     points: dict[int, list[Point]] = {pk: [] for pk in of_series}
     groups = _groups(of_series, all_samples)
-    versions = measured_versions({sample.version_id for _, _, samples in groups for sample in samples})
+    versions = _versions(of_series, groups)
     times = commit_times(of_series.values(), versions.values())
     sessions = [_sessions(samples) for _, _, samples in groups]
     levels = levels_of_groups([[sample.value for sample in samples] for _, _, samples in groups], sessions)
@@ -140,6 +142,9 @@ def _histories(of_series: Mapping[int, Series], all_samples: Iterable["_Sample"]
 
 def positions(histories: Iterable[Sequence[Point]], *, branch: str) -> dict[Hashable, int]:
     """The groups of several series of one branch (or of releases, ``""``) on one axis: 0, 1, 2 ..."""
+    histories = [points for points in histories if points]
+    if len(histories) == 1:
+        return {point.position: at for at, point in enumerate(histories[0])}
     earliest: dict[Hashable, tuple[Any, ...]] = {}
     for point in chain.from_iterable(histories):
         order = _order(point, branch)
@@ -165,6 +170,10 @@ class _Sample(NamedTuple):
     environment_id: int | None
     tags: Sequence[str] | None
     is_excluded: bool
+    version: str
+    build: str
+    committed_at: float | None
+    sort_key: str
 
 
 _Group = tuple[int, Hashable, list[_Sample]]
@@ -177,7 +186,8 @@ _SAMPLES = """
     SELECT measured.series_id, measured.run_id, measured.value, measured.low, measured.high,
         extract(epoch FROM run.started_at)::float8, run.version_id, version.commit,
         run.content_id, run.environment_id, CASE WHEN run.tags <> '{}' THEN run.tags END,
-        run.excluded_at IS NOT NULL
+        run.excluded_at IS NOT NULL, version.version, version.build,
+        extract(epoch FROM version.committed_at)::float8, version.sort_key
     FROM results_measurement measured
     JOIN results_run run ON run.id = measured.run_id
     JOIN results_serverversion version ON version.id = run.version_id
@@ -239,6 +249,23 @@ def _groups(of_series: Mapping[int, Series], samples: Iterable[_Sample]) -> list
         )
         groups[sample.series_id, position].append(sample)
     return [(series_id, position, of_group) for (series_id, position), of_group in groups.items()]
+
+
+def _versions(of_series: Mapping[int, Series], groups: Iterable[_Group]) -> dict[int, MeasuredVersion]:
+    """By id, those of the latest runs of groups."""
+    latest = {samples[-1].version_id: samples[-1] for _, _, samples in groups}
+    return {
+        pk: MeasuredVersion(
+            pk,
+            sample.version,
+            sample.build,
+            sample.commit,
+            None if sample.committed_at is None else moment(sample.committed_at),
+            sample.sort_key,
+            of_series[sample.series_id].product,
+        )
+        for pk, sample in latest.items()
+    }
 
 
 def measured_versions(ids: Collection[int]) -> dict[int, MeasuredVersion]:

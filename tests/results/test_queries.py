@@ -217,16 +217,16 @@ def test_only_the_newest_groups_of_a_long_history_can_be_asked_for():
     assert [point.value for point in points] == [2.0, 3.0]
 
 
-def test_any_number_of_series_takes_four_statements_at_most(project, django_assert_num_queries):
+def test_any_number_of_series_takes_three_statements_at_most(project, django_assert_num_queries):
     for workload in ("a", "b", "c"):
         make_series([1.0, 2.0], project=project, branch="main", workload=workload, committed_at=None)
     ids = list(find_series(project).values_list("pk", flat=True))
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(3):
         histories(ids[:1])
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(3):
         assert len(histories(ids)) == 3
     releases = make_series([1.0, 2.0], project=project)
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(2):
         history(releases)
 
 
