@@ -1,12 +1,12 @@
 """What a project knows of its versions, machines, configurations and workloads, as the pages list it."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
-from django.contrib.postgres.aggregates import ArrayAgg
+from django.db import connection
 from django.db.models import Count, Max, Min, QuerySet
 
 from benchdash.accounts.models import Project
@@ -39,6 +39,8 @@ class Use:
 
 
 _UNUSED: Final = Use()
+_Uses = tuple[int, int, datetime, list[Any]]
+"""The id of a thing, its runs, when the last of them started, and what differs among them."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,11 @@ def versions(project: Project) -> QuerySet[ServerVersion]:
 def version_rows(found: Iterable[ServerVersion]) -> list[VersionRow]:
     """In their order; one statement for them all."""
     listed = list(found)
-    used = _uses("version", [version.pk for version in listed])
+    statement = _USES.format(thing="version_id", aspect="NULLIF(branch, '')", of="version_id = ANY(%s)")
+    used = {
+        version: Use(runs, last, branches=tuple(sorted(branches)))
+        for version, runs, last, branches in _found_uses(statement, [version.pk for version in listed])
+    }
     return [
         VersionRow(
             version, release_line(version.product.name, version.version), used.get(version.pk, _UNUSED)
@@ -125,13 +131,19 @@ def version_rows(found: Iterable[ServerVersion]) -> list[VersionRow]:
 
 def hardware_rows(project: Project) -> list[HardwareRow]:
     machines = list(Hardware.objects.filter(project=project).prefetch_related("aliases").order_by("name"))
-    used = _uses("hardware", [machine.pk for machine in machines])
+    used = {
+        machine: Use(runs, last, environments=len(environments))
+        for machine, runs, last, environments in _uses_in(project, "hardware_id", "environment_id")
+    }
     return [HardwareRow(machine, used.get(machine.pk, _UNUSED)) for machine in machines]
 
 
 def workload_rows(project: Project) -> list[WorkloadRow]:
     workloads = list(Workload.objects.filter(project=project).prefetch_related("aliases").order_by("name"))
-    used = _uses("workload", [workload.pk for workload in workloads])
+    used = {
+        workload: Use(runs, last, threads=tuple(threads))
+        for workload, runs, last, threads in _uses_in(project, "workload_id", "threads")
+    }
     counted = Series.objects.filter(project=project).order_by().values_list("workload").annotate(Count("pk"))
     series = dict(counted)
     return [
@@ -160,29 +172,26 @@ def facts_in_words(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _uses(kind: str, ids: Collection[int]) -> dict[int, Use]:
-    rows = (
-        Run.objects.filter(**{f"{kind}__in": ids})
-        .order_by()
-        .values(kind)
-        .annotate(
-            runs=Count("pk"),
-            last=Max("started_at"),
-            branches=ArrayAgg("branch", distinct=True),
-            threads=ArrayAgg("threads", distinct=True),
-            environments=Count("environment", distinct=True),
-        )
-    )
-    return {
-        row[kind]: Use(
-            runs=row["runs"],
-            last_run_at=row["last"],
-            branches=tuple(sorted(filter(None, row["branches"]))),
-            threads=tuple(sorted(count for count in row["threads"] if count is not None)),
-            environments=row["environments"],
-        )
-        for row in rows
-    }
+# Few groups first, and what differs among those: to count what differs among all runs sorts them all.
+_USES: Final = """
+    SELECT thing, sum(runs)::bigint, max(last), array_remove(array_agg(DISTINCT aspect), NULL) FROM (
+        SELECT {thing} AS thing, {aspect} AS aspect, count(*) AS runs, max(started_at) AS last
+        FROM results_run WHERE {of} GROUP BY 1, 2
+    ) groups
+    GROUP BY thing
+"""
+
+
+def _uses_in(project: Project, thing: str, aspect: str) -> list[_Uses]:
+    """Of everything that the runs of the project name in the column ``thing``."""
+    return _found_uses(_USES.format(thing=thing, aspect=aspect, of="project_id = %s"), project.pk)
+
+
+def _found_uses(statement: str, wanted: int | list[int]) -> list[_Uses]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [wanted])
+        found: list[_Uses] = cursor.fetchall()
+        return found
 
 
 _StreamKey = tuple[str, str]

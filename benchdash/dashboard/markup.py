@@ -14,8 +14,8 @@ def html(layout: str, *parts: object, **named: object) -> SafeString:
     return mark_safe(layout.format(*map(_escaped, parts), **names))  # noqa: S308 - each part is escaped
 
 
-def joined(pieces: Iterable[SafeString]) -> SafeString:
-    return mark_safe("".join(pieces))  # noqa: S308 - each piece is HTML
+def joined(pieces: Iterable[SafeString], between: str = "") -> SafeString:
+    return mark_safe(escape(between).join(pieces))  # noqa: S308 - each piece is HTML
 
 
 def _escaped(part: object) -> str:

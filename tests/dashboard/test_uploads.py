@@ -153,7 +153,7 @@ def test_the_list_takes_the_same_statements_however_long(
 ):
     for number in range(3):
         make_run(project=project, upload=make_upload(project), version=f"10.6.{number}")
-    with django_assert_max_num_queries(12) as three:
+    with django_assert_max_num_queries(10) as three:
         listed(client, project)
     for number in range(3, 10):
         make_run(project=project, upload=make_upload(project), version=f"10.6.{number}")

@@ -4,7 +4,7 @@ from typing import Any
 
 from django import template
 
-from benchdash.dashboard import cells, compared_rows, numbers, paging
+from benchdash.dashboard import cells, compared_rows, incident_rows, numbers, paging
 
 register = template.Library()
 
@@ -30,6 +30,7 @@ register.filter("ago", cells.ago)
 register.filter("exact", cells.exact)
 register.filter("commit", cells.commit)
 register.filter("total", paging.total)
+register.filter("between", incident_rows.between)
 
 
 @register.filter

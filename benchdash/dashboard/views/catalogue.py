@@ -19,6 +19,7 @@ from benchdash.accounts.access import NotVisible
 from benchdash.accounts.models import Scope
 from benchdash.dashboard import catalogue, filters
 from benchdash.dashboard.catalogue import ConfigurationRow
+from benchdash.dashboard.catalogue_rows import version_table, workload_table
 from benchdash.dashboard.csv_files import csv_file
 from benchdash.dashboard.filters import Filter
 from benchdash.dashboard.forms.catalogue import BuildForm, MergeForm, RenameForm, name_of
@@ -36,7 +37,7 @@ from benchdash.results.models import (
 )
 from benchdash.results.version_facts import correct_version
 
-_PAGE: Final = 200
+_PAGE: Final = 100
 _DIGEST: Final = re.compile("[0-9a-f]{64}")
 
 # --- lists ------------------------------------------------------------------------------------------------
@@ -47,12 +48,14 @@ _DIGEST: Final = re.compile("[0-9a-f]{64}")
 def versions(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     chip, found = _chosen_versions(request, page)
     pages = Paginator(found, _PAGE).get_page(request.GET.get("page"))
+    rows, may_correct = catalogue.version_rows(pages), page.may(Scope.TRIAGE)
     context = {
         "filters": [chip],
         "reset_url": request.path if chip.chosen else "",
         "pages": pages,
-        "rows": catalogue.version_rows(pages),
-        "may_correct": page.may(Scope.TRIAGE),
+        "rows": rows,
+        "table": version_table(page, rows, may_correct=may_correct),
+        "may_correct": may_correct,
     }
     return page.render(request, "dashboard/versions.html", context)
 
@@ -124,10 +127,9 @@ def hardware_csv(_request: HttpRequest, page: ProjectPage) -> HttpResponse:
 @require_safe
 @project_page
 def workloads(request: HttpRequest, page: ProjectPage) -> HttpResponse:
-    rows = [
-        (row, catalogue.facts_in_words(row.workload.options)) for row in catalogue.workload_rows(page.project)
-    ]
-    context = {"rows": rows, "may_correct": page.may(Scope.TRIAGE)}
+    rows, may_correct = catalogue.workload_rows(page.project), page.may(Scope.TRIAGE)
+    table = workload_table(page, rows, may_correct=may_correct)
+    context = {"rows": rows, "table": table, "may_correct": may_correct}
     return page.render(request, "dashboard/workloads.html", context)
 
 

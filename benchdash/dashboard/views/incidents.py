@@ -22,12 +22,13 @@ from benchdash.dashboard.commands import upload_command
 from benchdash.dashboard.csv_files import csv_file
 from benchdash.dashboard.filters import Filter
 from benchdash.dashboard.forms.incidents import CommentForm, TriageForm
+from benchdash.dashboard.incident_rows import Listed, table_rows
 from benchdash.dashboard.navigation import page_url
 from benchdash.dashboard.pair_links import runs_url
 from benchdash.dashboard.shell import ProjectPage, project_page
 from benchdash.regressions import queries, services
 from benchdash.regressions.models import ChangePoint, Incident
-from benchdash.regressions.spans import Span, last_good_at, span
+from benchdash.regressions.spans import last_good_at, span
 from benchdash.results.models import Product
 from benchdash.results.queries import histories
 
@@ -47,16 +48,6 @@ _VERBS: Final = {
     Incident.State.FIXED: "Mark as fixed",
     Incident.State.INVALID: "Mark as invalid",
 }
-
-
-@dataclass(frozen=True)
-class Listed:
-    """An incident as a row of the list."""
-
-    incident: Incident
-    span: Span
-    workloads: Sequence[str]
-    series: int
 
 
 @dataclass(frozen=True)
@@ -90,7 +81,7 @@ def incidents(request: HttpRequest, page: ProjectPage) -> HttpResponse:
         "reset_url": request.path if is_filtered else "",
         "is_filtered": is_filtered,
         "pages": pages,
-        "rows": rows,
+        "table_rows": table_rows(page, rows),
         "upload_command": upload_command(),
         "upload_url": page_url("upload_new", page.project) if page.may(Scope.UPLOAD) else "",
     }

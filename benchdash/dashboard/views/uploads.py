@@ -29,8 +29,10 @@ from benchdash.dashboard.csv_files import csv_file
 from benchdash.dashboard.filters import Filter
 from benchdash.dashboard.forms.uploads import SaidForm, as_texts, said_in
 from benchdash.dashboard.numbers import count
+from benchdash.dashboard.paging import LongList
 from benchdash.dashboard.received import find_upload
 from benchdash.dashboard.shell import ProjectPage, project_page
+from benchdash.dashboard.upload_rows import table_rows
 from benchdash.dashboard.uploading import Outcome
 from ingest.api import raw_response
 from ingest.fields import ALL_FIELDS, JSON_FIELDS
@@ -42,6 +44,11 @@ from ingest.reimport import readable_uploads
 _PAGE: Final = 50
 _FILES: Final = 100
 _LONGEST_SEARCH: Final = 200
+# The columns of a row of the list; metadata can be long.
+_SHOWN: Final = (
+    *("name", "state", "format", "errors", "warnings", "done", "total", "is_archive", "received_at"),
+    *("user__name", "user__email", "token__name"),
+)
 _EXAMPLE: Final = {
     "product": "MariaDB",
     "version": "10.11.7",
@@ -60,21 +67,26 @@ def uploads(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     chips = _chips(page, request.GET)
     listed = uploads_for(page.viewer, page.project).filter(came_alone=True)
     found = _chosen(listed, chips, text)
-    pages = Paginator(with_run_counts(found).select_related("user", "token"), _PAGE).get_page(
-        request.GET.get("page")
-    )
-    held = received.held_by(pages.object_list)
+    shown = with_run_counts(found).select_related(None).select_related("user", "token").only(*_SHOWN)
+    pages = LongList(shown, _PAGE, request.GET.get("page")).page_asked_for()
     files = file_counts([upload.pk for upload in pages if upload.is_archive])
     is_filtered = bool(text) or any(chip.chosen for chip in chips)
+    sees_reasons = page.is_member or page.project.raw_files_are_public
     context = {
         "filters": chips,
         "text": text,
         "is_filtered": is_filtered,
         "reset_url": request.path if is_filtered else "",
         "pages": pages,
-        "rows": [(upload, held.get(upload.pk), counted(files.get(upload.pk, {}))) for upload in pages],
+        "table_rows": table_rows(
+            page,
+            pages,
+            received.held_by(pages),
+            {archive: counted(states) for archive, states in files.items()},
+            sees_reasons=sees_reasons,
+        ),
         "waits": any(upload.state not in Upload.FINISHED for upload in pages),
-        "sees_reasons": page.is_member or page.project.raw_files_are_public,
+        "sees_reasons": sees_reasons,
         "may_upload": page.may(Scope.UPLOAD),
         "upload_command": upload_command(fields={"project": page.project.slug, **_EXAMPLE}),
     }
