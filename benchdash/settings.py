@@ -79,7 +79,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     # First, so that what the others answer by themselves carries the policy too.
-    "csp.middleware.CSPMiddleware",
+    "benchdash.policy.PolicyMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "benchdash.compression.compress",
@@ -114,7 +114,9 @@ TEMPLATES = [
 DATABASES = {
     "default": environ.Env.db_url_config(os.environ.get("DATABASE_URL") or embedded.database_url(VAR_DIR))
 }
-DATABASES["default"].setdefault("CONN_MAX_AGE", 60)
+DATABASES["default"]["ENGINE"] = "benchdash.database"
+# A new connection has to learn all its statements again.
+DATABASES["default"].setdefault("CONN_MAX_AGE", 600)
 DATABASES["default"].setdefault("CONN_HEALTH_CHECKS", True)
 # To plan most queries takes longer than to run them: what is asked again and again is planned once for each
 # connection. What the URL says behind its question mark comes first.

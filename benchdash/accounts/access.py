@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Q, QuerySet
 
-from benchdash.accounts.models import Project, Role, Scope, Token, User
+from benchdash.accounts.models import Membership, Project, Role, Scope, Token, User
+from benchdash.database.one_row import one_row
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
@@ -47,26 +48,31 @@ class Viewer:
         if self.token and self._token_reads:
             visible |= Q(pk=self.token.project_id)
         if self.user:
-            visible |= Q(memberships__user=self.user)
-        return Project.objects.filter(visible).distinct()
+            visible |= Q(pk__in=self.user.memberships.values("project"))
+        return Project.objects.filter(visible)
 
-    def member_projects(self) -> QuerySet[Project]:
-        """The projects of which ``is_member`` is true."""
-        if self.user and self.user.is_superuser:
-            return Project.objects.all()
-        own = Q(pk=self.token.project_id) if self.token and self._token_reads else Q(pk=None)
-        if self.user:
-            own |= Q(memberships__user=self.user)
-        return Project.objects.filter(own).distinct()
+    def member_project_ids(self) -> frozenset[int]:
+        """Of the projects of which ``is_member`` is true."""
+        if self.token:
+            return frozenset({self.token.project_id} if self._token_reads else ())
+        if self.user is None:
+            return frozenset()
+        if self.user.is_superuser:
+            return frozenset(Project.objects.values_list("pk", flat=True))
+        return frozenset(self.user.memberships.values_list("project", flat=True))
 
     def project(self, slug: str) -> Project:
         """Raises NotVisible where there is none, or none for this viewer."""
         if self.token and self._token_reads and self.token.project.slug == slug:
             return self.token.project
-        try:
-            return self.projects().get(slug=slug)
-        except Project.DoesNotExist:
-            raise NotVisible(f"no project is called {slug!r}") from None
+        project = one_row(Project, "slug = %s", [slug])
+        if project is None or not self.sees(project):
+            raise NotVisible(f"no project is called {slug!r}")
+        return project
+
+    def sees(self, project: Project) -> bool:
+        """Whether the project is one of ``projects``."""
+        return project.is_public or self.is_member(project)
 
     def scopes(self, project: Project) -> AbstractSet[str]:
         """What this viewer may do in the project, besides reading a public one."""
@@ -97,7 +103,7 @@ class Viewer:
 
     def _role(self, project: Project) -> str:
         if project.pk not in self._roles and self.user is not None:
-            membership = self.user.memberships.filter(project=project).first()
+            membership = one_row(Membership, "project_id = %s AND user_id = %s", [project.pk, self.user.pk])
             self._roles[project.pk] = membership.role if membership else ""
         return self._roles.get(project.pk, "")
 

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import AuditEntry, Membership, Project, Role, Token, User
+from benchdash.database.one_row import one_row
 
 _TOKEN_PREFIX = "bd_"  # noqa: S105 - a mark by which leaked tokens can be found, not a secret
 _STAMP_EVERY = timedelta(minutes=1)
@@ -118,9 +119,8 @@ def token_digest(secret: str) -> str:
 
 def find_token(secret: str) -> Token | None:
     """The live token with this secret; its use is stamped at most once a minute."""
-    token = (
-        Token.objects.select_related("project").filter(digest=token_digest(secret), revoked_at=None).first()
-    )
+    condition = "found.digest = %s AND found.revoked_at IS NULL"
+    token = one_row(Token, condition, [token_digest(secret)], related="project")
     if token:
         now = timezone.now()
         if token.last_used_at is None or now - token.last_used_at > _STAMP_EVERY:

@@ -27,7 +27,7 @@ class MembersView(RowsView):
     """Rows of the projects of which the viewer is a member."""
 
     def get_queryset(self) -> QuerySet[Any]:
-        return super().get_queryset().filter(project__in=self.viewer.member_projects())
+        return super().get_queryset().filter(project__in=self.member_projects)
 
     def list(self, request: Request) -> Response:
         self.require_somebody()

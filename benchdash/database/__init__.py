@@ -1,0 +1,1 @@
+"""How Django speaks to PostgreSQL here; and the rows that every request looks up."""
