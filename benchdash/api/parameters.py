@@ -16,6 +16,7 @@ from rest_framework.filters import BaseFilterBackend
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from benchdash.results.queries import ids_called
 from benchdash.results.versions import COMMIT, parse_version
 
 LARGEST_INTEGER = 2**31 - 1
@@ -134,8 +135,11 @@ class Filter:
         wanted = [value for value in values if value or self.empty_counts]
         if not wanted:
             return Q()
-        condition = self.fits(wanted[0])
-        for value in wanted[1:]:
+        return self.any_of(wanted)
+
+    def any_of(self, values: Sequence[str]) -> Q:
+        condition = self.fits(values[0])
+        for value in values[1:]:
             condition |= self.fits(value)
         return condition
 
@@ -153,9 +157,8 @@ class NamedFilter(Filter):
 
     model: type[Model]
 
-    def fits(self, value: str) -> Q:
-        things = self.model._default_manager.filter(Q(name=value) | Q(aliases__name=value))
-        return Q(**{f"{self.field}__in": things.values("pk")})
+    def any_of(self, values: Sequence[str]) -> Q:
+        return Q(**{f"{self.field}__in": ids_called(self.model, values)})
 
 
 class VersionFilter(Filter):

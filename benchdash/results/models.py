@@ -231,7 +231,8 @@ class Run(models.Model):
         ConfigurationContent, on_delete=models.PROTECT, null=True, blank=True, related_name="runs"
     )
     counterpart = models.CharField(max_length=200, blank=True)
-    workload = models.ForeignKey(Workload, on_delete=models.PROTECT, related_name="runs")
+    # No index of its own: run_by_workload is led by it.
+    workload = models.ForeignKey(Workload, on_delete=models.PROTECT, related_name="runs", db_index=False)
     threads = models.PositiveIntegerField(null=True, blank=True)
     repetition = models.PositiveIntegerField(null=True, blank=True)
     started_at = models.DateTimeField()
@@ -251,6 +252,7 @@ class Run(models.Model):
         ]
         indexes = [
             models.Index(fields=["project", "-started_at"], name="run_by_time"),
+            models.Index(fields=["workload", "-started_at", "-id"], name="run_by_workload"),
             models.Index(fields=["version", "workload", "threads"], name="run_by_version"),
             models.Index(
                 fields=["project", "version", "branch", "hardware", "configuration", "counterpart"],
