@@ -177,6 +177,37 @@ def test_only_members_find_uploads(client):
     assert ">nightly-42-a.txt<" in found(client, project, "nightly-42")
 
 
+def test_words_are_found_in_any_part_of_a_version_but_not_across_two(client):
+    project = make_project(public=True)
+    make_run(project=project, product="MariaDB", version="10.6.23", build="debug", branch="main")
+    assert ">10.6.23 debug<" in found(client, project, "debug mariadb 10.6")
+    assert "Nothing has these words" in found(client, project, "23debug")
+
+
+def test_a_branch_is_found_and_leads_to_its_history(client):
+    project = make_project(public=True)
+    make_run(project=project, branch="feature-x")
+    assert f'href="/p/{project.slug}/history/?branch=feature-x">feature-x<' in found(
+        client, project, "ture-X"
+    )
+
+
+def test_what_stands_for_any_letter_elsewhere_is_itself_in_a_search(client):
+    project = make_project(public=True)
+    make_run(project=project, workload="read_only")
+    make_run(project=project, workload="read-write")
+    page = found(client, project, "d_")
+    assert ">read_only<" in page
+    assert ">read-write<" not in page
+
+
+def test_a_search_is_one_statement(client, django_assert_num_queries):
+    project = make_project(public=True)
+    make_run(project=project)
+    with django_assert_num_queries(2):
+        found(client, project, "10.6")
+
+
 @pytest.mark.parametrize("text", ["", "   ", "\x00", "%", "a" * 5000])
 def test_any_text_may_be_searched_for(client, text):
     project = make_project(public=True)
