@@ -4,7 +4,7 @@ from typing import Any
 
 from django import template
 
-from benchdash.dashboard import cells, compared_rows, incident_rows, numbers, paging
+from benchdash.dashboard import cells, compared_rows, incident_rows, matrix_rows, numbers, paging
 
 register = template.Library()
 
@@ -26,6 +26,7 @@ register.simple_tag(cells.badge, name="badge")
 register.simple_tag(cells.change_figure, name="change_figure")
 register.simple_tag(compared_rows.table_markup, name="compared_table")
 register.simple_tag(compared_rows.value_markup, name="compared_value")
+register.simple_tag(matrix_rows.matrix_rows, name="matrix_rows")
 register.filter("ago", cells.ago)
 register.filter("exact", cells.exact)
 register.filter("commit", cells.commit)
