@@ -3,19 +3,18 @@
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC
 from itertools import groupby
 from typing import Any, Final
 
+from django.db import connection
 from django.db.models import Count, Q
-from django.db.models.functions import TruncDate
 from django.http import QueryDict
 
 from benchdash.accounts.models import Project
 from benchdash.dashboard.filters import Filter, some_of
 from benchdash.dashboard.numbers import short_metric_name
 from benchdash.results.metrics import in_order, main_metric
-from benchdash.results.models import Alias, Run, Series
+from benchdash.results.models import Alias, Series
 from benchdash.results.queries import find_series
 from benchdash.results.versions import parse_version
 
@@ -38,20 +37,19 @@ class Facet:
     name: str
     label: str
     of_series: str
-    of_run: str
     unsaid: str = ""
 
 
 FACETS: Final = (
-    Facet("product", "Product", "product__name", "version__product__name"),
-    Facet("branch", "Branch", "branch", "branch", unsaid="releases"),
-    Facet("line", "Release line", "line", "", unsaid="none"),
-    Facet("build", "Build", "build", "version__build", unsaid="none"),
-    Facet("workload", "Workload", "workload__name", "workload__name"),
-    Facet("threads", "Threads", "threads", "threads", unsaid="not said"),
-    Facet("hardware", "Hardware", "hardware__name", "hardware__name"),
-    Facet("configuration", "Configuration", "configuration__name", "configuration__name"),
-    Facet("counterpart", "Counterpart", "counterpart", "counterpart", unsaid="none"),
+    Facet("product", "Product", "product__name"),
+    Facet("branch", "Branch", "branch", unsaid="releases"),
+    Facet("line", "Release line", "line", unsaid="none"),
+    Facet("build", "Build", "build", unsaid="none"),
+    Facet("workload", "Workload", "workload__name"),
+    Facet("threads", "Threads", "threads", unsaid="not said"),
+    Facet("hardware", "Hardware", "hardware__name"),
+    Facet("configuration", "Configuration", "configuration__name"),
+    Facet("counterpart", "Counterpart", "counterpart", unsaid="none"),
 )
 _BY_NAME: Final = {facet.name: facet for facet in FACETS}
 _WITH_OLD_NAMES: Final = ("product", "workload", "hardware", "configuration")
@@ -163,27 +161,39 @@ def _said(query: QueryDict, name: str) -> set[str]:
 
 def _newest_place(project: Project, identities: Sequence[_Identity]) -> Asked:
     """The place measured last that has a history, and no more of it than tells it from others."""
-    facets = [_BY_NAME[name] for name in _PLACE]
-    runs = Run.objects.filter(project=project, excluded_at=None).order_by("-started_at", "-pk")
-    rows = runs.values_list(
-        "version", TruncDate("started_at", tzinfo=UTC), *(facet.of_run for facet in facets)
-    )
-    groups: dict[tuple[str, ...], set[Any]] = {}
-    for version, day, *place in rows[:_NEWEST_RUNS]:
-        key = tuple(map(_text, place))
-        branch = key[0] != NONE
-        groups.setdefault(key, set()).add((version, day if branch else None))
-    if not groups:
+    with connection.cursor() as cursor:
+        cursor.execute(_NEWEST_PLACE, {"project": project.pk, "newest": _NEWEST_RUNS, "history": _A_HISTORY})
+        newest = cursor.fetchone()
+    if newest is None:
         return {}
-    # The places are in the order of their newest runs, and max takes the first of equals.
-    newest = max(groups, key=lambda place: min(len(groups[place]), _A_HISTORY))
+    facets = [_BY_NAME[name] for name in _PLACE]
     asked: dict[str, Collection[str]] = {}
     left = list(identities)
-    for facet, text in zip(facets, newest, strict=True):
+    for facet, text in zip(facets, map(_text, newest), strict=True):
         if len({identity[facet.name] for identity in left}) > 1:
             asked[facet.name] = {text}
             left = [identity for identity in left if identity[facet.name] == text]
     return asked
+
+
+# Of the places with most groups, as many as make a history at the most, that of the newest run.
+_NEWEST_PLACE: Final = """
+    SELECT recent.branch, product.name, hardware.name, configuration.name, recent.counterpart, version.build
+    FROM (
+        SELECT version_id, branch, hardware_id, configuration_id, counterpart,
+            CASE WHEN branch <> '' THEN (started_at AT TIME ZONE 'UTC')::date END AS day,
+            row_number() OVER (ORDER BY started_at DESC, id DESC) AS rank
+        FROM results_run WHERE project_id = %(project)s AND excluded_at IS NULL
+        ORDER BY started_at DESC, id DESC LIMIT %(newest)s
+    ) recent
+    JOIN results_serverversion version ON version.id = recent.version_id
+    JOIN results_product product ON product.id = version.product_id
+    JOIN results_hardware hardware ON hardware.id = recent.hardware_id
+    JOIN results_configuration configuration ON configuration.id = recent.configuration_id
+    GROUP BY 1, 2, 3, 4, 5, 6
+    ORDER BY least(count(DISTINCT (recent.version_id, recent.day)), %(history)s) DESC, min(recent.rank)
+    LIMIT 1
+"""
 
 
 def _values_of(series: Iterable[Series]) -> Asked:
