@@ -6,15 +6,17 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import chain
+from math import isnan
 from statistics import median
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
-from benchdash.regressions.detection import Sample, compare_samples
-from benchdash.regressions.detection.compare import EQUIVALENT
+from benchdash.regressions.detection import Sample
+from benchdash.regressions.detection.compare import EQUIVALENT, compare_sides
+from benchdash.regressions.detection.scatter import Sides
 from benchdash.regressions.models import ChangePoint
-from benchdash.regressions.noise_floors import Levels
+from benchdash.regressions.noise_floors import Histories, Levels
 from benchdash.regressions.places import noise_of
 from benchdash.regressions.queries import Difference, change_points, differences, places
 from benchdash.results.models import UNKNOWN_VERSION, ConfigurationContent, Environment, Run, Series
@@ -68,40 +70,11 @@ class Line:
         """Relative standard deviation of a group where nothing changes; None for fewer than four."""
         return noise_of(np.array([point.value for point in self.points]))
 
-    @cached_property
-    def since_previous(self) -> "Change | None":
-        return self._newest_against(-2)
-
-    @cached_property
-    def since_first(self) -> "Change | None":
-        return self._newest_against(0)
-
     def change_at(self, index: int) -> float | None:
         """Against the group before, relative."""
         if index == 0 or not self.points[index - 1].value:
             return None
         return self.points[index].value / self.points[index - 1].value - 1
-
-    @cached_property
-    def _levels(self) -> Levels:
-        return Levels.of(self.points, self.shifts.keys(), [point.run_id for point in self.points])
-
-    def _newest_against(self, index: int) -> "Change | None":
-        if len(self.points) < 2:
-            return None
-        base, newest = self.points[index], self.points[-1]
-        floor = self._levels.floor(base.run_id, newest.run_id)
-        comparison = compare_samples(
-            Sample(base.values, base.sessions),
-            Sample(newest.values, newest.sessions),
-            direction=self.series.better,
-            history_sd=floor.sd if floor else None,
-            history_df=floor.worth if floor else 0,
-            margin=self.margin,
-        )
-        if comparison.ratio is None:
-            return None
-        return Change(change=comparison.ratio - 1, verdict=comparison.verdict)
 
 
 @dataclass(frozen=True)
@@ -110,6 +83,41 @@ class Change:
 
     change: float
     verdict: str
+
+
+class Changes(NamedTuple):
+    """Of the newest group of a line, against the one before and against the first; None of a single group."""
+
+    since_previous: Change | None = None
+    since_first: Change | None = None
+
+
+def changes_of(lines: Sequence[Line]) -> dict[Line, Changes]:
+    """Of each line, all compared at once; they have one ``margin``."""
+    compared = [line for line in lines if len(line.points) > 1]
+    if not compared:
+        return dict.fromkeys(lines, Changes())
+    groups = [(base, line.points[-1]) for line in compared for base in (line.points[-2], line.points[0])]
+    histories = Histories.of(
+        [Levels.of(line.points, line.shifts.keys(), [one.run_id for one in line.points]) for line in compared]
+    )
+    own = histories.coded([point.run_id for pair in groups for point in pair]).reshape(-1, 2)
+    floors = histories.floors(np.repeat(np.arange(len(compared)), 2), own)
+    found = compare_sides(
+        Sides.of([Sample(point.values, point.sessions) for pair in groups for point in pair]),
+        np.arange(2 * len(groups)).reshape(-1, 2).T,
+        floors.sd,
+        floors.worth,
+        margin=compared[0].margin,
+    )
+    is_higher = np.array([line.series.higher_is_better for line in compared for _ in range(2)])
+    verdicts = found.verdicts(is_higher, compared[0].margin)
+    changes = [
+        None if isnan(ratio) else Change(change=ratio - 1, verdict=verdict)
+        for ratio, verdict in zip(found.ratio.tolist(), verdicts, strict=True)
+    ]
+    known = dict(zip(compared, map(Changes, changes[::2], changes[1::2]), strict=True))
+    return {line: known.get(line, Changes()) for line in lines}
 
 
 def read_lines(series: Sequence[Series], *, margin: float = EQUIVALENT) -> list[Line]:

@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString, mark_safe
 from benchdash.accounts.models import Project
 from benchdash.dashboard import numbers
 from benchdash.dashboard.cells import badge, change_figure, exact
-from benchdash.dashboard.histories import Change, Line, Row
+from benchdash.dashboard.histories import Change, Changes, Line, Row, changes_of
 from benchdash.dashboard.navigation import page_url
 from benchdash.regressions.models import ChangePoint
 from benchdash.results.models import Series
@@ -65,9 +65,10 @@ def group_rows(
     return _safe(_group_row(row, named, links, reasons, is_relative=is_relative) for row in rows)
 
 
-def line_rows(lines: Iterable[NamedLine], links: Links) -> SafeString:
+def line_rows(lines: Sequence[NamedLine], links: Links) -> SafeString:
     """A row for each line, with what it comes to."""
-    return _safe(_line_row(named, links) for named in lines)
+    changes = changes_of([named.line for named in lines])
+    return _safe(_line_row(named, changes[named.line], links) for named in lines)
 
 
 def _safe(rows: Iterable[str]) -> SafeString:
@@ -138,12 +139,12 @@ def _dotted(named: NamedLine) -> str:
     return f'<span class="named" style="--dot: {named.colour}">{escape(named.name)}</span>'
 
 
-def _line_row(named: NamedLine, links: Links) -> str:
+def _line_row(named: NamedLine, changes: Changes, links: Links) -> str:
     line, series = named.line, named.line.series
     dot = f'class="named" style="--dot: {named.colour}" ' if named.colour else ""
     return (
         f'<tr><th scope="row"><a {dot}href="{escape(links.series(series.pk))}">{escape(named.name)}</a></th>'
-        f"{_state(named, links) if line.newest else _NO_STATE}"
+        f"{_state(named, changes, links) if line.newest else _NO_STATE}"
         f'<td class="number">{numbers.count(len(line.points))}</td>'
         f'<td class="number">{numbers.count(line.runs)}</td></tr>\n'
     )
@@ -152,12 +153,12 @@ def _line_row(named: NamedLine, links: Links) -> str:
 _NO_STATE = '<td colspan="6" class="quiet">all runs are excluded</td>'
 
 
-def _state(named: NamedLine, links: Links) -> str:
+def _state(named: NamedLine, changes: Changes, links: Links) -> str:
     """How a line with points does now."""
     line, series, newest = named.line, named.line.series, named.line.points[-1]
     unit = escape(numbers.unit_words(series.metric, series.unit))
-    previous = _change(line.since_previous, series.direction)
-    if line.since_previous and named.pair_url:
+    previous = _change(changes.since_previous, series.direction)
+    if changes.since_previous and named.pair_url:
         title = "The newest two groups side by side"
         previous = f'<a href="{escape(named.pair_url)}" title="{title}">{previous}</a>'
     last = _shift(line.last_shift, series, links) if line.last_shift else '<span class="quiet">none</span>'
@@ -165,7 +166,7 @@ def _state(named: NamedLine, links: Links) -> str:
         f'<td class="number" data-value="{newest.value}">{numbers.number(newest.value)} {unit}</td>'
         f'<td class="number">{numbers.plus_minus(newest.value, newest.low, newest.high)}</td>'
         f'<td class="number">{previous}</td>'
-        f'<td class="number">{_change(line.since_first, series.direction)}</td>'
+        f'<td class="number">{_change(changes.since_first, series.direction)}</td>'
         f'<td class="number">{numbers.share(line.noise)}</td>'
         f"<td>{last}</td>"
     )

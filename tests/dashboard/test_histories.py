@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from benchdash.accounts.access import Viewer
-from benchdash.dashboard.histories import read_lines, rows_of, versions_axis
+from benchdash.dashboard.histories import changes_of, read_lines, rows_of, versions_axis
 from benchdash.regressions.models import ChangePoint
 from benchdash.results.corrections import exclude_run
 from benchdash.results.models import Run
@@ -119,16 +119,31 @@ def test_lines_take_the_same_statements_however_many(django_assert_num_queries):
 
 def test_the_newest_group_is_compared_with_the_one_before_and_with_the_first():
     (line,) = read_lines([make_series([100.0, 100.1, 99.9, 100.0, 100.2, 99.8, 100.0, 50.0])])
-    assert line.since_previous.change == pytest.approx(-0.5)
-    assert line.since_previous.verdict == "worse"
-    assert line.since_first.change == pytest.approx(-0.5)
+    changes = changes_of([line])[line]
+    assert changes.since_previous.change == pytest.approx(-0.5)
+    assert changes.since_previous.verdict == "worse"
+    assert changes.since_first.change == pytest.approx(-0.5)
     assert line.runs == 8
     assert line.level == 100
 
 
 def test_one_group_has_nothing_to_be_compared_with():
     (line,) = read_lines([make_series([[100, 101]])])
-    assert (line.since_previous, line.since_first, line.noise) == (None, None, None)
+    assert (*changes_of([line])[line], line.noise) == (None, None, None)
+
+
+def test_lines_that_are_compared_together_are_told_what_each_is_told_alone():
+    project = make_project()
+    values = {
+        "tps": [100.0, 100.1, 99.9, 100.0, 100.2, 99.8, 100.0, 50.0],
+        "latency_p95": [[5.0, 5.2], [5.1, 5.3], [9.0, 9.1]],
+        "qps": [3.0],
+        "latency_avg": [7.0, 8.0],
+    }
+    lines = read_lines(
+        [make_series(of_metric, project=project, metric=metric) for metric, of_metric in values.items()]
+    )
+    assert changes_of(lines) == {line: changes_of([line])[line] for line in lines}
 
 
 def test_rows_are_the_groups_of_all_lines_newest_first():
