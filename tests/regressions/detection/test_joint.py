@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from benchdash.regressions.detection import find_joint_shifts
+from benchdash.regressions.detection import find_joint_shifts, joint
 from tests.regressions.detection.test_histories import HISTORIES, read
 
 DIRECTIONS = {"tps": "higher", "latency_avg": "lower", "latency_p95": "lower"}
@@ -135,3 +135,21 @@ def test_unchanged_workloads_that_share_their_noise_raise_few_false_alarms():
             looks = found({key: values[:n] for key, values in table.items()})
             alarms += any(shift.state == "confirmed" for shift in looks)
     assert alarms <= 1
+
+
+def test_what_is_remembered_of_earlier_looks_makes_no_difference():
+    table = place([1] * 20 + [0.9] * 6, [1] * 26)
+    joint._answers.clear()
+    anew, remembered = found(table), found(table)
+    assert remembered == anew
+    longer = {key: np.append(values, values[-1]) for key, values in table.items()}
+    after_a_look = found(longer)
+    joint._answers.clear()
+    assert found(longer) == after_a_look
+
+
+def test_no_more_is_remembered_than_memory_allows(monkeypatch):
+    monkeypatch.setattr(joint, "_MOST_ANSWERS", 3)
+    joint._answers.clear()
+    found(place([1] * 20 + [0.9] * 6, [1] * 26))
+    assert len(joint._answers) == 3
