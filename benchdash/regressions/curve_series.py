@@ -6,9 +6,10 @@ are still coming in, or that broke off, would show a peak elsewhere.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 import numpy as np
+from django.db.models import Count, Q, QuerySet
 
 from benchdash.regressions.detection.curves import LEAST_COUNTS, CurvePoint, Shape, scale_up, shape_of
 from benchdash.regressions.places import History
@@ -22,24 +23,34 @@ _THROUGHPUT = ("tps", "qps", "events_per_s", "ops_per_s", "nopm", "tpm", "transf
 _Curve = Mapping[int, History]
 
 
-def may_have_curves(series: Iterable[Series]) -> bool:
+def may_have_curves(series: QuerySet[Series]) -> bool:
     """Whether there is something to compute or to take back at a place with these series."""
-    known = list(series)
-    counts = {one.threads for one in known if one.threads and one.metric in _THROUGHPUT}
-    return len(counts) >= LEAST_COUNTS or any(one.is_derived for one in known)
+    found = series.aggregate(
+        counts=Count("threads", distinct=True, filter=Q(metric__in=_THROUGHPUT, threads__gt=0)),
+        derived=Count("pk", filter=Q(is_derived=True)),
+    )
+    return bool(found["counts"] >= LEAST_COUNTS or found["derived"])
 
 
-def update_curve_series(histories: Mapping[int, History]) -> bool:
-    """Make the derived series of a place agree with its histories; whether anything changed. Repeatable."""
-    stored = [history.series for history in histories.values() if history.series.is_derived]
-    wanted = [one for curve in _curves(histories) for one in _derived(curve)]
+def update_curve_series(histories: Mapping[int, History], workloads: Collection[int] | None = None) -> bool:
+    """Make the derived series of a place agree with its histories; whether anything changed. Repeatable.
+
+    Of these workloads alone, where it is known that the curves of others are as they were.
+    """
+    of_workloads = [
+        history
+        for history in histories.values()
+        if workloads is None or history.series.workload_id in workloads
+    ]
+    stored = [history.series for history in of_workloads if history.series.is_derived]
+    wanted = [one for curve in _curves(of_workloads) for one in _derived(curve)]
     return store_derived(stored, wanted)
 
 
-def _curves(histories: Mapping[int, History]) -> Iterator[_Curve]:
+def _curves(histories: Iterable[History]) -> Iterator[_Curve]:
     """By thread count, one of each workload."""
     by_workload: dict[int, dict[str, dict[int, History]]] = defaultdict(lambda: defaultdict(dict))
-    for history in histories.values():
+    for history in histories:
         series = history.series
         if not series.is_derived and series.threads and series.better == HIGHER:
             by_workload[series.workload_id][series.metric][series.threads] = history

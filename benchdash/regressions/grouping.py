@@ -12,6 +12,7 @@ from django.utils import timezone
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.orders import groups_in_order
 from benchdash.regressions.places import is_watched
+from benchdash.regressions.row_updates import update_rows
 from benchdash.results.models import Run, Series
 from benchdash.results.queries import moment
 
@@ -107,7 +108,7 @@ def _as_stored(incident: Incident) -> list[object]:
 
 
 def _write(found: Sequence[tuple[Incident, _Cluster]], changed: Sequence[Incident]) -> None:
-    Incident.objects.bulk_update(changed, _FOUND)
+    update_rows(changed, _FOUND)
     Incident.objects.bulk_create([incident for incident, _ in found if incident.pk is None])
     moved = []
     for incident, cluster in found:
@@ -115,7 +116,7 @@ def _write(found: Sequence[tuple[Incident, _Cluster]], changed: Sequence[Inciden
             if change_point.incident_id != incident.pk:
                 change_point.incident = incident
                 moved.append(change_point)
-    ChangePoint.objects.bulk_update(moved, ["incident"])
+    update_rows(moved, ["incident_id"])
 
 
 def _group(version_id: int, commit: str | None, started_at: datetime, branch: str) -> Hashable:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from benchdash.regressions.detection.joint import Key
 from benchdash.regressions.detection.releases import MOST_GROUPS, Sessions
 from benchdash.regressions.models import PlaceOrder
-from benchdash.results.layouts import Measured, Runs, lay_out, medians
+from benchdash.results.layouts import Measured, Runs, lay_out, measured_on, medians
 from benchdash.results.models import Series
 from benchdash.results.queries import moment
 from benchdash.results.readings import Direction
@@ -238,6 +238,15 @@ def place_histories(place: Place) -> dict[int, History]:
     return {pk: History(series[pk], layout.runs, measured) for pk, measured in layout.measured.items()}
 
 
+def with_derived(histories: Mapping[int, History], place: Place) -> dict[int, History]:
+    """The histories of a place with those of its derived series as they are stored now."""
+    printed = {pk: history for pk, history in histories.items() if not history.series.is_derived}
+    runs = next(iter(histories.values())).runs
+    derived = place.series().filter(is_derived=True).in_bulk()
+    measured = measured_on(runs, derived)
+    return printed | {pk: History(one, runs, measured[pk]) for pk, one in derived.items()}
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """The watched series of a place as detection takes them; see ``detection.find_joint_shifts``.
@@ -305,9 +314,11 @@ class _FirstSessions(Mapping[Key, Sessions]):
 
 def changed_surroundings(histories: Iterable[History]) -> frozenset[int]:
     """The positions whose configuration or environment is known not to be that of the group before."""
+    # The metrics of a workload have the same runs, and the same array of them.
+    distinct = {id(history.measured.runs): history for history in histories}
     return frozenset(
         at
-        for history in histories
+        for history in distinct.values()
         for ids in (history.runs.content_ids, history.runs.environment_ids)
         for at in _differing(*history.surroundings(ids))
     )

@@ -6,7 +6,7 @@ its workloads and metrics are the lines of one table, its groups the positions.
 
 import logging
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -34,7 +34,9 @@ from benchdash.regressions.places import (
     place_histories,
     table_of,
     table_of_curves,
+    with_derived,
 )
+from benchdash.regressions.row_updates import update_rows
 from benchdash.results.models import Measurement, Run, Series, TouchedSeries
 from benchdash.results.services import hold_results, ring_analysis
 
@@ -189,7 +191,7 @@ def _analyse_product(product_id: int) -> int | None:
     for row in touched:
         touches[Place.of(row.series)].append(row)
     for place, of_place in touches.items():
-        _look_at(place, of_place)
+        _look_at(place, of_place, workloads={row.series.workload_id for row in of_place})
     for streams in {(place.branch, place.line) for place in touches}:
         update_incidents(product_id, branch=streams[0], line=streams[1])
     _forget(touched)
@@ -208,11 +210,13 @@ def _recompute_place(place: Place) -> None:
         ring(settings.ALERTS_DOORBELL)
 
 
-def _look_at(place: Place, touched: Sequence[TouchedSeries]) -> None:
+def _look_at(
+    place: Place, touched: Sequence[TouchedSeries], *, workloads: Collection[int] | None = None
+) -> None:
     # One loud touch is enough: the news of a nightly run is not silenced by a correction beside it.
     quiet = all(row.quiet for row in touched)
     new_since = min((row.due_since for row in touched), default=None)
-    update_change_points(place, quiet=quiet, new_since=new_since)
+    update_change_points(place, quiet=quiet, new_since=new_since, workloads=workloads)
 
 
 def _take(product_id: int) -> bool:
@@ -247,16 +251,23 @@ def _withdraw_incidents_without_evidence() -> None:
     ).update(status=Incident.Status.WITHDRAWN)
 
 
-def update_change_points(place: Place, *, quiet: bool, new_since: datetime | None = None) -> None:
+def update_change_points(
+    place: Place,
+    *,
+    quiet: bool,
+    new_since: datetime | None = None,
+    workloads: Collection[int] | None = None,
+) -> None:
     """Make the stored change points of a place agree with what its history shows now. Repeatable.
 
     Groups with runs recorded from ``new_since`` on are looked at one by one, as they would have come.
+    ``workloads`` are those whose scaling curves may have changed; None: all.
     """
-    histories = _with_curves(place)
+    histories = _with_curves(place, workloads)
     if some := next(iter(histories.values()), None):
         keep_order(place, some.runs)
     stored: dict[int, list[ChangePoint]] = defaultdict(list)
-    for change_point in _to_look_at_again(histories):
+    for change_point in _to_look_at_again(place, histories):
         stored[change_point.series_id].append(change_point)
     found: dict[int, list[_Found]] = defaultdict(list)
     first_new = _first_new_position(histories, new_since)
@@ -284,7 +295,7 @@ def update_change_points(place: Place, *, quiet: bool, new_since: datetime | Non
     ChangePoint.objects.filter(pk__in=[one.pk for one in (*gone, *changed)]).update(
         state=ChangePoint.State.WITHDRAWN
     )
-    ChangePoint.objects.bulk_update(changed, _FIELDS)
+    update_rows(changed, _FIELDS)
     ChangePoint.objects.bulk_create(new)
 
 
@@ -312,30 +323,32 @@ def _as_stored(change_point: ChangePoint) -> list[object]:
     return [getattr(change_point, name) for name in _FIELDS]
 
 
-def _with_curves(place: Place) -> dict[int, History]:
-    """The histories of a place, those of its scaling curves computed anew."""
-    if may_have_curves(place.series()):
-        # What is derived hangs on runs, so that none may go away meanwhile.
-        hold_results(Project(pk=place.project_id), alone=False)
-        histories = place_histories(place)
-        if not update_curve_series(histories):
-            return histories
-    return place_histories(place)
+def _with_curves(place: Place, workloads: Collection[int] | None) -> dict[int, History]:
+    """The histories of a place, the scaling curves of these workloads (None: of all) computed anew."""
+    if not may_have_curves(place.series()):
+        return place_histories(place)
+    # What is derived hangs on runs, so that none may go away meanwhile.
+    hold_results(Project(pk=place.project_id), alone=False)
+    histories = place_histories(place)
+    return with_derived(histories, place) if update_curve_series(histories, workloads) else histories
 
 
-def _to_look_at_again(histories: Mapping[int, History]) -> list[ChangePoint]:
-    """The stored change points of these series, without those before a cut, which stay as they are."""
-    stored = list(ChangePoint.objects.filter(series__in=list(histories)).order_by("pk"))
+def _to_look_at_again(place: Place, histories: Mapping[int, History]) -> list[ChangePoint]:
+    """The stored change points of a place, without those before a cut, which stay as they are."""
+    known = ChangePoint.objects.filter(series__in=place.series()).order_by("pk")
+    stored = [one for one in known if one.series_id in histories]
     if not any(history.runs.is_cut for history in histories.values()):
         return stored
-    unread = [one for one in stored if histories[one.series_id].position_of(one.run_id) is None]
+    unread = {
+        (one.series_id, one.run_id)
+        for one in stored
+        if histories[one.series_id].position_of(one.run_id) is None
+    }
     there = Measurement.objects.filter(
-        series__in={one.series_id for one in unread},
-        run__in={one.run_id for one in unread},
-        run__excluded_at=None,
+        series__in={series for series, _ in unread}, run__in={run for _, run in unread}, run__excluded_at=None
     )
-    kept = set(there.values_list("series_id", "run_id"))
-    return [one for one in stored if one not in unread or (one.series_id, one.run_id) not in kept]
+    kept = unread.intersection(there.values_list("series_id", "run_id"))
+    return [one for one in stored if (one.series_id, one.run_id) not in kept]
 
 
 def _known_positions(

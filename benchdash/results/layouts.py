@@ -89,8 +89,21 @@ def lay_out(series: Collection[Series], *, most_values: int) -> Layout:
     positions are read that hold so many. Six statements at most.
     """
     since = _since(series, most_values)
-    pairs = _values([one.pk for one in series], since)
+    ids = [one.pk for one in series]
+    pairs = _values(ids, least_run_id=since.least_run_id if since else 0)
     runs = _runs(series, pairs.values(), since)
+    return Layout(runs=runs, measured=_measured(runs, ids, pairs))
+
+
+def measured_on(runs: Runs, series_ids: Collection[int]) -> dict[int, Measured]:
+    """What series have on runs that were read before. One statement."""
+    least = int(runs.ids.min()) if len(runs.ids) else 0
+    return _measured(runs, series_ids, _values(series_ids, least_run_id=least))
+
+
+def _measured(
+    runs: Runs, series_ids: Collection[int], pairs: Mapping[int, NDArray[np.void]]
+) -> dict[int, Measured]:
     ascending = np.argsort(runs.ids)
 
     # Most series of a place have the same runs as another one.
@@ -102,11 +115,11 @@ def lay_out(series: Collection[Series], *, most_values: int) -> Layout:
         counts = counts[np.argsort(at[counts])]
         return counts, at[counts]
 
-    measured = {one.pk: Measured(np.empty(0, np.int64), np.empty(0)) for one in series}
+    measured = {pk: Measured(np.empty(0, np.int64), np.empty(0)) for pk in series_ids}
     for pk, of_series in pairs.items():
         counts, at = places(of_series["run"].tobytes())
         measured[pk] = Measured(at, of_series["value"][counts].astype(np.float64))
-    return Layout(runs=runs, measured=measured)
+    return measured
 
 
 def _indexes(ids: Indexes, ascending: Indexes, wanted: NDArray[Any]) -> Indexes:
@@ -190,11 +203,10 @@ _VALUES = """
 _PAIR = np.dtype([("run", ">i8"), ("value", ">f8")])
 
 
-def _values(series_ids: Sequence[int], since: _Since | None) -> dict[int, NDArray[np.void]]:
+def _values(series_ids: Collection[int], *, least_run_id: int) -> dict[int, NDArray[np.void]]:
     """By the id of a series: the ids of runs and their values, as pairs."""
-    wanted: dict[str, Any] = {"series": list(series_ids), "least": since.least_run_id if since else 0}
     with connection.cursor() as cursor:
-        cursor.execute(_VALUES, wanted)
+        cursor.execute(_VALUES, {"series": list(series_ids), "least": least_run_id})
         return {series: np.frombuffer(packed, dtype=_PAIR) for series, packed in cursor.fetchall()}
 
 
