@@ -12,6 +12,7 @@ from django.db.models import Count, Max, Min, QuerySet
 from benchdash.accounts.models import Project
 from benchdash.regressions.queries import Difference, differing
 from benchdash.results.models import (
+    Alias,
     Configuration,
     ConfigurationContent,
     Hardware,
@@ -48,6 +49,7 @@ class VersionRow:
     version: ServerVersion
     line: str
     use: Use
+    old_names: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,7 @@ class WorkloadRow:
     workload: Workload
     use: Use
     series: int
+    old_names: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -108,22 +111,25 @@ def versions(project: Project) -> QuerySet[ServerVersion]:
     return (
         ServerVersion.objects.filter(project=project)
         .select_related("product")
-        .prefetch_related("aliases")
         .order_by("product__name", "-sort_key", "-committed_at", "-pk")
     )
 
 
 def version_rows(found: Iterable[ServerVersion]) -> list[VersionRow]:
-    """In their order; one statement for them all."""
+    """In their order; two statements for them all."""
     listed = list(found)
     statement = _USES.format(thing="version_id", aspect="NULLIF(branch, '')", of="version_id = ANY(%s)")
     used = {
         version: Use(runs, last, branches=tuple(sorted(branches)))
         for version, runs, last, branches in _found_uses(statement, [version.pk for version in listed])
     }
+    old_names = _old_names("version", [version.pk for version in listed])
     return [
         VersionRow(
-            version, release_line(version.product.name, version.version), used.get(version.pk, _UNUSED)
+            version,
+            release_line(version.product.name, version.version),
+            used.get(version.pk, _UNUSED),
+            old_names[version.pk],
         )
         for version in listed
     ]
@@ -139,15 +145,17 @@ def hardware_rows(project: Project) -> list[HardwareRow]:
 
 
 def workload_rows(project: Project) -> list[WorkloadRow]:
-    workloads = list(Workload.objects.filter(project=project).prefetch_related("aliases").order_by("name"))
+    workloads = list(Workload.objects.filter(project=project).order_by("name"))
     used = {
         workload: Use(runs, last, threads=tuple(threads))
         for workload, runs, last, threads in _uses_in(project, "workload_id", "threads")
     }
     counted = Series.objects.filter(project=project).order_by().values_list("workload").annotate(Count("pk"))
-    series = dict(counted)
+    series, old_names = dict(counted), _old_names("workload", [workload.pk for workload in workloads])
     return [
-        WorkloadRow(workload, used.get(workload.pk, _UNUSED), series.get(workload.pk, 0))
+        WorkloadRow(
+            workload, used.get(workload.pk, _UNUSED), series.get(workload.pk, 0), old_names[workload.pk]
+        )
         for workload in workloads
     ]
 
@@ -170,6 +178,15 @@ def facts_in_words(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
         for name, value in sorted(facts.items())
         if value not in ("", None, [], {})
     ]
+
+
+def _old_names(kind: str, ids: Iterable[int]) -> defaultdict[int, list[str]]:
+    """The names by which uploads still find renamed or merged things, by their id."""
+    names: defaultdict[int, list[str]] = defaultdict(list)
+    listed = Alias.objects.filter(**{f"{kind}__in": list(ids)}).order_by("pk").values_list(kind, "name")
+    for thing, name in listed:
+        names[thing].append(name)
+    return names
 
 
 # Few groups first, and what differs among those: to count what differs among all runs sorts them all.

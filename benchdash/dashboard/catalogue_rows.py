@@ -61,7 +61,7 @@ def _version(row: VersionRow, runs: str, correction: Callable[[int], str] | None
         runs,
         _found_by(version),
         version.version,
-        _old_names(version),
+        _old_names(row.old_names),
         row.line or numbers.NOTHING,
         version.build or numbers.NOTHING,
         cells.commit(version.commit),
@@ -80,9 +80,8 @@ def _found_by(version: ServerVersion) -> str:
     return urlencode(named | ({"commit": version.commit} if version.commit else {}), quote_via=quote, safe="")
 
 
-def _old_names(version: ServerVersion) -> SafeString:
-    names = ", ".join(alias.name for alias in version.aliases.all())
-    return html(' <span class="quiet">was {}</span>', names) if names else _NOTHING
+def _old_names(names: Sequence[str]) -> SafeString:
+    return html(' <span class="quiet">was {}</span>', ", ".join(names)) if names else _NOTHING
 
 
 # --- workloads ----------------------------------------------------------------------------------------------
@@ -113,7 +112,7 @@ def workload_table(page: ProjectPage, rows: Iterable[WorkloadRow], *, may_correc
             history,
             quote(row.workload.name, safe=""),
             row.workload,
-            _also_found(alias.name for alias in row.workload.aliases.all()),
+            _also_found(row.old_names),
             ", ".join(map(str, row.use.threads)) or numbers.NOTHING,
             numbers.count(row.series),
             numbers.count(row.use.runs),
