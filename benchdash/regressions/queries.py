@@ -4,9 +4,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import NamedTuple, TypeVar
 
 from django.contrib.postgres.aggregates import ArrayAgg
 from django.contrib.postgres.fields import ArrayField
+from django.db import connection
 from django.db.models import Count, F, Max, Q, QuerySet, TextField, Value
 
 from benchdash.accounts.models import Project
@@ -51,7 +53,38 @@ def places(
     return by_index(found, {run: index for index, of_group in enumerate(runs) for run in of_group}.get)
 
 
-def by_index(found: Iterable[ChangePoint], index_of: Callable[[int], int | None]) -> dict[int, ChangePoint]:
+class Mark(NamedTuple):
+    """What a change point says on a chart."""
+
+    run_id: int
+    state: str
+    before: float
+    after: float
+    change: float
+    confidence: float
+    incident_id: int | None
+
+
+_MARKS = """
+    SELECT found.run_id, found.state, found.before, found.after, found.change, found.confidence,
+        found.incident_id
+    FROM regressions_changepoint found JOIN results_run run ON run.id = found.run_id
+    WHERE found.series_id = %(series)s AND found.state = ANY(%(states)s)
+    ORDER BY run.started_at, found.id
+"""
+
+
+def marks(series_id: int) -> list[Mark]:
+    """As ``change_points`` of one series, without an object of the database for each."""
+    with connection.cursor() as cursor:
+        cursor.execute(_MARKS, {"series": series_id, "states": list(map(str, _LIVE_STATES))})
+        return list(map(Mark._make, cursor.fetchall()))
+
+
+_Found = TypeVar("_Found", ChangePoint, Mark)
+
+
+def by_index(found: Iterable[_Found], index_of: Callable[[int], int | None]) -> dict[int, _Found]:
     """As ``places``; ``index_of`` tells the index of the group of a run."""
     placed = {index: one for one in found if (index := index_of(one.run_id)) is not None}
     return dict(sorted(placed.items()))

@@ -21,8 +21,7 @@ from benchdash.api.queries import with_points
 from benchdash.api.serializers import PointsSerializer, SeriesSerializer
 from benchdash.api.tables import csv_answer
 from benchdash.api.views.base import FORMAT, RowsView
-from benchdash.regressions.models import ChangePoint
-from benchdash.regressions.queries import by_index, change_points
+from benchdash.regressions.queries import Mark, by_index, marks
 from benchdash.results.models import Configuration, Hardware, Product, Series, Workload
 from benchdash.results.point_columns import COLUMNS, PointColumns, point_columns
 from benchdash.results.thinning import thinned
@@ -83,12 +82,11 @@ class SeriesViews(RowsView):
     def points(self, request: Request, pk: int) -> HttpResponse:
         """One row a group, in order. With `If-None-Match` an answer that did not change is 304."""
         series = self.get_object()
-        by_id = {series.pk: series}
         columns = _columns(request)
         since = parameters.text(request, "since")
-        points = point_columns(by_id, {*columns, "time"} if since else columns)[series.pk]
+        points = point_columns({series.pk: series}, {*columns, "time"} if since else columns)[series.pk]
         series.points = len(points)
-        found = by_index(change_points(by_id)[series.pk], points.index_of)
+        found = by_index(marks(series.pk), points.index_of)
         shown = _shown(request, points, since, set(found))
         rows = list(zip(*(points.columns[name] for name in columns), strict=True))
         if shown != range(len(rows)):
@@ -133,7 +131,7 @@ def _columns(request: Request) -> tuple[str, ...]:
     return tuple(name for name in COLUMNS if name in names)
 
 
-def _change_point(change_point: ChangePoint, index: int) -> dict[str, Any]:
+def _change_point(change_point: Mark, index: int) -> dict[str, Any]:
     return {
         "index": index,
         "state": change_point.state,
