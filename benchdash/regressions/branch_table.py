@@ -11,7 +11,7 @@ from django.db.models import Case, Max, Min, When
 from django.db.models.functions import TruncDate
 
 from benchdash.accounts.models import Project
-from benchdash.regressions.cells import Cell, RowKey, cell_of
+from benchdash.regressions.cells import Cell, RowKey, cell_of, threads_in
 from benchdash.regressions.comparison import (
     MOST_CANDIDATES,
     Column,
@@ -20,7 +20,6 @@ from benchdash.regressions.comparison import (
     SelectorError,
     columns_of,
     compare_columns,
-    threads_in,
 )
 from benchdash.regressions.noise_floors import Floors, Histories, Levels
 from benchdash.regressions.options import equivalence_margin

@@ -1,15 +1,21 @@
 """The cells of a table of comparisons: what the included runs of one column measured in one row."""
 
-import statistics
+import json
 from collections import defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import isnan
+from statistics import fmean, median
+from typing import Any, Final, NamedTuple, TypeVar
 
-from django.db.models import F, FloatField, Func, Q, QuerySet
+import numpy as np
+from django.db import connection
+from django.db.models import Q, QuerySet
 
 from benchdash.regressions.detection import ToolInterval
-from benchdash.results.models import IntervalSamples, Measurement, Run, Series
+from benchdash.regressions.detection.noise import Floats
+from benchdash.regressions.detection.scatter import Ints
+from benchdash.results.models import Alias, IntervalSamples, Measurement, Run, Series, Workload
 from benchdash.results.queries import Point
 from benchdash.results.readings import Direction
 from benchdash.results.sessions import sessions_of
@@ -46,6 +52,14 @@ class Cell(NamedTuple):
     forks: tuple[float, ...] = ()
 
 
+PlaceKey = tuple[int, str, int, int, str]
+"""Ids and names of product, build, hardware, configuration, counterpart: where histories are, whatever the
+version and the branch.
+"""
+
+What = tuple[PlaceKey, str, RowKey]
+"""A place, a metric, and a workload with its thread count."""
+
 CellsOfMetric = dict[Hashable, dict[RowKey, Cell]]
 """By column and row."""
 
@@ -70,109 +84,296 @@ def cell_of(point: Point, series: Series) -> Cell:
     )
 
 
-class _Value(NamedTuple):
-    """One measurement with its place in a table, and what decides whether it counts."""
+class SeriesRow(NamedTuple):
+    """What comparisons need of a series; ``workload`` is its name."""
 
-    column: ColumnKey
-    row: RowKey
+    id: int
+    product_id: int
+    build: str
+    branch: str
+    hardware_id: int
+    configuration_id: int
+    counterpart: str
+    workload_id: int
+    workload: str
+    threads: int | None
     metric: str
-    series_id: int
     unit: str
     direction: Direction
-    run_id: int
-    started_at: float  # epoch seconds
-    environment_id: int | None
-    content_id: int | None
-    tags: Sequence[str] | None
-    value: float
-    low: float | None
-    high: float | None
+    is_derived: bool
 
     @property
-    def surroundings(self) -> tuple[int | None, int | None]:
-        return self.environment_id, self.content_id
+    def row(self) -> RowKey:
+        return self.workload, self.threads
+
+    @property
+    def place(self) -> PlaceKey:
+        return self.product_id, self.build, self.hardware_id, self.configuration_id, self.counterpart
+
+    @property
+    def what(self) -> What:
+        return self.place, self.metric, self.row
 
 
-def cells_of_runs(
-    runs: QuerySet[Run], metric: str, of_run: Mapping[int, tuple[Hashable, str]]
-) -> CellsOfMetric:
-    """The cells of the columns that runs are put into, by row; one statement, two for a score.
+_NAMES_OF_PLACE: Final = ("product", "build", "hardware", "configuration", "counterpart")
+_NAMES_OF_COLUMN: Final = ("version", "branch", "hardware", "configuration", "counterpart")
 
-    ``of_run`` gives, by the id of a run, its column and the name of its row; runs that it lacks do not count.
+
+def series_at(
+    project_id: int,
+    at: Collection[PlaceKey],
+    *,
+    metrics: Collection[str] = (),
+    workloads: Collection[str] = (),
+    threads: Collection[int | None] = (),
+) -> list[SeriesRow]:
+    """The series at these places, of all branches and lines; one statement.
+
+    Without ``metrics`` of all that tools print. ``workloads`` are names, also old ones; empty, as of
+    ``threads``: all.
+    """
+    anywhere = Q()
+    for place in at:
+        anywhere |= Q(**dict(zip(_NAMES_OF_PLACE, place, strict=True)))
+    found = Series.objects.filter(anywhere, project=project_id)
+    found = found.filter(metric__in=metrics) if metrics else found.filter(is_derived=False)
+    if workloads:
+        found = found.filter(workload__in=workloads_named(project_id, workloads))
+    if threads:
+        found = found.filter(threads_in(threads))
+    return _rows_of(found)
+
+
+def workloads_named(project_id: int, names: Collection[str]) -> QuerySet[Workload, Any]:
+    """The ids of those that have these names, or had them."""
+    renamed = Alias.objects.filter(project=project_id, name__in=names, workload__isnull=False)
+    named = Q(name__in=names) | Q(pk__in=renamed.values("workload"))
+    return Workload.objects.filter(named, project=project_id).order_by().values("pk")
+
+
+def threads_in(threads: Collection[int | None]) -> Q:
+    """Runs or series of these thread counts; None: of those where nobody said it."""
+    counted = Q(threads__in=[count for count in threads if count is not None])
+    return counted | Q(threads=None) if None in threads else counted
+
+
+def _rows_of(found: QuerySet[Series]) -> list[SeriesRow]:
+    names = ["workload__name" if name == "workload" else name for name in SeriesRow._fields]
+    return list(map(SeriesRow._make, found.order_by().values_list(*names)))
+
+
+# --- reading ----------------------------------------------------------------------------------------------
+
+# Texts of bytes: as rows, the driver would make an object of each number.
+_MEASURED: Final = """
+    SELECT run.version_id, run.branch, run.hardware_id, run.configuration_id, run.counterpart,
+        string_agg(int8send(measured.series_id), ''::bytea), string_agg(int8send(run.id), ''::bytea),
+        string_agg(timestamptz_send(run.started_at), ''::bytea),
+        string_agg(int8send(coalesce(run.environment_id, 0)), ''::bytea),
+        string_agg(int8send(coalesce(run.content_id, 0)), ''::bytea),
+        string_agg(float8send(measured.value), ''::bytea),
+        string_agg(float8send(coalesce(measured.low, 'NaN')), ''::bytea),
+        string_agg(float8send(coalesce(measured.high, 'NaN')), ''::bytea),
+        json_object_agg(run.id, run.tags) FILTER (WHERE run.tags <> '{}')::text
+    FROM results_run run
+    JOIN unnest(%s::bigint[], %s::bigint[], %s::int[]) AS series (id, workload_id, threads)
+        ON series.workload_id = run.workload_id
+        AND (series.threads IS NULL OR series.threads = coalesce(run.threads, -1))
+    JOIN results_measurement measured ON measured.series_id = series.id AND measured.run_id = run.id
+    WHERE run.id IN (RUNS)
+    GROUP BY run.version_id, run.branch, run.hardware_id, run.configuration_id, run.counterpart
+"""
+_KINDS: Final = (">i8", ">i8", ">i8", ">i8", ">i8", ">f8", ">f8", ">f8")
+
+
+@dataclass(frozen=True, slots=True)
+class _Values:
+    """Measurements, an element each: ``columns`` are indexes of ``keys``; NaN where a tool said no interval.
+
+    ``tags`` are by run, of those that have any.
     """
 
-    def place(one: _Value) -> tuple[Hashable, RowKey]:
-        column, row = of_run[one.run_id]
-        return column, (row, one.row[1])
+    keys: Sequence[ColumnKey]
+    columns: Ints
+    series: Ints
+    runs: Ints
+    started_us: Ints
+    environments: Ints
+    contents: Ints
+    values: Floats
+    low: Floats
+    high: Floats
+    tags: Mapping[int, Sequence[str]]
 
-    values = (one for one in _measured(runs, metric) if one.run_id in of_run)
-    return _cells(values, place=place).get(metric, {})
 
-
-def cells_of_two_runs(base: Run, other: Run, row: RowKey) -> dict[str, CellsOfMetric]:
-    """The cells of that row by metric and the id of the run."""
-    runs = Run.objects.filter(pk__in=[base.pk, other.pk])
-    return _cells(_measured(runs), place=lambda one: (one.run_id, row))
+def _measured(runs: QuerySet[Run], series: Collection[SeriesRow]) -> _Values:
+    """What the runs measured of these series; one statement."""
+    chosen, parameters = runs.order_by().values("pk").query.sql_with_params()
+    # A derived series is of runs of any thread count; of others a run has that of its own.
+    threads = [None if one.is_derived else -1 if one.threads is None else one.threads for one in series]
+    asked = [one.id for one in series], [one.workload_id for one in series], threads
+    with connection.cursor() as cursor:
+        cursor.execute(_MEASURED.replace("RUNS", chosen), [*asked, *parameters])
+        found: list[tuple[Any, ...]] = cursor.fetchall()
+    series, of_runs, started, environments, contents, values, low, high = (
+        np.frombuffer(b"".join(row[at] for row in found), kind).astype(kind[1:])
+        for at, kind in enumerate(_KINDS, start=5)
+    )
+    return _Values(
+        keys=[row[:5] for row in found],
+        columns=np.repeat(np.arange(len(found)), [len(row[5]) // 8 for row in found]),
+        series=series,
+        runs=of_runs,
+        started_us=started,
+        environments=environments,
+        contents=contents,
+        values=values,
+        low=low,
+        high=high,
+        tags={int(run): told for row in found if row[-1] for run, told in json.loads(row[-1]).items()},
+    )
 
 
 def cells_of_columns(
-    runs: QuerySet[Run], keys: Collection[ColumnKey], metric: str = ""
+    runs: QuerySet[Run], keys: Collection[ColumnKey], series: Iterable[SeriesRow]
 ) -> dict[str, CellsOfMetric]:
-    """The cells of these columns by metric, column and row; without ``metric`` all that tools print."""
-    names = ("version", "branch", "hardware", "configuration", "counterpart")
-    parts = zip(names, zip(*keys, strict=True), strict=True)
+    """The cells of these columns by metric, column and row, of what these series have; one statement, three
+    with scores.
+    """
+    parts = zip(_NAMES_OF_COLUMN, zip(*keys, strict=True), strict=True)
     at_places = runs.filter(**{f"{name}__in": set(values) for name, values in parts})
-    values = _measured(at_places, metric)
-    return _cells((one for one in values if one.column in keys), place=lambda one: (one.column, one.row))
+    branches = {key[1] for key in keys}
+    known = {one.id: one for one in series if one.branch in branches}
+    values = _measured(at_places, known.values())
+    of_key = [at if key in keys else _NOWHERE for at, key in enumerate(values.keys)]
+    rows, row_of = _coded([known[pk].row for pk in values.series.tolist()])
+    columns = np.array(of_key, dtype=np.int64)[values.columns]
+    return _cells(values, known, columns=(columns, values.keys), rows=(rows, row_of))
 
 
-def _measured(runs: QuerySet[Run], metric: str = "") -> Iterator[_Value]:
-    """What the runs measured of one metric, or of all that tools print: a derived series is of many runs."""
-    wanted = Q(series__metric=metric) if metric else Q(series__is_derived=False)
-    measured = Measurement.objects.filter(wanted, run__in=runs.order_by())
-    rows: Iterable[tuple[Any, ...]] = measured.order_by().values_list(
-        "run__version",
-        "run__branch",
-        "run__hardware",
-        "run__configuration",
-        "run__counterpart",
-        "series__workload__name",
-        "series__threads",
-        "series__metric",
-        "series",
-        "series__unit",
-        "series__direction",
-        "run",
-        # As numbers and mostly nothing: the driver takes long over times with a zone, and over arrays.
-        Func(
-            F("run__started_at"),
-            template="extract(epoch FROM %(expressions)s)::float8",
-            output_field=FloatField(),
-        ),
-        "run__environment",
-        "run__content",
-        Func(F("run__tags"), template="CASE WHEN %(expressions)s <> '{}' THEN %(expressions)s END"),
-        "value",
-        "low",
-        "high",
+def cells_of_two_runs(
+    base: Run, other: Run, row: RowKey, series: Iterable[SeriesRow]
+) -> dict[str, CellsOfMetric]:
+    """The cells of that row by metric and the id of the run, of what these series have."""
+    runs = Run.objects.filter(pk__in=[base.pk, other.pk])
+    known = {one.id: one for one in series}
+    values = _measured(runs, known.values())
+    in_row = np.zeros(len(values.runs), np.int64), [row]
+    return _cells(values, known, columns=_coded(values.runs.tolist()), rows=in_row)
+
+
+def cells_of_runs(
+    runs: QuerySet[Run], known: Mapping[int, SeriesRow], of_run: Mapping[int, tuple[Hashable, str]]
+) -> CellsOfMetric:
+    """The cells of the columns that runs are put into, by row, of the series of one metric, which are by id;
+    one statement, three for a score.
+
+    ``of_run`` gives, by the id of a run, its column and the name of its row; runs that it lacks do not count.
+    """
+    values = _measured(runs, known.values())
+    columns, column_of = _coded([of_run[run][0] if run in of_run else None for run in values.runs.tolist()])
+    if None in column_of:
+        columns[columns == column_of.index(None)] = _NOWHERE
+    rows = _coded(
+        [
+            (of_run[run][1] if run in of_run else "", known[pk].threads)
+            for run, pk in zip(values.runs.tolist(), values.series.tolist(), strict=True)
+        ]
     )
-    for row in rows:
-        yield _Value(row[:5], row[5:7], *row[7:])
+    by_metric = _cells(values, known, columns=(columns, column_of), rows=rows)
+    return next(iter(by_metric.values()), {})
+
+
+def series_of(runs: QuerySet[Run], metric: str) -> dict[int, SeriesRow]:
+    """By id, those of one metric that runs have."""
+    measured = Measurement.objects.filter(run__in=runs.order_by()).order_by()
+    found = Series.objects.filter(metric=metric, pk__in=measured.values("series"))
+    return {one.id: one for one in _rows_of(found)}
+
+
+_Name = TypeVar("_Name", bound=Hashable)
+_NOWHERE: Final = -1
+
+
+def _coded(names: Sequence[_Name]) -> tuple[Ints, list[_Name]]:
+    """Indexes of the distinct names, and these."""
+    codes: dict[_Name, int] = {}
+    found = np.fromiter((codes.setdefault(name, len(codes)) for name in names), np.int64, len(names))
+    return found, list(codes)
 
 
 def _cells(
-    values: Iterable[_Value], *, place: Callable[[_Value], tuple[Hashable, RowKey]]
+    values: _Values,
+    series: Mapping[int, SeriesRow],
+    *,
+    columns: tuple[Ints, Sequence[Hashable]],
+    rows: tuple[Ints, Sequence[RowKey]],
 ) -> dict[str, CellsOfMetric]:
-    """The cells by metric, column and row; ``place`` tells column and row of a value."""
-    groups: dict[tuple[str, Hashable, RowKey], list[_Value]] = defaultdict(list)
-    for one in values:
-        groups[(one.metric, *place(one))].append(one)
+    """The cells by metric, column and row; these are indexes of names, of each value, or _NOWHERE.
+
+    Where one version was measured under several environments or contents, the newest counts.
+    """
+    metrics, metric_of = _coded([series[pk].metric for pk in values.series.tolist()])
+    parts = np.stack((metrics, columns[0], rows[0]))
+    in_order = np.lexsort((values.runs, values.started_us, *parts[::-1]))
+    in_order = in_order[columns[0][in_order] != _NOWHERE]
+    parts = parts[:, in_order]
+    begins = np.ones(len(in_order), dtype=bool)
+    begins[1:] = (parts[:, 1:] != parts[:, :-1]).any(axis=0)
+    starts = np.flatnonzero(begins)
+    of_cell = np.cumsum(begins) - 1
+    latest = in_order[np.append(starts[1:], len(in_order))[: len(starts)] - 1]
+    counts = (values.environments[in_order] == values.environments[latest][of_cell]) & (
+        values.contents[in_order] == values.contents[latest][of_cell]
+    )
+    n = np.bincount(of_cell[counts], minlength=len(starts))
+    ends = np.cumsum(n)
+    numbers, runs = values.values[in_order][counts].tolist(), values.runs[in_order][counts].tolist()
     cells: dict[str, CellsOfMetric] = defaultdict(lambda: defaultdict(dict))
-    for (metric, column, row), group in groups.items():
-        cells[metric][column][row] = _cell(group)
+    for (metric, column, row), first, end, low, high, pk in zip(
+        parts[:, starts].T.tolist(),
+        (ends - n).tolist(),
+        ends.tolist(),
+        values.low[latest].tolist(),
+        values.high[latest].tolist(),
+        values.series[latest].tolist(),
+        strict=True,
+    ):
+        cells[metric_of[metric]][columns[1][column]][rows[1][row]] = _cell(
+            numbers[first:end], runs[first:end], (low, high), series[pk], values.tags
+        )
     if _WITH_FORKS in cells:
         cells[_WITH_FORKS] = _with_forks(cells[_WITH_FORKS])
     return cells
+
+
+def _cell(
+    values: Sequence[float],
+    runs: Sequence[int],
+    told: tuple[float, float],
+    series: SeriesRow,
+    tags: Mapping[int, Sequence[str]],
+) -> Cell:
+    """``told`` is the tool's interval of a single run. Several get theirs when the noise of the whole table
+    is known.
+    """
+    low, high = (None if isnan(end) or len(values) > 1 else end for end in told)
+    sessions: tuple[str, ...] = ()
+    if tags and any(run in tags for run in runs):
+        sessions = sessions_of([(run, tags.get(run, ())) for run in runs])
+    return Cell(
+        value=values[0] if len(values) == 1 else median(values),
+        n=len(values),
+        low=low,
+        high=high,
+        values=tuple(values),
+        tool_interval=None if low is None or high is None else ToolInterval(low, high),
+        series_id=series.id,
+        run_id=runs[-1],
+        unit=series.unit,
+        direction=series.direction,
+        sessions=sessions,
+    )
 
 
 def _with_forks(cells: CellsOfMetric) -> CellsOfMetric:
@@ -214,33 +415,4 @@ def _fork_means(samples: IntervalSamples) -> tuple[float, ...]:
     for row in samples.rows:
         if (value := row[score]) is not None:
             scores[row[fork]].append(value)
-    return tuple(map(statistics.fmean, scores.values()))
-
-
-def _cell(values: Sequence[_Value]) -> Cell:
-    """Where one version was measured under several environments or contents, the newest counts."""
-    latest = max(values, key=lambda one: (one.started_at, one.run_id))
-    counting = [one for one in values if one.surroundings == latest.surroundings]
-    numbers = tuple(one.value for one in counting)
-    # Several runs get their interval when the noise of the whole table is known.
-    low, high = (latest.low, latest.high) if len(numbers) == 1 else (None, None)
-    return Cell(
-        value=statistics.median(numbers),
-        n=len(numbers),
-        low=low,
-        high=high,
-        values=numbers,
-        tool_interval=None if low is None or high is None else ToolInterval(low, high),
-        series_id=latest.series_id,
-        run_id=latest.run_id,
-        unit=latest.unit,
-        direction=latest.direction,
-        sessions=_sessions(counting),
-    )
-
-
-def _sessions(values: Sequence[_Value]) -> tuple[str, ...]:
-    """Of nearly all runs nobody said any."""
-    if not any(one.tags for one in values):
-        return ()
-    return sessions_of([(one.run_id, one.tags or ()) for one in values])
+    return tuple(map(fmean, scores.values()))

@@ -13,12 +13,17 @@ from benchdash.regressions.cells import (
     Cell,
     CellsOfMetric,
     ColumnKey,
+    PlaceKey,
     RowKey,
+    SeriesRow,
     cells_of_columns,
     cells_of_two_runs,
+    series_at,
+    threads_in,
+    workloads_named,
 )
 from benchdash.regressions.detection.compare import EQUIVALENT
-from benchdash.regressions.noise_floors import Floors, NoiseFloors, PlaceKey, noise_floors, of_two_places
+from benchdash.regressions.noise_floors import Floors, NoiseFloors, noise_floors, of_two_places
 from benchdash.regressions.options import equivalence_margin
 from benchdash.regressions.rows import (
     GroupSummary,
@@ -33,6 +38,7 @@ from benchdash.regressions.rows import (
 from benchdash.results.models import Run, ServerVersion
 from benchdash.results.queries import MeasuredVersion, measured_places, measured_versions
 from benchdash.results.readings import DERIVED, Direction
+from benchdash.results.version_places import versions_at
 from benchdash.results.versions import parse_version
 from benchdash.results.workload_groups import Grouping, grouping_of
 
@@ -153,9 +159,10 @@ def compare(
     groups of the project. Raises SelectorError where a selector is ambiguous or nothing fits.
     """
     runs = included_runs(project, workloads=workloads, threads=threads, metric=metric)
-    base_column, columns = chosen_columns(runs, base, against, filters or {})
+    sides = _Sides(*chosen_columns(runs, base, against, filters or {}))
+    series = sides.series([metric], workloads, () if metric in DERIVED else threads)
     terms = _Terms(_margin(project, margin), relative_to, grouping_of(project))
-    return _table(runs, metric, base_column, columns, terms)
+    return _table(runs, series, metric, sides, terms)
 
 
 def chosen_columns(
@@ -191,7 +198,9 @@ def compare_columns(
     if day is not None:
         midnight = datetime.combine(day, time(), UTC)
         runs = runs.filter(started_at__gte=midnight, started_at__lt=midnight + timedelta(days=1))
-    return _table(runs, metric, base, columns, _Terms(_margin(project, None), relative_to, grouping))
+    sides = _Sides(base, columns)
+    series = sides.series([metric], workloads, () if metric in DERIVED else threads)
+    return _table(runs, series, metric, sides, _Terms(_margin(project, None), relative_to, grouping))
 
 
 def compare_all_metrics(
@@ -203,20 +212,13 @@ def compare_all_metrics(
     threads: Sequence[int | None] = (),
 ) -> list[ComparisonTable]:
     """A table for each metric that any of the columns has, by name; a constant number of statements."""
-    by_metric = cells_of_columns(
-        included_runs(project, workloads=workloads, threads=threads), {one.key for one in (base, *columns)}
-    )
-    terms, floors = _Terms(_margin(project, None)), _floors(base, columns, by_metric)
+    sides = _Sides(base, columns)
+    series = sides.series((), workloads, threads)
+    runs = included_runs(project, workloads=workloads, threads=threads)
+    by_metric = cells_of_columns(runs, sides.keys, series)
+    terms, floors = _Terms(_margin(project, None)), _floors(series, by_metric)
     return [
-        _table_of(
-            metric,
-            base,
-            columns,
-            cells.get(base.key, {}),
-            [cells.get(one.key, {}) for one in columns],
-            terms,
-            floors,
-        )
+        _table_of(metric, sides, [cells.get(key, {}) for key in sides.keys], terms, floors)
         for metric, cells in sorted(by_metric.items())
     ]
 
@@ -227,11 +229,14 @@ def compare_runs(base: Run, other: Run) -> list[ComparisonTable]:
     The row is that of the base, whatever the workload and the thread count of the other are.
     """
     row = base.workload.name, base.threads
-    by_metric = cells_of_two_runs(base, other, row)
-    column, against = column_of(base), column_of(other)
-    terms, floors = _Terms(_margin(base.project, None)), _floors(column, [against], by_metric)
+    sides = _Sides(column_of(base), [column_of(other)])
+    series = sides.series(
+        (), [run.workload.name for run in (base, other)], [run.threads for run in (base, other)]
+    )
+    by_metric = cells_of_two_runs(base, other, row, series)
+    terms, floors = _Terms(_margin(base.project, None)), _floors(series, by_metric)
     return [
-        _table_of(metric, column, [against], cells.get(base.pk, {}), [cells.get(other.pk, {})], terms, floors)
+        _table_of(metric, sides, [cells.get(run.pk, {}) for run in (base, other)], terms, floors)
         for metric, cells in sorted(by_metric.items())
     ]
 
@@ -287,16 +292,10 @@ def included_runs(
     """
     runs = Run.objects.filter(project=project, excluded_at=None)
     if workloads:
-        runs = runs.filter(Q(workload__name__in=workloads) | Q(workload__aliases__name__in=workloads))
+        runs = runs.filter(workload__in=workloads_named(project.pk, workloads))
     if metric in DERIVED:
         return runs.none() if threads and None not in threads else runs
     return runs.filter(threads_in(threads)) if threads else runs
-
-
-def threads_in(threads: Sequence[int | None]) -> Q:
-    """Runs or series of these thread counts; None: of those where nobody said it."""
-    counted = Q(threads__in=[count for count in threads if count is not None])
-    return counted | Q(threads=None) if None in threads else counted
 
 
 def _conditions(selector: Selector) -> Q:
@@ -376,14 +375,12 @@ def _order(column: Column) -> tuple[Any, ...]:
 
 
 def _other_versions(runs: QuerySet[Run], base: Column) -> list[Column]:
-    at_its_place = runs.filter(
-        version__product=base.version.product_id,
-        branch=base.branch,
-        hardware=base.hardware_id,
-        configuration=base.configuration_id,
-        counterpart=base.counterpart,
-    )
-    return [column for column in columns_of_runs(at_its_place) if column.key != base.key]
+    """Of its product, at its place, in the order of versions; two statements."""
+    product = base.version.product
+    place = base.branch, base.hardware_id, base.configuration_id, base.counterpart
+    ids = versions_at(runs, product.project_id, product.pk, place)
+    versions = measured_versions(set(ids) - {base.version.pk}).values()
+    return sorted((base._replace(version=one) for one in versions), key=_order)
 
 
 def _margin(project: Project, asked: float | None) -> float:
@@ -399,29 +396,46 @@ class _Terms:
     grouping: Grouping | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """The columns of a table: the base, and those against it."""
+
+    base: Column
+    columns: Sequence[Column]
+
+    @property
+    def all(self) -> list[Column]:
+        return [self.base, *self.columns]
+
+    @property
+    def keys(self) -> list[ColumnKey]:
+        return [column.key for column in self.all]
+
+    def series(
+        self, metrics: Sequence[str], workloads: Sequence[str], threads: Sequence[int | None]
+    ) -> list[SeriesRow]:
+        """What is measured at their places, and tells the noise there; see ``series_at``."""
+        project_id = self.base.version.product.project_id
+        places = {column.place for column in self.all}
+        return series_at(project_id, places, metrics=metrics, workloads=workloads, threads=threads)
+
+
 def _table(
-    runs: QuerySet[Run], metric: str, base: Column, columns: Sequence[Column], terms: _Terms
+    runs: QuerySet[Run], series: Sequence[SeriesRow], metric: str, sides: _Sides, terms: _Terms
 ) -> ComparisonTable:
-    cells = cells_of_columns(runs, {one.key for one in (base, *columns)}, metric).get(metric)
-    if not cells:
+    by_metric = cells_of_columns(runs, sides.keys, series)
+    if not by_metric:
         raise SelectorError(f"nothing of these versions has the metric {metric!r}", field="metric")
-    others = [cells.get(column.key, {}) for column in columns]
-    floors = _floors(base, columns, {metric: cells})
-    return _table_of(metric, base, columns, cells.get(base.key, {}), others, terms, floors)
+    cells = [by_metric[metric].get(key, {}) for key in sides.keys]
+    return _table_of(metric, sides, cells, terms, _floors(series, by_metric) if sides.columns else None)
 
 
-def _floors(
-    base: Column, columns: Sequence[Column], cells: Mapping[str, CellsOfMetric]
-) -> NoiseFloors | None:
-    """What histories know of everything in tables of these columns; ``cells`` are by metric."""
-    if not columns:
-        return None
-    return noise_floors(
-        base.version.product.project_id,
-        {base.place, *(column.place for column in columns)},
-        metrics=cells.keys(),
-        workloads={row[0] for of_metric in cells.values() for rows in of_metric.values() for row in rows},
-    )
+def _floors(series: Sequence[SeriesRow], cells: Mapping[str, CellsOfMetric]) -> NoiseFloors:
+    """What histories know of everything in tables of these cells, which are by metric."""
+    known = {
+        metric: {row for rows in of_metric.values() for row in rows} for metric, of_metric in cells.items()
+    }
+    return noise_floors([one for one in series if one.row in known.get(one.metric, ())])
 
 
 def _noise(
@@ -456,18 +470,17 @@ def _noise(
 
 def _table_of(
     metric: str,
-    base: Column,
-    columns: Sequence[Column],
-    base_cells: Mapping[RowKey, Cell],
+    sides: _Sides,
     cells: Sequence[Mapping[RowKey, Cell]],
     terms: _Terms,
     floors: NoiseFloors | None,
 ) -> ComparisonTable:
+    """``cells`` are of the base and of each column."""
     grouping = terms.grouping
     rows = compared_rows(
-        base_cells,
-        cells,
-        noise=_noise(floors, metric, [base, *columns], [base_cells, *cells]) if floors else None,
+        cells[0],
+        cells[1:],
+        noise=_noise(floors, metric, sides.all, cells) if floors else None,
         margin=terms.margin,
         relative_to=terms.relative_to,
         group_of=grouping.of if grouping else None,
@@ -476,8 +489,8 @@ def _table_of(
         metric=metric,
         unit=rows[0].unit,
         direction=rows[0].direction,
-        base=base,
-        columns=tuple(columns),
+        base=sides.base,
+        columns=tuple(sides.columns),
         rows=tuple(rows),
         geomean=summary_of(rows).geomean,
         margin=terms.margin,

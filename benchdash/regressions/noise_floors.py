@@ -7,18 +7,19 @@ scatter holds what changed from one to the next besides.
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 from typing import Final, NamedTuple
 
 import numpy as np
-from django.db.models import Q
 
+from benchdash.regressions.cells import PlaceKey, RowKey, SeriesRow, What
 from benchdash.regressions.detection import LevelHistories
 from benchdash.regressions.detection.noise import Floats
 from benchdash.regressions.detection.scatter import Bools, Ints
-from benchdash.regressions.queries import change_points, places
-from benchdash.results.models import Series
-from benchdash.results.point_rows import PointRow, point_rows
+from benchdash.regressions.models import ChangePoint
+from benchdash.regressions.queries import LIVE
+from benchdash.results.newest_points import Stream, newest_points
 from benchdash.results.queries import Point
 
 # So many runs of a series, those that came in last, tell its noise: it changes with time.
@@ -26,12 +27,6 @@ _NEWEST_RUNS: Final = 36
 _MOST_WORTH: Final = 19.0
 # Values that were the same each time are known to scatter little: no comparison believes less than 0.1 %.
 _UNSEEN: Final = 1e-9
-
-Key = tuple[str, int | None]
-"""The name of a workload and a thread count."""
-
-PlaceKey = tuple[int, str, int, int, str]
-"""Ids and names of product, build, hardware, configuration, counterpart."""
 
 
 class NoiseFloor(NamedTuple):
@@ -72,7 +67,7 @@ class Levels:
     ``runs`` is how many independent ones a group has in the median.
     """
 
-    values: Sequence[float]
+    values: Sequence[float] | Floats
     names: Sequence[Hashable]
     runs: float
     starts: Collection[int]
@@ -80,7 +75,7 @@ class Levels:
     @classmethod
     def of(
         cls,
-        points: Sequence[Point] | Sequence[PointRow],
+        points: Sequence[Point],
         starts: Collection[int],
         names: Sequence[Hashable] = (),
     ) -> "Levels":
@@ -124,24 +119,22 @@ class Histories:
         return Floors(np.maximum(sd, _UNSEEN) * np.sqrt(self.runs[which]), worth)
 
 
-Place = tuple[PlaceKey, str, Key]
-"""A place, a metric, and a workload with its thread count."""
-
-
 @dataclass(frozen=True)
 class NoiseFloors:
     """The histories at some places: indexes of ``histories``."""
 
     histories: Histories
-    of_branches: Mapping[Place, Sequence[int]]
-    of_releases: Mapping[Place, Sequence[int]]
+    of_branches: Mapping[What, Sequence[int]]
+    of_releases: Mapping[What, Sequence[int]]
 
-    def at(self, place: PlaceKey, metric: str, key: Key, *, versions: Collection[int]) -> NoiseFloor | None:
+    def at(
+        self, place: PlaceKey, metric: str, key: RowKey, *, versions: Collection[int]
+    ) -> NoiseFloor | None:
         """The floor of one row at one place, from all versions but these (ids), two at most."""
         without = np.array([[*versions, 0, 0][:2]])
         return self.floors([(place, metric, key)], np.zeros(1, np.int64), without)[0]
 
-    def floors(self, at: Sequence[Place], which: Ints, versions: Ints) -> Floors:
+    def floors(self, at: Sequence[What], which: Ints, versions: Ints) -> Floors:
         """Those of ``at`` (indexes), each without two versions (ids; shape (asked, 2))."""
         distinct, places = np.unique(versions, return_inverse=True)
         without = self.histories.coded(distinct.tolist())[places.reshape(versions.shape)]
@@ -150,7 +143,7 @@ class NoiseFloors:
         )
 
     def _pooled(
-        self, of: Mapping[Place, Sequence[int]], at: Sequence[Place], which: Ints, without: Ints
+        self, of: Mapping[What, Sequence[int]], at: Sequence[What], which: Ints, without: Ints
     ) -> Floors:
         """The common floors of all histories of one thing, by what each is worth."""
         found = [of.get(place, ()) for place in at]
@@ -182,45 +175,37 @@ def of_two_places(left: Floors, right: Floors, *, runs: tuple[Floats, Floats]) -
     )
 
 
-def noise_floors(
-    project_id: int, at: Collection[PlaceKey], *, metrics: Collection[str], workloads: Collection[str]
-) -> NoiseFloors:
-    """The histories at these places of the metrics and workloads (names), in a constant number of statements.
+def noise_floors(series: Collection[SeriesRow]) -> NoiseFloors:
+    """The histories of these series, in a constant number of statements.
 
-    Of each series the runs count that came in last.
+    Of each the runs count that came in last.
     """
-    series = _series(project_id, at, metrics=metrics, workloads=workloads)
-    points = point_rows(series, newest=_NEWEST_RUNS) if series else {}
-    changed = change_points(series) if series else {}
-    branches: dict[Place, list[int]] = defaultdict(list)
-    releases: dict[Place, list[int]] = defaultdict(list)
-    levels = []
-    for index, (pk, one) in enumerate(series.items()):
-        versions = [point.version_id for point in points[pk]]
-        levels.append(Levels.of(points[pk], places(changed.get(pk, ()), points[pk]).keys(), versions))
-        group = branches if one.branch else releases
-        group[place_key(one), one.metric, (one.workload.name, one.threads)].append(index)
-    return NoiseFloors(Histories.of(levels), branches, releases)
+    branches: dict[What, list[int]] = defaultdict(list)
+    releases: dict[What, list[int]] = defaultdict(list)
+    for index, one in enumerate(series):
+        (branches if one.branch else releases)[one.what].append(index)
+    return NoiseFloors(Histories.of(_levels(series)), branches, releases)
 
 
-def place_key(series: Series) -> PlaceKey:
-    return (
-        series.product_id,
-        series.build,
-        series.hardware_id,
-        series.configuration_id,
-        series.counterpart,
+def _levels(series: Collection[SeriesRow]) -> list[Levels]:
+    """Of each series its points, their versions as names, in levels that begin at its change points."""
+    ids = [one.id for one in series]
+    points = newest_points(
+        {one.id: Stream(one.product_id, one.branch) for one in series}, newest=_NEWEST_RUNS
     )
-
-
-def _series(
-    project_id: int, at: Collection[PlaceKey], *, metrics: Collection[str], workloads: Collection[str]
-) -> dict[int, Series]:
-    names = ("product", "build", "hardware", "configuration", "counterpart")
-    anywhere = Q()
-    for place in at:
-        anywhere |= Q(**dict(zip(names, place, strict=True)))
-    found = Series.objects.filter(
-        anywhere, project=project_id, metric__in=metrics, workload__name__in=workloads
-    )
-    return {one.pk: one for one in found.select_related("workload")}
+    ends = np.searchsorted(points.series, np.arange(len(ids) + 1))
+    starts: dict[int, set[int]] = defaultdict(set)
+    index_of = {pk: at for at, pk in enumerate(ids)}
+    for pk, run in ChangePoint.objects.filter(LIVE, series__in=ids).values_list("series", "run"):
+        at = index_of[pk]
+        if (point := points.starts.get((at, run))) is not None:
+            starts[at].add(point - int(ends[at]))
+    return [
+        Levels(
+            values=points.values[begin:end],
+            names=points.version_ids[begin:end].tolist(),
+            runs=float(np.median(points.independent[begin:end])) if begin < end else 1,
+            starts=starts[at],
+        )
+        for at, (begin, end) in enumerate(pairwise(ends.tolist()))
+    ]

@@ -14,7 +14,6 @@ from django.db.models import Count, F, Max, Q, QuerySet, TextField, Value
 from benchdash.accounts.models import Project
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.results.models import Run, Series
-from benchdash.results.point_rows import PointRow
 from benchdash.results.queries import Point
 
 _LIVE_STATES = [ChangePoint.State.SUSPECTED, ChangePoint.State.CONFIRMED]
@@ -43,9 +42,7 @@ def change_points(series: Mapping[int, Series]) -> dict[int, list[ChangePoint]]:
     return of_series
 
 
-def places(
-    found: Sequence[ChangePoint], points: Sequence[Point] | Sequence[PointRow]
-) -> dict[int, ChangePoint]:
+def places(found: Sequence[ChangePoint], points: Sequence[Point]) -> dict[int, ChangePoint]:
     """By the index of the group where the new level begins, in order. A run that counts no more has none."""
     if not found:
         return {}

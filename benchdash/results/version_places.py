@@ -4,14 +4,20 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from django.db import connection
+from django.db.models import QuerySet
 
 from benchdash.accounts.models import Project
+from benchdash.results.models import Run
 from benchdash.results.queries import MeasuredPlace
 
 # A project has hundreds of releases at the most, and a commit for every night.
 MOST_RELEASES: Final = 400
 MOST_COMMITS: Final = 40
 MOST_FOUND: Final = 200
+
+
+PlaceOfRuns = tuple[str, int, int, str]
+"""Branch, ids of hardware and configuration, counterpart."""
 
 
 class PlaceOfVersions(NamedTuple):
@@ -80,6 +86,27 @@ def newest_versions(
         for place in (places[number],)
     ]
 
+
+def versions_at(runs: QuerySet[Run], project_id: int, product_id: int, place: PlaceOfRuns) -> list[int]:
+    """The ids of the versions of a product, of any build, that have some of these runs at one place; all of
+    the runs count. One statement.
+    """
+    names = ("branch", "hardware", "configuration", "counterpart")
+    there = runs.filter(**dict(zip(names, place, strict=True))).order_by().values("version_id")
+    chosen, parameters = there.query.sql_with_params()
+    with connection.cursor() as cursor:
+        cursor.execute(_VERSIONS.replace("RUNS", chosen), [*parameters, project_id, product_id, *place])
+        return [version for (version,) in cursor.fetchall()]
+
+
+# A limit makes one look of it for each version: all runs of the place are many more.
+_VERSIONS: Final = """
+    SELECT one.version_id FROM results_versionplace one, LATERAL (
+        SELECT FROM (RUNS) run (version_id) WHERE run.version_id = one.version_id LIMIT 1
+    ) any_run
+    WHERE one.project_id = %s AND one.product_id = %s AND one.branch = %s AND one.hardware_id = %s
+        AND one.configuration_id = %s AND one.counterpart = %s
+"""
 
 _PARTS: Final = ("product_id", "build", "branch", "hardware_id", "configuration_id", "counterpart")
 

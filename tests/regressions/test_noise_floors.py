@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from benchdash.regressions.cells import series_at
 from benchdash.regressions.comparison import Selector, columns_of, compare_columns
 from benchdash.regressions.detection import compare_samples
 from benchdash.regressions.noise_floors import (
@@ -41,7 +42,7 @@ def compared(project, **place):
 def floor_of(project):
     """That of the only workload at the place of the only release."""
     [column] = columns_of(project, Selector(branch=""))
-    floors = noise_floors(project.pk, [column.place], metrics=["tps"], workloads=["oltp_read_only"])
+    floors = noise_floors(series_at(project.pk, [column.place], metrics=["tps"]))
     return floors.at(column.place, "tps", ("oltp_read_only", 4), versions=frozenset())
 
 
@@ -138,8 +139,8 @@ def test_histories_of_one_thing_are_pooled_by_what_they_are_worth():
 
 
 def test_a_history_that_never_scatters_is_known_for_it():
-    assert pooled([100.0] * 7) == pooled([100.0] * 8)._replace(worth=6)
-    assert pooled([100.0] * 7).sd < 1e-6
+    assert pooled([100.0] * 7) == NoiseFloor(pytest.approx(0, abs=1e-6), 6)
+    assert pooled([100.0] * 8) == NoiseFloor(pytest.approx(0, abs=1e-6), 7)
     assert pooled([100.0] * 5) is None
 
 
@@ -175,9 +176,7 @@ def test_of_equal_versions_of_one_run_each_five_per_cent_differ(project, branch)
             records.append(make_record(100 * value, workload=f"w{number}", started_at=START, **version))
     make_runs(records, project=project)
     base, other = columns_of(project, Selector(branch=""))[:2]
-    floors = noise_floors(
-        project.pk, [base.place], metrics=["tps"], workloads=[f"w{number}" for number in range(workloads)]
-    )
+    floors = noise_floors(series_at(project.pk, [base.place], metrics=["tps"]))
     found = []
     for number, row in enumerate(np.exp(logs)):
         versions = frozenset({base.version.pk, other.version.pk})

@@ -26,9 +26,16 @@ from django.db.models import (
 from django.db.models.functions import Coalesce, Greatest
 
 from benchdash.accounts.models import Project
-from benchdash.regressions.cells import Cell, RowKey, cells_of_runs
-from benchdash.regressions.comparison import threads_in
-from benchdash.regressions.noise_floors import Floors, noise_floors, of_two_places, place_key
+from benchdash.regressions.cells import (
+    Cell,
+    RowKey,
+    SeriesRow,
+    cells_of_runs,
+    series_at,
+    series_of,
+    threads_in,
+)
+from benchdash.regressions.noise_floors import Floors, noise_floors, of_two_places
 from benchdash.regressions.options import equivalence_margin
 from benchdash.regressions.rows import Noise, Pairs, Row, compared_rows
 from benchdash.regressions.sweeps import conditions
@@ -319,7 +326,8 @@ def sweep_table(
     runs = _of_subject(project, subject)
     if threads:
         runs = runs.filter(threads_in(threads))
-    found = cells_of_runs(runs, metric, of_run)
+    series = series_of(runs, metric)
+    found = cells_of_runs(runs, series, of_run)
     base_at, others = sweep.points.index(sweep.base), sweep.others
     base_cells = found.get(base_at, {})
     cells = [found.get(index, {}) for index in range(len(sweep.points)) if index != base_at]
@@ -332,7 +340,7 @@ def sweep_table(
     rows = compared_rows(
         base_cells,
         cells,
-        noise=_noise(project, subject, metric, [base_cells, *cells]),
+        noise=_noise(project, subject, series, [base_cells, *cells]),
         margin=margin,
         is_alike=is_alike,
     )
@@ -340,21 +348,20 @@ def sweep_table(
 
 
 def _noise(
-    project: Project, subject: Subject, metric: str, columns: Sequence[Mapping[RowKey, Cell]]
+    project: Project,
+    subject: Subject,
+    series: Mapping[int, SeriesRow],
+    columns: Sequence[Mapping[RowKey, Cell]],
 ) -> Noise:
     """What histories know of the places of cells, other versions and nights that is; few statements."""
-    ids = {cell.series_id for cells in columns for cell in cells.values()}
-    series = Series.objects.select_related("workload").in_bulk(ids)
-    floors = noise_floors(
-        project.pk,
-        {place_key(one) for one in series.values()},
-        metrics=[metric],
-        workloads={one.workload.name for one in series.values()},
-    )
+    at = {one.place for one in series.values()}
+    metrics, workloads = ({getattr(one, name) for one in series.values()} for name in ("metric", "workload"))
+    measured = series_at(project.pk, at, metrics=metrics, workloads=workloads) if at else ()
+    floors = noise_floors(measured)
 
     def floors_of(cells: Sequence[Cell]) -> Floors:
         of_cells = [series[cell.series_id] for cell in cells]
-        at = [(place_key(one), metric, (one.workload.name, one.threads)) for one in of_cells]
+        at = [one.what for one in of_cells]
         return floors.floors(at, np.arange(len(at)), np.full((len(at), 2), subject.version.pk))
 
     def noise(pairs: Pairs) -> Floors:

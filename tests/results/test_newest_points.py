@@ -1,60 +1,55 @@
-"""Points as plain rows: the same as those of a history."""
+"""The newest points of many series as arrays: the same as those of their histories."""
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import NamedTuple
 
 import pytest
 from django.utils import timezone
 
 from benchdash.results.models import Run, Series, ServerVersion
-from benchdash.results.point_rows import point_rows
+from benchdash.results.newest_points import Stream, newest_points
 from benchdash.results.queries import histories
-from benchdash.results.readings import HIGHER, Reading
 from tests.builders import START, make_project, make_record, make_run, make_runs, make_series
 
 pytestmark = pytest.mark.django_db
 
 
+class Row(NamedTuple):
+    value: float
+    version_id: int
+    independent: int
+    run_ids: frozenset
+
+
 def as_row(point):
-    """A point of a history as the row that it should be."""
-    return (
-        point.version.version,
-        point.commit,
-        point.time.timestamp(),
-        point.value,
-        point.low,
-        point.high,
-        point.n,
-        point.run_id,
-        point.version.pk,
-        point.run_ids,
-        point.independent,
-    )
+    """A point of a history as what is expected of it."""
+    return Row(point.value, point.version.pk, point.independent, frozenset(point.run_ids))
 
 
-def assert_same(*, newest=None, since=None):
-    """The rows of every series are the points of its history; the newest, of its history from then on."""
+def assert_same(*, newest=100, since=None):
+    """The points of every series are those of its history; the newest, of its history from then on."""
     series = Series.objects.in_bulk()
-    found, expected = point_rows(series, newest=newest), histories(series, since=since)
-    assert found == {pk: list(map(as_row, points)) for pk, points in expected.items()}
-    return list(found.values())
+    found = newest_points(streams(series), newest=newest)
+    rows = [[] for _ in series]
+    for at, of_series in enumerate(found.series.tolist()):
+        runs = frozenset(found.run_ids[found.point_of_run == at].tolist())
+        rows[of_series].append(
+            Row(float(found.values[at]), int(found.version_ids[at]), int(found.independent[at]), runs)
+        )
+        assert {found.starts[of_series, run] for run in runs} == {at}
+    assert rows == [list(map(as_row, points)) for points in histories(series, since=since).values()]
+    return rows
+
+
+def streams(series):
+    return {pk: Stream(one.product_id, one.branch) for pk, one in series.items()}
 
 
 def test_releases_are_in_the_order_of_their_versions_and_a_group_is_its_median():
     make_series([100.0, [100.0, 130.0, 110.0], 90.0])
     [rows] = assert_same()
-    assert [(row.version, row.value, row.n) for row in rows] == [
-        ("10.6.1", 100.0, 1),
-        ("10.6.2", 110.0, 3),
-        ("10.6.3", 90.0, 1),
-    ]
-    assert (rows[0].low, rows[1].low is None) == (None, False)
-
-
-def test_the_interval_of_a_single_run_is_the_tools_own():
-    make_run(readings=[Reading("score", 50.0, "ops/s", HIGHER, low=48.0, high=52.0)])
-    [[row]] = assert_same()
-    assert (row.low, row.high) == (48.0, 52.0)
+    assert [(row.value, row.independent) for row in rows] == [(100.0, 1), (110.0, 3), (90.0, 1)]
 
 
 def test_sessions_count_once():
@@ -67,7 +62,7 @@ def test_sessions_count_once():
         ]
     )
     [[row]] = assert_same()
-    assert (row.n, row.independent) == (3, 2)
+    assert (len(row.run_ids), row.independent) == (3, 2)
 
 
 def test_a_branch_is_in_the_order_of_its_commits_whether_their_time_is_known_or_not():
@@ -88,7 +83,7 @@ def test_runs_of_a_branch_without_a_commit_are_one_group_a_day():
         ]
     )
     [rows] = assert_same()
-    assert [(row.value, row.n) for row in rows] == [(0.5, 2), (2.0, 1)]
+    assert [(row.value, row.independent) for row in rows] == [(0.5, 2), (2.0, 1)]
 
 
 def test_excluded_runs_do_not_count():
@@ -103,7 +98,7 @@ def test_contents_of_a_configuration_that_differ_are_groups_of_their_own():
     for content in ("1G", "2G"):
         make_run(100.0, project=project, settings={"innodb_buffer_pool_size": content})
     [rows] = assert_same()
-    assert [row.n for row in rows] == [1, 1]
+    assert [row.independent for row in rows] == [1, 1]
 
 
 def test_of_long_histories_the_newest_runs_can_be_had_alone():
@@ -119,4 +114,9 @@ def test_many_series_take_as_many_statements_as_one(django_assert_num_queries):
         make_series([1.0, 2.0, 3.0], project=project, metric=metric)
     series = Series.objects.in_bulk()
     with django_assert_num_queries(1):
-        assert [len(rows) for rows in point_rows(series).values()] == [3, 3, 3]
+        assert newest_points(streams(series), newest=10).series.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+
+
+def test_a_series_without_runs_has_no_points():
+    assert len(newest_points({1: Stream(1, "main")}, newest=10).values) == 0
+    assert len(newest_points({}, newest=10).values) == 0

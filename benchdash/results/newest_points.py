@@ -1,0 +1,245 @@
+"""The newest points of many series as arrays over all of them: what tells how much each scatters.
+
+The same groups in the same order as of ``benchdash.results.queries.histories``, in one statement.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from django.db import connection
+from numpy.typing import NDArray
+
+from benchdash.results.queries import times_of_commits
+from benchdash.results.sessions import sessions_of
+
+Indexes = NDArray[np.int64]
+Numbers = NDArray[np.float64]
+
+
+class Stream(NamedTuple):
+    """Where a series is: what tells how its runs are grouped."""
+
+    product_id: int
+    branch: str
+
+
+@dataclass(frozen=True)
+class NewestPoints:
+    """An element for each point, series by series and in order.
+
+    ``series`` are indexes of those asked for, ``values`` medians of groups, ``version_ids`` of their latest
+    runs, and ``independent`` is the number of their sessions, or runs where none is known. ``run_ids`` are
+    those of all runs, ``point_of_run`` their points.
+    """
+
+    series: Indexes
+    values: Numbers
+    version_ids: Indexes
+    independent: Indexes
+    run_ids: Indexes
+    point_of_run: Indexes
+
+    @cached_property
+    def starts(self) -> Mapping[tuple[int, int], int]:
+        """By the index of a series and the id of a run: where its point is."""
+        series = self.series[self.point_of_run]
+        return dict(
+            zip(
+                zip(series.tolist(), self.run_ids.tolist(), strict=True),
+                self.point_of_run.tolist(),
+                strict=True,
+            )
+        )
+
+
+_EPOCH_US: Final = int(datetime(2000, 1, 1, tzinfo=UTC).timestamp()) * 10**6
+_US_OF_A_DAY: Final = 24 * 60 * 60 * 10**6
+_NEVER: Final = np.iinfo(np.int64).min  # what PostgreSQL sends for -infinity
+_SEPARATOR: Final = chr(31)  # no name of a version holds what cannot be printed
+
+# Texts of bytes: as rows, the driver would make an object of each number.
+_NEWEST: Final = """
+    SELECT wanted.id,
+        string_agg(int8send(measured.run_id), ''::bytea), string_agg(float8send(measured.value), ''::bytea),
+        string_agg(timestamptz_send(run.started_at), ''::bytea),
+        string_agg(int8send(run.version_id), ''::bytea),
+        string_agg(int8send(coalesce(run.content_id, 0)), ''::bytea),
+        string_agg(timestamptz_send(coalesce(version.committed_at, '-infinity')), ''::bytea),
+        string_agg(coalesce(version.commit, ''), chr(31)),
+        string_agg(version.sort_key, chr(31)),
+        json_object_agg(run.id, run.tags) FILTER (WHERE cardinality(run.tags) > 0)::text
+    FROM unnest(%(series)s::bigint[]) AS wanted (id)
+    CROSS JOIN LATERAL (
+        SELECT run_id, value FROM results_measurement WHERE series_id = wanted.id
+        ORDER BY run_id DESC LIMIT %(newest)s
+    ) measured
+    JOIN results_run run ON run.id = measured.run_id
+    JOIN results_serverversion version ON version.id = run.version_id
+    WHERE run.excluded_at IS NULL
+    GROUP BY wanted.id
+"""
+
+
+class _Version(NamedTuple):
+    """``commit`` is empty where nobody named one, ``committed_at`` -inf where its time is not known."""
+
+    pk: int
+    commit: str
+    committed_at: float
+    sort_key: str
+
+
+@dataclass(frozen=True)
+class _Runs:
+    """An element for each; ``version`` are indexes of ``versions``."""
+
+    series: Indexes
+    ids: Indexes
+    values: Numbers
+    started_us: Indexes
+    version: Indexes
+    content: Indexes
+    versions: Sequence[_Version]
+    tags: Mapping[int, Sequence[str]]
+
+
+def newest_points(of_series: Mapping[int, Stream], *, newest: int) -> NewestPoints:
+    """Of each series, which are given by id, so many of the runs that came in last; excluded ones are
+    counted, but left out.
+    """
+    streams = list(of_series.values())
+    runs = _read(list(of_series), newest)
+    is_branch = np.array([bool(one.branch) for one in streams])[runs.series]
+    point, first, last = _groups(runs, is_branch)
+    order = _order(runs, streams, is_branch[last], first, last)
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    point_of_run = place[point]
+    return NewestPoints(
+        series=runs.series[last][order],
+        values=_medians(point_of_run, runs.values, len(order)),
+        version_ids=np.array([one.pk for one in runs.versions], dtype=np.int64)[runs.version[last][order]],
+        independent=_independent(runs, point_of_run, len(order)),
+        run_ids=runs.ids,
+        point_of_run=point_of_run,
+    )
+
+
+def _read(series_ids: Sequence[int], newest: int) -> _Runs:
+    """In the order of their starts."""
+    with connection.cursor() as cursor:
+        cursor.execute(_NEWEST, {"series": list(series_ids), "newest": newest})
+        found: list[tuple[Any, ...]] = cursor.fetchall()
+    ids, values, started, version_ids, content, committed = (
+        np.frombuffer(b"".join(row[at] for row in found), kind).astype(kind[1:])
+        for at, kind in enumerate((">i8", ">f8", ">i8", ">i8", ">i8", ">i8"), start=1)
+    )
+    commits, sort_keys = ([text for row in found for text in row[at].split(_SEPARATOR)] for at in (7, 8))
+    index_of = {pk: at for at, pk in enumerate(series_ids)}
+    numbers = [len(row[1]) // 8 for row in found]
+    series = np.repeat(np.array([index_of[row[0]] for row in found], dtype=np.int64), numbers)
+    distinct, one_of, version = np.unique(version_ids, return_index=True, return_inverse=True)
+    times = np.where(committed == _NEVER, -np.inf, (committed + _EPOCH_US) / 1e6)
+    versions = [
+        _Version(pk, commits[one], float(times[one]), sort_keys[one])
+        for pk, one in zip(distinct.tolist(), one_of.tolist(), strict=True)
+    ]
+    tags = {int(run): told for row in found if row[-1] for run, told in json.loads(row[-1]).items()}
+    at = np.lexsort((ids, started))
+    return _Runs(
+        series=series[at],
+        ids=ids[at],
+        values=values[at],
+        started_us=started[at],
+        version=version[at],
+        content=content[at],
+        versions=versions,
+        tags=tags,
+    )
+
+
+def _groups(runs: _Runs, is_branch: NDArray[np.bool_]) -> tuple[Indexes, Indexes, Indexes]:
+    """The group of each run, and the first and last run of each; see ``position_of`` of the queries."""
+    commits = _ranks([one.commit for one in runs.versions])[runs.version]
+    no_commit = np.array([not one.commit for one in runs.versions], dtype=bool)[runs.version]
+    day = -1 - (runs.started_us + _EPOCH_US) // _US_OF_A_DAY
+    key = np.where(is_branch, np.where(no_commit, day, commits), runs.version)
+    in_order = np.lexsort((runs.content, key, runs.series))
+    parts = np.stack((runs.series, key, runs.content))[:, in_order]
+    begins = np.ones(len(in_order), dtype=bool)
+    begins[1:] = (parts[:, 1:] != parts[:, :-1]).any(axis=0)
+    starts = np.flatnonzero(begins)
+    point = np.empty(len(in_order), np.int64)
+    point[in_order] = np.cumsum(begins) - 1
+    # Sorting is stable: the runs of a group are still in the order of their starts.
+    return point, in_order[starts], in_order[np.append(starts[1:], len(in_order))[: len(starts)] - 1]
+
+
+def _order(
+    runs: _Runs, streams: Sequence[Stream], is_branch: NDArray[np.bool_], first: Indexes, last: Indexes
+) -> Indexes:
+    """The groups by series, and as ``order_of_group`` of the queries sorts them."""
+    versions, version = runs.versions, runs.version[last]
+    started = (runs.started_us[first] + _EPOCH_US) / 1e6
+    committed = np.array([one.committed_at for one in versions], dtype=float)[version]
+    placed = _placed(runs, streams, np.where(is_branch, committed, 0), started, last)
+    commits = _ranks([one.commit for one in versions])[version]
+    names = _ranks([one.sort_key for one in versions])[version]
+    ids = np.array([one.pk for one in versions], dtype=np.int64)[version]
+    content = runs.content[last]
+    return np.lexsort(
+        (
+            np.where(is_branch, 0, content),
+            np.where(is_branch, content, ids),
+            started,
+            np.where(is_branch, commits, committed),
+            np.where(is_branch, placed, names),
+            runs.series[last],
+        )
+    )
+
+
+def _placed(
+    runs: _Runs, streams: Sequence[Stream], committed: Numbers, started: Numbers, last: Indexes
+) -> Numbers:
+    """For commits without a time: another build's, or when they were first measured."""
+    without = np.flatnonzero(np.isneginf(committed)).tolist()
+    of = [(streams[runs.series[last[at]]], runs.versions[runs.version[last[at]]].commit) for at in without]
+    commits = {commit for _, commit in of if commit}
+    times = (
+        times_of_commits({one.product_id for one, _ in of}, {one.branch for one, _ in of}, commits)
+        if commits
+        else {}
+    )
+    for at, (stream, commit) in zip(without, of, strict=True):
+        time = times.get((stream.product_id, stream.branch, commit or None))
+        committed[at] = time.timestamp() if time else started[at]
+    return committed
+
+
+def _ranks(texts: Sequence[str]) -> Indexes:
+    rank = {text: at for at, text in enumerate(sorted({*texts}))}
+    return np.fromiter(map(rank.__getitem__, texts), np.int64, len(texts))
+
+
+def _medians(groups: Indexes, values: Numbers, number: int) -> Numbers:
+    in_order = values[np.lexsort((values, groups))]
+    n = np.bincount(groups, minlength=number)
+    starts = np.cumsum(n) - n
+    return np.asarray((in_order[starts + (n - 1) // 2] + in_order[starts + n // 2]) / 2)
+
+
+def _independent(runs: _Runs, point_of_run: Indexes, number: int) -> Indexes:
+    independent = np.bincount(point_of_run, minlength=number)
+    if runs.tags:
+        is_tagged = np.fromiter((pk in runs.tags for pk in runs.ids.tolist()), bool, len(runs.ids))
+        for point in set(point_of_run[is_tagged].tolist()):
+            members = runs.ids[point_of_run == point].tolist()
+            sessions = sessions_of([(pk, runs.tags.get(pk, ())) for pk in members])
+            independent[point] = len(set(sessions)) or len(members)
+    return independent
