@@ -1,9 +1,10 @@
 """The shapes of answers and of what may be sent. Their names are those of the contract."""
 
+from functools import cache
 from typing import Any, get_args
 
 from django.conf import settings
-from django.urls import reverse
+from django.urls import get_script_prefix, reverse
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
@@ -11,6 +12,7 @@ from benchdash.accounts.models import AuditEntry, Project
 from benchdash.alerts.models import Subscription
 from benchdash.api.article_answers import answers, names_of
 from benchdash.api.parameters import LARGEST_ID
+from benchdash.api.quick_serializers import QuickSerializer
 from benchdash.articles.addresses import LONGEST_QUERY, PAGES
 from benchdash.articles.models import LONGEST_TITLE, Article, Block
 from benchdash.articles.queries import runs_since
@@ -25,6 +27,19 @@ from benchdash.results.models import Configuration, Hardware, Product, Run, Seri
 def address(name: str, *args: object) -> str:
     """The absolute address of a named page or resource."""
     return f"{settings.SITE_URL}{reverse(name, args=args)}"
+
+
+def numbered(name: str, pk: int) -> str:
+    """The absolute address of the resource with this id."""
+    before, after = _around_id(name, get_script_prefix())
+    return f"{settings.SITE_URL}{before}{pk}{after}"
+
+
+@cache
+def _around_id(name: str, prefix: str) -> tuple[str, str]:  # noqa: ARG001 - it is part of what reverse gives
+    """Django needs as long for an address as for all the rest of a row."""
+    before, _, after = reverse(name, args=[LARGEST_ID]).partition(str(LARGEST_ID))
+    return before, after
 
 
 def _is_member(serializer: serializers.BaseSerializer[Any], project_id: int) -> bool:
@@ -51,13 +66,13 @@ class CommitField(serializers.RegexField):
 # --- projects and what is named in them -------------------------------------------------------------------
 
 
-class ProjectSerializer(serializers.ModelSerializer[Project]):
+class ProjectSerializer(QuickSerializer[Project]):
     class Meta:
         model = Project
         fields = ("id", "slug", "name", "visibility", "notice", "is_sample", "created_at")
 
 
-class _NamedSerializer(serializers.ModelSerializer[Any]):
+class _NamedSerializer(QuickSerializer[Any]):
     """``aliases`` are old names, by which uploads still find the thing."""
 
     project = serializers.CharField(source="project.slug", read_only=True)
@@ -177,7 +192,7 @@ class UploadReferenceSerializer(serializers.Serializer[Any]):
     url = serializers.URLField()
 
 
-class RunSerializer(serializers.ModelSerializer[Run]):
+class RunSerializer(QuickSerializer[Run]):
     """``duration`` is in seconds; ``version_id`` is what a selector of a comparison takes."""
 
     url = serializers.SerializerMethodField()
@@ -225,11 +240,11 @@ class RunSerializer(serializers.ModelSerializer[Run]):
         )
 
     def get_url(self, run: Run) -> str:
-        return address("api:run-detail", run.pk)
+        return numbered("api:run-detail", run.pk)
 
     @extend_schema_field(UploadReferenceSerializer)
     def get_upload(self, run: Run) -> dict[str, Any]:
-        return {"id": run.upload_id, "url": address("ingest:upload-detail", run.upload_id)}
+        return {"id": run.upload_id, "url": numbered("ingest:upload-detail", run.upload_id)}
 
     def get_excluded_reason(self, run: Run) -> str | None:
         """For members; null for everyone else."""
@@ -279,7 +294,7 @@ class RunDetailSerializer(RunSerializer):
 # --- series -----------------------------------------------------------------------------------------------
 
 
-class SeriesSerializer(serializers.ModelSerializer[Series]):
+class SeriesSerializer(QuickSerializer[Series]):
     """``points`` is the number of groups; ``line`` the release line of released versions. What is derived was
     computed from other series.
     """
@@ -719,13 +734,13 @@ class PairSerializer(serializers.Serializer[Any]):
 # --- incidents --------------------------------------------------------------------------------------------
 
 
-class VersionReferenceSerializer(serializers.ModelSerializer[ServerVersion]):
+class VersionReferenceSerializer(QuickSerializer[ServerVersion]):
     class Meta:
         model = ServerVersion
         fields = ("id", "version", "build", "commit")
 
 
-class ChangePointSerializer(serializers.ModelSerializer[ChangePoint]):
+class ChangePointSerializer(QuickSerializer[ChangePoint]):
     """``before`` and ``after`` are levels in the unit of the series; ``change`` is after / before - 1.
 
     ``run`` is the first run of the new level, ``last_good`` the last one before it.
@@ -771,7 +786,7 @@ class ChangePointSerializer(serializers.ModelSerializer[ChangePoint]):
         )
 
 
-class IncidentSerializer(serializers.ModelSerializer[Incident]):
+class IncidentSerializer(QuickSerializer[Incident]):
     """``from`` is the last version of the old level and ``to`` the first of the new one: commits on a branch.
 
     ``worst`` and ``median`` are changes of speed: -0.5 is half the throughput, or twice the response time.
@@ -824,7 +839,7 @@ class IncidentSerializer(serializers.ModelSerializer[Incident]):
         return {**super().get_fields(), **ends}
 
     def get_url(self, incident: Incident) -> str:
-        return address("api:incident-detail", incident.pk)
+        return numbered("api:incident-detail", incident.pk)
 
     def get_page(self, incident: Incident) -> str:
         return address("dashboard:incident", incident.project.slug, incident.pk)
@@ -853,7 +868,7 @@ class _IncidentEnd(serializers.CharField):
         return str(version.commit or version.version)
 
 
-class CommentSerializer(serializers.ModelSerializer[Comment]):
+class CommentSerializer(QuickSerializer[Comment]):
     author = serializers.CharField(source="author_name")
 
     class Meta:
@@ -901,7 +916,7 @@ class CommentRequest(serializers.Serializer[Any]):
 # --- articles ---------------------------------------------------------------------------------------------
 
 
-class ArticleSerializer(serializers.ModelSerializer[Article]):
+class ArticleSerializer(QuickSerializer[Article]):
     """``size`` is the number of its views, ``url`` the page for people."""
 
     project = serializers.CharField(source="project.slug")
@@ -916,7 +931,7 @@ class ArticleSerializer(serializers.ModelSerializer[Article]):
         return address("dashboard:article", article.project.slug, article.slug)
 
 
-class BlockSerializer(serializers.ModelSerializer[Block]):
+class BlockSerializer(QuickSerializer[Block]):
     """``url`` is the page of the view, ``answers`` the addresses of its numbers.
 
     ``runs_since`` is how many runs of what it shows were recorded after ``saved_at``.
@@ -991,7 +1006,7 @@ class ArticleRequest(serializers.Serializer[Any]):
 # --- subscriptions and the audit log ----------------------------------------------------------------------
 
 
-class SubscriptionSerializer(serializers.ModelSerializer[Subscription]):
+class SubscriptionSerializer(QuickSerializer[Subscription]):
     """Empty filters mean all."""
 
     project = serializers.CharField(source="project.slug")
@@ -1013,7 +1028,7 @@ class SubscriptionRequest(serializers.Serializer[Any]):
     hardware = serializers.CharField(max_length=100, required=False, allow_null=True, allow_blank=True)
 
 
-class AuditSerializer(serializers.ModelSerializer[AuditEntry]):
+class AuditSerializer(QuickSerializer[AuditEntry]):
     """``by`` is a person's name or a token's."""
 
     project = serializers.CharField(source="project.slug")
