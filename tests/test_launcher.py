@@ -134,8 +134,10 @@ def test_what_is_printed_works_and_stands_in_the_run_file(launched):
     assert stat.S_IMODE((launched.var / "run.json").stat().st_mode) == 0o600
 
 
-def test_the_static_files_are_served(launched):
+def test_the_static_files_are_served_and_packed(launched):
     assert launched.answer("/static/admin/css/base.css") == 200
+    for encoding in ("gz", "br"):
+        assert list((launched.var / "static" / "plotly").glob(f"plotly-basic.min.*.js.{encoding}"))
 
 
 def test_what_dies_is_started_again(launched):

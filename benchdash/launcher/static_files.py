@@ -4,18 +4,33 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
+import brotli
 from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
 from django.core.management import call_command
 from whitenoise.compress import Compressor
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
+# The best quality, 11, takes half a minute for all files and saves another twelfth.
+_QUALITY = 9
+
+
+def packed(content: bytes) -> bytes:
+    """What a browser gets of a file."""
+    return bytes(brotli.compress(content, quality=_QUALITY))
+
+
+class _QuickCompressor(Compressor):  # type: ignore[misc] # whitenoise ships no types
+    @staticmethod
+    def compress_brotli(data: bytes) -> bytes:
+        return packed(data)
+
 
 class QuickStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc] # whitenoise ships no types
-    """Compresses with gzip alone: Brotli takes half a minute, while somebody waits for ``make run``."""
+    """Compresses a little less than can be, while somebody waits for ``make run``."""
 
     def create_compressor(self, **options: Any) -> Compressor:
-        return Compressor(**options, use_brotli=False)
+        return _QuickCompressor(**options)
 
 
 def collect() -> None:

@@ -1,6 +1,5 @@
 """What a browser loads along with a page, without a browser: everything static that its HTML names."""
 
-import gzip
 import re
 from functools import cache
 from pathlib import Path
@@ -8,13 +7,15 @@ from pathlib import Path
 from django.conf import settings
 from django.contrib.staticfiles import finders
 
+from benchdash.launcher.static_files import packed
+
 _NAMED = re.compile(rf'="/?{re.escape(settings.STATIC_URL.strip("/"))}/([^"]+)"')
 # Of a style sheet and of a module.
 _FURTHER = re.compile(r"""url\(["']?(?!data:)([^"')]+)|\bimport\s[^"'\n]*["']([^"']+)["']""")
 
 
 def weight_of_assets(html: str) -> dict[str, int]:
-    """Bytes of each file, packed by gzip as collecting static files does."""
+    """Bytes of each file, packed as collecting static files does."""
     return {name: _weight(name) for name in dict.fromkeys(_NAMED.findall(html))}
 
 
@@ -25,4 +26,4 @@ def _weight(name: str) -> int:
     content = Path(found).read_bytes()
     if name.endswith((".css", ".js")) and "plotly" not in name:
         assert not _FURTHER.search(content.decode()), f"{name} loads more, which is not counted here"
-    return len(gzip.compress(content, 9))
+    return len(packed(content))
