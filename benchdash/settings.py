@@ -130,7 +130,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 REDIS_URL = os.environ.get("REDIS_URL") or embedded.redis_url(VAR_DIR)
 CACHES = {
     "default": {
-        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "BACKEND": "benchdash.cache.Cache",
         "LOCATION": REDIS_URL,
         "KEY_PREFIX": "benchdash",
         # A Redis that does not answer must not keep a page waiting.

@@ -40,6 +40,7 @@ from ingest.serializers import (
     UploadRequestSerializer,
     UploadSerializer,
     address,
+    received_answer,
 )
 from ingest.storage import RawData
 from ingest.throttling import AnonymousThrottle, UploadThrottle
@@ -372,4 +373,4 @@ def _answer(received: services.Received) -> Response:
         raise FileRefusedError(upload.errors, upload_id=upload.pk, url=url)
     waits = upload.state not in Upload.FINISHED
     status = 202 if waits else 200 if received.duplicate else 201
-    return Response(ReceivedSerializer(received).data, status=status, headers={"Location": url})
+    return Response(received_answer(received, url), status=status, headers={"Location": url})

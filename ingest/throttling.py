@@ -2,12 +2,16 @@
 
 import logging
 import time
+from typing import TYPE_CHECKING, cast
 
-from django.core.cache import cache
+from django.core.cache import caches
 from redis.exceptions import RedisError
 from rest_framework.request import Request
 from rest_framework.throttling import SimpleRateThrottle
 from rest_framework.views import APIView
+
+if TYPE_CHECKING:
+    from benchdash.cache import Cache
 
 logger = logging.getLogger(__name__)
 
@@ -34,12 +38,8 @@ class MinuteThrottle(SimpleRateThrottle):
         """How often it was asked in the current minute, this time included."""
         key = f"throttle:{self.scope}:{asker}:{int(time.time() // self._seconds)}"
         try:
-            try:
-                return cache.incr(key)
-            except ValueError:  # the first within this minute
-                cache.add(key, 0, timeout=2 * self._seconds)
-                return cache.incr(key)
-        except (RedisError, ValueError) as error:
+            return cast("Cache", caches["default"]).count(key, seconds=2 * self._seconds)
+        except RedisError as error:
             logger.warning("requests (%s) are not counted: %s", self.scope, error)
             return 1
 

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from benchdash.results.models import UNKNOWN_VERSION
 
@@ -23,11 +24,20 @@ def parse_version(text: str) -> ParsedVersion:
     What distinguishes builds stays (``-debug``, Percona's ``8.0.35-27``), what packaging adds goes
     (``10.6.23-MariaDB-1:10.6.23+maria~ubu2204`` is ``10.6.23``).
     """
+    # All runs of a file are mostly of one version; a long text would only fill the memory.
+    return _remembered(text) if len(text) <= _LONGEST_REMEMBERED else _parse_version(text)
+
+
+def _parse_version(text: str) -> ParsedVersion:
     printable = "".join(c if c.isprintable() else " " for c in text).strip()
     version = _without_packaging(_announced(printable)) or printable
     if version.casefold() in {"", UNKNOWN_VERSION}:
         return ParsedVersion(UNKNOWN_VERSION, "")
     return ParsedVersion(version, _sort_key(version))
+
+
+_LONGEST_REMEMBERED = 100
+_remembered = lru_cache(maxsize=1000)(_parse_version)
 
 
 def release_line(product: str, version: str) -> str:

@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from benchdash.results.readings import Reading, known_metric, percentile_metric, reading
 from ingest.formats.report import FormatError
@@ -149,6 +150,11 @@ def metric_named(head: str) -> Metric | None:
 
     The whole head must name it. A latency without a unit is in milliseconds when it bears our own name.
     """
+    # Every file has the heads of the one before; a long one would only fill the memory.
+    return _remembered(head) if len(head) <= _LONGEST_REMEMBERED else _metric_named(head)
+
+
+def _metric_named(head: str) -> Metric | None:
     name, _, unit = head.strip().casefold().partition("(")
     if known_metric(name.strip()) and not unit:
         return Metric(name.strip())
@@ -162,6 +168,10 @@ def metric_named(head: str) -> Metric | None:
         if mention.start == 0 and mention.end == len(head.strip()) and not mention.lacks_unit:
             return mention.metric
     return None
+
+
+_LONGEST_REMEMBERED = 50
+_remembered = lru_cache(maxsize=1000)(_metric_named)
 
 
 def _statistic(word: str) -> str:

@@ -17,10 +17,14 @@ from ingest.formats.separated_tables import SeparatedTable, find_separated_table
 from ingest.formats.source import Source
 
 _LINES_ABOVE_TABLE = 10
+# No table begins like this, and looking for one in ten lines of it takes longer than reading the whole.
+_JSON = re.compile(rb"\s*(?:\[\s*)?\{\s*\"")
 _RELATIVE = re.compile(r"\s*relative to\b", re.IGNORECASE)
 
 
 def recognise(head: bytes) -> bool:
+    if _JSON.match(head):
+        return False
     lines = head.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n").split("\n")
     is_table = _RELATIVE.match(lines[0]) is not None or _find_table(lines) is not None
     return is_table or bool(rows_without_names(lines[:-1]))

@@ -99,13 +99,11 @@ def meaning_of(name: str) -> str | None:
 
 def understand(names: Iterable[str]) -> Columns:
     names = tuple(names)
-    known = {meaning: name for name in reversed(names) if (meaning := meaning_of(name))}
-    metrics = {
-        name: metric
-        for name in names
-        if meaning_of(name) is None and (metric := metric_named(name)) is not None
-    }
-    other = tuple(name for name in names if meaning_of(name) is None and name not in metrics)
+    meanings = {name: meaning_of(name) for name in names}
+    known = {meaning: name for name in reversed(names) if (meaning := meanings[name])}
+    without = [name for name in names if meanings[name] is None]
+    metrics = {name: metric for name in without if (metric := metric_named(name)) is not None}
+    other = tuple(name for name in without if name not in metrics)
     return Columns(names, known, metrics, other)
 
 
