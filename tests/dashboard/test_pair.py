@@ -158,7 +158,7 @@ def test_workloads_and_threads_are_chosen_in_the_address(client, measured):
         "ro 4 threads",
         "rw 4 threads",
     ]
-    pk = re.search(r'name="workload" value="(\d+)"[^>]*> rw', get(client).content.decode())[1]
+    pk = re.search(r'name="workload"[^>]* value="(\d+)"> rw', get(client).content.decode())[1]
     assert {row[0] for row in rows_of(get(client, f"workload={pk}"), "changes-table-1")} == {
         "rw 1 thread",
         "rw 4 threads",
