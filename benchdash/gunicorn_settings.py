@@ -24,4 +24,4 @@ def when_ready(_server: Any) -> None:
 
 def post_worker_init(_worker: Any) -> None:
     """An answer makes some ten thousand objects that live until it is sent, and hardly any cycle."""
-    gc.set_threshold(50_000, 20, 20)
+    gc.set_threshold(50_000, 5, 5)

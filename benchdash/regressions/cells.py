@@ -12,6 +12,7 @@ import numpy as np
 from django.db import connection
 from django.db.models import Q, QuerySet
 
+from benchdash.database.subquery import subquery
 from benchdash.regressions.detection import ToolInterval
 from benchdash.regressions.detection.noise import Floats
 from benchdash.regressions.detection.scatter import Ints
@@ -208,7 +209,7 @@ class _Values:
 
 def _measured(runs: QuerySet[Run], series: Collection[SeriesRow]) -> _Values:
     """What the runs measured of these series; one statement."""
-    chosen, parameters = runs.order_by().values("pk").query.sql_with_params()
+    chosen, parameters = subquery(runs.values("pk"))
     # A derived series is of runs of any thread count; of others a run has that of its own.
     threads = [None if one.is_derived else -1 if one.threads is None else one.threads for one in series]
     asked = [one.id for one in series], [one.workload_id for one in series], threads

@@ -7,6 +7,7 @@ from django.db import connection
 from django.db.models import QuerySet
 
 from benchdash.accounts.models import Project
+from benchdash.database.subquery import subquery
 from benchdash.results.models import Run
 from benchdash.results.queries import MeasuredPlace
 
@@ -92,8 +93,7 @@ def versions_at(runs: QuerySet[Run], project_id: int, product_id: int, place: Pl
     the runs count. One statement.
     """
     names = ("branch", "hardware", "configuration", "counterpart")
-    there = runs.filter(**dict(zip(names, place, strict=True))).order_by().values("version_id")
-    chosen, parameters = there.query.sql_with_params()
+    chosen, parameters = subquery(runs.filter(**dict(zip(names, place, strict=True))).values("version_id"))
     with connection.cursor() as cursor:
         cursor.execute(_VERSIONS.replace("RUNS", chosen), [*parameters, project_id, product_id, *place])
         return [version for (version,) in cursor.fetchall()]
