@@ -1,5 +1,9 @@
 """The schema, and the page that is made from it."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 from django.core.management import call_command
 from django.urls import reverse
@@ -72,3 +76,39 @@ def test_an_address_where_nothing_is_answers_as_the_api_does(client):
 def test_a_forgotten_slash_is_added(client):
     answer = client.get("/api/v1/runs?threads=4")
     assert (answer.status_code, answer.headers["Location"]) == (301, "/api/v1/runs/?threads=4")
+
+
+# In a process of its own, because the generator fails in the first moments of its life alone.
+_FOUR_AT_ONCE = """
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import django
+
+django.setup()
+from django.test import RequestFactory
+
+from benchdash.api.views.docs import SchemaView
+
+sys.setswitchinterval(1e-6)
+together = Barrier(4)
+
+
+def ask(_):
+    together.wait()
+    return SchemaView.as_view()(RequestFactory().get("/api/schema/")).status_code
+
+
+with ThreadPoolExecutor(4) as pool:
+    assert list(pool.map(ask, range(4))) == [200] * 4
+"""
+
+
+def test_the_first_to_ask_may_be_several_at_once(tmp_path):
+    environment = {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "benchdash.settings",
+        "BENCHDASH_VAR": str(tmp_path),
+    }
+    subprocess.run([sys.executable, "-c", _FOUR_AT_ONCE], env={**os.environ, **settings}, check=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from http import HTTPStatus
 from itertools import groupby
+from threading import Lock
 from typing import Any
 
 from django.conf import settings
@@ -17,14 +18,23 @@ from django.views.decorators.http import require_safe
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.renderers import OpenApiJsonRenderer, OpenApiYamlRenderer
 from drf_spectacular.views import SpectacularAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
 
 _METHODS = ("get", "post", "put", "patch", "delete")
+# The generator loads its extensions when it is first used, and fails where two threads do so at once.
+_ONE_AT_A_TIME = Lock()
 
 
 class SchemaView(SpectacularAPIView):
     """JSON, or YAML for those who accept nothing else."""
 
     renderer_classes = [OpenApiJsonRenderer, OpenApiYamlRenderer]
+
+    def _get_schema_response(self, request: Request) -> Response:
+        with _ONE_AT_A_TIME:
+            answer: Response = super()._get_schema_response(request)  # type: ignore[no-untyped-call] # the package has no types
+        return answer
 
 
 def prose(text: str) -> SafeString:
@@ -90,7 +100,8 @@ class Shape:
 
 @require_safe
 def docs(request: HttpRequest) -> HttpResponse:
-    topics, shapes = _documentation()
+    with _ONE_AT_A_TIME:
+        topics, shapes = _documentation()
     example = (
         f"curl -H 'Authorization: Bearer $TOKEN' '{settings.SITE_URL}/api/v1/series/?metric=tps&limit=10'"
     )
