@@ -111,4 +111,4 @@ def test_the_first_to_ask_may_be_several_at_once(tmp_path):
         "DJANGO_SETTINGS_MODULE": "benchdash.settings",
         "BENCHDASH_VAR": str(tmp_path),
     }
-    subprocess.run([sys.executable, "-c", _FOUR_AT_ONCE], env={**os.environ, **settings}, check=True)
+    subprocess.run([sys.executable, "-c", _FOUR_AT_ONCE], env=environment, check=True)

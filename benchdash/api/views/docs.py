@@ -33,7 +33,8 @@ class SchemaView(SpectacularAPIView):
 
     def _get_schema_response(self, request: Request) -> Response:
         with _ONE_AT_A_TIME:
-            answer: Response = super()._get_schema_response(request)  # type: ignore[no-untyped-call] # the package has no types
+            # The package has no types.
+            answer: Response = super()._get_schema_response(request)  # type: ignore[no-untyped-call]
         return answer
 
 
