@@ -53,7 +53,7 @@ class CeleryWorker:
             self.kill()
 
     def wait_until_idle(self, *, within=30.0):
-        wait_until(lambda: self._queued() + self._unfinished() == 0, within=within)
+        wait_until(self._is_idle, within=within)
 
     def wake(self):
         """Work, from an empty queue; a worker that was killed starts anew."""
@@ -78,9 +78,16 @@ class CeleryWorker:
         assert self._process.poll() is None, self.log
         return " ready." in self.log
 
-    def _queued(self):
+    def _is_idle(self):
+        """Nothing is queued or being done, all asked of Redis at one moment."""
         with app.connection_for_write() as broker:
-            return broker.default_channel.client.llen("celery")
+            redis = broker.default_channel.client
+            asked = redis.pipeline(transaction=True).llen("celery").hlen("unacked").client_list()
+            queued, unfinished, clients = asked.execute()
+            database = str(redis.connection_pool.connection_kwargs.get("db", 0))
+        # What the worker has just fetched stands in neither place until the worker waits for the next task.
+        waiting = [one for one in clients if one["cmd"] == "brpop" and "b" in one["flags"]]
+        return queued + unfinished == 0 and any(one["db"] == database for one in waiting)
 
     def _unfinished(self):
         # Tasks are acknowledged when they are done; until then Redis holds them here.
