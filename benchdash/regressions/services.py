@@ -22,7 +22,9 @@ from benchdash.accounts.services import audit
 from benchdash.celery import ring
 from benchdash.regressions.curve_series import may_have_curves, update_curve_series
 from benchdash.regressions.detection import Shift, follow_joint_shifts
+from benchdash.regressions.detection.joint import Memory
 from benchdash.regressions.grouping import update_incidents
+from benchdash.regressions.memories import Memories
 from benchdash.regressions.models import ChangePoint, Comment, Incident
 from benchdash.regressions.options import historical_after
 from benchdash.regressions.orders import keep_order
@@ -51,6 +53,7 @@ _LOCK = 20117
 # Of a history that is imported at once, only so many of the last groups are looked at one by one that all
 # looks together go over so many values: half a minute's work.
 _MOST_VALUES = 1_000_000
+_memories = Memories()
 # An option of a project: how many days before its file came in a change may have begun and still be news.
 
 
@@ -271,9 +274,10 @@ def update_change_points(
         stored[change_point.series_id].append(change_point)
     found: dict[int, list[_Found]] = defaultdict(list)
     first_new = _first_new_position(histories, new_since)
-    for table in (table_of(histories), table_of_curves(histories)):
+    for name, table in (("printed", table_of(histories)), ("curves", table_of_curves(histories))):
         known_here = _known_positions(stored, {pk: histories[pk] for pk in table.series.values()})
-        for one in _find(table, histories, known=known_here, first_new=first_new):
+        memory = _memories.of((place, name))
+        for one in _find(table, histories, known=known_here, first_new=first_new, memory=memory):
             found[one.series_id].append(one)
     news_since = _news_since(place.project_id, (one for of_series in found.values() for one in of_series))
     gone: list[ChangePoint] = []
@@ -378,7 +382,12 @@ def _first_new_position(histories: Mapping[int, History], new_since: datetime | 
 
 
 def _find(
-    table: Table, histories: Mapping[int, History], *, known: frozenset[int], first_new: int
+    table: Table,
+    histories: Mapping[int, History],
+    *,
+    known: frozenset[int],
+    first_new: int,
+    memory: Memory,
 ) -> list[_Found]:
     joint = follow_joint_shifts(
         table.values,
@@ -388,6 +397,7 @@ def _find(
         expected=table.expected,
         machine=table.machine,
         sessions=table.sessions,
+        memory=memory,
     )
     found = (
         _Found(series_id=table.series[key], shift=shift, history=histories[table.series[key]])
