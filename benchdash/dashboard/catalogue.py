@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from django.db import connection
-from django.db.models import Count, Max, Min, QuerySet
+from django.db.models import Count, Max, Min, QuerySet, Sum
 
 from benchdash.accounts.models import Project
 from benchdash.regressions.queries import Difference, differing
@@ -16,9 +16,9 @@ from benchdash.results.models import (
     Configuration,
     ConfigurationContent,
     Hardware,
-    Run,
     Series,
     ServerVersion,
+    SurroundingsCount,
     Workload,
 )
 from benchdash.results.versions import release_line
@@ -118,10 +118,11 @@ def versions(project: Project) -> QuerySet[ServerVersion]:
 def version_rows(found: Iterable[ServerVersion]) -> list[VersionRow]:
     """In their order; two statements for them all."""
     listed = list(found)
-    statement = _USES.format(thing="version_id", aspect="NULLIF(branch, '')", of="version_id = ANY(%s)")
     used = {
         version: Use(runs, last, branches=tuple(sorted(branches)))
-        for version, runs, last, branches in _found_uses(statement, [version.pk for version in listed])
+        for version, runs, last, branches in _found_uses(
+            _USES_OF_VERSIONS, [version.pk for version in listed]
+        )
     }
     old_names = _old_names("version", [version.pk for version in listed])
     return [
@@ -139,7 +140,7 @@ def hardware_rows(project: Project) -> list[HardwareRow]:
     machines = list(Hardware.objects.filter(project=project).prefetch_related("aliases").order_by("name"))
     used = {
         machine: Use(runs, last, environments=len(environments))
-        for machine, runs, last, environments in _uses_in(project, "hardware_id", "environment_id")
+        for machine, runs, last, environments in _found_uses(_USES_OF_HARDWARE, project.pk)
     }
     return [HardwareRow(machine, used.get(machine.pk, _UNUSED)) for machine in machines]
 
@@ -148,7 +149,7 @@ def workload_rows(project: Project) -> list[WorkloadRow]:
     workloads = list(Workload.objects.filter(project=project).order_by("name"))
     used = {
         workload: Use(runs, last, threads=tuple(threads))
-        for workload, runs, last, threads in _uses_in(project, "workload_id", "threads")
+        for workload, runs, last, threads in _found_uses(_USES_OF_WORKLOADS, project.pk)
     }
     counted = Series.objects.filter(project=project).order_by().values_list("workload").annotate(Count("pk"))
     series, old_names = dict(counted), _old_names("workload", [workload.pk for workload in workloads])
@@ -191,17 +192,21 @@ def _old_names(kind: str, ids: Iterable[int]) -> defaultdict[int, list[str]]:
 
 # Few groups first, and what differs among those: to count what differs among all runs sorts them all.
 _USES: Final = """
-    SELECT thing, sum(runs)::bigint, max(last), array_remove(array_agg(DISTINCT aspect), NULL) FROM (
-        SELECT {thing} AS thing, {aspect} AS aspect, count(*) AS runs, max(started_at) AS last
-        FROM results_run WHERE {of} GROUP BY 1, 2
-    ) groups
+    SELECT thing, sum(runs)::bigint, max(last), array_remove(array_agg(DISTINCT aspect), NULL)
+    FROM ({}) groups (thing, aspect, runs, last)
     GROUP BY thing
 """
-
-
-def _uses_in(project: Project, thing: str, aspect: str) -> list[_Uses]:
-    """Of everything that the runs of the project name in the column ``thing``."""
-    return _found_uses(_USES.format(thing=thing, aspect=aspect, of="project_id = %s"), project.pk)
+_USES_OF_VERSIONS: Final = _USES.format("""
+    SELECT version_id, NULLIF(branch, ''), count(*), max(started_at)
+    FROM results_run WHERE version_id = ANY(%s) GROUP BY 1, 2
+""")
+_USES_OF_HARDWARE: Final = _USES.format("""
+    SELECT hardware_id, environment_id, runs, last_run_at
+    FROM results_surroundingscount WHERE project_id = %s
+""")
+_USES_OF_WORKLOADS: Final = _USES.format("""
+    SELECT workload_id, threads, runs, last_run_at FROM results_workloadcount WHERE project_id = %s
+""")
 
 
 def _found_uses(statement: str, wanted: int | list[int]) -> list[_Uses]:
@@ -217,10 +222,10 @@ _StreamKey = tuple[str, str]
 def _held(project: Project) -> dict[int, dict[_StreamKey, list[ContentRow]]]:
     """By configuration, and by product and branch: the contents, the oldest first."""
     rows = list(
-        Run.objects.filter(project=project)
+        SurroundingsCount.objects.filter(project=project)
         .order_by()
-        .values_list("configuration", "version__product__name", "branch", "content")
-        .annotate(Count("pk"), Min("started_at"), Max("started_at"))
+        .values_list("configuration", "product__name", "branch", "content")
+        .annotate(Sum("runs"), Min("first_run_at"), Max("last_run_at"))
     )
     contents = ConfigurationContent.objects.in_bulk({row[3] for row in rows if row[3]})
     held: dict[int, dict[_StreamKey, list[ContentRow]]] = defaultdict(lambda: defaultdict(list))

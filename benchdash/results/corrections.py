@@ -28,8 +28,10 @@ from benchdash.results.models import (
     Run,
     Series,
     ServerVersion,
+    SurroundingsCount,
     VersionPlace,
     Workload,
+    WorkloadCount,
 )
 from benchdash.results.services import hold_results, reassign_series, touch
 from benchdash.results.versions import parse_version, release_line
@@ -260,9 +262,9 @@ def _repoint_all(model: type[Model], targets: Mapping[int, int]) -> None:
     """Let every row that points at a source, in whichever package, point at its target instead.
 
     Series stay behind: their measurements move, and what is left empty is deleted. Where versions were
-    measured the database notes itself.
+    measured, and how many runs there are, the database notes itself.
     """
-    staying = (Series, VersionPlace)
+    staying = (Series, VersionPlace, SurroundingsCount, WorkloadCount)
     for relation in model._meta.get_fields(include_hidden=True):
         if relation.auto_created and not relation.concrete and relation.related_model not in staying:
             _repoint(relation.related_model, relation.field.name, targets)  # type: ignore[union-attr,arg-type]

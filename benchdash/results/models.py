@@ -317,6 +317,49 @@ class VersionPlace(models.Model):
         return f"{self.version} on {self.hardware}"
 
 
+def _counted(model: type[models.Model], *, null: bool = False, db_index: bool = False) -> Any:
+    """What runs are counted by. Their own constraints hold it; to check those of counts takes longer."""
+    return models.ForeignKey(
+        model, on_delete=models.CASCADE, related_name="+", db_constraint=False, db_index=db_index, null=null
+    )
+
+
+class _RunCount(models.Model):
+    """So many runs of one kind, excluded ones too, and when the first and the last of them started.
+
+    Triggers in the database keep it, in the transaction that writes runs. New runs add rows and change none,
+    so that uploads never wait for each other: what is true of a kind is the sum of its rows. Now and then an
+    upload folds them into one.
+    """
+
+    project = _counted(Project, db_index=True)
+    runs = models.BigIntegerField()
+    first_run_at = models.DateTimeField()
+    last_run_at = models.DateTimeField()
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return f"{self.runs} runs"
+
+
+class SurroundingsCount(_RunCount):
+    """By what was measured, and what it was measured under."""
+
+    product = _counted(Product)
+    branch = models.CharField(max_length=200, blank=True)
+    hardware = _counted(Hardware)
+    environment = _counted(Environment, null=True)
+    configuration = _counted(Configuration)
+    content = _counted(ConfigurationContent, null=True)
+
+
+class WorkloadCount(_RunCount):
+    workload = _counted(Workload)
+    threads = models.PositiveIntegerField(null=True)
+
+
 class Series(models.Model):
     """One line on a chart: the measurements of one metric at one place.
 
