@@ -7,10 +7,13 @@ from contextlib import contextmanager
 from functools import partial
 
 from celery import Celery
+from celery.signals import worker_init
 from django.core.cache import cache
 from django.db import transaction
 from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
+
+from benchdash.memory import give_back_freed_memory
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "benchdash.settings")
 
@@ -24,6 +27,11 @@ app = Celery("benchdash")
 app.set_default()
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+
+@worker_init.connect
+def _spare_memory(**_signal: object) -> None:
+    give_back_freed_memory()
 
 
 def ring(task: str, *arguments: object) -> None:

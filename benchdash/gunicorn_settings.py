@@ -4,6 +4,8 @@ import gc
 import os
 from typing import Any
 
+from benchdash.memory import give_back_freed_memory
+
 worker_class = "gthread"
 workers = int(os.environ.get("WEB_CONCURRENCY", "2"))
 threads = 8
@@ -14,6 +16,9 @@ graceful_timeout = 4
 # Whether a proxy's word counts is decided in one place: BEHIND_PROXY in benchdash.settings.
 forwarded_allow_ips = ""
 control_socket_disable = True
+
+
+give_back_freed_memory()
 
 
 def when_ready(_server: Any) -> None:
