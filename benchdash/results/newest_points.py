@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from django.db import connection
@@ -59,29 +59,36 @@ class NewestPoints:
 
 _EPOCH_US: Final = int(datetime(2000, 1, 1, tzinfo=UTC).timestamp()) * 10**6
 _US_OF_A_DAY: Final = 24 * 60 * 60 * 10**6
-_NEVER: Final = np.iinfo(np.int64).min  # what PostgreSQL sends for -infinity
-_SEPARATOR: Final = chr(31)  # no name of a version holds what cannot be printed
+_KINDS: Final = (">i8", ">i8", ">f8", ">i8", ">i8", ">i8", ">i8")
 
-# Texts of bytes: as rows, the driver would make an object of each number.
+# Texts of bytes: as rows, the driver would make an object of each number. Each run and each version is read
+# once, by arrays of their ids in the order of their index: joined point by point it takes twice as long.
 _NEWEST: Final = """
-    SELECT wanted.id,
-        string_agg(int8send(measured.run_id), ''::bytea), string_agg(float8send(measured.value), ''::bytea),
-        string_agg(timestamptz_send(run.started_at), ''::bytea),
-        string_agg(int8send(run.version_id), ''::bytea),
-        string_agg(int8send(coalesce(run.content_id, 0)), ''::bytea),
-        string_agg(timestamptz_send(coalesce(version.committed_at, '-infinity')), ''::bytea),
-        string_agg(coalesce(version.commit, ''), chr(31)),
-        string_agg(version.sort_key, chr(31)),
-        json_object_agg(run.id, run.tags) FILTER (WHERE cardinality(run.tags) > 0)::text
-    FROM unnest(%(series)s::bigint[]) AS wanted (id)
-    CROSS JOIN LATERAL (
-        SELECT run_id, value FROM results_measurement WHERE series_id = wanted.id
-        ORDER BY run_id DESC LIMIT %(newest)s
-    ) measured
-    JOIN results_run run ON run.id = measured.run_id
-    JOIN results_serverversion version ON version.id = run.version_id
-    WHERE run.excluded_at IS NULL
-    GROUP BY wanted.id
+    WITH measured AS MATERIALIZED (
+        SELECT wanted.number, newest.run_id, newest.value
+        FROM unnest(%(series)s::bigint[]) WITH ORDINALITY AS wanted (id, number)
+        CROSS JOIN LATERAL (
+            SELECT run_id, value FROM results_measurement WHERE series_id = wanted.id
+            ORDER BY run_id DESC LIMIT %(newest)s
+        ) newest
+    ), run AS MATERIALIZED (
+        SELECT id, started_at, version_id, coalesce(content_id, 0) AS content_id, tags FROM results_run
+        WHERE id = ANY(ARRAY(SELECT DISTINCT run_id FROM measured)) AND excluded_at IS NULL
+    )
+    SELECT * FROM (
+        SELECT string_agg(int8send(number - 1), ''::bytea), string_agg(int8send(run_id), ''::bytea),
+            string_agg(float8send(value), ''::bytea)
+        FROM measured
+    ) measurements, (
+        SELECT string_agg(int8send(id), ''::bytea), string_agg(timestamptz_send(started_at), ''::bytea),
+            string_agg(int8send(version_id), ''::bytea), string_agg(int8send(content_id), ''::bytea),
+            json_object_agg(id, tags) FILTER (WHERE cardinality(tags) > 0)::text
+        FROM run
+    ) runs, (
+        SELECT json_agg(json_build_array(id, coalesce(commit, ''),
+            extract(epoch FROM committed_at)::float8, sort_key))::text
+        FROM results_serverversion WHERE id = ANY(ARRAY(SELECT DISTINCT version_id FROM run))
+    ) versions
 """
 
 
@@ -131,36 +138,40 @@ def newest_points(of_series: Mapping[int, Stream], *, newest: int) -> NewestPoin
 
 
 def _read(series_ids: Sequence[int], newest: int) -> _Runs:
-    """In the order of their starts."""
+    """Those that count, in the order of their starts."""
     with connection.cursor() as cursor:
         cursor.execute(_NEWEST, {"series": list(series_ids), "newest": newest})
-        found: list[tuple[Any, ...]] = cursor.fetchall()
-    ids, values, started, version_ids, content, committed = (
-        np.frombuffer(b"".join(row[at] for row in found), kind).astype(kind[1:])
-        for at, kind in enumerate((">i8", ">f8", ">i8", ">i8", ">i8", ">i8"), start=1)
+        [(*columns, tags, told)] = cursor.fetchall()
+    series, of_run, values, ids, started, version_ids, content = (
+        np.frombuffer(column or b"", kind).astype(kind[1:])
+        for column, kind in zip(columns, _KINDS, strict=True)
     )
-    commits, sort_keys = ([text for row in found for text in row[at].split(_SEPARATOR)] for at in (7, 8))
-    index_of = {pk: at for at, pk in enumerate(series_ids)}
-    numbers = [len(row[1]) // 8 for row in found]
-    series = np.repeat(np.array([index_of[row[0]] for row in found], dtype=np.int64), numbers)
-    distinct, one_of, version = np.unique(version_ids, return_index=True, return_inverse=True)
-    times = np.where(committed == _NEVER, -np.inf, (committed + _EPOCH_US) / 1e6)
     versions = [
-        _Version(pk, commits[one], float(times[one]), sort_keys[one])
-        for pk, one in zip(distinct.tolist(), one_of.tolist(), strict=True)
+        _Version(pk, commit, -np.inf if committed is None else committed, sort_key)
+        for pk, commit, committed, sort_key in sorted(json.loads(told or "[]"))
     ]
-    tags = {int(run): told for row in found if row[-1] for run, told in json.loads(row[-1]).items()}
-    at = np.lexsort((ids, started))
+    run_of = _indexes(of_run, ids)
+    at = np.flatnonzero(run_of >= 0)
+    at = at[np.lexsort((of_run[at], started[run_of[at]]))]
+    run = run_of[at]
     return _Runs(
         series=series[at],
-        ids=ids[at],
+        ids=of_run[at],
         values=values[at],
-        started_us=started[at],
-        version=version[at],
-        content=content[at],
+        started_us=started[run],
+        version=_indexes(version_ids, np.array([one.pk for one in versions], dtype=np.int64))[run],
+        content=content[run],
         versions=versions,
-        tags=tags,
+        tags={int(pk): said for pk, said in json.loads(tags or "{}").items()},
     )
+
+
+def _indexes(wanted: Indexes, ids: Indexes) -> Indexes:
+    """Where each of the wanted is among the distinct ids; -1 where it is not."""
+    in_order = np.argsort(ids)
+    places = np.searchsorted(ids, wanted, sorter=in_order)
+    found = np.append(in_order, -1)[places]
+    return np.where(np.append(ids, -1)[found] == wanted, found, -1)
 
 
 def _groups(runs: _Runs, is_branch: NDArray[np.bool_]) -> tuple[Indexes, Indexes, Indexes]:
