@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -14,7 +15,14 @@ from benchdash.dashboard.forms import compare_controls as controls
 from benchdash.dashboard.forms.compare import Choice
 from benchdash.dashboard.forms.version_picker import VersionPicker, version_picker
 from benchdash.dashboard.measured import Measured
-from benchdash.regressions.comparison import Column, ComparisonTable, SelectorError, compare_columns
+from benchdash.regressions.comparison import (
+    Column,
+    ComparisonTable,
+    SelectorError,
+    compare_all_metrics,
+    compare_columns,
+)
+from benchdash.results.readings import DERIVED
 
 _LONGEST_SEARCH: Final = 200
 
@@ -41,26 +49,27 @@ def choosing(request: HttpRequest, choice: Choice, available: Available) -> dict
     }
 
 
+def chosen_workloads(choice: Choice, measured: Measured) -> list[str]:
+    """Their names, none where the address chooses all."""
+    return [name for pk, name in measured.workloads.items() if str(pk) in choice.workloads]
+
+
 def tables_of(
-    project: Project, choice: Choice, base: Column, measured: Measured, shown: Sequence[str]
+    project: Project, choice: Choice, base: Column, workloads: Sequence[str], shown: Sequence[str]
 ) -> list[ComparisonTable]:
-    """One for each metric that the chosen columns have; one statement each."""
-    workloads = [name for pk, name in measured.workloads.items() if str(pk) in choice.workloads]
-    tables = []
-    for metric in shown:
-        try:
-            table = compare_columns(
-                project,
-                metric=metric,
-                base=base,
-                columns=choice.columns.others,
-                workloads=workloads,
-                threads=choice.threads,
+    """One for each of these metrics that the chosen columns have, in this order; no workloads are all."""
+    others, threads = choice.columns.others, choice.threads
+    printed = [metric for metric in shown if metric not in DERIVED]
+    tables = compare_all_metrics(
+        project, base=base, columns=others, metrics=printed, workloads=workloads, threads=threads
+    )
+    found = {table.metric: table for table in tables}
+    for metric in DERIVED.keys() & {*shown}:
+        with suppress(SelectorError):
+            found[metric] = compare_columns(
+                project, metric=metric, base=base, columns=others, workloads=workloads, threads=threads
             )
-        except SelectorError:
-            continue
-        tables.append(table)
-    return tables
+    return [found[metric] for metric in shown if metric in found]
 
 
 def queries_of_api(project: Project, choice: Choice) -> Callable[[str, str], str]:

@@ -54,14 +54,20 @@ def recent_use(project: Project) -> Counter[Place]:
         return Counter({Place(*place): runs for *place, runs in cursor.fetchall()})
 
 
+# Few versions are among the newest runs: named after they are counted, not run by run.
 _USE: Final = """
     SELECT product.name, version.build, recent.branch, hardware.name, configuration.name,
-        recent.counterpart, count(*)
+        recent.counterpart, sum(recent.runs)::bigint
     FROM (
-        SELECT version_id, branch, hardware_id, configuration_id, counterpart,
-            row_number() OVER (ORDER BY started_at DESC, id DESC) AS rank
-        FROM results_run WHERE project_id = %(project)s AND excluded_at IS NULL
-        ORDER BY started_at DESC, id DESC LIMIT %(newest)s
+        SELECT version_id, branch, hardware_id, configuration_id, counterpart, count(*) AS runs,
+            min(rank) AS rank
+        FROM (
+            SELECT version_id, branch, hardware_id, configuration_id, counterpart,
+                row_number() OVER (ORDER BY started_at DESC, id DESC) AS rank
+            FROM results_run WHERE project_id = %(project)s AND excluded_at IS NULL
+            ORDER BY started_at DESC, id DESC LIMIT %(newest)s
+        ) newest
+        GROUP BY 1, 2, 3, 4, 5
     ) recent
     JOIN results_serverversion version ON version.id = recent.version_id
     JOIN results_product product ON product.id = version.product_id

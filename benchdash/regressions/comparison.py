@@ -208,12 +208,17 @@ def compare_all_metrics(
     *,
     base: Column,
     columns: Sequence[Column],
+    metrics: Sequence[str] | None = None,
     workloads: Sequence[str] = (),
     threads: Sequence[int | None] = (),
 ) -> list[ComparisonTable]:
-    """A table for each metric that any of the columns has, by name; a constant number of statements."""
+    """A table for each of these metrics that any of the columns has, by name; a constant number of
+    statements. None: all that tools print; derived ones are compared one at a time.
+    """
+    if metrics is not None and not metrics:
+        return []
     sides = _Sides(base, columns)
-    series = sides.series((), workloads, threads)
+    series = sides.series(metrics or (), workloads, threads)
     runs = included_runs(project, workloads=workloads, threads=threads)
     by_metric = cells_of_columns(runs, sides.keys, series)
     terms, floors = _Terms(_margin(project, None)), _floors(series, by_metric)

@@ -158,14 +158,33 @@ def test_a_workload_without_the_reference_is_drawn_as_it_is(client, project):
     assert "The reference was not measured here." in text_of(answer)
 
 
-def test_many_workloads_are_told_by_a_matrix_and_pages_of_charts(client, project):
+def test_many_workloads_stand_on_pages_of_twelve_charts_that_lead_to_the_matrix_of_all(client, project):
     measure(project, workloads=[f"w{number:02}" for number in range(40)], threads=[1])
     answer = get(client)
     text = text_of(answer)
+    assert "Workloads 1 to 6 of 40" in text
+    assert "1 to 6 of 40 workloads Next" in text
+    assert len(figures(answer)) == 12
+    assert titles(answer)[0].startswith("w00, ")
+    assert len(figures(get(client, "page=7"))) == 8
+    page = answer.content.decode()
+    [url] = re.findall(r'<a href="([^"]+)">All workloads in the matrix</a>', page)
+    matrix = text_of(client.get(url.replace("&amp;", "&")))
+    assert all(f"w{number:02}" in matrix for number in range(40))
+
+
+def test_few_workloads_stand_below_a_matrix_of_all(client, project):
+    measure(project, workloads=["ro", "rw"])
+    text = text_of(get(client))
     assert "All workloads" in text
-    assert "1 to 18 of 40 workloads" in text
-    assert len(figures(answer)) == 36
-    assert len(figures(get(client, "page=3"))) == 8
+    assert "All workloads in the matrix" not in text
+
+
+def test_only_workloads_that_the_versions_have_take_room_on_a_page(client, project):
+    measure(project, workloads=[f"old{number:02}" for number in range(20)], versions=["10.2.44"])
+    measure(project, workloads=["ro", "rw"], versions=["10.6.23", "10.11.14"])
+    chosen = "&".join(f"v={short_id(one)}" for one in columns_of(project, Selector())[1:])
+    assert {title.split(",")[0] for title in titles(get(client, chosen))} == {"ro", "rw"}
 
 
 def test_workloads_threads_and_metrics_narrow_the_page(client, project):
@@ -277,11 +296,11 @@ def test_any_number_of_versions_and_workloads_takes_the_same_statements(
     measure(project)
     query = "metric=tps&" + "&".join(f"v={i}" for i in ids(project))
     get(client, query)
-    with django_assert_num_queries(13):
+    with django_assert_num_queries(12):
         get(client, query)
     measure(project, versions=[f"10.6.{patch}" for patch in range(14)], workloads=["a", "b", "c"])
     query = "metric=tps&" + "&".join(f"v={i}" for i in ids(project))
-    with django_assert_num_queries(13):
+    with django_assert_num_queries(12):
         get(client, query)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from django.core.paginator import Page, Paginator
+from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.urls import path, reverse
 from django.views.decorators.http import require_safe
@@ -19,7 +19,7 @@ from benchdash.dashboard.commands import upload_command
 from benchdash.dashboard.compared import choosing, queries_of_api, tables_of
 from benchdash.dashboard.forms import compare_controls as controls
 from benchdash.dashboard.forms.compare import Choice, read_choice, read_columns
-from benchdash.dashboard.measured import measured_of
+from benchdash.dashboard.measured import Measured, measured_of, workloads_measured
 from benchdash.dashboard.navigation import page_url
 from benchdash.dashboard.panels import Addresses, Panel, panels
 from benchdash.dashboard.shell import ProjectPage, project_page
@@ -28,8 +28,8 @@ from benchdash.regressions.comparability import doubts
 from benchdash.regressions.comparison import Column, ComparisonTable
 from benchdash.results import metrics
 
-# So many charts on a page at most, whatever is chosen.
-_CHARTS: Final = 36
+# So many charts on a page at most, whatever is chosen: each is computed, with its table.
+_CHARTS: Final = 12
 
 
 @require_safe
@@ -54,9 +54,10 @@ def _comparison(request: HttpRequest, project: Project, choice: Choice, base: Co
     measured = measured_of(project, chosen)
     known = metrics.in_order(measured.metrics)
     asked = [metric for metric in known if metric in choice.metrics]
-    tables = tables_of(project, choice, base, measured, asked or metrics.shown_at_first(measured.metrics))
-    if not tables and not asked:
-        tables = tables_of(project, choice, base, measured, known)[:1]
+    wanted, found = _what_to_show(project, choice, measured, asked)
+    pages = Paginator(found, max(1, _CHARTS // len(wanted))).get_page(request.GET.get("page"))
+    workloads = list(pages.object_list)
+    tables = tables_of(project, choice, base, workloads, wanted) if workloads else []
     called = names(chosen)
     at = chosen.index(base)
     lines = charts.lines(called, base=at, in_order=are_versions_in_order(chosen))
@@ -70,8 +71,6 @@ def _comparison(request: HttpRequest, project: Project, choice: Choice, base: Co
     if not tables:
         return {**context, "whole_url": choice.address(request.path, workload="", threads="")}
     ids = {name: str(pk) for pk, name in measured.workloads.items()}
-    pages = _workload_pages(request, tables)
-    workloads = list(pages.object_list)
     made = _panels(request.path, project, choice, tables, lines, ids, workloads)
     return {
         **context,
@@ -81,15 +80,31 @@ def _comparison(request: HttpRequest, project: Project, choice: Choice, base: Co
         "heads": [Head(called[at]), *(Head(line.name) for line in lines if not line.is_base)],
         "summary": _summary(request.path, choice, tables[0], ids),
         "summary_metric": tables[0],
+        "matrix_url": choice.address(page_url("matrix", project), metric=tables[0].metric),
         "sections": _sections(made, workloads, by_workload=len(tables) > 1),
         "pages": pages,
     }
 
 
-def _workload_pages(request: HttpRequest, tables: Sequence[ComparisonTable]) -> Page[str]:
-    """Names of workloads, as many on a page as its charts allow."""
-    found = sorted({row.workload for table in tables for row in table.rows})
-    return Paginator(found, max(1, _CHARTS // len(tables))).get_page(request.GET.get("page"))
+def _what_to_show(
+    project: Project, choice: Choice, measured: Measured, asked: Sequence[str]
+) -> tuple[Sequence[str], list[str]]:
+    """The metrics, and the names of the workloads that have any of them.
+
+    Where the address says none and the versions lack the main ones of their place, the first that they have.
+    """
+    columns = choice.columns.chosen
+    chosen = [pk for pk in measured.workloads if str(pk) in choice.workloads]
+
+    def having(wanted: Sequence[str]) -> list[str]:
+        among = chosen or measured.workloads
+        return workloads_measured(project, columns, wanted, among=among, threads=choice.threads)
+
+    wanted = asked or metrics.shown_at_first(measured.metrics)
+    if (found := having(wanted)) or asked:
+        return wanted, found
+    each = (([metric], having([metric])) for metric in metrics.in_order(measured.metrics))
+    return next((one for one in each if one[1]), (wanted, []))
 
 
 def _panels(
@@ -136,7 +151,7 @@ def _sections(
 
 
 def _summary(path: str, choice: Choice, table: ComparisonTable, ids: Mapping[str, str]) -> Matrix | None:
-    """The changes of all workloads by the first metric; a click leads to the charts of one."""
+    """The changes of the workloads by the first metric; a click leads to the charts of one."""
     workloads = {row.workload for row in table.rows}
     if not table.columns or len(workloads) < 2:
         return None

@@ -19,7 +19,7 @@ from benchdash.dashboard.charts.common import Figure
 from benchdash.dashboard.charts.compare import Line, Scale, Value
 from benchdash.dashboard.charts.curves import Look
 from benchdash.dashboard.commands import upload_command
-from benchdash.dashboard.compared import choosing, queries_of_api, tables_of
+from benchdash.dashboard.compared import choosing, chosen_workloads, queries_of_api, tables_of
 from benchdash.dashboard.curve_figures import FiguresTable, curve_of_line, figures_table
 from benchdash.dashboard.forms import compare_controls as controls
 from benchdash.dashboard.forms.compare import read_columns
@@ -119,7 +119,8 @@ def _compared(request: HttpRequest, page: ProjectPage, choice: CurvesChoice, bas
     asked = [metric for metric in known if metric in choice.metrics]
     counts = [count for count in measured.threads if count is not None]
     shown_first = metrics.shown_at_first(measured.metrics)
-    tables = _with_curves(tables_of(page.project, choice, base, measured, asked or shown_first))
+    workloads = chosen_workloads(choice, measured)
+    tables = _with_curves(tables_of(page.project, choice, base, workloads, asked or shown_first))
     called = names(chosen)
     lines = charts.lines(called, base=chosen.index(base), in_order=are_versions_in_order(chosen))
     shown = [table.metric for table in tables] or asked
