@@ -6,5 +6,8 @@ from django.urls import get_resolver
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "benchdash.settings")
 
 application = get_wsgi_application()
-# Loaded before the processes part, all views stand in memory that they share, and no request waits for them.
+
+# Loaded before the processes part: all views, and the compiled detector, which the gate of a commit asks.
+# They share this memory, and no request waits for it.
 _ = get_resolver().url_patterns
+import benchdash.regressions.detection.kernel  # noqa: E402, F401
