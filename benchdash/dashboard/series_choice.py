@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby
 from typing import Any, Final
 
@@ -64,6 +65,16 @@ _Identity = Mapping[str, str]
 
 
 @dataclass(frozen=True)
+class _Offered:
+    """What the series of a project are: each of their ``places`` once, which are all but workload and
+    threads, and the ``values`` of each facet.
+    """
+
+    places: Sequence[_Identity]
+    values: Mapping[str, set[str]]
+
+
+@dataclass(frozen=True)
 class Relaxation:
     """A part of a choice without which there would be something to show."""
 
@@ -92,12 +103,12 @@ def choose_series(project: Project, query: QueryDict) -> SeriesChoice:
     An address that chooses nothing gets what was measured last. Without a metric it is the main one of what
     was chosen. A constant number of statements.
     """
-    identities = _identities(project)
+    offered = _offered(project)
     by_id = _by_id(project, query)
     if by_id is None:
         asked = _asked(project, query)
         if not asked and query.get(_ANY_PLACE[0]) != _ANY_PLACE[1]:
-            asked = _newest_place(project, identities)
+            asked = _newest_place(project, offered.places)
         found = find_series(project).filter(_condition(asked))
         asked_metrics = _said(query, METRIC)
         measured = _measured(found)
@@ -109,10 +120,10 @@ def choose_series(project: Project, query: QueryDict) -> SeriesChoice:
         measured = _measured(find_series(project).filter(_condition(asked)))
     return SeriesChoice(
         series=_in_order(series),
-        filters=[*_filters(identities, asked), _metric_filter(measured, asked_metrics, metrics)],
+        filters=[*_filters(offered, asked), _metric_filter(measured, asked_metrics, metrics)],
         kept=_kept(by_id, asked),
-        has_any=bool(identities),
-        relaxations=[] if series else _relaxations(identities, asked, measured, asked_metrics),
+        has_any=bool(offered.places),
+        relaxations=[] if series else _relaxations(project, asked, measured, asked_metrics),
     )
 
 
@@ -159,7 +170,7 @@ def _said(query: QueryDict, name: str) -> set[str]:
     return {text for text in query.getlist(name) if text and "\0" not in text}
 
 
-def _newest_place(project: Project, identities: Sequence[_Identity]) -> Asked:
+def _newest_place(project: Project, places: Sequence[_Identity]) -> Asked:
     """The place measured last that has a history, and no more of it than tells it from others."""
     with connection.cursor() as cursor:
         cursor.execute(_NEWEST_PLACE, {"project": project.pk, "newest": _NEWEST_RUNS, "history": _A_HISTORY})
@@ -168,7 +179,7 @@ def _newest_place(project: Project, identities: Sequence[_Identity]) -> Asked:
         return {}
     facets = [_BY_NAME[name] for name in _PLACE]
     asked: dict[str, Collection[str]] = {}
-    left = list(identities)
+    left = list(places)
     for facet, text in zip(facets, map(_text, newest), strict=True):
         if len({identity[facet.name] for identity in left}) > 1:
             asked[facet.name] = {text}
@@ -226,6 +237,46 @@ def _fits(facet: Facet, values: Collection[str]) -> Q:
 # --- what there is ----------------------------------------------------------------------------------------
 
 
+# A row is a place, a workload or a thread count: a project has thousands of all three together.
+_OFFERED: Final = """
+    SELECT product.name, branch, line, build, hardware.name, configuration.name, counterpart,
+        workload.name, threads, kind
+    FROM (
+        SELECT product_id, branch, line, build, hardware_id, configuration_id, counterpart, workload_id,
+            threads, grouping(product_id, workload_id, threads) AS kind
+        FROM results_series WHERE project_id = %(project)s
+        GROUP BY GROUPING SETS (
+            (product_id, branch, line, build, hardware_id, configuration_id, counterpart),
+            (workload_id), (threads)
+        )
+    ) offered
+    LEFT JOIN results_product product ON product.id = offered.product_id
+    LEFT JOIN results_hardware hardware ON hardware.id = offered.hardware_id
+    LEFT JOIN results_configuration configuration ON configuration.id = offered.configuration_id
+    LEFT JOIN results_workload workload ON workload.id = offered.workload_id
+"""
+_OF_PLACE: Final = ("product", "branch", "line", "build", "hardware", "configuration", "counterpart")
+_IS_WORKLOAD, _IS_THREADS = 0b101, 0b110  # what is not grouped by
+
+
+def _offered(project: Project) -> _Offered:
+    with connection.cursor() as cursor:
+        cursor.execute(_OFFERED, {"project": project.pk})
+        found = cursor.fetchall()
+    places = []
+    values: dict[str, set[str]] = {facet.name: set() for facet in FACETS}
+    for *place, workload, threads, kind in found:
+        if kind == _IS_WORKLOAD:
+            values["workload"].add(_text(workload))
+        elif kind == _IS_THREADS:
+            values["threads"].add(_text(threads))
+        else:
+            places.append(dict(zip(_OF_PLACE, map(_text, place), strict=True)))
+    for name in _OF_PLACE:
+        values[name] = {place[name] for place in places}
+    return _Offered(places, values)
+
+
 def _identities(project: Project) -> list[_Identity]:
     """What the series of a project are, apart from their metrics, each once."""
     names = [facet.name for facet in FACETS]
@@ -239,10 +290,11 @@ def _measured(found: Any) -> dict[str, int]:
 
 
 def _relaxations(
-    identities: Sequence[_Identity], asked: Asked, measured: Collection[str], metrics: Collection[str]
+    project: Project, asked: Asked, measured: Collection[str], metrics: Collection[str]
 ) -> list[Relaxation]:
     if measured:
         return [Relaxation(METRIC, "metric", ", ".join(sorted(metrics)))]
+    identities = _identities(project)
     return [
         Relaxation(name, _BY_NAME[name].label.lower(), ", ".join(sorted(values)))
         for name, values in asked.items()
@@ -254,12 +306,12 @@ def _matches(identity: _Identity, asked: Asked, *, but: str) -> bool:
     return all(identity[name] in values for name, values in asked.items() if name != but)
 
 
-def _filters(identities: Sequence[_Identity], asked: Asked) -> list[Filter]:
+def _filters(offered: _Offered, asked: Asked) -> list[Filter]:
     """A chip for everything that leaves a choice."""
     chips = []
     for facet in FACETS:
         chosen = asked.get(facet.name, ())
-        values = {identity[facet.name] for identity in identities} | set(chosen)
+        values = offered.values[facet.name] | set(chosen)
         if len(values) > 1:
             options = [(text, _label(facet, text)) for text in sorted(values, key=_sort_key(facet))]
             chips.append(some_of(facet.name, facet.label, options, chosen))
@@ -292,10 +344,11 @@ def _sort_key(facet: Facet) -> Any:
     return lambda text: (text != NONE, _natural(text))
 
 
-def _natural(text: str) -> list[tuple[bool, int, str]]:
-    """``size=2`` before ``size=10``."""
+@lru_cache(maxsize=1000)
+def _natural(text: str) -> tuple[tuple[bool, int, str], ...]:
+    """``size=2`` before ``size=10``. Each workload is asked for with every thread count."""
     parts = _NUMBER.split(text.casefold())
-    return [(part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in parts]
+    return tuple((part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in parts)
 
 
 def _panel(series: Series) -> tuple[Any, ...]:

@@ -37,7 +37,7 @@ from benchdash.results.models import Run, Series
 from benchdash.results.queries import Point
 
 LINES_IN_ONE_CHART: Final = 6
-SMALL_CHARTS: Final = 60
+SMALL_CHARTS: Final = 24
 _ROWS: Final = 100
 _ROWS_OF_SEVERAL: Final = 20
 # Lines whose levels are this far apart would flatten each other.
