@@ -24,10 +24,12 @@ from benchdash.results.models import (
     Configuration,
     Hardware,
     Measurement,
+    ParameterCount,
     Product,
     Run,
     Series,
     ServerVersion,
+    SubjectCount,
     SurroundingsCount,
     VersionPlace,
     Workload,
@@ -264,7 +266,7 @@ def _repoint_all(model: type[Model], targets: Mapping[int, int]) -> None:
     Series stay behind: their measurements move, and what is left empty is deleted. Where versions were
     measured, and how many runs there are, the database notes itself.
     """
-    staying = (Series, VersionPlace, SurroundingsCount, WorkloadCount)
+    staying = (Series, VersionPlace, SurroundingsCount, WorkloadCount, SubjectCount, ParameterCount)
     for relation in model._meta.get_fields(include_hidden=True):
         if relation.auto_created and not relation.concrete and relation.related_model not in staying:
             _repoint(relation.related_model, relation.field.name, targets)  # type: ignore[union-attr,arg-type]

@@ -325,7 +325,7 @@ def _counted(model: type[models.Model], *, null: bool = False, db_index: bool = 
 
 
 class _RunCount(models.Model):
-    """So many runs of one kind, excluded ones too, and when the first and the last of them started.
+    """So many runs of one kind, and when the first and the last of them started.
 
     Triggers in the database keep it, in the transaction that writes runs. New runs add rows and change none,
     so that uploads never wait for each other: what is true of a kind is the sum of its rows. Now and then an
@@ -345,7 +345,7 @@ class _RunCount(models.Model):
 
 
 class SurroundingsCount(_RunCount):
-    """By what was measured, and what it was measured under."""
+    """By what was measured, and what it was measured under; excluded runs too."""
 
     product = _counted(Product)
     branch = models.CharField(max_length=200, blank=True)
@@ -356,8 +356,38 @@ class SurroundingsCount(_RunCount):
 
 
 class WorkloadCount(_RunCount):
+    """Excluded runs too."""
+
     workload = _counted(Workload)
     threads = models.PositiveIntegerField(null=True)
+
+
+class _SubjectCount(_RunCount):
+    """Of one version of a branch beside one counterpart; only runs that count."""
+
+    project = _counted(Project)
+    version = _counted(ServerVersion)
+    branch = models.CharField(max_length=200, blank=True)
+    counterpart = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        abstract = True
+        indexes = [models.Index(fields=["project", "version"], name="%(class)s_by_version")]
+
+
+class SubjectCount(_SubjectCount):
+    """By what it was measured under: what varies among its runs."""
+
+    hardware = _counted(Hardware)
+    environment = _counted(Environment, null=True)
+    configuration = _counted(Configuration)
+    content = _counted(ConfigurationContent, null=True)
+
+
+class ParameterCount(_SubjectCount):
+    """By the workloads that have parameters in their names, as ``protocol=text``."""
+
+    workload = _counted(Workload)
 
 
 class Series(models.Model):

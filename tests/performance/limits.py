@@ -87,10 +87,6 @@ LIMITS: Final = {
 
 # Large tables that requests still read whole because no index serves; an entry goes with its reason.
 READ_WHOLE: Final = {
-    # Whichever version has most values of the setting is the subject: looked for among all runs.
-    "sweep of a setting, 8 rows x 5 values": {"results_run"},
-    "page: one setting varied": {"results_run"},
-    "page: one setting varied, one workload": {"results_run"},
     # Which versions have a histogram at all.
     "page: latency of a workload, two versions": {"results_intervalsamples"},
     # How many uploads there are, up to ten thousand.

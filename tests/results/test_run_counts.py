@@ -7,16 +7,18 @@ from functools import partial
 
 import pytest
 from django.db import connection
-from django.db.models import Count, F, Max, Min, Sum
+from django.db.models import Count, F, Max, Min, Q, Sum
 
 from benchdash.accounts.access import Viewer
 from benchdash.results.corrections import exclude_run, merge, rename, restore_run
 from benchdash.results.models import (
     Configuration,
     Hardware,
+    ParameterCount,
     Product,
     Run,
     ServerVersion,
+    SubjectCount,
     SurroundingsCount,
     Workload,
     WorkloadCount,
@@ -31,6 +33,16 @@ BY = Viewer()
 KINDS = {
     SurroundingsCount: ("product", "branch", "hardware", "environment", "configuration", "content"),
     WorkloadCount: ("workload", "threads"),
+    SubjectCount: (
+        *("version", "branch", "counterpart"),
+        *("hardware", "environment", "configuration", "content"),
+    ),
+    ParameterCount: ("version", "branch", "counterpart", "workload"),
+}
+# What is not said counts all runs.
+WHICH = {
+    SubjectCount: Q(excluded_at=None),
+    ParameterCount: Q(excluded_at=None, workload__name__contains="="),
 }
 
 
@@ -41,7 +53,7 @@ def kept(counts):
 
 
 def counted(counts):
-    runs = Run.objects.annotate(product=F("version__product"))
+    runs = Run.objects.filter(WHICH.get(counts, Q())).annotate(product=F("version__product"))
     rows = runs.values_list("project", *KINDS[counts]).order_by()
     return by_kind(rows.annotate(Count("pk"), Min("started_at"), Max("started_at")))
 
@@ -77,10 +89,11 @@ class Chance:
                 version=draw.choice(["1.0", "1.1", "2.0"]),
                 branch=draw.choice(["", "main"]),
                 hardware=draw.choice(["box", "tower"]),
+                counterpart=draw.choice(["", "C 1.2"]),
                 configuration=draw.choice(["usual", "tuned"]),
                 settings=draw.choice([{}, {"a": "1"}, {"a": "2"}]),
                 environment=draw.choice([{}, {"kernel": "6.1"}]),
-                workload=draw.choice(["reads", "writes", "both"]),
+                workload=draw.choice(["reads", "writes", "reads of=a", "reads of=b"]),
                 threads=draw.choice([None, 1, 8]),
                 started_at=START + timedelta(hours=draw.randrange(5)),
             )
@@ -113,7 +126,7 @@ class Chance:
     def rename(self):
         model = self.draw.choice([Product, ServerVersion, Workload])
         if found := model.objects.filter(project=self.project).first():
-            rename(found, f"name {self.draw.random()}", by=BY)
+            rename(found, f"name{self.draw.choice([' ', ' of='])}{self.draw.random()}", by=BY)
 
     def fold(self):
         fold(self.project)

@@ -16,12 +16,11 @@ from benchdash.api.views.base import FORMAT, PROJECT, View
 from benchdash.api.views.comparison import row_as_json
 from benchdash.regressions.rows import Row, geometric_mean
 from benchdash.regressions.sweeps.conditions import Choice, Point, written
+from benchdash.regressions.sweeps.subjects import Subject, subjects
 from benchdash.regressions.sweeps.table import (
     Found,
-    Subject,
     SweepTable,
     find_sweep,
-    subjects,
     sweep_table,
 )
 from benchdash.results.versions import parse_version

@@ -26,17 +26,14 @@ from benchdash.dashboard.sweep_doubts import sweep_doubts
 from benchdash.dashboard.sweep_panels import Addresses, Look, sweep_panels
 from benchdash.regressions.sweeps import conditions
 from benchdash.regressions.sweeps.conditions import Point, Sweep
+from benchdash.regressions.sweeps.subjects import Subject, find_subject
+from benchdash.regressions.sweeps.subjects import subjects as subjects_of
 from benchdash.regressions.sweeps.table import (
     Found,
-    Subject,
     SweepTable,
-    find_subject,
     find_sweep,
     metrics_of,
     sweep_table,
-)
-from benchdash.regressions.sweeps.table import (
-    subjects as subjects_of,
 )
 from benchdash.regressions.sweeps.values import are_numbers
 from benchdash.results import metrics

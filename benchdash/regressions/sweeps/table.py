@@ -1,6 +1,5 @@
 """Sweeps of a project: what they can be made of, and the table of one, relative to a base value."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -10,20 +9,15 @@ from django.contrib.postgres.aggregates import ArrayAgg
 from django.contrib.postgres.fields import ArrayField
 from django.db.models import (
     Avg,
-    Case,
     Count,
-    Expression,
     F,
     Func,
     JSONField,
     Max,
-    Q,
     QuerySet,
     TextField,
     Value,
-    When,
 )
-from django.db.models.functions import Coalesce, Greatest
 
 from benchdash.accounts.models import Project
 from benchdash.regressions.cells import (
@@ -47,6 +41,7 @@ from benchdash.regressions.sweeps.conditions import (
     Group,
     Sweep,
 )
+from benchdash.regressions.sweeps.subjects import Subject
 from benchdash.results.models import (
     Configuration,
     ConfigurationContent,
@@ -56,29 +51,11 @@ from benchdash.results.models import (
     Series,
     Workload,
 )
-from benchdash.results.queries import MeasuredVersion, measured_versions
 from benchdash.results.readings import Direction
 from benchdash.results.versions import release_line
 
 MOST_VALUES: Final = 24
 _LONGEST_VALUE: Final = 300
-# What PostgreSQL takes for an id.
-_ID: Final = re.compile("[0-9]{1,18}")
-
-
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """What is measured in a sweep: one version of a branch (empty: a release) beside one counterpart."""
-
-    version: MeasuredVersion
-    branch: str
-    counterpart: str
-    runs: int
-
-    @property
-    def id(self) -> str:
-        """``12``, or ``12~branch~counterpart``."""
-        return "~".join([str(self.version.pk), self.branch, self.counterpart]).rstrip("~")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,70 +88,6 @@ class SweepTable:
     @property
     def direction(self) -> Direction:
         return self.rows[0].direction
-
-
-def subjects(project: Project, *, setting: str = "", most: int | None = None) -> list[Subject]:
-    """That first in which most was varied, then the one with the newest runs; two statements.
-
-    With a ``setting``, the key of a factor, that first in which it takes most values. ``most``: so many.
-    """
-    ways = ("contents", "configurations", "environments", "machines", "parameters")
-    asked = {"values_of_setting": Count(_told_by(Factor.of_key(setting)), distinct=True)} if setting else {}
-    by_variety = (
-        _counting(project)
-        .values("version", "branch", "counterpart")
-        .annotate(
-            contents=Count("content", distinct=True),
-            configurations=Count("configuration", distinct=True),
-            environments=Count("environment", distinct=True),
-            machines=Count("hardware", distinct=True),
-            parameters=Count("workload", distinct=True, filter=Q(workload__name__contains="=")),
-            newest=Max("started_at"),
-            runs=Count("pk"),
-            **asked,
-        )
-        .order_by(*(Greatest(way, 1).desc() for way in (*asked, *ways)), "-newest", "-version")
-    )
-    return _subjects(by_variety[:most])
-
-
-def find_subject(project: Project, identity: str) -> Subject | None:
-    """That of an id; None where no run of it counts. Two statements."""
-    version = identity.partition("~")[0]
-    if not _ID.fullmatch(version):
-        return None
-    of_version = _counting(project).filter(version=int(version)).order_by()
-    found = _subjects(of_version.values("version", "branch", "counterpart").annotate(runs=Count("pk")))
-    return next((one for one in found if one.id == identity), None)
-
-
-def _subjects(rows: Iterable[Mapping[str, Any]]) -> list[Subject]:
-    found = list(rows)
-    versions = measured_versions({one["version"] for one in found})
-    return [
-        Subject(versions[one["version"]], one["branch"], one["counterpart"], one["runs"]) for one in found
-    ]
-
-
-def _told_by(factor: Factor) -> Expression | F:
-    """What runs tell of a factor, to count; null where nothing."""
-    match factor.kind:
-        case "setting":
-            return _text_in("content__settings", factor.name)
-        case "option":
-            return _text_in("options", factor.name)
-        case "fact":
-            return Coalesce(
-                *(_text_in(one, factor.name) for one in ("environment__facts", "hardware__facts"))
-            )
-        case "parameter":
-            return Case(When(workload__name__contains=f" {factor.name}=", then="workload"))
-    return F("configuration" if factor == CONFIGURATION else "hardware")
-
-
-def _text_in(field: str, name: str) -> Func:
-    # Django's own way takes a number for an index, however large it is.
-    return Func(F(field), Value(name), function="jsonb_extract_path_text", output_field=TextField())
 
 
 def groups_of(project: Project, subject: Subject) -> list[Group]:

@@ -10,7 +10,10 @@ BEGIN
     IF pg_try_advisory_xact_lock_shared(hashtextextended('results of project', of_project)) THEN
         WITH folded AS (
             DELETE FROM {table} WHERE id IN (
-                SELECT id FROM {table} WHERE project_id = of_project FOR UPDATE SKIP LOCKED
+                SELECT id FROM {table} WHERE id IN (
+                    SELECT unnest(array_agg(id)) FROM {table} WHERE project_id = of_project
+                    GROUP BY {kind} HAVING count(*) > 1
+                ) FOR UPDATE SKIP LOCKED
             ) RETURNING *
         )
         INSERT INTO {table} ({kind}, runs, first_run_at, last_run_at)
@@ -24,7 +27,7 @@ DECLARE
 BEGIN
     INSERT INTO {table} ({kind}, runs, first_run_at, last_run_at)
     SELECT {kind}, count(*), min(started_at), max(started_at)
-    FROM (SELECT {kind_of_run}, started_at FROM more) one GROUP BY {kind};
+    FROM (SELECT {kind_of_run}, started_at FROM more WHERE {which}) one GROUP BY {kind};
     GET DIAGNOSTICS added = ROW_COUNT;
     IF random() * 500 < added THEN
         PERFORM {table}_fold(project_id) FROM (SELECT DISTINCT project_id FROM more) project;
@@ -41,7 +44,7 @@ BEGIN
     FROM (SELECT DISTINCT project_id FROM gone ORDER BY 1) project;
     FOR less IN
         SELECT {kind}, count(*) AS runs, min(started_at) AS first_run_at, max(started_at) AS last_run_at
-        FROM (SELECT {kind_of_run}, started_at FROM gone) one GROUP BY {kind}
+        FROM (SELECT {kind_of_run}, started_at FROM gone WHERE {which}) one GROUP BY {kind}
     LOOP
         WITH found AS (DELETE FROM {table} one WHERE {same_kind} RETURNING *)
         SELECT sum(runs) - less.runs AS runs, min(first_run_at) AS first_run_at,
@@ -50,7 +53,7 @@ BEGIN
         CONTINUE WHEN kept.runs = 0;
         IF less.first_run_at = kept.first_run_at OR less.last_run_at = kept.last_run_at THEN
             SELECT kept.runs, min(started_at) AS first_run_at, max(started_at) AS last_run_at INTO kept
-            FROM (SELECT {kind_of_run}, started_at FROM results_run) one WHERE {same_kind};
+            FROM (SELECT {kind_of_run}, started_at FROM results_run WHERE {which}) one WHERE {same_kind};
         END IF;
         INSERT INTO {table} ({kind}, runs, first_run_at, last_run_at)
         VALUES ({this_kind}, kept.runs, kept.first_run_at, kept.last_run_at);
@@ -69,7 +72,7 @@ CREATE TRIGGER {table}_of_deleted_runs AFTER DELETE ON results_run
 
 INSERT INTO {table} ({kind}, runs, first_run_at, last_run_at)
 SELECT {kind}, count(*), min(started_at), max(started_at)
-FROM (SELECT {kind_of_run}, started_at FROM results_run) one GROUP BY {kind};
+FROM (SELECT {kind_of_run}, started_at FROM results_run WHERE {which}) one GROUP BY {kind};
 """
 BACKWARD_OF_RUNS = """
 DROP TRIGGER {table}_of_new_runs ON results_run;
@@ -82,6 +85,7 @@ DROP FUNCTION {table}_fold;
 """
 SURROUNDINGS = {
     "table": "results_surroundingscount",
+    "which": "true",
     "kind": "project_id, product_id, branch, hardware_id, environment_id, configuration_id, content_id",
     "kind_of_run": """
         project_id, (SELECT product_id FROM results_serverversion WHERE id = version_id) AS product_id,
@@ -100,6 +104,7 @@ SURROUNDINGS = {
 }
 WORKLOADS = {
     "table": "results_workloadcount",
+    "which": "true",
     "kind": "project_id, workload_id, threads",
     "kind_of_run": "project_id, workload_id, threads",
     "this_kind": "less.project_id, less.workload_id, less.threads",

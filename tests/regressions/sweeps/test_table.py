@@ -8,12 +8,11 @@ from django.test.utils import CaptureQueriesContext
 
 from benchdash.accounts.access import Viewer
 from benchdash.regressions.sweeps.conditions import Factor, find_choice
+from benchdash.regressions.sweeps.subjects import find_subject, subjects
 from benchdash.regressions.sweeps.table import (
-    find_subject,
     find_sweep,
     groups_of,
     metrics_of,
-    subjects,
     sweep_table,
 )
 from benchdash.results.corrections import exclude_run
