@@ -1,6 +1,5 @@
 """Many files at once, a folder or an archive: a constant number of statements for a batch of them."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,6 +10,7 @@ from django.utils import timezone
 
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project
+from benchdash.database.json_text import json_text
 from benchdash.results.records import RunRecord
 from benchdash.results.services import Recorded, RecordError, record_new_uploads
 from benchdash.results.stability import Rule
@@ -199,7 +199,7 @@ _INSERT = f"""
 def _insert(uploads: Sequence[Upload]) -> None:
     rows = [{name: getattr(upload, name) for name in _COLUMNS} for upload in uploads]
     with connection.cursor() as cursor:
-        cursor.execute(_INSERT, {"uploads": json.dumps(rows, default=str)})
+        cursor.execute(_INSERT, {"uploads": json_text(rows)})
         ids = {(raw_id, digest): pk for raw_id, digest, pk in cursor.fetchall()}
     for upload in uploads:
         upload.pk = ids[upload.raw_id, upload.metadata_digest]

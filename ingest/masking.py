@@ -5,6 +5,7 @@ Too much is masked rather than too little: a masked setting costs a look into th
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 MASK = "***"
@@ -26,12 +27,20 @@ _COMPOUND_KEY = re.compile(
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 
+_LONGEST_REMEMBERED = 100
+
+
 def names_a_secret(name: str) -> bool:
     """Whether the value of an option, setting or variable of this name is to be masked.
 
     ``mysql-password``, ``-Djavax.net.ssl.keyStorePassword``, ``PGPASSWORD``, ``api_key``: yes;
     ``password_encryption``, ``key_buffer_size``, ``primary_key``: no.
     """
+    # All runs of a file have the same names; a long one would only fill the memory.
+    return _remembered(name) if len(name) <= _LONGEST_REMEMBERED else _names_a_secret(name)
+
+
+def _names_a_secret(name: str) -> bool:
     parts = [part.lower() for part in _PARTS.findall(name.lstrip("-").removeprefix("D"))]
     if "_".join(parts) in _HARMLESS:
         return False
@@ -48,6 +57,9 @@ def names_a_secret(name: str) -> bool:
         or _SHORT_COMPOUND.fullmatch(last) is not None
         or _COMPOUND_KEY.fullmatch(last) is not None
     )
+
+
+_remembered = lru_cache(maxsize=1000)(_names_a_secret)
 
 
 def mask_text(text: str) -> str:

@@ -33,28 +33,28 @@ class RunSummary:
 def recorded_summaries(recorded: Recorded) -> list[RunSummary]:
     """As run_summaries, of what this transaction has recorded of one upload."""
     rows = sorted(
-        zip(recorded.runs, recorded.places, recorded.readings, strict=True),
+        zip(recorded.run_ids, recorded.places, recorded.records, strict=True),
         key=lambda row: (
             row[1].workload.name,
             row[1].product.name,
             row[1].version.sort_key,
-            row[0].threads is None,
-            row[0].threads,
-            row[0].pk,
+            row[2].threads is None,
+            row[2].threads,
+            row[0],
         ),
     )
     return [
         RunSummary(
-            id=run.pk,
-            key=run.key,
+            id=run_id,
+            key=record.key,
             product=place.product.name,
             version=place.version.version,
             hardware=place.hardware.name,
             workload=place.workload.name,
-            threads=run.threads,
-            readings=readings,
+            threads=record.threads,
+            readings=len(record.readings),
         )
-        for run, place, readings in rows
+        for run_id, place, record in rows
     ]
 
 

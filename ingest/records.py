@@ -69,7 +69,8 @@ def decide(
     if errors := list(decision.missing(report.runs)):
         raise FieldsError(errors)
     tables = _tables(report)
-    records = tuple(decision.record(run, report.facts, tables.get(run.key, ())) for run in report.runs)
+    facts = mask_settings(report.facts)
+    records = tuple(decision.record(run, facts, tables.get(run.key, ())) for run in report.runs)
     warnings = [
         *map(mask_text, report.warnings),
         *meta.warnings,
@@ -96,6 +97,7 @@ class _Decision:
     def record(
         self, run: ParsedRun, facts: Mapping[str, Fact], samples: tuple[SampleTable, ...]
     ) -> RunRecord:
+        """``facts`` are those of the file, masked."""
         started_at = self._value(run, "started_at")
         content = self.content.switched({**self.meta.switches, **run.settings})
         options = mask_settings({**run.options, **self.meta.options, **self.metadata.options})
@@ -129,7 +131,7 @@ class _Decision:
                 *self._stability(run, samples, options),
             ),
             options={name: value for name, value in options.items() if name not in measured},
-            facts=mask_settings(facts) | self.meta.facts | measured,
+            facts={**facts, **self.meta.facts, **measured},
             tags=self._tags(),
             notes=self._said("notes") or "",
             warnings=tuple(self._run_warnings(run)),

@@ -83,7 +83,9 @@ def make_runs(records, *, project=None, upload=None, quiet=False) -> list[Run]:
     upload = upload or make_upload(project)
     if len(records) > 1:
         records = [replace(r, key=r.key or str(i)) for i, r in enumerate(records, 1)]
-    return record_runs(project, upload_id=upload.pk, records=records, quiet=quiet).runs
+    run_ids = record_runs(project, upload_id=upload.pk, records=records, quiet=quiet).run_ids
+    runs = Run.objects.select_related("project").in_bulk(run_ids)
+    return [runs[run_id] for run_id in run_ids]
 
 
 def make_series(

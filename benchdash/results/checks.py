@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import Model
 
 from benchdash.results.models import Configuration, Hardware, Product, Run, Series, ServerVersion, Workload
-from benchdash.results.readings import DERIVED, HIGHER, LOWER, Reading
+from benchdash.results.readings import DERIVED, HIGHER, LOWER, Direction, Reading
 from benchdash.results.records import RunRecord, SampleTable
 from benchdash.results.versions import parse_version
 
@@ -20,6 +20,10 @@ _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 _COMMIT = re.compile(r"[0-9a-fA-F]{7,40}")
 
 
+# Of a reading: its metric, unit, direction and printed unit, of which the runs of a file have few.
+_Named = tuple[str, str, Direction, str]
+
+
 class RecordError(Exception):
     """Records that cannot be stored, with a sentence for the person who sent them."""
 
@@ -27,16 +31,17 @@ class RecordError(Exception):
 def check_records(records: Sequence[RunRecord]) -> None:
     """Raises RecordError for the first thing that the history could not hold."""
     keys: set[str] = set()
+    in_order: set[_Named] = set()
     for record in records:
         if record.key in keys:
             raise RecordError(f"two runs of this file have the same key {record.key!r}")
         keys.add(record.key)
-        for trouble in _troubles(record):
+        for trouble in _troubles(record, in_order):
             raise RecordError(f"run {record.key!r}: {trouble}" if record.key else trouble)
 
 
-def _troubles(record: RunRecord) -> Iterator[str]:
-    """Sentences, the first of which is told."""
+def _troubles(record: RunRecord, in_order: set[_Named]) -> Iterator[str]:
+    """Sentences, the first of which is told. ``in_order`` holds what was found to be so in other records."""
     for name, text, longest in _names(record):
         yield from _text_troubles(name, text, longest=longest)
     for name in ("product", "hardware", "workload", "configuration"):
@@ -60,7 +65,7 @@ def _troubles(record: RunRecord) -> Iterator[str]:
             yield f"{name} says no time zone"
     if record.duration_s is not None and not math.isfinite(record.duration_s):
         yield f"the duration is {record.duration_s}, which is not a finite number"
-    yield from _reading_troubles(record.readings)
+    yield from _reading_troubles(record.readings, in_order)
     yield from _sample_troubles(record.samples)
 
 
@@ -105,24 +110,32 @@ def _facts_troubles(name: str, facts: Any) -> Iterator[str]:
         yield f"{name} is {facts}, which is not a finite number"
 
 
-def _reading_troubles(readings: Iterable[Reading]) -> Iterator[str]:
+def _reading_troubles(readings: Iterable[Reading], in_order: set[_Named]) -> Iterator[str]:
     metrics: set[str] = set()
-    for reading in readings:
-        if not reading.metric.strip():
-            yield "a reading has no metric"
-        if reading.metric in metrics:
-            yield f"the metric '{reading.metric}' stands twice in one run"
-        metrics.add(reading.metric)
-        if reading.metric in DERIVED:
-            yield f"the metric '{reading.metric}' is computed of the others and cannot be sent"
-        yield from _text_troubles("metric", reading.metric, longest=_longest(Series, "metric"))
-        yield from _text_troubles("unit", reading.unit, longest=_longest(Series, "unit"))
-        yield from _text_troubles("unit", reading.printed_unit, longest=_longest(Series, "printed_unit"))
-        if reading.direction not in (HIGHER, LOWER):
-            yield f"the direction of '{reading.metric}' is neither 'higher' nor 'lower'"
-        for number in (reading.value, reading.low, reading.high):
+    for metric, value, unit, direction, low, high, printed_unit in readings:
+        named = (metric, unit, direction, printed_unit)
+        if named not in in_order:
+            yield from _naming_troubles(named)
+            in_order.add(named)
+        if metric in metrics:
+            yield f"the metric '{metric}' stands twice in one run"
+        metrics.add(metric)
+        for number in (value, low, high):
             if number is not None and not math.isfinite(number):
-                yield f"'{reading.metric}' is {number}, which is not a finite number"
+                yield f"'{metric}' is {number}, which is not a finite number"
+
+
+def _naming_troubles(named: _Named) -> Iterator[str]:
+    metric, unit, direction, printed_unit = named
+    if not metric.strip():
+        yield "a reading has no metric"
+    if metric in DERIVED:
+        yield f"the metric '{metric}' is computed of the others and cannot be sent"
+    yield from _text_troubles("metric", metric, longest=_longest(Series, "metric"))
+    yield from _text_troubles("unit", unit, longest=_longest(Series, "unit"))
+    yield from _text_troubles("unit", printed_unit, longest=_longest(Series, "printed_unit"))
+    if direction not in (HIGHER, LOWER):
+        yield f"the direction of '{metric}' is neither 'higher' nor 'lower'"
 
 
 def _sample_troubles(samples: Iterable[SampleTable]) -> Iterator[str]:

@@ -1,8 +1,7 @@
 """Metrics, their units and directions, and the plain value that a format hands over."""
 
 import re
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Direction = Literal["higher", "lower"]
 
@@ -64,8 +63,7 @@ _LATENCY = re.compile(r"latency_(min|avg|max|sum|stddev|p\d{1,3}(_\d+)?)")
 _OF_INTERVALS = re.compile(r"(?P<metric>\w+)_(?P<what>worst|variation)")
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """One number that a format found in a file, in the normalised unit of its metric.
 
     ``low`` and ``high`` are the interval that the tool itself prints (JMH's 99.9 % interval), in the same

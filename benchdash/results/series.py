@@ -103,7 +103,7 @@ _FIND = """
 
 def _find(
     project: Project, wanted: Sequence[tuple[Identity, Reading]]
-) -> Mapping[Identity, Mapping[str, StoredSeries]]:
+) -> Mapping[tuple[Any, ...], Mapping[str, StoredSeries]]:
     """By identity and metric."""
     identities = {identity for identity, _ in wanted}
     parameters: dict[str, Any] = {
@@ -111,11 +111,12 @@ def _find(
         for name in ("workload_id", "product_id", "hardware_id", "threads", "branch", "line")
     }
     metrics = list({reading.metric for _, reading in wanted})
-    found: dict[Identity, dict[str, StoredSeries]] = defaultdict(dict)
+    found: dict[tuple[Any, ...], dict[str, StoredSeries]] = defaultdict(dict)
     with connection.cursor() as cursor:
         cursor.execute(_FIND, {**parameters, "project": project.pk, "metric": metrics})
         for row in cursor.fetchall():
-            found[Identity._make(row[:9])][row[9]] = StoredSeries._make(row[10:])
+            # A plain tuple finds what an identity finds, and is made in less time.
+            found[row[:9]][row[9]] = StoredSeries._make(row[10:])
     return found
 
 

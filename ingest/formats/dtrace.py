@@ -7,7 +7,7 @@ the script divides them, and only the key can say so.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from benchdash.results.readings import Reading, reading
 from ingest.formats.entries import shortened
@@ -135,7 +135,7 @@ def _tables(lines: Sequence[str]) -> Iterator[_Table]:
 def _total(table: _Table) -> Reading:
     """``select.total_events``."""
     metric = ".".join(filter(None, [table.name.replace(" ", "_"), "total_events"]))
-    return replace(reading("total_events", table.total), metric=metric)
+    return reading("total_events", table.total)._replace(metric=metric)
 
 
 def _histogram(table: _Table) -> Intervals:

@@ -60,7 +60,13 @@ PERCENTILE_UNSAID = (
 )
 
 
-def hold_a_report(lines: Iterable[str]) -> bool:
+def hold_a_report(head: bytes) -> bool:
+    """Whether the beginning of a file has an object of either kind."""
+    if not any(
+        all(b'"%s"' % name.encode() in head for name in names) for names in (_OF_REPORT_JSON, _OF_A_HOOK)
+    ):
+        return False
+    lines = head.decode("utf-8", "replace").splitlines()
     return any(
         _keys_are_sysbenchs(_loose_keys(piece.text)) for piece in _pieces(lines) if piece.kind == "object"
     )

@@ -96,7 +96,7 @@ class Metric:
         if not math.isfinite(normalised):
             raise FormatError(f"the number {value:g} is too large", line)
         normal = reading(self.name, normalised)
-        return replace(normal, printed_unit=self.printed_unit) if self.printed_unit else normal
+        return normal._replace(printed_unit=self.printed_unit) if self.printed_unit else normal
 
     def accepts(self, unit: str) -> bool:
         """Whether numbers of this metric can be printed in a unit: ``us``, ``queries/second``, ``1/s``."""

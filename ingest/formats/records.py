@@ -214,8 +214,9 @@ class _Row:
         return None if _is_empty(cell) else cell
 
     def readings(self) -> tuple[Reading, ...]:
+        unit = self.text("unit")
         cells = [
-            (self._in_its_unit(metric), cell)
+            (metric if unit is None else self._in_its_unit(metric, unit), cell)
             for name, metric in self.columns.metrics.items()
             if (cell := self._cell(name)) is not None
         ]
@@ -223,11 +224,10 @@ class _Row:
             cells.append((self._named_metric(), value))
         return tuple(metric.reading(self._most_exact(metric, cell), self.line) for metric, cell in cells)
 
-    def _in_its_unit(self, metric: Metric) -> Metric:
+    def _in_its_unit(self, metric: Metric, unit: str) -> Metric:
         """The metric in the unit that the record names; of several metrics those that can have it do."""
-        unit = self.text("unit")
         others = self.columns.metrics.values()
-        if unit is None or (not metric.accepts(unit) and any(other.accepts(unit) for other in others)):
+        if not metric.accepts(unit) and any(other.accepts(unit) for other in others):
             return metric
         return metric.in_unit(unit, self.line)
 
@@ -244,8 +244,10 @@ class _Row:
     def _most_exact(self, metric: Metric, cell: str | float) -> float:
         """The number of the cell, or count over seconds where that rounds to it and so has more digits."""
         printed = number(cell, self.line)
+        if metric.name not in _COUNTED_RATES:
+            return printed
         count, seconds = self._number("count"), self._number("seconds")
-        if metric.name not in _COUNTED_RATES or count is None or not seconds:
+        if count is None or not seconds:
             return printed
         rounding = 0.5 * 10.0 ** -decimals(cell)
         rate = count / seconds

@@ -14,9 +14,7 @@ _MOST_WARNINGS = 20
 
 
 def recognise(head: bytes) -> bool:
-    if b"{" not in head or sysbench.recognise(head):
-        return False
-    return hold_a_report(head.decode("utf-8", "replace").splitlines())
+    return hold_a_report(head) and not sysbench.recognise(head)
 
 
 def parse(source: Source) -> ParsedReport:
