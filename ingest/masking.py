@@ -64,8 +64,8 @@ _remembered = lru_cache(maxsize=1000)(_names_a_secret)
 
 def mask_text(text: str) -> str:
     """The text with every secret in it replaced: in options, settings, URLs, JVM arguments, SQL."""
-    if _ONE_WORD.fullmatch(text) and "bd_" not in text:
-        return text
+    if _PLAIN_WORD.fullmatch(text) and "bd_" not in text:
+        return _mask_named_values(text) if "=" in text else text
     text = _WORD_WITH_URL.sub(_without_user_info, text)
     for pattern, replacement in _WHOLE_PATTERNS:
         text = pattern.sub(replacement, text)
@@ -118,8 +118,8 @@ def _mask_setting(name: str, value: Any) -> Any:
 
 _QUOTED = r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.|\'\')*\''
 
-# Most names are one. No secret stands in it unless it is a token of our own.
-_ONE_WORD = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_.-]*")
+# Most names and keys are one. The only secrets in it are tokens of our own and values behind their names.
+_PLAIN_WORD = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_./=-]*")
 _WORD_WITH_URL = re.compile(r"[^\s\"]+")
 
 

@@ -1,6 +1,7 @@
 """Metrics, their units and directions, and the plain value that a format hands over."""
 
 import re
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 Direction = Literal["higher", "lower"]
@@ -99,12 +100,18 @@ def reading(metric: str, value: float) -> Reading:
 
     Raises KeyError for any other name.
     """
-    if metric not in _KNOWN and _LATENCY.fullmatch(metric):
-        return Reading(metric, value, "ms", LOWER)
-    if metric not in _KNOWN and (found := of_intervals(metric)):
-        return Reading(metric, value, *(_KNOWN[found[0]] if found[1] == "worst" else ("%", LOWER)))
-    unit, direction = _KNOWN[metric]
+    unit, direction = _KNOWN.get(metric) or _said_by_name(metric)
     return Reading(metric, value, unit, direction)
+
+
+@lru_cache(maxsize=1000)
+def _said_by_name(metric: str) -> tuple[str, Direction]:
+    """Raises KeyError."""
+    if _LATENCY.fullmatch(metric):
+        return "ms", LOWER
+    if found := of_intervals(metric):
+        return _KNOWN[found[0]] if found[1] == "worst" else ("%", LOWER)
+    raise KeyError(metric)
 
 
 def percentile_metric(percentile: float) -> str:

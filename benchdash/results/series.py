@@ -60,8 +60,14 @@ def line_of(branch: str, product: str, version: str) -> str:
     return "" if branch else release_line(product, version)
 
 
-def series_for(project: Project, wanted: Sequence[tuple[Identity, Reading]]) -> list[StoredSeries]:
-    """The series of each reading of a run, in their order; those that do not exist are made.
+Wanted = Sequence[tuple[Identity, Sequence[Reading]]]
+"""The readings of runs, with what their series share."""
+ByIdentity = Mapping[tuple[Any, ...], Mapping[str, StoredSeries]]
+"""Series by their identity and their metric."""
+
+
+def series_for(project: Project, wanted: Wanted) -> ByIdentity:
+    """The series of all these readings; those that do not exist are made.
 
     At most three statements. New series are made in the order of their identities, so that two uploads that
     bring the same ones wait for each other and never deadlock.
@@ -69,7 +75,8 @@ def series_for(project: Project, wanted: Sequence[tuple[Identity, Reading]]) -> 
     found = _find(project, wanted)
     missing = {
         (identity, reading.metric): reading
-        for identity, reading in wanted
+        for identity, readings in wanted
+        for reading in readings
         if reading.metric not in found.get(identity, ())
     }
     if missing:
@@ -86,7 +93,7 @@ def series_for(project: Project, wanted: Sequence[tuple[Identity, Reading]]) -> 
         ]
         Series.objects.bulk_create(new, ignore_conflicts=True)
         found = _find(project, wanted)
-    return [found[identity][reading.metric] for identity, reading in wanted]
+    return found
 
 
 # By the head of the unique index; a few series beside those that are wanted come with them.
@@ -101,16 +108,13 @@ _FIND = """
 """
 
 
-def _find(
-    project: Project, wanted: Sequence[tuple[Identity, Reading]]
-) -> Mapping[tuple[Any, ...], Mapping[str, StoredSeries]]:
-    """By identity and metric."""
+def _find(project: Project, wanted: Wanted) -> ByIdentity:
     identities = {identity for identity, _ in wanted}
     parameters: dict[str, Any] = {
         name: list({getattr(identity, name) for identity in identities} - {None})
         for name in ("workload_id", "product_id", "hardware_id", "threads", "branch", "line")
     }
-    metrics = list({reading.metric for _, reading in wanted})
+    metrics = list({reading.metric for _, readings in wanted for reading in readings})
     found: dict[tuple[Any, ...], dict[str, StoredSeries]] = defaultdict(dict)
     with connection.cursor() as cursor:
         cursor.execute(_FIND, {**parameters, "project": project.pk, "metric": metrics})

@@ -424,18 +424,19 @@ def _measure(project: Project, read: _Read, *, anew: bool, left: set[int], quiet
 
     Without ``anew`` nothing was measured in these runs before.
     """
-    readings = [(run_id, identity, reading) for run_id, identity, of_run in read for reading in of_run]
-    series = series_for(project, [(identity, reading) for _, identity, reading in readings])
+    series = series_for(project, [(identity, readings) for _, identity, readings in read])
     measured = [
-        (of_reading, run_id, reading)
-        for of_reading, (run_id, _, reading) in zip(series, readings, strict=True)
+        (of_run[reading.metric], run_id, reading)
+        for run_id, identity, readings in read
+        for of_run in [series.get(identity, {})]
+        for reading in readings
     ]
     adopt_or_refuse_units(measured)
     rows = sorted([(one.pk, run_id, r.value, r.low, r.high) for one, run_id, r in measured])
     gone = _delete_measurements([run_id for run_id, _, _ in read], stay=rows) if anew else set()
     if rows:
         _write_measurements(rows, anew=anew, quiet=quiet)
-    _settle(left=(left | gone) - {one.pk for one in series}, quiet=quiet)
+    _settle(left=(left | gone) - {row[0] for row in rows}, quiet=quiet)
 
 
 def _delete_measurements(run_ids: Collection[int], *, stay: Sequence[_Row]) -> set[int]:

@@ -80,7 +80,7 @@ def check_runs(found, expected):
         values = fields(run) | {"metrics": [reading.metric for reading in run.readings]}
         values["options"] = dict(run.options)
         assert len(set(values["metrics"])) == len(run.readings), f"a metric twice in run {run.key!r}"
-        readings = {reading.metric: fields(reading) for reading in run.readings}
+        readings = {reading.metric: reading._asdict() for reading in run.readings}
         for metric, value in wanted.get("readings", {}).items():
             assert metric in readings, f"run {run.key!r} has no {metric}, only {', '.join(readings)}"
             wanted_reading = value if isinstance(value, dict) else {"value": value}
