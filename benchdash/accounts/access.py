@@ -9,6 +9,7 @@ from django.db.models import Q, QuerySet
 
 from benchdash.accounts.models import Membership, Project, Role, Scope, Token, User
 from benchdash.database.one_row import one_row
+from benchdash.database.written import Given, written
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
@@ -50,6 +51,13 @@ class Viewer:
         if self.user:
             visible |= Q(pk__in=self.user.memberships.values("project"))
         return Project.objects.filter(visible)
+
+    def projects_by_name(self) -> list[Project]:
+        """All of ``projects``, as every page names them."""
+        if self.user and self.user.is_superuser:
+            return _all_projects()
+        member = self.token.project_id if self.token and self._token_reads else None
+        return _visible_projects(member=member, user=self.user.pk if self.user else None)
 
     def member_project_ids(self) -> frozenset[int]:
         """Of the projects of which ``is_member`` is true."""
@@ -106,6 +114,22 @@ class Viewer:
             membership = one_row(Membership, "project_id = %s AND user_id = %s", [project.pk, self.user.pk])
             self._roles[project.pk] = membership.role if membership else ""
         return self._roles.get(project.pk, "")
+
+
+@written
+def _all_projects() -> QuerySet[Project]:
+    return Project.objects.order_by("name", "pk")
+
+
+@written
+def _visible_projects() -> QuerySet[Project]:
+    memberships = Membership.objects.filter(user=Given("user"))
+    visible = (
+        Q(visibility=Project.Visibility.PUBLIC)
+        | Q(pk=Given("member"))
+        | Q(pk__in=memberships.values("project"))
+    )
+    return Project.objects.filter(visible).order_by("name", "pk")
 
 
 NOBODY = Viewer()

@@ -88,7 +88,7 @@ def project_page(
 
 def _page(viewer: Viewer, slug: str) -> ProjectPage:
     """Raises NotVisible. The bar names all projects, so that the one is found among them."""
-    projects = list(viewer.projects())
+    projects = viewer.projects_by_name()
     for project in projects:
         if project.slug == slug:
             return ProjectPage(project, viewer, projects)
