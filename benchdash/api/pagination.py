@@ -28,14 +28,19 @@ class Pages(BasePagination):
     _next: str | None = None
 
     def paginate_queryset(self, queryset: Any, request: Request, view: APIView | None = None) -> list[Any]:
-        order: Sequence[str] = getattr(view, "order", ("pk",))
-        limit = _limit(request)
-        salt = f"cursor of {request.path}"
+        order, limit = _order(view), self.limit(request)
         if cursor := parameters.text(request, "cursor"):
-            queryset = queryset.filter(_behind(_opened(cursor, salt), order))
-        rows = list(queryset.order_by(*order)[: limit + 1])
+            queryset = queryset.filter(_behind(_opened(cursor, _salt(request)), order))
+        return self.page(list(queryset.order_by(*order)[: limit + 1]), limit, request, view)
+
+    def limit(self, request: Request) -> int:
+        value = parameters.text(request, "limit")
+        return min(parameters.integer("limit", value, least=1), MOST) if value else USUAL_LIMIT
+
+    def page(self, rows: list[Any], limit: int, request: Request, view: APIView | None) -> list[Any]:
+        """So many of the rows, which are one more where another page follows."""
         if len(rows) > limit:
-            cursor = signing.dumps(_values(rows[limit - 1], order), salt=salt)
+            cursor = signing.dumps(_values(rows[limit - 1], _order(view)), salt=_salt(request))
             self._next = replace_query_param(
                 f"{settings.SITE_URL}{request.get_full_path()}", "cursor", cursor
             )
@@ -71,9 +76,13 @@ def _parameter(name: str, about: str, schema: dict[str, Any]) -> dict[str, Any]:
     return {"name": name, "in": "query", "required": False, "description": about, "schema": schema}
 
 
-def _limit(request: Request) -> int:
-    value = parameters.text(request, "limit")
-    return min(parameters.integer("limit", value, least=1), MOST) if value else USUAL_LIMIT
+def _order(view: APIView | None) -> Sequence[str]:
+    order: Sequence[str] = getattr(view, "order", ("pk",))
+    return order
+
+
+def _salt(request: Request) -> str:
+    return f"cursor of {request.path}"
 
 
 def _opened(cursor: str, salt: str) -> list[Any]:

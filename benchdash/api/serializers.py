@@ -76,7 +76,7 @@ class _NamedSerializer(QuickSerializer[Any]):
     """``aliases`` are old names, by which uploads still find the thing."""
 
     project = serializers.CharField(source="project.slug", read_only=True)
-    aliases: Any = serializers.SlugRelatedField(slug_field="name", many=True, read_only=True)
+    aliases: Any = serializers.ListField(source="old_names", child=serializers.CharField(), read_only=True)
 
 
 class ProductSerializer(_NamedSerializer):

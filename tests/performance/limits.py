@@ -14,7 +14,7 @@ class Limit(NamedTuple):
 
 
 LIMITS: Final = {
-    "small JSON: the products": Limit(4, 0.3, 0.3),
+    "small JSON: the products": Limit(3, 0.3, 0.3),
     "history of 730 nights": Limit(5, 75.8, 33.1),
     "history of 1,000 points": Limit(5, 103.9, 44.3),
     "history of 5,000 points": Limit(5, 517, 216),
@@ -34,10 +34,10 @@ LIMITS: Final = {
     "incidents": Limit(4, 50.1, 3.2),
     "an incident": Limit(6, 1.2, 0.8),
     "projects": Limit(3, 0.5, 0.5),
-    "versions": Limit(4, 9.1, 1.3),
-    "hardware": Limit(4, 0.4, 0.4),
-    "configurations": Limit(4, 0.6, 0.6),
-    "workloads": Limit(4, 4.6, 0.8),
+    "versions": Limit(3, 9.1, 1.3),
+    "hardware": Limit(3, 0.4, 0.4),
+    "configurations": Limit(3, 0.6, 0.6),
+    "workloads": Limit(3, 4.6, 0.8),
     "uploads": Limit(4, 27.7, 3.9),
     "an upload": Limit(7, 8.8, 1.3),
     "articles": Limit(3, 5.4, 0.9),

@@ -28,6 +28,7 @@ from benchdash.accounts.models import Project, Scope
 from benchdash.api import parameters
 from benchdash.api.pagination import Pages
 from benchdash.api.parameters import Filter, Filters
+from benchdash.database.written import Given, written
 from benchdash.results.corrections import CorrectionError, Effect
 from ingest.throttling import AnonymousThrottle
 
@@ -151,7 +152,28 @@ class RowsView(View, ListModelMixin, RetrieveModelMixin, GenericViewSet[Any]):
         return super().get_queryset().filter(condition)
 
 
-class CorrectableView(RowsView):
+class CommonListView(RowsView):
+    """A list of which most ask for the first rows of a project. Its ``queryset`` prefetches nothing."""
+
+    def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        slug = parameters.text(request, "project")
+        if not slug or not request.query_params.keys() <= {"project", "limit"}:
+            return super().list(request, *args, **kwargs)
+        pages = Pages()
+        limit = pages.limit(request)
+        rows = _first_of_project(type(self), limit + 1, project=self.project(slug).pk)
+        shown = pages.page(rows, limit, request, self)
+        return pages.get_paginated_response(self.get_serializer(shown, many=True).data)
+
+
+@written
+def _first_of_project(view: type[RowsView], number: int) -> QuerySet[Any]:
+    rows: Any = view.queryset
+    of_project: QuerySet[Any] = rows.filter(**{view.project_field: Given("project")})
+    return of_project.order_by(*view.order)[:number]
+
+
+class CorrectableView(CommonListView):
     """Rows that those may correct who triage."""
 
     def row_to_correct(self) -> Any:

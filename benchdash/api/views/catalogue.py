@@ -4,7 +4,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from django.db.models import QuerySet
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import Model, OuterRef, QuerySet
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -29,7 +30,7 @@ from benchdash.api.serializers import (
 from benchdash.api.views.base import PREVIEW, CorrectableView, RowsView
 from benchdash.results import corrections
 from benchdash.results.corrections import Effect
-from benchdash.results.models import Configuration, Hardware, Product, ServerVersion, Workload
+from benchdash.results.models import Alias, Configuration, Hardware, Product, ServerVersion, Workload
 from benchdash.results.version_facts import correct_version
 
 _NAME = Filter("name", "name", "the whole name")
@@ -76,12 +77,16 @@ class ProjectViews(RowsView):
     lookup_value_converter = "slug"
 
 
+def _named(model: type[Model], link: str) -> QuerySet[Any]:
+    """With their old names, which ``link`` of an alias leads to."""
+    old_names = Alias.objects.filter(**{link: OuterRef("pk")}).order_by("pk").values("name")
+    things: QuerySet[Any] = model._default_manager.annotate(old_names=ArraySubquery(old_names))
+    return things.select_related("project")
+
+
 class _ThingViews(CorrectableView):
     order: tuple[str, ...] = ("name", "pk")
     filters: tuple[Filter, ...] = (_NAME,)
-
-    def get_queryset(self) -> QuerySet[Any]:
-        return super().get_queryset().select_related("project").prefetch_related("aliases")
 
     def partial_update(self, request: Request, pk: int) -> Response:  # noqa: ARG002 - DRF calls it so
         """Needs the scope `triage`. The old name stays as an alias, by which uploads still find it."""
@@ -104,31 +109,31 @@ class _ThingViews(CorrectableView):
 
 @_things("product", "products", ProductSerializer)
 class ProductViews(_ThingViews):
-    queryset = Product.objects.all()
+    queryset = _named(Product, "product")
     serializer_class = ProductSerializer
 
 
 @_things("machine", "hardware", HardwareSerializer)
 class HardwareViews(_ThingViews):
-    queryset = Hardware.objects.all()
+    queryset = _named(Hardware, "hardware")
     serializer_class = HardwareSerializer
 
 
 @_things("configuration", "configurations", ConfigurationSerializer)
 class ConfigurationViews(_ThingViews):
-    queryset = Configuration.objects.all()
+    queryset = _named(Configuration, "configuration")
     serializer_class = ConfigurationSerializer
 
 
 @_things("workload", "workloads", WorkloadSerializer)
 class WorkloadViews(_ThingViews):
-    queryset = Workload.objects.all()
+    queryset = _named(Workload, "workload")
     serializer_class = WorkloadSerializer
 
 
 @_things("version", "versions", VersionSerializer, order="by product, in their order", request=VersionRequest)
 class VersionViews(_ThingViews):
-    queryset = ServerVersion.objects.select_related("product")
+    queryset = _named(ServerVersion, "version").select_related("project", "product")
     serializer_class = VersionSerializer
     order = ("product__name", "sort_key", "pk")
     filters = (
