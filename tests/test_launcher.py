@@ -23,6 +23,7 @@ from tests.waiting import wait_until
 
 CHECKOUT = Path(__file__).parent.parent
 STOPS_WITHIN = 10
+GIVES_UP_WITHIN = 60
 
 
 class Launched:
@@ -48,10 +49,10 @@ class Launched:
     def end(self, number=signal.SIGINT):
         """The exit status."""
         self.process.send_signal(number)
-        return self.wait()
+        return self.wait(within=STOPS_WITHIN)
 
-    def wait(self):
-        self.output += self.process.communicate(timeout=STOPS_WITHIN)[0]
+    def wait(self, within=GIVES_UP_WITHIN):
+        self.output += self.process.communicate(timeout=within)[0]
         return self.process.returncode
 
     @property
