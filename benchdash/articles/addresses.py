@@ -9,8 +9,9 @@ from typing import Final
 from django.db.models import Q
 from django.http import QueryDict
 
+from benchdash.database.ids import ids_in
+
 LONGEST_QUERY: Final = 8000
-_MOST_DIGITS: Final = 18
 
 
 class AddressError(Exception):
@@ -74,8 +75,8 @@ def runs_of(page: str, query: QueryDict) -> Q:
     found = _runs_of_things(page, query)
     if page in ("sweep", "history"):
         return found
-    workloads = _ids(query.getlist("workload"))
-    counts = _ids(query.getlist("threads"))
+    workloads = ids_in(query.getlist("workload"))
+    counts = ids_in(query.getlist("threads"))
     if workloads:
         found &= Q(workload_id__in=workloads)
     if counts and "none" not in query.getlist("threads"):
@@ -85,7 +86,7 @@ def runs_of(page: str, query: QueryDict) -> Q:
 
 def _runs_of_things(page: str, query: QueryDict) -> Q:
     if page == "history":
-        return Q(measurements__series_id__in=_ids(query.getlist("series")))
+        return Q(measurements__series_id__in=ids_in(query.getlist("series")))
     if page == "pair" and query.getlist("run"):
         return Q(pk__in=[])  # both runs are named, and no other counts
     texts = [query.get("base", ""), query.get("against", "")] if page == "pair" else query.getlist("v")
@@ -99,7 +100,7 @@ def _runs_of_column(text: str) -> Q:
     """``12.3.1~branch~counterpart`` is a version at a place, ``12`` the version at every place."""
     numbers, *rest = text.split("~", 2)
     ids = numbers.split(".")
-    if len(_ids(ids)) != len(ids) or len(ids) not in (1, 3):
+    if len(ids_in(ids)) != len(ids) or len(ids) not in (1, 3):
         return Q(pk__in=[])
     condition = Q(version_id=int(ids[0]))
     if len(ids) == 3:
@@ -108,7 +109,3 @@ def _runs_of_column(text: str) -> Q:
         branch, counterpart = (*rest, "", "")[:2]
         condition &= Q(branch=branch, counterpart=counterpart)
     return condition
-
-
-def _ids(texts: list[str]) -> list[int]:
-    return [int(text) for text in texts if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS]

@@ -10,6 +10,7 @@ from django.http import QueryDict
 
 from benchdash.accounts.models import Project
 from benchdash.dashboard.places import Place
+from benchdash.database.ids import ids_in
 from benchdash.regressions.comparison import Column, columns_at
 from benchdash.results.version_places import PlaceOfVersions, newest_versions, places_of_versions
 
@@ -18,7 +19,6 @@ _ASKED: Final = ("v", "base", "against")
 _SEARCHED: Final = ("find", "find_base", "find_against")
 _LONGEST_SEARCH: Final = 200
 _MOST_ASKED: Final = 100
-_MOST_DIGITS: Final = 18
 
 
 @dataclass(frozen=True)
@@ -70,12 +70,7 @@ def available_columns(project: Project, query: QueryDict) -> Available:
 def _asked(query: QueryDict) -> list[int]:
     """The versions in ids of columns (``12.3.1~main``) and in those of versions alone."""
     texts = [text for name in _ASKED for text in query.getlist(name)]
-    numbers = dict.fromkeys(text.partition(".")[0] for text in texts)
-    return [
-        int(number)
-        for number in numbers
-        if number.isascii() and number.isdigit() and len(number) <= _MOST_DIGITS
-    ][:_MOST_ASKED]
+    return ids_in(dict.fromkeys(text.partition(".")[0] for text in texts))[:_MOST_ASKED]
 
 
 def _words(query: QueryDict, places: Sequence[PlaceOfVersions]) -> dict[PlaceOfVersions, list[str]]:

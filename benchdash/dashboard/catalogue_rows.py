@@ -5,16 +5,15 @@ from itertools import groupby
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 
 from benchdash.dashboard import cells, numbers
 from benchdash.dashboard.catalogue import VersionRow, WorkloadRow, facts_in_words
-from benchdash.dashboard.markup import html, joined
+from benchdash.dashboard.markup import EMPTY, html, joined
 from benchdash.dashboard.navigation import page_url, page_urls
 from benchdash.dashboard.shell import ProjectPage
 from benchdash.results.models import ServerVersion
 
-_NOTHING: Final = mark_safe("")
 _ACTION: Final = '<td class="row-action"><a href="{}">{}</a></td>'
 
 # --- versions -----------------------------------------------------------------------------------------------
@@ -47,7 +46,7 @@ def version_table(page: ProjectPage, rows: Iterable[VersionRow], *, may_correct:
         html(
             _PRODUCT,
             product,
-            html(_ACTION, of_product(product.pk), "Rename or merge") if may_correct else _NOTHING,
+            html(_ACTION, of_product(product.pk), "Rename or merge") if may_correct else EMPTY,
             joined(_version(row, runs, of_version if may_correct else None) for row in listed),
         )
         for product, listed in groupby(rows, key=lambda row: row.version.product)
@@ -70,7 +69,7 @@ def _version(row: VersionRow, runs: str, correction: Callable[[int], str] | None
         ", ".join(use.branches) or numbers.NOTHING,
         numbers.count(use.runs),
         cells.ago(use.last_run_at),
-        html(_ACTION, correction(version.pk), "Correct") if correction else _NOTHING,
+        html(_ACTION, correction(version.pk), "Correct") if correction else EMPTY,
     )
 
 
@@ -81,7 +80,7 @@ def _found_by(version: ServerVersion) -> str:
 
 
 def _old_names(names: Sequence[str]) -> SafeString:
-    return html(' <span class="quiet">was {}</span>', ", ".join(names)) if names else _NOTHING
+    return html(' <span class="quiet">was {}</span>', ", ".join(names)) if names else EMPTY
 
 
 # --- workloads ----------------------------------------------------------------------------------------------
@@ -118,7 +117,7 @@ def workload_table(page: ProjectPage, rows: Iterable[WorkloadRow], *, may_correc
             numbers.count(row.use.runs),
             cells.ago(row.use.last_run_at),
             _options(facts_in_words(row.workload.options)),
-            html(_ACTION, correction(row.workload.pk), "Rename or merge") if may_correct else _NOTHING,
+            html(_ACTION, correction(row.workload.pk), "Rename or merge") if may_correct else EMPTY,
         )
         for row in rows
     )
@@ -126,7 +125,7 @@ def workload_table(page: ProjectPage, rows: Iterable[WorkloadRow], *, may_correc
 
 def _also_found(names: Iterable[str]) -> SafeString:
     found = [html("<b>{}</b>", name) for name in names]
-    return html("Uploads also find it as {}.", joined(found, ", ")) if found else _NOTHING
+    return html("Uploads also find it as {}.", joined(found, ", ")) if found else EMPTY
 
 
 def _options(options: Sequence[tuple[str, Any]]) -> SafeString:

@@ -5,10 +5,10 @@ from functools import lru_cache
 from typing import Final
 
 from django.utils import timezone
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 
 from benchdash.dashboard import numbers
-from benchdash.dashboard.markup import html
+from benchdash.dashboard.markup import EMPTY, html
 
 # What a state means, beside its word: a tone for the colour and a sign for those who see none.
 _TONES: Final = {
@@ -46,7 +46,6 @@ _TONES: Final = {
     "public": ("plain", ""),
     "private": ("dotted", ""),
 }
-_NO_SIGN: Final = mark_safe("")
 
 
 @lru_cache(maxsize=256)
@@ -99,5 +98,5 @@ def commit(value: str | None) -> str:
 
 def _mark(sign: str) -> SafeString:
     if not sign:
-        return _NO_SIGN
+        return EMPTY
     return html('<span aria-hidden="true">{}</span>\N{NO-BREAK SPACE}', sign)

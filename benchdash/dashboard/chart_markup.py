@@ -8,9 +8,8 @@ import orjson
 from django.core.serializers.json import DjangoJSONEncoder
 from django.utils.safestring import SafeString, mark_safe
 
-from benchdash.dashboard.markup import html, joined
+from benchdash.dashboard.markup import EMPTY, html, joined
 
-_NOTHING: Final = mark_safe("")
 _as_django = DjangoJSONEncoder().default
 _OPTIONS: Final = orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_SERIALIZE_NUMPY
 # What would end the element, or a line of a script. In JSON all of it stands within texts.
@@ -84,8 +83,8 @@ def chart_markup(chart: Chart) -> SafeString:
         scale=_where(chart.scale, ' data-scale="{}"'),
         title=chart.title,
         heading=html('<a href="{}">{}</a>', chart.link, chart.title) if leads else chart.title,
-        tools=_NOTHING if chart.small else html('<span class="chart-tools">{}</span>', _tools(chart)),
-        notice=_NOTHING if chart.small else _where(chart.notice, '<p class="chart-notice">{}</p>'),
+        tools=EMPTY if chart.small else html('<span class="chart-tools">{}</span>', _tools(chart)),
+        notice=EMPTY if chart.small else _where(chart.notice, '<p class="chart-notice">{}</p>'),
         json=figure_json(chart.figure),
     )
 
@@ -101,7 +100,7 @@ def figure_json(figure: Mapping[str, Any]) -> SafeString:
 def _tools(chart: Chart) -> SafeString:
     return joined(
         [
-            _SCALE if chart.scale else _NOTHING,
+            _SCALE if chart.scale else EMPTY,
             _PICTURES,
             _where(chart.csv, _CSV) or _where(chart.table_id, _CSV_OF_TABLE),
             _where(chart.table_id, _TABLE),
@@ -113,4 +112,4 @@ def _tools(chart: Chart) -> SafeString:
 
 def _where(said: str, layout: str) -> SafeString:
     """The layout around what is said; nothing where that is empty."""
-    return html(layout, said) if said else _NOTHING
+    return html(layout, said) if said else EMPTY

@@ -7,10 +7,9 @@ from django.utils.safestring import SafeString, mark_safe
 from benchdash.dashboard import numbers
 from benchdash.dashboard.cells import change_figure
 from benchdash.dashboard.charts.compare import Line, Value
-from benchdash.dashboard.markup import html, joined
+from benchdash.dashboard.markup import EMPTY, html, joined
 from benchdash.dashboard.panels import Panel, TableRow
 
-_EMPTY: Final = mark_safe("")
 _UNMEASURED: Final = mark_safe('<td class="number"><span class="quiet">–</span></td>\n')
 _OF_BASE: Final = (
     mark_safe('<span class="quiet">100 %</span>'),
@@ -68,7 +67,7 @@ def value_markup(value: Value, direction: str, *, says_n: bool) -> SafeString:
         _measured(value),
         _error(value),
         numbers.change(value.change),
-        html(' title="{}"', settling) if (settling := value.settling) else _EMPTY,
+        html(' title="{}"', settling) if (settling := value.settling) else EMPTY,
         value.verdict,
         runs,
     )
@@ -97,7 +96,7 @@ def _bars(panel: Panel) -> SafeString:
     return html(
         _BARS,
         numbers.short_metric_name(panel.metric),
-        html(' <span class="unit">{}</span>', words) if words else _EMPTY,
+        html(' <span class="unit">{}</span>', words) if words else EMPTY,
         joined(_bar(value, panel.direction) for row in panel.rows for value in row.values),
     )
 
@@ -106,11 +105,11 @@ def _bar(value: Value, direction: str) -> SafeString:
     """Nothing for a version that was not measured."""
     cell, comparison = value.cell, value.comparison
     if cell is None:
-        return _EMPTY
-    change, verdict = _OF_BASE if value.line.is_base else (_EMPTY, _EMPTY)
+        return EMPTY
+    change, verdict = _OF_BASE if value.line.is_base else (EMPTY, EMPTY)
     if comparison:
         change = change_figure(value.change, direction, comparison.verdict)
-        settling = html(" <small>{}</small>", said) if (said := value.settling) else _EMPTY
+        settling = html(" <small>{}</small>", said) if (said := value.settling) else EMPTY
         verdict = html("{}{}", comparison.verdict, settling)
     return html(
         _BAR,

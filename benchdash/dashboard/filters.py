@@ -7,11 +7,11 @@ from typing import Final, NamedTuple
 
 from django.utils.safestring import SafeString, mark_safe
 
-from benchdash.dashboard.markup import html, joined
+from benchdash.dashboard.markup import EMPTY, html, joined
 
 _INPUT: Final = '<label><input type="{}" name="{}" id="filter-{}-'
 _CHOICE: Final = '{}{}" value="{}"{}> {}</label>\n'
-_CHOSEN: Final = (mark_safe(""), mark_safe(" checked"))
+_CHOSEN: Final = (EMPTY, mark_safe(" checked"))
 
 
 class Choice(NamedTuple):

@@ -7,13 +7,12 @@ from typing import Final
 from django.utils.safestring import SafeString, mark_safe
 
 from benchdash.dashboard import cells, numbers
-from benchdash.dashboard.markup import html, joined
+from benchdash.dashboard.markup import EMPTY, html, joined
 from benchdash.dashboard.navigation import page_urls
 from benchdash.dashboard.shell import ProjectPage
 from benchdash.regressions.models import Incident
 from benchdash.regressions.spans import Span
 
-_NOTHING: Final = mark_safe("")
 _FADED: Final = mark_safe(' class="is-faded"')
 _WORKLOADS: Final = 2
 _ROW: Final = """<tr{}>
@@ -49,13 +48,13 @@ def _row(row: Listed, url: Callable[[int], str], *, names_assignee: bool) -> Saf
     is_faded = incident.historical or incident.status == Incident.Status.WITHDRAWN
     return html(
         _ROW,
-        _FADED if is_faded else _NOTHING,
+        _FADED if is_faded else EMPTY,
         url(incident.pk),
         incident.product,
         incident.branch or incident.line,
         cells.badge(incident.kind),
         cells.badge(incident.status),
-        cells.badge("historical") if incident.historical else _NOTHING,
+        cells.badge("historical") if incident.historical else EMPTY,
         cells.change_figure(incident.worst, "higher"),
         cells.change_figure(incident.median, "higher"),
         between(row.span),
@@ -63,12 +62,12 @@ def _row(row: Listed, url: Callable[[int], str], *, names_assignee: bool) -> Saf
         numbers.count(incident.looked_at),
         ", ".join(row.workloads),
         ", ".join(row.workloads[:_WORKLOADS]),
-        html('<span class="quiet">and {} more</span>', more) if more > 0 else _NOTHING,
+        html('<span class="quiet">and {} more</span>', more) if more > 0 else EMPTY,
         cells.ago(incident.detected_at),
         cells.badge(incident.state, incident.get_state_display()),
         html('<br><span class="quiet">{}</span>', incident.assignee)
         if names_assignee and incident.assignee
-        else _NOTHING,
+        else EMPTY,
     )
 
 

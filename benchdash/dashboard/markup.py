@@ -5,8 +5,11 @@ A layout is a constant of the code, with ``{}`` for each part. A part that is no
 
 from collections.abc import Iterable
 from html import escape
+from typing import Final
 
 from django.utils.safestring import SafeString
+
+EMPTY: Final = SafeString()
 
 
 def html(layout: str, *parts: object, **named: object) -> SafeString:

@@ -8,9 +8,8 @@ from django.utils.safestring import SafeString, mark_safe
 
 from benchdash.dashboard import numbers
 from benchdash.dashboard.charts.matrix import Aggregates, Matrix, MatrixCell, MatrixRow, Section
-from benchdash.dashboard.markup import html, joined
+from benchdash.dashboard.markup import EMPTY, html, joined
 
-_EMPTY: Final = mark_safe("")
 _NO_MEAN: Final = mark_safe("<td></td>")
 _NO_BASE: Final = mark_safe('<td class="number matrix-base"></td>\n')
 _NO_CELL: Final = mark_safe('<td class="number quiet">–</td>')
@@ -71,7 +70,7 @@ class _Written:
     def row(self, row: MatrixRow, number: str) -> SafeString:
         return html(
             '<tr{}><th scope="row">{}</th>{}{}</tr>\n',
-            mark_safe(' class="matrix-part"') if row.is_part else _EMPTY,
+            mark_safe(' class="matrix-part"') if row.is_part else EMPTY,
             _threads(row.threads) if row.is_part else self.head(row, number),
             _cell(row.base, "matrix-base", "") if row.base else _NO_BASE,
             joined(_cell(cell, "level-", cell.level) if cell else _NO_CELL for cell in row.cells),
@@ -80,7 +79,7 @@ class _Written:
     def head(self, row: MatrixRow, number: str) -> SafeString:
         chart = self.charts.get(row.workload)
         with_threads = row.threads is not None and not self.hide_threads
-        threads = _noted(_threads(row.threads)) if with_threads else _EMPTY
+        threads = _noted(_threads(row.threads)) if with_threads else EMPTY
         name = html(_LEADING, chart, row.workload, threads) if chart else html(_NAMED, row.workload, threads)
         return joined([self.opening(row, number), name])
 
@@ -88,7 +87,7 @@ class _Written:
         """What shows or hides the thread counts of a workload."""
         url = self.opens.get(row.workload)
         if row.folds < 2 or not url:
-            return _EMPTY
+            return EMPTY
         return html(
             _OPEN,
             at=self.at,
@@ -97,7 +96,7 @@ class _Written:
             folds=row.folds,
             workload=row.workload,
             expanded="true" if row.is_open else "false",
-            swap=_EMPTY if self.at else html(_SWAP, url),
+            swap=EMPTY if self.at else html(_SWAP, url),
             sign="−" if row.is_open else "+",
         )
 
@@ -127,7 +126,7 @@ def _summary(rows: SafeString) -> SafeString:
 
 
 def _cell(cell: MatrixCell, kind: str, level: str) -> SafeString:
-    below = html("<small>{}</small>", cell.below) if cell.below else _EMPTY
+    below = html("<small>{}</small>", cell.below) if cell.below else EMPTY
     return html(_CELL, kind, level, cell.url, cell.says, cell.text, below)
 
 
@@ -136,7 +135,7 @@ def _numbers(texts: Sequence[str]) -> SafeString:
 
 
 def _noted(note: str) -> SafeString:
-    return html(' <span class="quiet">{}</span>', note) if note else _EMPTY
+    return html(' <span class="quiet">{}</span>', note) if note else EMPTY
 
 
 def _threads(threads: int | None) -> SafeString:

@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from benchdash.accounts.models import Project
 from benchdash.dashboard import cells, numbers
-from benchdash.dashboard.markup import html, joined
+from benchdash.dashboard.markup import EMPTY, html, joined
 from benchdash.dashboard.navigation import page_urls
 from benchdash.results import metrics
 
@@ -121,7 +121,6 @@ _ROW: Final = """<tr{}>
 """
 _READING: Final = '<td class="number" data-value="{}">{} <span class="quiet">{} {}</span></td>'
 _NO_READING: Final = html('<td class="number">{}</td>', numbers.NOTHING)
-_NOTHING: Final = mark_safe("")
 _FADED: Final = mark_safe(' class="is-faded"')
 _RELEASE: Final = mark_safe('<span class="quiet">release</span>')
 
@@ -129,20 +128,20 @@ _RELEASE: Final = mark_safe('<span class="quiet">release</span>')
 def _table_row(row: RunRow, url: Callable[[int], str]) -> SafeString:
     return html(
         _ROW,
-        _FADED if row.is_excluded else _NOTHING,
+        _FADED if row.is_excluded else EMPTY,
         url(row.pk),
         cells.exact(row.started_at),
         row.product,
         f"{row.version} {row.build}".rstrip(),
-        f"{row.branch} " if row.branch else _NOTHING,
-        cells.commit(row.commit) if row.commit else _NOTHING if row.branch else _RELEASE,
+        f"{row.branch} " if row.branch else EMPTY,
+        cells.commit(row.commit) if row.commit else EMPTY if row.branch else _RELEASE,
         row.workload,
         numbers.count(row.threads),
         _reading(row),
         row.hardware,
         row.configuration,
-        cells.badge("excluded") if row.is_excluded else _NOTHING,
-        cells.badge("partial", "warnings") if row.has_warnings else _NOTHING,
+        cells.badge("excluded") if row.is_excluded else EMPTY,
+        cells.badge("partial", "warnings") if row.has_warnings else EMPTY,
     )
 
 

@@ -6,14 +6,13 @@ from typing import Final
 from django.utils.safestring import SafeString, mark_safe
 
 from benchdash.dashboard import cells, numbers
-from benchdash.dashboard.markup import html, joined
+from benchdash.dashboard.markup import EMPTY, html, joined
 from benchdash.dashboard.navigation import page_urls
 from benchdash.dashboard.received import Held
 from benchdash.dashboard.shell import ProjectPage
 from ingest.models import Upload
 
 _MOST_NAMED: Final = 20
-_NOTHING: Final = mark_safe("")
 _FADED: Final = mark_safe(' class="is-faded"')
 _ROW: Final = """<tr{}>
 <th scope="row" class="file-name"><a href="{}" title="{}"><bdi>{}</bdi></a></th>
@@ -42,18 +41,18 @@ def table_rows(
     return joined(
         html(
             _ROW,
-            _FADED if upload.state == Upload.State.DELETED else _NOTHING,
+            _FADED if upload.state == Upload.State.DELETED else EMPTY,
             url(upload.pk),
             upload.name,
             upload.name,
             cells.badge(upload.state),
-            html('<span class="quiet mono">{}</span>', upload.format) if upload.format else _NOTHING,
+            html('<span class="quiet mono">{}</span>', upload.format) if upload.format else EMPTY,
             progress(upload),
             _content(upload, held.get(upload.pk), files.get(upload.pk), sees_reasons=sees_reasons),
             _warnings(upload, url),
-            numbers.count(upload.run_count) if upload.run_count else _NOTHING,  # type: ignore[attr-defined]
+            numbers.count(upload.run_count) if upload.run_count else EMPTY,  # type: ignore[attr-defined]
             cells.ago(upload.received_at),
-            html('<td class="by">{}</td>', sender(upload)) if page.is_member else _NOTHING,
+            html('<td class="by">{}</td>', sender(upload)) if page.is_member else EMPTY,
         )
         for upload in uploads
     )
@@ -75,7 +74,7 @@ def _content(
         return holds(held)
     if is_deleted:
         return html('<span class="quiet">{}</span>', "its runs are gone; it can be restored")
-    return _NOTHING if is_finished else html('<span class="quiet">{}</span>', "a job reads it")
+    return EMPTY if is_finished else html('<span class="quiet">{}</span>', "a job reads it")
 
 
 def _reason(upload: Upload) -> SafeString:
@@ -85,13 +84,13 @@ def _reason(upload: Upload) -> SafeString:
         '<span class="error">{}{}</span> {}',
         line,
         first["message"],
-        html('<span class="quiet">and {} more</span>', more) if more else _NOTHING,
+        html('<span class="quiet">and {} more</span>', more) if more else EMPTY,
     )
 
 
 def _warnings(upload: Upload, url: Callable[[int], str]) -> SafeString:
     if not (number := len(upload.warnings)):
-        return _NOTHING
+        return EMPTY
     words = f"{number} warning{'' if number == 1 else 's'}"
     return html('<a class="warnings" href="{}#warnings">{}</a>', url(upload.pk), words)
 
@@ -99,19 +98,19 @@ def _warnings(upload: Upload, url: Callable[[int], str]) -> SafeString:
 def holds(held: Held) -> SafeString:
     """``MariaDB 10.6.2 · oltp_read_only and 3 more · 1 to 64 threads``."""
     dot = mark_safe('<span class="dot" aria-hidden="true">·</span>')
-    threads = html("{} {}", dot, held.threads) if held.threads else _NOTHING
+    threads = html("{} {}", dot, held.threads) if held.threads else EMPTY
     return html("{} {} {} {}", _first_of(held.versions), dot, _first_of(held.workloads), threads)
 
 
 def _first_of(names: Sequence[str]) -> SafeString:
-    more = html(' <span class="quiet">and {} more</span>', len(names) - 1) if len(names) > 1 else _NOTHING
+    more = html(' <span class="quiet">and {} more</span>', len(names) - 1) if len(names) > 1 else EMPTY
     return html('<span title="{}">{}{}</span>', ", ".join(names[:_MOST_NAMED]), names[0], more)
 
 
 def progress(upload: Upload) -> SafeString:
     """How many files of an archive were read, while there are more to read."""
     if upload.state in Upload.FINISHED or upload.total <= 1:
-        return _NOTHING
+        return EMPTY
     label = f"{numbers.count(upload.done)} of {numbers.count(upload.total)} files"
     return html('<progress max="{}" value="{}" aria-label="{}"></progress>', upload.total, upload.done, label)
 

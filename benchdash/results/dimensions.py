@@ -136,7 +136,7 @@ _PARTS_OF_FIND = [
             SELECT '{kind}', thing.name, thing.id, thing.name, {_OPTIONS[kind]}, {_NO_VERSION}
             FROM results_{kind} thing
             WHERE thing.project_id = %(project)s AND thing.name = ANY(%({kind})s)
-            """  # noqa: S608 - of our own names
+        """  # noqa: S608 - of our own names
         for kind in _MODELS
     ),
     *(
@@ -144,7 +144,7 @@ _PARTS_OF_FIND = [
             SELECT '{kind} alias', alias.name, thing.id, thing.name, {_OPTIONS[kind]}, {_NO_VERSION}
             FROM results_alias alias JOIN results_{kind} thing ON thing.id = alias.{kind}_id
             WHERE alias.project_id = %(project)s AND alias.name = ANY(%({kind})s)
-            """  # noqa: S608 - of our own names
+        """  # noqa: S608 - of our own names
         for kind in _MODELS
     ),
     # Each of the two by an index of its own.

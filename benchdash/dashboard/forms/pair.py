@@ -10,10 +10,10 @@ from benchdash.accounts.models import Project
 from benchdash.dashboard.columns import meant_by, short_id
 from benchdash.dashboard.forms.compare import address_of, newest_columns, read_threads, threads_texts
 from benchdash.dashboard.places import Place
+from benchdash.database.ids import ids_in
 from benchdash.regressions.comparison import Column
 
 SIDES: Final = ("base", "against")
-_MOST_DIGITS: Final = 18
 
 
 @dataclass(frozen=True)
@@ -97,5 +97,4 @@ def _neighbour(column: Column, available: Sequence[Column], *, later: bool) -> C
 
 def _read_runs(query: QueryDict) -> list[int]:
     """The first two numbers."""
-    texts = [text for text in query.getlist("run") if text.isascii() and text.isdigit()]
-    return [int(text) for text in dict.fromkeys(texts) if len(text) <= _MOST_DIGITS][:2]
+    return ids_in(dict.fromkeys(query.getlist("run")))[:2]
