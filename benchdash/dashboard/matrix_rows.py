@@ -27,7 +27,7 @@ aria-label="{folds} thread counts of {workload}" aria-expanded="{expanded}"{swap
 """
 # In an article the address of another page would be shown.
 _SWAP: Final = (
-    ' hx-get="{}" hx-target="#matrix" hx-select="#matrix" hx-swap="outerHTML show:none" hx-replace-url="true"'
+    ' hx-get="{}" hx-target="#matrix" hx-select="#matrix" hx-swap="whole show:none" hx-replace-url="true"'
 )
 
 

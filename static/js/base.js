@@ -81,6 +81,18 @@ async function copy(text, button) {
 
 // --- filters: the whole choice in the address, and nothing empty in it ---
 
+// A new page takes the place of the old one as it is. By itself htmx would look for each element with an id in the
+// old one, and take leave of each old one with an event: half a second on a slow machine.
+htmx.defineExtension("whole", {
+  handleSwap(style, target, fragment, settled) {
+    if (style !== "whole") return false;
+    const added = [...fragment.children];
+    target.replaceWith(fragment);
+    settled.elts.push(...added);
+    return added;
+  },
+});
+
 let openedChip = null;
 
 function tidyParameters(event) {

@@ -92,6 +92,7 @@ function fitting(markup, room) {
   return width <= room ? markup : shortened(markup, Math.floor((text.length * room) / width));
 }
 
+// Where the names of lines stand: at is the height of a line's end, to that of its name, in px from the plot's top.
 function endLabels(plot) {
   const axis = plot._fullLayout.yaxis;
   const room = plot._fullLayout.margin.r - LABEL_GAP;
@@ -100,11 +101,34 @@ function endLabels(plot) {
     const end = lineEnd(trace);
     if (end === null || (axis.type === "log" && end <= 0)) continue;
     const linear = axis.d2l(end);
-    labels.push({ trace, linear, at: axis.l2p(linear) });
+    const colour = trace.line?.color ?? trace.marker?.color ?? colourOf("--ink");
+    labels.push({ name: fitting(trace.name, room), colour, linear, at: axis.l2p(linear) });
   }
   spread(labels, axis._length);
-  const colour = (trace) => trace.line?.color ?? trace.marker?.color ?? colourOf("--ink");
-  return labels.map(({ trace, linear, at, to }) => ({
+  return labels;
+}
+
+// As elements: annotations of Plotly would need the axes first, and then the whole chart to be drawn again.
+function endNames(plot) {
+  const { xaxis, yaxis } = plot._fullLayout;
+  const names = document.createElement("div");
+  names.className = "chart-ends";
+  for (const { name, colour, to } of endLabels(plot)) {
+    const element = document.createElement("span");
+    const dot = document.createElement("span");
+    dot.style.color = colour;
+    dot.textContent = "●";
+    element.append(dot, ` ${textOf(name)}`);
+    element.style.left = `${xaxis._offset + xaxis._length + LABEL_GAP / 2}px`;
+    element.style.top = `${yaxis._offset + to}px`;
+    names.append(element);
+  }
+  return names;
+}
+
+// For a picture.
+function endAnnotations(plot) {
+  return endLabels(plot).map(({ name, colour, linear, at, to }) => ({
     xref: "paper",
     x: 1,
     xanchor: "left",
@@ -112,7 +136,7 @@ function endLabels(plot) {
     yref: "y",
     y: linear,
     yshift: at - to,
-    text: `<span style="color:${colour(trace)}">●</span> ${fitting(trace.name, room)}`,
+    text: `<span style="color:${colour}">●</span> ${name}`,
     showarrow: false,
     font: { size: 12, color: colourOf("--ink") },
   }));
@@ -178,13 +202,14 @@ class Chart {
 
   async draw() {
     this.width = this.plot.clientWidth;
-    const layout = this.layout();
-    const own = layout.annotations ?? [];
-    await Plotly.react(this.plot, painted(this.figure.data), layout, CONFIG);
-    if (this.hasEndLabels) {
-      await Plotly.relayout(this.plot, { annotations: [...own, ...endLabels(this.plot)] });
-    }
+    await Plotly.react(this.plot, painted(this.figure.data), this.layout(), CONFIG);
+    this.nameEnds();
     this.showScale();
+  }
+
+  nameEnds() {
+    this.plot.querySelector(".chart-ends")?.remove();
+    if (this.hasEndLabels) this.plot.append(endNames(this.plot));
   }
 
   async start() {
@@ -195,10 +220,7 @@ class Chart {
     });
     // The ends move when the vertical axis does.
     this.plot.on("plotly_relayout", (change) => {
-      if (this.hasEndLabels && Object.keys(change).some((key) => key.startsWith("yaxis"))) {
-        const own = painted(this.figure.layout.annotations ?? []);
-        Plotly.relayout(this.plot, { annotations: [...own, ...endLabels(this.plot)] });
-      }
+      if (Object.keys(change).some((key) => key.startsWith("yaxis"))) this.nameEnds();
     });
   }
 
@@ -225,6 +247,7 @@ class Chart {
     const layout = structuredClone(this.plot.layout);
     layout.title = { text: markupOf(title), x: 0.01, xanchor: "left", font: { size: 15 } };
     layout.margin = { ...layout.margin, t: 44, b: (layout.margin?.b ?? 48) + (notice ? 24 : 0) };
+    if (this.hasEndLabels) layout.annotations = [...(layout.annotations ?? []), ...endAnnotations(this.plot)];
     if (notice) {
       layout.annotations = [
         ...(layout.annotations ?? []),

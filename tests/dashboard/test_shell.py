@@ -1,5 +1,7 @@
 """What all pages share: the bar, signing in, and the answers to those who may not."""
 
+import re
+
 import pytest
 from django.test import override_settings
 
@@ -14,6 +16,13 @@ def text_of(answer):
 
 
 # --- who sees what ------------------------------------------------------------------------------------------
+
+
+def test_a_page_is_painted_when_its_top_is_whole(client):
+    page = client.get("/").content.decode()
+    awaited = re.findall(r'<link rel="expect" href="#([\w-]+)" blocking="render">', page)
+    assert awaited == ["top-bar", "page-head"]
+    assert all(f'id="{one}"' in page for one in awaited)
 
 
 def test_a_public_project_is_shown_to_anybody(client):

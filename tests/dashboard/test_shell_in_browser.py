@@ -92,9 +92,29 @@ def test_the_scale_is_kept_in_the_address_and_through_filters(guide):
 
 
 def test_lines_are_named_at_their_ends(guide):
-    names = drawn(guide).locator(".annotation-text")
+    names = drawn(guide).locator(".chart-ends > span")
     expect(names).to_have_count(2)
     assert sorted(names.all_text_contents()) == ["● 10.11", "● 10.6"]
+
+
+def test_a_picture_names_the_lines_at_their_ends_too(guide):
+    with guide.expect_download() as download:
+        drawn(guide).get_by_role("button", name="SVG").click()
+    picture = Path(download.value.path()).read_text()
+    assert ">10.11<" in picture.replace(" ", "")
+    assert ">10.6<" in picture.replace(" ", "")
+
+
+def test_a_chart_is_drawn_once_for_its_names(guide):
+    times = guide.evaluate("""async () => {
+      const plot = document.querySelector("figure.chart[data-drawn] .chart-plot");
+      let times = 0;
+      plot.on("plotly_afterplot", () => { times += 1; });
+      document.dispatchEvent(new CustomEvent("themechange"));
+      await new Promise((done) => setTimeout(done, 500));
+      return times;
+    }""")
+    assert times == 1
 
 
 def test_nothing_jumps_when_a_chart_is_drawn(chromium_page):

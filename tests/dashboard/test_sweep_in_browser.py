@@ -54,7 +54,7 @@ def drawn(page):
 
 def names(page):
     """Of the lines of the first chart."""
-    labels = drawn(page).locator("figure.chart").first.locator(".annotation-text")
+    labels = drawn(page).locator("figure.chart").first.locator(".chart-ends > span")
     return {text.removeprefix("● ") for text in labels.all_text_contents()}
 
 
