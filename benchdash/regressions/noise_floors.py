@@ -17,8 +17,7 @@ from benchdash.regressions.cells import PlaceKey, RowKey, SeriesRow, What
 from benchdash.regressions.detection import LevelHistories
 from benchdash.regressions.detection.noise import Floats
 from benchdash.regressions.detection.scatter import Bools, Ints
-from benchdash.regressions.models import ChangePoint
-from benchdash.regressions.queries import LIVE
+from benchdash.regressions.queries import beginnings
 from benchdash.results.newest_points import Stream, newest_points
 from benchdash.results.queries import Point
 
@@ -196,7 +195,7 @@ def _levels(series: Collection[SeriesRow]) -> list[Levels]:
     ends = np.searchsorted(points.series, np.arange(len(ids) + 1))
     starts: dict[int, set[int]] = defaultdict(set)
     index_of = {pk: at for at, pk in enumerate(ids)}
-    for pk, run in ChangePoint.objects.filter(LIVE, series__in=ids).values_list("series", "run"):
+    for pk, run in beginnings(ids):
         at = index_of[pk]
         if (point := points.starts.get((at, run))) is not None:
             starts[at].add(point - int(ends[at]))

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from django.contrib.postgres.aggregates import ArrayAgg
 from django.contrib.postgres.fields import ArrayField
@@ -30,6 +30,23 @@ class Difference:
 
     def __str__(self) -> str:
         return f"{self.name}: {self.before or 'not set'} → {self.after or 'not set'}"
+
+
+_BEGINNINGS: Final = """
+    SELECT series_id, run_id FROM regressions_changepoint
+    WHERE series_id = ANY(%(series)s) AND state = ANY(%(states)s)
+"""
+
+
+def beginnings(series_ids: Sequence[int]) -> list[tuple[int, int]]:
+    """The series and the run of each suspected and confirmed change point; one statement.
+
+    The ids are one parameter: Django would write each of a thousand.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_BEGINNINGS, {"series": list(series_ids), "states": list(map(str, _LIVE_STATES))})
+        found: list[tuple[Any, ...]] = cursor.fetchall()
+    return [(series, run) for series, run in found]
 
 
 def change_points(series: Mapping[int, Series]) -> dict[int, list[ChangePoint]]:
