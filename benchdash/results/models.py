@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from benchdash.accounts.models import Project, User
 from benchdash.results import readings
+from benchdash.results.distributions import BUCKET_COLUMNS, VALUE_COLUMNS
 from benchdash.results.readings import HIGHER, LOWER
 
 UNKNOWN_VERSION = "unknown"
@@ -537,6 +538,14 @@ class IntervalSamples(models.Model):
 
     class Meta:
         verbose_name_plural = "interval samples"
+        indexes = [
+            # Few runs have a histogram of latencies.
+            models.Index(
+                fields=["run", "source"],
+                name="histogram_of_run",
+                condition=Q(columns__in=[list(VALUE_COLUMNS), list(BUCKET_COLUMNS)]),
+            )
+        ]
 
     def __str__(self) -> str:
         return self.source

@@ -87,10 +87,8 @@ LIMITS: Final = {
 
 # Large tables that requests still read whole because no index serves; an entry goes with its reason.
 READ_WHOLE: Final = {
-    # Which versions have a histogram at all.
+    # Which places have a histogram: all entries of an index that has nothing else.
     "page: latency of a workload, two versions": {"results_intervalsamples"},
-    # How many uploads there are, up to ten thousand.
-    "page: uploads": {"ingest_upload"},
 }
 
 # kB of pages that weigh more than they should; the goals are in test_requests.
