@@ -14,6 +14,7 @@ import numpy as np
 from django.db import connection
 from numpy.typing import NDArray
 
+from benchdash.results.arrays import Indexes, Numbers, days, seconds
 from benchdash.results.models import Run, Series
 from benchdash.results.queries import (
     MeasuredVersion,
@@ -24,9 +25,6 @@ from benchdash.results.queries import (
     placed_at,
 )
 from benchdash.results.sessions import session_of
-
-Indexes = NDArray[np.int64]
-Numbers = NDArray[np.float64]
 
 
 class PlacedGroup(NamedTuple):
@@ -229,8 +227,6 @@ _RUN = np.dtype(
         ("is_tagged", ">i4"),
     ]
 )
-_YEAR_2000_US = 946_684_800_000_000
-_DAY_US = 86_400_000_000
 
 
 def _runs(series: Collection[Series], pairs: Iterable[NDArray[np.void]], since: _Since | None) -> Runs:
@@ -245,7 +241,7 @@ def _runs(series: Collection[Series], pairs: Iterable[NDArray[np.void]], since: 
     rows = np.concatenate([np.empty(0, _RUN), *by_version.values()])
     in_order = np.lexsort((rows["id"], rows["started_at"]))
     if since:
-        in_order = in_order[_epoch(rows["started_at"][in_order]) >= since.started_at]
+        in_order = in_order[seconds(rows["started_at"][in_order]) >= since.started_at]
     rows, versions = rows[in_order], versions[in_order]
     positions, groups = _placed(series, rows, versions, since)
     in_order = np.argsort(positions, kind="stable")
@@ -254,19 +250,14 @@ def _runs(series: Collection[Series], pairs: Iterable[NDArray[np.void]], since: 
     return Runs(
         ids=rows["id"].astype(np.int64),
         positions=positions[in_order],
-        recorded_at=_epoch(rows["recorded_at"]),
-        started_at=_epoch(rows["started_at"]),
+        recorded_at=seconds(rows["recorded_at"]),
+        started_at=seconds(rows["started_at"]),
         content_ids=rows["content"].astype(np.int64),
         environment_ids=rows["environment"].astype(np.int64),
         sessions=_sessions(rows),
         groups=groups,
         is_cut=since is not None,
     )
-
-
-def _epoch(since_2000: NDArray[Any]) -> Numbers:
-    """Seconds."""
-    return np.asarray((since_2000.astype(np.int64) + _YEAR_2000_US) / 1e6)
 
 
 def _sessions(rows: NDArray[np.void]) -> dict[int, str]:
@@ -297,7 +288,7 @@ def _placed(
     groups = []
     for content, earliest, latest in zip(
         rows["content"][last].tolist(),
-        _epoch(rows["started_at"][first]).tolist(),
+        seconds(rows["started_at"][first]).tolist(),
         versions[last].tolist(),
         strict=True,
     ):
@@ -322,9 +313,9 @@ def _group_keys(
     number = {build: at for at, build in enumerate(dict.fromkeys(filter(None, builds)), 1)}
     of_version = np.array([number[build] if build else 0 for build in builds], dtype=np.int64)
     build = of_version[np.searchsorted(ids, versions)]
-    days = (rows["started_at"].astype(np.int64) + _YEAR_2000_US) // _DAY_US
+    day = days(rows["started_at"])
     contents, content = np.unique(rows["content"], return_inverse=True)
-    return np.asarray(np.where(build, build, len(number) + 1 + days) * len(contents) + content)
+    return np.asarray(np.where(build, build, len(number) + 1 + day) * len(contents) + content)
 
 
 def _plain(order: Sequence[Any]) -> list[Any]:

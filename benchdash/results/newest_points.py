@@ -6,7 +6,6 @@ The same groups in the same order as of ``benchdash.results.queries.histories``,
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import cached_property
 from typing import Final, NamedTuple
 
@@ -14,11 +13,9 @@ import numpy as np
 from django.db import connection
 from numpy.typing import NDArray
 
+from benchdash.results.arrays import Indexes, Numbers, days, ranks, seconds
 from benchdash.results.queries import times_of_commits
 from benchdash.results.sessions import sessions_of
-
-Indexes = NDArray[np.int64]
-Numbers = NDArray[np.float64]
 
 
 class Stream(NamedTuple):
@@ -57,8 +54,6 @@ class NewestPoints:
         )
 
 
-_EPOCH_US: Final = int(datetime(2000, 1, 1, tzinfo=UTC).timestamp()) * 10**6
-_US_OF_A_DAY: Final = 24 * 60 * 60 * 10**6
 _KINDS: Final = (">i8", ">i8", ">f8", ">i8", ">i8", ">i8", ">i8")
 
 # Texts of bytes: as rows, the driver would make an object of each number. Each run and each version is read
@@ -176,9 +171,9 @@ def _indexes(wanted: Indexes, ids: Indexes) -> Indexes:
 
 def _groups(runs: _Runs, is_branch: NDArray[np.bool_]) -> tuple[Indexes, Indexes, Indexes]:
     """The group of each run, and the first and last run of each; see ``position_of`` of the queries."""
-    commits = _ranks([one.commit for one in runs.versions])[runs.version]
+    commits = ranks([one.commit for one in runs.versions])[runs.version]
     no_commit = np.array([not one.commit for one in runs.versions], dtype=bool)[runs.version]
-    day = -1 - (runs.started_us + _EPOCH_US) // _US_OF_A_DAY
+    day = -1 - days(runs.started_us)
     key = np.where(is_branch, np.where(no_commit, day, commits), runs.version)
     in_order = np.lexsort((runs.content, key, runs.series))
     parts = np.stack((runs.series, key, runs.content))[:, in_order]
@@ -196,11 +191,11 @@ def _order(
 ) -> Indexes:
     """The groups by series, and as ``order_of_group`` of the queries sorts them."""
     versions, version = runs.versions, runs.version[last]
-    started = (runs.started_us[first] + _EPOCH_US) / 1e6
+    started = seconds(runs.started_us[first])
     committed = np.array([one.committed_at for one in versions], dtype=float)[version]
     placed = _placed(runs, streams, np.where(is_branch, committed, 0), started, last)
-    commits = _ranks([one.commit for one in versions])[version]
-    names = _ranks([one.sort_key for one in versions])[version]
+    commits = ranks([one.commit for one in versions])[version]
+    names = ranks([one.sort_key for one in versions])[version]
     ids = np.array([one.pk for one in versions], dtype=np.int64)[version]
     content = runs.content[last]
     return np.lexsort(
@@ -231,11 +226,6 @@ def _placed(
         time = times.get((stream.product_id, stream.branch, commit or None))
         committed[at] = time.timestamp() if time else started[at]
     return committed
-
-
-def _ranks(texts: Sequence[str]) -> Indexes:
-    rank = {text: at for at, text in enumerate(sorted({*texts}))}
-    return np.fromiter(map(rank.__getitem__, texts), np.int64, len(texts))
 
 
 def _medians(groups: Indexes, values: Numbers, number: int) -> Numbers:

@@ -8,20 +8,17 @@ and where each group has one run, which is usual, nothing is done run by run.
 import json
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
 from django.db import connection
-from numpy.typing import NDArray
 
+from benchdash.results.arrays import Indexes, Numbers, days, ranks, seconds
 from benchdash.results.models import Series
 from benchdash.results.queries import levels_of_groups, times_of_commits
 from benchdash.results.sessions import sessions_of
 
-Indexes = NDArray[np.int64]
-Numbers = NDArray[np.float64]
 Column = Sequence[Any]  # text, numbers, None
 
 COLUMNS: Final = ("version", "commit", "time", "value", "low", "high", "n", "run")
@@ -67,7 +64,6 @@ def point_columns(
 
 _SEPARATOR: Final = "\x1f"  # no name of a version holds what cannot be printed
 _NEVER: Final = np.iinfo(np.int64).min  # what PostgreSQL sends for -infinity
-_EPOCH_US: Final = int(datetime(2000, 1, 1, tzinfo=UTC).timestamp()) * 10**6
 
 _NUMBERS: Final = {
     "run": ("int8send(measured.run_id)", ">i8"),
@@ -134,11 +130,6 @@ def _taken(values: Sequence[Any], indexes: Indexes) -> list[Any]:
     return list(map(values.__getitem__, indexes.tolist()))
 
 
-def _epoch(microseconds: Indexes) -> Numbers:
-    """Seconds since 1970 from what PostgreSQL sends."""
-    return (microseconds + _EPOCH_US) / 1e6
-
-
 # --- groups -----------------------------------------------------------------------------------------------
 
 
@@ -178,7 +169,7 @@ def _points(series: Series, row: _Row, wanted: Collection[str]) -> PointColumns:
     make: dict[str, Callable[[], list[Any]]] = {
         "version": lambda: _taken(row["version"], last),
         "commit": lambda: [commit or None for commit in _taken(row["commit"], last)],
-        "time": lambda: _epoch(row["started_at"][first]).tolist(),
+        "time": lambda: seconds(row["started_at"][first]).tolist(),
         "n": lambda: np.bincount(of_run, minlength=len(last)).tolist(),
         "run": row["run"][last].tolist,
     }
@@ -197,29 +188,26 @@ def _keys(series: Series, row: _Row) -> Sequence[Hashable]:
     elif all(row["commit"]):
         keys = row["commit"]
     else:
-        days = ((row["started_at"] + _EPOCH_US) // _US_OF_A_DAY).tolist()
-        keys = [commit or day for commit, day in zip(row["commit"], days, strict=True)]
+        measured = days(row["started_at"]).tolist()
+        keys = [commit or day for commit, day in zip(row["commit"], measured, strict=True)]
     contents = row["content"]
     return keys if (contents == contents[0]).all() else list(zip(keys, contents.tolist(), strict=True))
 
 
-_US_OF_A_DAY: Final = 24 * 60 * 60 * 10**6
-
-
 def _order(series: Series, row: _Row, groups: _Groups) -> Indexes:
     """The groups as ``benchdash.results.queries.order_of_group`` sorts them."""
-    last, first = groups.last, _epoch(row["started_at"][groups.first])
+    last, first = groups.last, seconds(row["started_at"][groups.first])
     committed_at = row["committed_at"][last]
-    placed_at = np.where(committed_at == _NEVER, -np.inf, _epoch(committed_at))
+    placed_at = np.where(committed_at == _NEVER, -np.inf, seconds(committed_at))
     contents = row["content"][last]
     if not series.branch:
-        order = _ranks(_taken(row["sort_key"], last)), placed_at, first, row["version_id"][last], contents
+        order = ranks(_taken(row["sort_key"], last)), placed_at, first, row["version_id"][last], contents
         return np.lexsort(order[::-1])
     _place_commits_without_time(series, row["commit"], groups, placed_at, first)
     in_order = np.argsort(placed_at, kind="stable")
     if (np.diff(placed_at[in_order]) > 0).all():
         return in_order
-    return np.lexsort((contents, first, _ranks(_taken(row["commit"], last)), placed_at))
+    return np.lexsort((contents, first, ranks(_taken(row["commit"], last)), placed_at))
 
 
 def _place_commits_without_time(
@@ -235,11 +223,6 @@ def _place_commits_without_time(
     for at, commit in zip(without.tolist(), of_groups, strict=True):
         if found := times.get((series.product_id, series.branch, commit)):
             placed_at[at] = found.timestamp()
-
-
-def _ranks(texts: Sequence[str]) -> Indexes:
-    rank = {text: at for at, text in enumerate(sorted({*texts}))}
-    return np.fromiter(map(rank.__getitem__, texts), np.int64, len(texts))
 
 
 def _levels(
