@@ -144,6 +144,7 @@ _PLACES: Final = """
     JOIN results_configuration configuration ON configuration.id = place.configuration_id
 """
 
+# OFFSET 0 keeps PostgreSQL from joining all runs of a place to find the few versions that are asked for.
 _AT_PLACE: Final = """
     SELECT one.version_id FROM results_versionplace one
     WHERE one.project_id = %(project)s AND one.product_id = place.product_id
@@ -156,6 +157,7 @@ _AT_PLACE: Final = """
                 AND run.branch = place.branch AND run.hardware_id = place.hardware_id
                 AND run.configuration_id = place.configuration_id
                 AND run.counterpart = place.counterpart AND run.excluded_at IS NULL
+            OFFSET 0
         )
 """
 _ORDER: Final = "one.sort_key {0}, one.committed_at {0}, one.commit {0}, one.version_id {0}"
