@@ -4,7 +4,7 @@ from typing import Any
 
 from django import template
 
-from benchdash.dashboard import cells, compared_rows, incident_rows, matrix_rows, numbers, paging
+from benchdash.dashboard import cells, compared_rows, incident_rows, matrix_rows, numbers, paging, sample_rows
 
 register = template.Library()
 
@@ -32,6 +32,7 @@ register.filter("exact", cells.exact)
 register.filter("commit", cells.commit)
 register.filter("total", paging.total)
 register.filter("between", incident_rows.between)
+register.filter("sample_rows", sample_rows.sample_rows)
 
 
 @register.filter

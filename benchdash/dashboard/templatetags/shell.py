@@ -1,19 +1,23 @@
 """The parts that pages are put together from: ``{% load shell %}``."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from django import template
 from django.http import HttpRequest
 from django.template.context import RequestContext
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 
 from benchdash.accounts.access import NOBODY, Viewer, viewer_of
+from benchdash.accounts.models import Project
 from benchdash.dashboard.chart_markup import Chart, chart_markup
-from benchdash.dashboard.navigation import navigation, tabs
+from benchdash.dashboard.markup import html, joined
+from benchdash.dashboard.navigation import Link, navigation, page_url, tabs
 
 register = template.Library()
+
+_NOTHING: Final = mark_safe("")
 
 
 @register.inclusion_tag("dashboard/_top_bar.html", takes_context=True)
@@ -25,11 +29,35 @@ def top_bar(context: RequestContext) -> dict[str, Any]:
         "request": request,
         "viewer": viewer,
         "project": project,
-        "projects": page.projects if page else (),
+        "projects": joined(_project(other, project) for other in page.projects) if page else "",
         "navigation": navigation(project, viewer, current) if project else None,
         "is_sign_in": current == "sign_in",
         "csrf_token": context.get("csrf_token"),
     }
+
+
+def _project(other: Project, shown: Project | None) -> SafeString:
+    return _link_item(Link(other.name, page_url("overview", other)), "true" if other == shown else "")
+
+
+@register.filter
+def as_links(links: Iterable[Link]) -> SafeString:
+    return joined(_link(link, "page" if link.is_current else "") for link in links)
+
+
+@register.filter
+def as_items(links: Iterable[Link]) -> SafeString:
+    return joined(_link_item(link, "page" if link.is_current else "") for link in links)
+
+
+def _link(link: Link, current: str) -> SafeString:
+    """``current`` says as what it is the one being shown."""
+    mark = html(' aria-current="{}"', current) if current else _NOTHING
+    return html('<a href="{}"{}>{}</a>\n', link.url, mark, link.label)
+
+
+def _link_item(link: Link, current: str) -> SafeString:
+    return html("<li>{}</li>\n", _link(link, current))
 
 
 @register.inclusion_tag("dashboard/_tabs.html", takes_context=True)

@@ -8,6 +8,7 @@ from django.core.exceptions import ValidationError
 from django.core.paginator import Paginator
 from django.db.models import F, Q
 from django.http import Http404, HttpRequest, HttpResponse
+from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
 from django.urls import path
 from django.views.decorators.cache import never_cache
@@ -27,7 +28,7 @@ from benchdash.accounts.services import (
 from benchdash.alerts.mail_files import kept_mails, mails_are_files
 from benchdash.alerts.models import Alert, Subscription
 from benchdash.alerts.services import retry, subscribe, unsubscribe
-from benchdash.dashboard import filters
+from benchdash.dashboard import alert_rows, filters
 from benchdash.dashboard.commands import upload_command
 from benchdash.dashboard.forms.people import (
     DeleteProjectForm,
@@ -141,15 +142,17 @@ def alerts(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     for choice in chip.chosen:
         found = found.filter(_ALERT_STATES[choice.value][1])
     found = found.order_by(F("sent_at").desc(nulls_first=True), "-owed_at", "-pk")
+    pages, may_retry = Paginator(found, _PAGE).get_page(request.GET.get("page")), page.may(Scope.TRIAGE)
     context = {
         "filters": [chip],
         "reset_url": request.path if chip.chosen else "",
-        "pages": Paginator(found, _PAGE).get_page(request.GET.get("page")),
+        "pages": pages,
+        "rows": alert_rows.table_rows(page.project, pages, get_token(request) if may_retry else None),
         "mails_are_files": mails_are_files(),
-        "may_retry": page.may(Scope.TRIAGE),
+        "may_retry": may_retry,
     }
     # Each mail holds the link that ends its subscription.
-    if mails_are_files() and page.may(Scope.TRIAGE):
+    if mails_are_files() and may_retry:
         of_project = set(Incident.objects.filter(project=page.project).values_list("pk", flat=True))
         context["mails"] = kept_mails(of_project, most=_MOST_MAILS)
     return page.render(request, "dashboard/alerts.html", context)
