@@ -119,7 +119,8 @@ def file_counts(archives: Collection[int]) -> dict[int, dict[str, int]]:
 
 def uploads_for(viewer: Viewer, project: Project | None = None) -> QuerySet[Upload]:
     """The uploads that exist for this viewer, newest first; refused and deleted ones only for members."""
-    projects = viewer.projects() if project is None else viewer.projects().filter(pk=project.pk)
+    asked = viewer.projects_by_name() if project is None else [project]
+    projects = [one for one in asked if viewer.sees(one)]
     open_to = [one.pk for one in projects if one.raw_files_are_public or viewer.is_member(one)]
     others = [one.pk for one in projects if one.pk not in open_to]
     # An empty list is left out of the statement, and no index serves a choice of two conditions.
@@ -142,9 +143,10 @@ def _number_of(runs: QuerySet[Run]) -> Coalesce:
     return Coalesce(Subquery(everything.annotate(number=Count("pk")).values("number")), 0)
 
 
-def upload_for(viewer: Viewer, upload_id: int) -> Upload:
-    """Raises NotVisible."""
-    upload = with_run_counts(uploads_for(viewer)).filter(pk=upload_id).first() if upload_id < 2**63 else None
+def upload_for(viewer: Viewer, upload_id: int, project: Project | None = None) -> Upload:
+    """Of this project, or of any. Raises NotVisible."""
+    found = with_run_counts(uploads_for(viewer, project)).filter(pk=upload_id)
+    upload = found.first() if upload_id < 2**63 else None
     if upload is None:
         raise NotVisible(f"no upload has the number {upload_id}")
     return upload

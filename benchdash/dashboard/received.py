@@ -10,9 +10,10 @@ from django.contrib.postgres.aggregates import ArrayAgg
 from django.db.models import Count, Max, Min, QuerySet, Value
 from django.db.models.functions import Concat
 
-from benchdash.accounts.access import NotVisible, Viewer
+from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import AuditEntry, Project, Token, User
 from benchdash.dashboard import numbers
+from benchdash.database.written import Given, written
 from benchdash.results.models import (
     Configuration,
     Hardware,
@@ -84,21 +85,27 @@ def held_by(uploads: Iterable[Upload]) -> dict[int, Held]:
 
 def senders(project: Project) -> list[tuple[str, str]]:
     """Who has sent uploads to the project: (``token-3`` or ``user-4``, a name)."""
-    sent = Upload.objects.filter(project=project).order_by()
-    tokens = Token.objects.filter(pk__in=sent.values("token")).order_by("name", "pk")
-    users = User.objects.filter(pk__in=sent.values("user")).order_by("name", "email")
     return [
-        *((f"token-{token.pk}", str(token)) for token in tokens),
-        *((f"user-{user.pk}", str(user)) for user in users),
+        *((f"token-{token.pk}", str(token)) for token in _tokens_that_sent(project=project.pk)),
+        *((f"user-{user.pk}", str(user)) for user in _users_who_sent(project=project.pk)),
     ]
+
+
+@written
+def _tokens_that_sent() -> QuerySet[Token]:
+    sent = Upload.objects.filter(project=Given("project")).order_by()
+    return Token.objects.filter(pk__in=sent.values("token")).order_by("name", "pk")
+
+
+@written
+def _users_who_sent() -> QuerySet[User]:
+    sent = Upload.objects.filter(project=Given("project")).order_by()
+    return User.objects.filter(pk__in=sent.values("user")).order_by("name", "email")
 
 
 def find_upload(viewer: Viewer, project: Project, pk: int) -> Upload:
     """Raises NotVisible where the project has no such upload for this viewer."""
-    upload = upload_for(viewer, pk)
-    if upload.project_id != project.pk:
-        raise NotVisible(f"no upload of this project has the number {pk}")
-    return upload
+    return upload_for(viewer, pk, project)
 
 
 def is_small(upload: Upload) -> bool:
