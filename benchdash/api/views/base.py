@@ -23,7 +23,7 @@ from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 from rest_framework.viewsets import GenericViewSet
 
-from benchdash.accounts.access import Viewer, viewer_of
+from benchdash.accounts.access import NotVisible, Viewer, viewer_of
 from benchdash.accounts.models import Project, Scope
 from benchdash.api import parameters
 from benchdash.api.pagination import Pages
@@ -150,6 +150,23 @@ class RowsView(View, ListModelMixin, RetrieveModelMixin, GenericViewSet[Any]):
         else:
             condition = Q(**{f"{self.project_field}__in": self.viewer.projects()})
         return super().get_queryset().filter(condition)
+
+    def visible_row(self) -> Any:
+        """The row of the address, of ``queryset`` as it is, which reads projects too. Raises NotVisible."""
+        choosing = {"project", *(one.name for one in self.filters)}
+        if not choosing.isdisjoint(self.request.query_params):
+            return self.get_object()
+        found = _by_key(type(self), key=self.kwargs["pk"])
+        if not found or not self.viewer.sees(found[0].project):
+            raise NotVisible("no such row")
+        return found[0]
+
+
+@written
+def _by_key(view: type[RowsView]) -> QuerySet[Any]:
+    rows: Any = view.queryset
+    one: QuerySet[Any] = rows.filter(pk=Given("key"))
+    return one
 
 
 class CommonListView(RowsView):
