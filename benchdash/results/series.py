@@ -1,6 +1,5 @@
 """Which series a reading belongs to."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -62,7 +61,7 @@ def line_of(branch: str, product: str, version: str) -> str:
 
 Wanted = Sequence[tuple[Identity, Sequence[Reading]]]
 """The readings of runs, with what their series share."""
-ByIdentity = Mapping[tuple[Any, ...], Mapping[str, StoredSeries]]
+ByIdentity = Mapping[Identity, Mapping[str, StoredSeries]]
 """Series by their identity and their metric."""
 
 
@@ -77,7 +76,7 @@ def series_for(project: Project, wanted: Wanted) -> ByIdentity:
         (identity, reading.metric): reading
         for identity, readings in wanted
         for reading in readings
-        if reading.metric not in found.get(identity, ())
+        if reading.metric not in found[identity]
     }
     if missing:
         new = [
@@ -96,31 +95,43 @@ def series_for(project: Project, wanted: Wanted) -> ByIdentity:
     return found
 
 
-# By the head of the unique index; a few series beside those that are wanted come with them.
-_FIND = """
-    SELECT workload_id, product_id, hardware_id, threads, configuration_id, branch, line, build, counterpart,
-        metric, id, unit, direction, printed_unit
-    FROM results_series
-    WHERE project_id = %(project)s AND workload_id = ANY(%(workload_id)s) AND metric = ANY(%(metric)s)
-        AND product_id = ANY(%(product_id)s) AND hardware_id = ANY(%(hardware_id)s)
-        AND (threads = ANY(%(threads)s) OR threads IS NULL)
-        AND branch = ANY(%(branch)s) AND line = ANY(%(line)s)
+# By the unique index, whatever the planner knows of the arrays: by an index of fewer columns it would read
+# all series of the workloads. "Equal or both unknown" is no condition of an index.
+_OF_IDENTITY = """
+    SELECT wanted.at, series.metric, series.id, series.unit, series.direction, series.printed_unit
+    FROM wanted JOIN results_series series ON series.project_id = %(project)s
+        AND series.workload_id = wanted.workload_id AND series.metric = ANY(%(metric)s)
+        AND series.product_id = wanted.product_id AND series.hardware_id = wanted.hardware_id
+        AND series.configuration_id = wanted.configuration_id AND series.branch = wanted.branch
+        AND series.line = wanted.line AND series.build = wanted.build
+        AND series.counterpart = wanted.counterpart
 """
+_FIND = f"""
+    WITH wanted AS (
+        SELECT * FROM unnest(
+            %(workload_id)s::bigint[], %(product_id)s::bigint[], %(hardware_id)s::bigint[],
+            %(threads)s::integer[], %(configuration_id)s::bigint[], %(branch)s::varchar[],
+            %(line)s::varchar[], %(build)s::varchar[], %(counterpart)s::varchar[]
+        ) WITH ORDINALITY AS wanted ({", ".join(Identity._fields)}, at)
+    )
+    {_OF_IDENTITY} AND series.threads = wanted.threads
+    UNION ALL
+    {_OF_IDENTITY} AND series.threads IS NULL AND wanted.threads IS NULL
+"""  # noqa: S608 - of our own names
 
 
 def _find(project: Project, wanted: Wanted) -> ByIdentity:
-    identities = {identity for identity, _ in wanted}
-    parameters: dict[str, Any] = {
-        name: list({getattr(identity, name) for identity in identities} - {None})
-        for name in ("workload_id", "product_id", "hardware_id", "threads", "branch", "line")
-    }
+    found: dict[Identity, dict[str, StoredSeries]] = {identity: {} for identity, _ in wanted}
     metrics = list({reading.metric for _, readings in wanted for reading in readings})
-    found: dict[tuple[Any, ...], dict[str, StoredSeries]] = defaultdict(dict)
+    if not metrics:
+        return found
+    identities = list(found)
+    columns = map(list, zip(*identities, strict=True))
+    parameters: dict[str, Any] = dict(zip(Identity._fields, columns, strict=True))
     with connection.cursor() as cursor:
         cursor.execute(_FIND, {**parameters, "project": project.pk, "metric": metrics})
-        for row in cursor.fetchall():
-            # A plain tuple finds what an identity finds, and is made in less time.
-            found[row[:9]][row[9]] = StoredSeries._make(row[10:])
+        for at, metric, *series in cursor.fetchall():
+            found[identities[at - 1]][metric] = StoredSeries._make(series)
     return found
 
 

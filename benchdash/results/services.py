@@ -73,7 +73,7 @@ def record_uploads(
         Run.objects.filter(upload_id__in=records_by_upload).values_list("upload_id", flat=True).distinct()
     )
     hold_results(project, alone=bool(again))
-    return _record(project, records_by_upload, again=again, quiet=quiet)
+    return _record(project, records_by_upload, again=again, are_new=False, quiet=quiet)
 
 
 # As hold_results. PostgreSQL would plan statements with arrays anew each time, which takes longer than to run
@@ -93,7 +93,7 @@ def record_new_uploads(
     """
     with connection.cursor() as cursor:
         cursor.execute(_HOLD_AND_PLAN_ONCE, [project.pk])
-    return _record(project, records_by_upload, again=set(), quiet=quiet)
+    return _record(project, records_by_upload, again=set(), are_new=True, quiet=quiet)
 
 
 def _record(
@@ -101,9 +101,13 @@ def _record(
     records_by_upload: Mapping[int, Sequence[RunRecord]],
     *,
     again: Collection[int],
+    are_new: bool,
     quiet: bool,
 ) -> dict[int, Recorded]:
-    """``again`` are those of the uploads that have runs already; the caller holds the results."""
+    """``again`` are those of the uploads that have runs already; the caller holds the results.
+
+    ``are_new``: nobody else can have recorded any of them meanwhile.
+    """
     for records in records_by_upload.values():
         check_records(records)
     every_record = [record for records in records_by_upload.values() for record in records]
@@ -115,7 +119,9 @@ def _record(
     ]
     if again:
         IntervalSamples.objects.filter(run__upload_id__in=again).delete()
-    run_ids, anew = _write_runs(project, upload_ids, located.places, every_record, option_warnings)
+    run_ids, anew = _write_runs(
+        project, upload_ids, located.places, every_record, option_warnings, may_be_there=not are_new
+    )
     read = [
         (run_id, _identity(place, record), record.readings)
         for run_id, place, record in zip(run_ids, located.places, every_record, strict=True)
@@ -241,15 +247,21 @@ _RUN_COLUMNS = {
 }
 _RUN_FACTS = [name for name in _RUN_COLUMNS if name not in ("upload_id", "key")]
 # One text for all rows: the driver takes milliseconds for some thousand parameters.
-_WRITE_RUNS = f"""
+_INSERT_RUNS = f"""
+    INSERT INTO results_run ({", ".join(_RUN_COLUMNS)}, recorded_at, excluded_reason)
+    SELECT {", ".join(_RUN_COLUMNS)}, %(now)s, ''
+    FROM json_to_recordset(%(runs)s::json) AS given (
+        {", ".join(f"{name} {kind}" for name, kind in _RUN_COLUMNS.items())}
+    )
+"""  # noqa: S608 - of our own names
+# What may update fires the triggers of updates too, even if it only inserts.
+_OR_UPDATE = f"""
+    ON CONFLICT (upload_id, key) DO UPDATE
+    SET {", ".join(f"{name} = excluded.{name}" for name in _RUN_FACTS)}
+"""  # noqa: S608 - of our own names
+_WRITE = """
     WITH written AS (
-        INSERT INTO results_run ({", ".join(_RUN_COLUMNS)}, recorded_at, excluded_reason)
-        SELECT {", ".join(_RUN_COLUMNS)}, %(now)s, ''
-        FROM json_to_recordset(%(runs)s::json) AS given (
-            {", ".join(f"{name} {kind}" for name, kind in _RUN_COLUMNS.items())}
-        )
-        ON CONFLICT (upload_id, key) DO UPDATE
-        SET {", ".join(f"{name} = excluded.{name}" for name in _RUN_FACTS)}
+        {}
         RETURNING upload_id, key, id, xmax <> 0 AS was_there -- as only rows have that were there before
     ), sampled AS (
         INSERT INTO results_intervalsamples (run_id, source, columns, rows)
@@ -260,7 +272,9 @@ _WRITE_RUNS = f"""
         ON CONFLICT (run_id, source) DO UPDATE SET columns = excluded.columns, rows = excluded.rows
     )
     SELECT upload_id, key, id, was_there FROM written
-"""  # noqa: S608 - of our own names
+"""
+_WRITE_NEW_RUNS = _WRITE.format(_INSERT_RUNS)
+_WRITE_RUNS = _WRITE.format(_INSERT_RUNS + _OR_UPDATE)
 
 
 def _write_runs(
@@ -269,6 +283,8 @@ def _write_runs(
     places: Sequence[Place],
     records: Sequence[RunRecord],
     option_warnings: Sequence[str],
+    *,
+    may_be_there: bool,
 ) -> tuple[list[int], bool]:
     """The ids of the runs in the order of their records, stored with their samples, and whether any was there
     before.
@@ -290,7 +306,8 @@ def _write_runs(
     ]
     with connection.cursor() as cursor:
         cursor.execute(
-            _WRITE_RUNS, {"runs": json_text(rows), "samples": json_text(samples), "now": timezone.now()}
+            _WRITE_RUNS if may_be_there else _WRITE_NEW_RUNS,
+            {"runs": json_text(rows), "samples": json_text(samples), "now": timezone.now()},
         )
         written = cursor.fetchall()
     ids = {(upload_id, key): pk for upload_id, key, pk, _ in written}
@@ -428,7 +445,7 @@ def _measure(project: Project, read: _Read, *, anew: bool, left: set[int], quiet
     measured = [
         (of_run[reading.metric], run_id, reading)
         for run_id, identity, readings in read
-        for of_run in [series.get(identity, {})]
+        for of_run in [series[identity]]
         for reading in readings
     ]
     adopt_or_refuse_units(measured)
