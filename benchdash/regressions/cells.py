@@ -166,7 +166,20 @@ def _rows_of(found: QuerySet[Series]) -> list[SeriesRow]:
 # --- reading ----------------------------------------------------------------------------------------------
 
 # Texts of bytes: as rows, the driver would make an object of each number.
+# A prepared statement does not know how many runs and series it gets and expects a handful: it would go
+# through all series for each run. A FULL JOIN is always hashed; what has no other side falls out after it.
 _MEASURED: Final = """
+    WITH run AS MATERIALIZED (
+        SELECT chosen.*, series.id AS of_series
+        FROM (
+            SELECT id, version_id, branch, hardware_id, configuration_id, counterpart, workload_id, threads,
+                started_at, environment_id, content_id, tags
+            FROM results_run WHERE id IN (RUNS)
+        ) chosen
+        FULL JOIN unnest(%s::bigint[], %s::bigint[], %s::int[]) AS series (id, workload_id, threads)
+            ON series.workload_id = chosen.workload_id
+            AND (series.threads IS NULL OR series.threads = coalesce(chosen.threads, -1))
+    )
     SELECT run.version_id, run.branch, run.hardware_id, run.configuration_id, run.counterpart,
         string_agg(int8send(measured.series_id), ''::bytea), string_agg(int8send(run.id), ''::bytea),
         string_agg(timestamptz_send(run.started_at), ''::bytea),
@@ -176,12 +189,8 @@ _MEASURED: Final = """
         string_agg(float8send(coalesce(measured.low, 'NaN')), ''::bytea),
         string_agg(float8send(coalesce(measured.high, 'NaN')), ''::bytea),
         json_object_agg(run.id, run.tags) FILTER (WHERE run.tags <> '{}')::text
-    FROM results_run run
-    JOIN unnest(%s::bigint[], %s::bigint[], %s::int[]) AS series (id, workload_id, threads)
-        ON series.workload_id = run.workload_id
-        AND (series.threads IS NULL OR series.threads = coalesce(run.threads, -1))
-    JOIN results_measurement measured ON measured.series_id = series.id AND measured.run_id = run.id
-    WHERE run.id IN (RUNS)
+    FROM run
+    JOIN results_measurement measured ON measured.series_id = run.of_series AND measured.run_id = run.id
     GROUP BY run.version_id, run.branch, run.hardware_id, run.configuration_id, run.counterpart
 """
 _KINDS: Final = (">i8", ">i8", ">i8", ">i8", ">i8", ">f8", ">f8", ">f8")
@@ -214,7 +223,7 @@ def _measured(runs: QuerySet[Run], series: Collection[SeriesRow]) -> _Values:
     threads = [None if one.is_derived else -1 if one.threads is None else one.threads for one in series]
     asked = [one.id for one in series], [one.workload_id for one in series], threads
     with connection.cursor() as cursor:
-        cursor.execute(_MEASURED.replace("RUNS", chosen), [*asked, *parameters])
+        cursor.execute(_MEASURED.replace("RUNS", chosen), [*parameters, *asked])
         found: list[tuple[Any, ...]] = cursor.fetchall()
     series, of_runs, started, environments, contents, values, low, high = (
         np.frombuffer(b"".join(row[at] for row in found), kind).astype(kind[1:])
