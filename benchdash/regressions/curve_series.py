@@ -9,7 +9,6 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 import numpy as np
-from django.db.models import Count, Q, QuerySet
 
 from benchdash.regressions.detection.curves import LEAST_COUNTS, CurvePoint, Shape, scale_up, shape_of
 from benchdash.regressions.places import History
@@ -23,28 +22,29 @@ _THROUGHPUT = ("tps", "qps", "events_per_s", "ops_per_s", "nopm", "tpm", "transf
 _Curve = Mapping[int, History]
 
 
-def may_have_curves(series: QuerySet[Series]) -> bool:
-    """Whether there is something to compute or to take back at a place with these series."""
-    found = series.aggregate(
-        counts=Count("threads", distinct=True, filter=Q(metric__in=_THROUGHPUT, threads__gt=0)),
-        derived=Count("pk", filter=Q(is_derived=True)),
-    )
-    return bool(found["counts"] >= LEAST_COUNTS or found["derived"])
+def may_have_curves(series: Iterable[Series]) -> bool:
+    """Whether there is something to compute of these series."""
+    counts = {one.threads for one in series if one.threads and one.metric in _THROUGHPUT}
+    return len(counts) >= LEAST_COUNTS
 
 
-def update_curve_series(histories: Mapping[int, History], workloads: Collection[int] | None = None) -> bool:
-    """Make the derived series of a place agree with its histories; whether anything changed. Repeatable.
+def update_curve_series(
+    histories: Mapping[int, History], stored: Iterable[Series], workloads: Collection[int] | None = None
+) -> bool:
+    """Make the ``stored`` derived series of a place agree with its histories; whether anything changed.
 
-    Of these workloads alone, where it is known that the curves of others are as they were.
+    Of these workloads alone, where it is known that the curves of others are as they were. Repeatable.
     """
-    of_workloads = [
-        history
-        for history in histories.values()
-        if workloads is None or history.series.workload_id in workloads
+
+    def is_asked(series: Series) -> bool:
+        return workloads is None or series.workload_id in workloads
+
+    wanted = [
+        one
+        for curve in _curves(history for history in histories.values() if is_asked(history.series))
+        for one in _derived(curve)
     ]
-    stored = [history.series for history in of_workloads if history.series.is_derived]
-    wanted = [one for curve in _curves(of_workloads) for one in _derived(curve)]
-    return store_derived(stored, wanted)
+    return store_derived([one for one in stored if is_asked(one)], wanted)
 
 
 def _curves(histories: Iterable[History]) -> Iterator[_Curve]:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from statistics import median
 
@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.orders import groups_in_order
-from benchdash.regressions.places import is_watched
+from benchdash.regressions.places import Place, is_watched
 from benchdash.regressions.row_updates import update_rows
 from benchdash.results.models import Run, Series
 from benchdash.results.queries import moment
@@ -31,6 +31,18 @@ _FOUND = (
     "median",
     "looked_at",
     "confirmed_at",
+)
+
+
+# Of a change point and what lies around it: a run has many columns that are long to read.
+_READ = (
+    *(field.name for field in ChangePoint._meta.concrete_fields),
+    *(f"series__{field.name.removesuffix('_id')}" for field in fields(Place)),
+    "series__direction",
+    "series__is_derived",
+    "run__started_at",
+    "run__version__commit",
+    "last_good__version__commit",
 )
 
 
@@ -78,6 +90,7 @@ def update_incidents(product_id: int, *, branch: str, line: str) -> None:
         ChangePoint.objects.filter(series__in=stream)
         .exclude(state=ChangePoint.State.WITHDRAWN)
         .select_related("series", "run__version", "last_good__version")
+        .only(*_READ)
         .order_by("pk")
     )
     known = list(

@@ -136,7 +136,8 @@ class PlaceOrder(models.Model):
     points of several places begin. Derived, and made anew by each look.
 
     ``groups`` is a JSON array of ``PlacedGroup`` (benchdash.results.layouts); of groups that the last look
-    did not read, because the place has too many, it holds what an earlier one saw.
+    did not read, because the place has too many, it holds what an earlier one saw. ``looks`` are the newest
+    looks, the last one last, as JSON: the name of each, and from which run on it may have seen new ones.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
@@ -148,6 +149,7 @@ class PlaceOrder(models.Model):
     configuration = models.ForeignKey(Configuration, on_delete=models.CASCADE, related_name="+")
     counterpart = models.CharField(max_length=200, blank=True)
     groups = models.TextField()
+    looks = models.TextField(default="[]")
 
     class Meta:
         constraints = [

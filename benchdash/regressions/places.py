@@ -4,7 +4,7 @@ import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from django.conf import settings
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from benchdash.regressions.detection.joint import Key
 from benchdash.regressions.detection.releases import MOST_GROUPS, Sessions
 from benchdash.regressions.models import PlaceOrder
-from benchdash.results.layouts import Measured, Runs, lay_out, measured_on, medians
+from benchdash.results.layouts import Layout, Measured, Runs, lay_out, measured_on, medians
 from benchdash.results.models import Series
 from benchdash.results.queries import moment
 from benchdash.results.readings import Direction
@@ -57,6 +57,7 @@ SPEED_OF_THE_MACHINE = "client_cpu_per_op"
 """The same client does the same for every operation: its cost moves with the machine, not the server."""
 
 
+@lru_cache(maxsize=4096)
 def is_watched(metric: str) -> bool:
     return _IS_UNWATCHED.match(metric) is None
 
@@ -123,6 +124,8 @@ class History:
     series: Series
     runs: Runs = field(repr=False)
     measured: Measured = field(repr=False)
+    values: NDArray[np.float64] = field(repr=False)
+    """The median of each position, in the series' unit; NaN where there is none."""
 
     @property
     def length(self) -> int:
@@ -138,11 +141,6 @@ class History:
         return is_watched(self.series.metric)
 
     @cached_property
-    def values(self) -> NDArray[np.float64]:
-        """The median of each position, in the series' unit; NaN where there is none."""
-        return medians(self._positions, self.measured.values, self.length)
-
-    @cached_property
     def noise(self) -> float | None:
         return noise_of(self.values)
 
@@ -155,7 +153,7 @@ class History:
 
         The value of a derived series may move to another run of its group.
         """
-        index = self.runs.index_of.get(run_id)
+        index = self.runs.index(run_id)
         if index is None:
             return None
         if self.series.is_derived:
@@ -229,22 +227,29 @@ def noise_of(values: NDArray[np.float64]) -> float | None:
 
 
 def place_histories(place: Place) -> dict[int, History]:
-    """The histories of all series of a place, by id, over common positions.
+    """The histories of all series of a place that tools printed, by id, over common positions.
 
     Of a place with more than ANALYSIS_MOST_VALUES measurements only the newest of each series.
     """
-    series = {one.pk: one for one in place.series()}
-    layout = lay_out(series.values(), most_values=settings.ANALYSIS_MOST_VALUES)
-    return {pk: History(series[pk], layout.runs, measured) for pk, measured in layout.measured.items()}
+    series = {one.pk: one for one in place.series().filter(is_derived=False)}
+    return histories_on(lay_out(series.values(), most_values=settings.ANALYSIS_MOST_VALUES), series)
 
 
-def with_derived(histories: Mapping[int, History], place: Place) -> dict[int, History]:
-    """The histories of a place with those of its derived series as they are stored now."""
-    printed = {pk: history for pk, history in histories.items() if not history.series.is_derived}
-    runs = next(iter(histories.values())).runs
-    derived = place.series().filter(is_derived=True).in_bulk()
-    measured = measured_on(runs, derived)
-    return printed | {pk: History(one, runs, measured[pk]) for pk, one in derived.items()}
+def histories_on(layout: Layout, series: Mapping[int, Series]) -> dict[int, History]:
+    return {
+        pk: History(series[pk], layout.runs, measured, layout.levels[pk])
+        for pk, measured in layout.measured.items()
+    }
+
+
+def derived_histories(runs: Runs, series: Mapping[int, Series]) -> dict[int, History]:
+    """Of derived series, as they are stored now, on the runs of their place."""
+    measured = measured_on(runs, series)
+    length = len(runs.groups)
+    return {
+        pk: History(series[pk], runs, one, medians(runs.positions[one.runs], one.values, length))
+        for pk, one in measured.items()
+    }
 
 
 @dataclass(frozen=True, slots=True)

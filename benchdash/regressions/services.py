@@ -27,17 +27,18 @@ from benchdash.regressions.grouping import update_incidents
 from benchdash.regressions.memories import Memories
 from benchdash.regressions.models import ChangePoint, Comment, Incident
 from benchdash.regressions.options import historical_after
-from benchdash.regressions.orders import keep_order
+from benchdash.regressions.orders import keep_order, stored_order
 from benchdash.regressions.places import (
     History,
     Place,
     Table,
     all_places,
-    place_histories,
+    derived_histories,
+    histories_on,
     table_of,
     table_of_curves,
-    with_derived,
 )
+from benchdash.regressions.remembered_places import noted, read_place
 from benchdash.regressions.row_updates import update_rows
 from benchdash.results.models import Measurement, Run, Series, TouchedSeries
 from benchdash.results.services import hold_results, ring_analysis
@@ -219,7 +220,10 @@ def _look_at(
     # One loud touch is enough: the news of a nightly run is not silenced by a correction beside it.
     quiet = all(row.quiet for row in touched)
     new_since = min((row.due_since for row in touched), default=None)
-    update_change_points(place, quiet=quiet, new_since=new_since, workloads=workloads)
+    least_run_id = 0 if workloads is None else min((row.least_run_id for row in touched), default=0)
+    update_change_points(
+        place, quiet=quiet, new_since=new_since, workloads=workloads, least_run_id=least_run_id
+    )
 
 
 def _take(product_id: int) -> bool:
@@ -260,15 +264,15 @@ def update_change_points(
     quiet: bool,
     new_since: datetime | None = None,
     workloads: Collection[int] | None = None,
+    least_run_id: int = 0,
 ) -> None:
     """Make the stored change points of a place agree with what its history shows now. Repeatable.
 
     Groups with runs recorded from ``new_since`` on are looked at one by one, as they would have come.
-    ``workloads`` are those whose scaling curves may have changed; None: all.
+    ``workloads`` are those whose scaling curves may have changed; None: all. ``least_run_id`` is as in
+    ``read_place``.
     """
-    histories = _with_curves(place, workloads)
-    if some := next(iter(histories.values()), None):
-        keep_order(place, some.runs)
+    histories = _read(place, workloads, least_run_id)
     stored: dict[int, list[ChangePoint]] = defaultdict(list)
     for change_point in _to_look_at_again(place, histories):
         stored[change_point.series_id].append(change_point)
@@ -327,14 +331,23 @@ def _as_stored(change_point: ChangePoint) -> list[object]:
     return [getattr(change_point, name) for name in _FIELDS]
 
 
-def _with_curves(place: Place, workloads: Collection[int] | None) -> dict[int, History]:
+def _read(place: Place, workloads: Collection[int] | None, least_run_id: int) -> dict[int, History]:
     """The histories of a place, the scaling curves of these workloads (None: of all) computed anew."""
-    if not may_have_curves(place.series()):
-        return place_histories(place)
     # What is derived hangs on runs, so that none may go away meanwhile.
     hold_results(Project(pk=place.project_id), alone=False)
-    histories = place_histories(place)
-    return with_derived(histories, place) if update_curve_series(histories, workloads) else histories
+    order = stored_order(place)
+    read = read_place(place, order, least_run_id=least_run_id)
+    histories = histories_on(read.layout, read.series)
+    derived = place.series().filter(is_derived=True)
+    stored = list(derived)
+    if stored or may_have_curves(read.series.values()):
+        if update_curve_series(histories, stored, workloads):
+            stored = list(derived.all())
+        histories |= derived_histories(read.layout.runs, {one.pk: one for one in stored})
+    if histories:
+        looks = noted(order.looks if order else "[]", read.look, least_run_id=least_run_id)
+        keep_order(place, read.layout.runs, order, looks=looks)
+    return histories
 
 
 def _to_look_at_again(place: Place, histories: Mapping[int, History]) -> list[ChangePoint]:

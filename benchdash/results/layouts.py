@@ -5,7 +5,7 @@ kilobyte, here it takes some tens of bytes.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache, cached_property
 from typing import Any, NamedTuple
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from benchdash.results.arrays import Indexes, Numbers, days, seconds
 from benchdash.results.models import Run, Series
 from benchdash.results.queries import (
+    CommitKey,
     MeasuredVersion,
     commit_times,
     measured_versions,
@@ -63,6 +64,19 @@ class Runs:
         """By the id of a run."""
         return {pk: at for at, pk in enumerate(self.ids.tolist())}
 
+    def index(self, run_id: int) -> int | None:
+        """Of a few runs; ``index_of`` is for many."""
+        at = int(self.indexes(np.array([run_id]))[0])
+        return at if at >= 0 else None
+
+    def indexes(self, run_ids: NDArray[Any]) -> Indexes:
+        """-1 for those that are not here."""
+        return _indexes(self.ids, self._ascending, run_ids)
+
+    @cached_property
+    def _ascending(self) -> Indexes:
+        return np.argsort(self.ids, kind="stable")
+
 
 @dataclass(frozen=True, slots=True)
 class Measured:
@@ -73,11 +87,41 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
+class Cut:
+    """Where a long branch is cut: runs that started earlier are not read, nor older commits run later.
+
+    ``left_out`` is how many values of the longest series are not read.
+    """
+
+    started_at: float
+    placed_at: float
+    least_run_id: int
+    left_out: int
+
+
+@dataclass(frozen=True)
 class Layout:
-    """``measured`` is by the id of a series."""
+    """``measured`` is by the id of a series. ``versions`` are those of the runs, by id; ``commit_times`` are
+    of commits without a time of their own. ``lengths`` are how many values some of the series have in all.
+    """
 
     runs: Runs
     measured: dict[int, Measured]
+    versions: Mapping[int, MeasuredVersion]
+    commit_times: Mapping[CommitKey, datetime]
+    cut: Cut | None = None
+    lengths: Mapping[int, int] = field(default_factory=dict)
+
+    @cached_property
+    def levels(self) -> dict[int, Numbers]:
+        """The median of each position, by the id of a series; see ``medians``."""
+        length, number = len(self.runs.groups), len(self.measured)
+        rows = np.repeat(np.arange(number), [len(one.runs) for one in self.measured.values()])
+        none = np.empty(0, np.int64)
+        positions = self.runs.positions[np.concatenate([none, *(one.runs for one in self.measured.values())])]
+        values = np.concatenate([np.empty(0), *(one.values for one in self.measured.values())])
+        levels = medians(rows * length + positions, values, number * length).reshape(number, length)
+        return dict(zip(self.measured, levels, strict=True))
 
 
 def lay_out(series: Collection[Series], *, most_values: int) -> Layout:
@@ -86,11 +130,12 @@ def lay_out(series: Collection[Series], *, most_values: int) -> Layout:
     Where the series of a branch have more than about ``most_values`` values together, only the newest
     positions are read that hold so many. Six statements at most.
     """
-    since = _since(series, most_values)
+    lengths = lengths_of_some(series)
+    cut = _cut(series, most_values, lengths)
     ids = [one.pk for one in series]
-    pairs = _values(ids, least_run_id=since.least_run_id if since else 0)
-    runs = _runs(series, pairs.values(), since)
-    return Layout(runs=runs, measured=_measured(runs, ids, pairs))
+    pairs = _values(ids, least_run_id=cut.least_run_id if cut else 0)
+    runs, versions, times = _runs(series, pairs.values(), cut)
+    return Layout(runs, _measured(runs, ids, pairs), versions, times, cut, lengths)
 
 
 def measured_on(runs: Runs, series_ids: Collection[int]) -> dict[int, Measured]:
@@ -102,13 +147,11 @@ def measured_on(runs: Runs, series_ids: Collection[int]) -> dict[int, Measured]:
 def _measured(
     runs: Runs, series_ids: Collection[int], pairs: Mapping[int, NDArray[np.void]]
 ) -> dict[int, Measured]:
-    ascending = np.argsort(runs.ids)
-
     # Most series of a place have the same runs as another one.
     @cache
     def places(run_ids: bytes) -> tuple[Indexes, Indexes]:
         """Which of these count, in the order of the runs, and where those stand among the runs."""
-        at = _indexes(runs.ids, ascending, np.frombuffer(run_ids, ">i8"))
+        at = runs.indexes(np.frombuffer(run_ids, ">i8"))
         counts = np.flatnonzero(at >= 0)
         counts = counts[np.argsort(at[counts])]
         return counts, at[counts]
@@ -145,20 +188,10 @@ def medians(positions: Indexes, values: Numbers, length: int) -> Numbers:
 # --- reading ----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Since:
-    """Where a long branch is cut: runs that started earlier are not read, nor older commits run later."""
-
-    started_at: float
-    placed_at: float
-    least_run_id: int
-
-
 # Series of one place are about as long as each other: some of them tell.
 _SAMPLED = 20
-_LONGEST = """
-    SELECT series_id, count(*) FROM results_measurement WHERE series_id = ANY(%(series)s)
-    GROUP BY series_id ORDER BY 2 DESC LIMIT 1
+_LENGTHS = """
+    SELECT series_id, count(*) FROM results_measurement WHERE series_id = ANY(%(series)s) GROUP BY series_id
 """
 _NTH_NEWEST = """
     SELECT run.started_at, extract(epoch FROM coalesce(version.committed_at, run.started_at))::float8
@@ -173,24 +206,43 @@ _LEAST_ID = """
 """
 
 
-def _since(series: Collection[Series], most_values: int) -> _Since | None:
-    """None where everything can be read."""
-    some = next(iter(series), None)
-    if some is None or not some.branch:
-        return None
-    newest = max(1, most_values // len(series))
+# The cut goes on by such a part of what is read, so that most looks begin where the one before began.
+_CUT_AGAIN_AFTER = 4
+
+
+def lengths_of_some(series: Collection[Series]) -> dict[int, int]:
+    """How many values some series of a branch have, by id; nothing for releases, which are never cut."""
+    some = sorted(one.pk for one in series if one.branch)[:_SAMPLED]
+    if not some:
+        return {}
     with connection.cursor() as cursor:
-        cursor.execute(_LONGEST, {"series": [one.pk for one in series][:_SAMPLED]})
-        longest, length = cursor.fetchone() or (0, 0)
-        if length <= newest:
-            return None
+        cursor.execute(_LENGTHS, {"series": some})
+        return dict(cursor.fetchall())
+
+
+def left_out(number: int, most_values: int, lengths: Mapping[int, int]) -> int:
+    """How many of the oldest values of the longest series are not read, where there are so many series."""
+    newest = max(1, most_values // max(1, number))
+    over = max(0, max(lengths.values(), default=0) - newest)
+    return over - over % max(1, newest // _CUT_AGAIN_AFTER)
+
+
+def _cut(series: Collection[Series], most_values: int, lengths: Mapping[int, int]) -> Cut | None:
+    """None where everything can be read."""
+    skipped = left_out(len(series), most_values, lengths)
+    if not skipped:
+        return None
+    some = next(iter(series))
+    longest = max(sorted(lengths), key=lambda pk: lengths[pk])
+    with connection.cursor() as cursor:
+        newest = lengths[longest] - skipped
         cursor.execute(_NTH_NEWEST, {"series": longest, "newest": newest - 1})
         started_at, committed_at = cursor.fetchone()
         cursor.execute(
             _LEAST_ID, {"project": some.project_id, "branch": some.branch, "started_at": started_at}
         )
         (least_run_id,) = cursor.fetchone()
-    return _Since(started_at.timestamp(), committed_at, least_run_id)
+    return Cut(started_at.timestamp(), committed_at, least_run_id, skipped)
 
 
 # One text of bytes a series: as rows, a million values would take the driver a second, as arrays longer.
@@ -229,10 +281,26 @@ _RUN = np.dtype(
 )
 
 
-def _runs(series: Collection[Series], pairs: Iterable[NDArray[np.void]], since: _Since | None) -> Runs:
+def _runs(
+    series: Collection[Series], pairs: Iterable[NDArray[np.void]], cut: Cut | None
+) -> tuple[Runs, dict[int, MeasuredVersion], dict[CommitKey, datetime]]:
+    """The runs of these pairs, their versions, and the times of commits without one."""
     # Most series of a place have the same runs as another one.
     distinct = {of_series["run"].tobytes() for of_series in pairs}
-    ids = np.frombuffer(b"".join(distinct), ">i8").tolist()
+    rows, of_runs = read_runs(np.frombuffer(b"".join(distinct), ">i8").tolist())
+    if cut:
+        kept = seconds(rows["started_at"]) >= cut.started_at
+        rows, of_runs = rows[kept], of_runs[kept]
+    versions = measured_versions(set(of_runs.tolist()))
+    times = commit_times(series, versions.values())
+    positions, groups = _placed(series, rows, of_runs, versions, times, cut)
+    in_order = np.argsort(positions, kind="stable")
+    in_order = in_order[positions[in_order] >= 0]
+    return runs_of(rows[in_order], positions[in_order], groups, is_cut=cut is not None), versions, times
+
+
+def read_runs(ids: Collection[int]) -> tuple[NDArray[np.void], Indexes]:
+    """Those of these runs that count, in the order of their starts, and the id of the version of each."""
     with connection.cursor() as cursor:
         # As a text: the driver takes longer for a hundred thousand numbers than the database.
         cursor.execute(_RUNS, {"runs": f"{{{','.join(map(str, ids))}}}"})
@@ -240,23 +308,23 @@ def _runs(series: Collection[Series], pairs: Iterable[NDArray[np.void]], since: 
     versions = np.repeat(list(by_version), [len(runs) for runs in by_version.values()]).astype(np.int64)
     rows = np.concatenate([np.empty(0, _RUN), *by_version.values()])
     in_order = np.lexsort((rows["id"], rows["started_at"]))
-    if since:
-        in_order = in_order[seconds(rows["started_at"][in_order]) >= since.started_at]
-    rows, versions = rows[in_order], versions[in_order]
-    positions, groups = _placed(series, rows, versions, since)
-    in_order = np.argsort(positions, kind="stable")
-    in_order = in_order[positions[in_order] >= 0]
-    rows = rows[in_order]
+    return rows[in_order], versions[in_order]
+
+
+def runs_of(
+    rows: NDArray[np.void], positions: Indexes, groups: Sequence[PlacedGroup], *, is_cut: bool
+) -> Runs:
+    """``rows`` are in the order of ``positions``."""
     return Runs(
         ids=rows["id"].astype(np.int64),
-        positions=positions[in_order],
+        positions=positions,
         recorded_at=seconds(rows["recorded_at"]),
         started_at=seconds(rows["started_at"]),
         content_ids=rows["content"].astype(np.int64),
         environment_ids=rows["environment"].astype(np.int64),
         sessions=_sessions(rows),
         groups=groups,
-        is_cut=since is not None,
+        is_cut=is_cut,
     )
 
 
@@ -270,14 +338,17 @@ def _sessions(rows: NDArray[np.void]) -> dict[int, str]:
 
 
 def _placed(
-    series: Collection[Series], rows: NDArray[np.void], versions: Indexes, since: _Since | None
+    series: Collection[Series],
+    rows: NDArray[np.void],
+    versions: Indexes,
+    known: Mapping[int, MeasuredVersion],
+    times: Mapping[CommitKey, datetime],
+    cut: Cut | None,
 ) -> tuple[Indexes, list[PlacedGroup]]:
     """Where each run stands (-1: before the cut), and the groups; ``rows`` are in the order of their starts.
 
     Runs of one group are those of one ``position_of`` (see benchdash.results.queries).
     """
-    known = measured_versions(set(versions.tolist()))
-    times = commit_times(series, known.values())
     branch = next((one.branch for one in series), "")
     product = next((one.product_id for one in series), 0)
     _, first, of_run = np.unique(
@@ -292,16 +363,28 @@ def _placed(
         versions[last].tolist(),
         strict=True,
     ):
-        version, time = known[latest], moment(earliest)
-        at = placed_at(version, product, branch, time, times)
-        order = order_of_group(version, branch, at, time, content)
-        groups.append(PlacedGroup(_plain(order), version.pk, version.commit, earliest))
+        groups.append(placed_group(known[latest], product, branch, earliest, content, times))
     # Groups of a branch are sorted by when their commits were made.
-    kept = [at for at, group in enumerate(groups) if since is None or group.order[0] >= since.placed_at]
+    kept = [at for at, group in enumerate(groups) if cut is None or group.order[0] >= cut.placed_at]
     kept.sort(key=lambda at: groups[at].order)
     place = np.full(len(groups), -1)
     place[kept] = np.arange(len(kept))
     return place[of_run], [groups[at] for at in kept]
+
+
+def placed_group(
+    version: MeasuredVersion,
+    product_id: int,
+    branch: str,
+    started_at: float,
+    content_id: int,
+    times: Mapping[CommitKey, datetime],
+) -> PlacedGroup:
+    """The group whose latest run is of this version and content, and whose first one started then."""
+    time = moment(started_at)
+    at = placed_at(version, product_id, branch, time, times)
+    order = order_of_group(version, branch, at, time, content_id)
+    return PlacedGroup(_plain(order), version.pk, version.commit, started_at)
 
 
 def _group_keys(
