@@ -12,7 +12,7 @@ def at_once(*actions):
 
     def work(action):
         try:
-            start.wait(10)
+            start.wait(60)
             return action()
         finally:
             connections.close_all()
