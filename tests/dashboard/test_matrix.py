@@ -51,7 +51,7 @@ def names(answer):
 def test_it_is_a_tab_under_compare(client, project):
     measure(project)
     page = client.get("/p/bench/compare/").content.decode()
-    assert '<a href="/p/bench/compare/matrix/" >Matrix</a>' in page
+    assert '<a href="/p/bench/compare/matrix/">Matrix</a>' in page
 
 
 def test_versions_stand_in_groups_relative_to_the_oldest(client, project):
