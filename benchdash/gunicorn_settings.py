@@ -2,19 +2,19 @@
 
 import gc
 import os
+import resource
 from typing import Any
 
 from benchdash.memory import give_back_freed_memory
 
-worker_class = "gthread"
+worker_class = "benchdash.entrance.worker.Worker"
 workers = int(os.environ.get("WEB_CONCURRENCY", "2"))
-threads = 8
 # The code is loaded once and shared; a worker that dies is back at once.
 preload_app = True
 timeout = 120
 graceful_timeout = 4
-# Whether a proxy's word counts is decided in one place: BEHIND_PROXY in benchdash.settings.
-forwarded_allow_ips = ""
+# How long a connection may be idle between two requests.
+keepalive = 5
 control_socket_disable = True
 
 
@@ -28,5 +28,7 @@ def when_ready(_server: Any) -> None:
 
 
 def post_worker_init(_worker: Any) -> None:
-    """An answer makes some ten thousand objects that live until it is sent, and hardly any cycle."""
+    """Each connection is an open file. An answer makes some ten thousand objects and hardly any cycle."""
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     gc.set_threshold(50_000, 5, 5)

@@ -11,6 +11,7 @@ from csp.constants import NONCE, NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
 from benchdash import embedded
+from benchdash.storage_url import storage_of
 
 env = environ.Env()
 
@@ -43,9 +44,17 @@ ALLOWED_HOSTS = env.list(
 CSRF_TRUSTED_ORIGINS = [SITE_URL]
 
 
+MIN_SECRET_KEY = 50
+
+
 def _secret_key() -> str:
     """From the environment, or made once per ``var/`` so that sessions outlive a restart."""
     if key := os.environ.get("SECRET_KEY"):
+        if len(key) < MIN_SECRET_KEY and not DEBUG:
+            raise ImproperlyConfigured(
+                f"SECRET_KEY has {len(key)} characters and needs at least {MIN_SECRET_KEY}; sessions are"
+                " signed with it. `openssl rand -hex 32` prints one."
+            )
         return key
     return embedded.secret_key(VAR_DIR)
 
@@ -81,7 +90,10 @@ MIDDLEWARE = [
     # First, so that what the others answer by themselves carries the policy too.
     "benchdash.policy.PolicyMiddleware",
     "django.middleware.security.SecurityMiddleware",
+    # Before anything that reads a body.
+    "benchdash.entrance.middleware.refuse_early",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "benchdash.privacy.keep_answers_private",
     "benchdash.compression.compress",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -90,6 +102,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "benchdash.throttling.throttle_anonymous_pages",
 ]
 ROOT_URLCONF = "benchdash.urls"
 WSGI_APPLICATION = "benchdash.wsgi.application"
@@ -138,7 +151,8 @@ CACHES = {
     },
 }
 
-MEDIA_ROOT = VAR_DIR / "media"  # raw files too large for a row
+# Where raw files too large for a row are kept: file:///folder, or s3://bucket/prefix?region=...&endpoint=...
+STORAGE_URL = env.str("STORAGE_URL", default=(VAR_DIR / "media").as_uri())
 STATIC_URL = "static/"
 STATIC_ROOT = Path(env.str("STATIC_ROOT", default=str(VAR_DIR / "static")))
 STATICFILES_DIRS = [
@@ -146,7 +160,7 @@ STATICFILES_DIRS = [
     ("plotly", BASE_DIR / "node_modules" / "plotly.js-basic-dist-min"),
 ]
 STORAGES = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "default": storage_of(STORAGE_URL),
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
 
@@ -163,32 +177,107 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600, "socket_timeout": 5}
 CELERY_TASK_PUBLISH_RETRY = True
 CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0.1}
+# Each kind of work has a queue and workers of its own, so that a night of long imports delays no mail.
+CELERY_TASK_DEFAULT_QUEUE = "imports"
+CELERY_TASK_ROUTES = {
+    "ingest.*": {"queue": "imports"},
+    "benchdash.regressions.*": {"queue": "analysis"},
+    "benchdash.alerts.*": {"queue": "mail"},
+    "benchdash.accounts.*": {"queue": "mail"},
+}
 NULL_RUNS_AT = time(3, 30)  # UTC
+# What begins at night may wait for a worker until the next night.
+NIGHT_JOBS_EXPIRE_S = 20 * 3600.0
+# Beat sends a heartbeat to each queue, which a worker of the queue runs.
+QUEUES = ["imports", "analysis", "mail"]
+HEARTBEAT_EVERY_S = env.float("HEARTBEAT_EVERY_S", default=10.0)
 # PostgreSQL remembers what is due; beat asks it, so a lost doorbell costs seconds and loses nothing.
+# A look-out that no worker took up before the next one is dropped.
 CELERY_BEAT_SCHEDULE = {
-    "analyse-touched-series": {"task": "benchdash.regressions.tasks.analyse_touched", "schedule": 10.0},
-    "send-alerts": {"task": "benchdash.alerts.tasks.send_alerts", "schedule": 10.0},
-    "import-waiting-uploads": {"task": "ingest.tasks.import_waiting", "schedule": 15.0},
+    "analyse-waiting-series": {
+        "task": "benchdash.regressions.tasks.analyse_waiting",
+        "schedule": 10.0,
+        "options": {"expires": 10.0},
+    },
+    "send-waiting-alerts": {
+        "task": "benchdash.alerts.tasks.send_waiting",
+        "schedule": 10.0,
+        "options": {"expires": 10.0},
+    },
+    "import-waiting-uploads": {
+        "task": "ingest.tasks.import_waiting",
+        "schedule": 15.0,
+        "options": {"expires": 15.0},
+    },
+    "delete-projects": {
+        "task": "ingest.tasks.delete_projects",
+        "schedule": 15.0,
+        "options": {"expires": 15.0},
+    },
     "recompute-all": {
         "task": "benchdash.regressions.tasks.recompute_all",
         "schedule": crontab(hour="1", minute="30"),
+        "options": {"expires": NIGHT_JOBS_EXPIRE_S},
     },
     # Once a week for each project.
     "null-runs": {
         "task": "benchdash.regressions.tasks.null_runs_due",
         "schedule": crontab(hour=str(NULL_RUNS_AT.hour), minute=str(NULL_RUNS_AT.minute)),
+        "options": {"expires": NIGHT_JOBS_EXPIRE_S},
+    },
+    "clear-sessions": {
+        "task": "benchdash.accounts.tasks.clear_sessions",
+        "schedule": crontab(hour="4", minute="30"),
+        "options": {"expires": NIGHT_JOBS_EXPIRE_S},
+    },
+    **{
+        f"heartbeat-of-{queue}": {
+            "task": "benchdash.heartbeat",
+            "schedule": HEARTBEAT_EVERY_S,
+            "options": {"queue": queue, "expires": HEARTBEAT_EVERY_S},
+        }
+        for queue in QUEUES
     },
 }
+# The installation is not ready when beat or the workers of a queue were silent for so long. Workers that are
+# at a job are silent for as long as it takes: they are given more time.
+BEAT_SILENT_AFTER_S = env.float("BEAT_SILENT_AFTER_S", default=60.0)
+WORKER_SILENT_AFTER_S = env.float("WORKER_SILENT_AFTER_S", default=60.0)
+JOB_SILENT_AFTER_S = env.float("JOB_SILENT_AFTER_S", default=1800.0)
+# It is degraded when the oldest upload, series or mail has waited for so long.
+OLDEST_IMPORT_S = env.float("OLDEST_IMPORT_S", default=900.0)
+OLDEST_ANALYSIS_S = env.float("OLDEST_ANALYSIS_S", default=900.0)
+OLDEST_MAIL_S = env.float("OLDEST_MAIL_S", default=900.0)
+# It is degraded when a disk has less room than this, and not ready when nothing can be stored any more.
+DISK_LOW_BYTES = env.int("DISK_LOW_BYTES", default=2 * 2**30)
+DISK_FULL_BYTES = env.int("DISK_FULL_BYTES", default=100 * 2**20)
 # Tasks that are rung after a commit, by name: the package that rings knows no more than the name.
 ANALYSIS_DOORBELL = "benchdash.regressions.tasks.analyse_touched"
 # Analyses that are rung for begin at least so long after each other: a hundred files of CI share a few.
 ANALYSIS_EVERY_S = env.float("ANALYSIS_EVERY_S", default=3.0)
 # A look at a place reads so many of its values at most, the newest: a hundred bytes of memory each.
 ANALYSIS_MOST_VALUES = env.int("ANALYSIS_MOST_VALUES", default=500_000)
+# A place whose analysis fails is tried again after a minute, then after four times as long each time, and is
+# set aside for the operator after so many tries.
+PLACE_RETRY_S = env.float("PLACE_RETRY_S", default=60.0)
+PLACE_MAX_TRIES = env.int("PLACE_MAX_TRIES", default=5)
 ALERTS_DOORBELL = "benchdash.alerts.tasks.send_alerts"
 
 # --- limits and rules ---------------------------------------------------------------------------------------
 
+# So many threads of each web process answer requests, and so many connections may it have, in all and of one
+# address. Behind a proxy, which has the connections, the requests at a time are counted.
+WEB_THREADS = env.int("WEB_THREADS", default=8)
+MAX_CONNECTIONS = env.int("MAX_CONNECTIONS", default=2000)
+MAX_CONNECTIONS_PER_ADDRESS = env.int("MAX_CONNECTIONS_PER_ADDRESS", default=256)
+# Answers that an address asked for and has not taken yet are in memory; beyond this it gets no more.
+MAX_UNSENT_BYTES_PER_ADDRESS = env.int("MAX_UNSENT_BYTES_PER_ADDRESS", default=128 * 1024 * 1024)
+# Within these seconds the head of a request must be there, then its body, and then its answer must be taken.
+# Body and answer have longer in proportion to their size.
+REQUEST_HEAD_SECONDS = env.float("REQUEST_HEAD_SECONDS", default=10)
+REQUEST_BODY_SECONDS = env.float("REQUEST_BODY_SECONDS", default=30)
+ANSWER_SECONDS = env.float("ANSWER_SECONDS", default=60)
+MIN_BYTES_PER_SECOND = env.int("MIN_BYTES_PER_SECOND", default=50_000)
 UPLOAD_MAX_BYTES = env.int("UPLOAD_MAX_BYTES", default=200 * 1024 * 1024)
 UPLOAD_INLINE_BYTES = 1024 * 1024  # raw files up to here live compressed in PostgreSQL
 UPLOAD_IMPORT_AT_ONCE_BYTES = 5 * 1024 * 1024
@@ -206,6 +295,8 @@ RESULT_MAX_LINES = env.int("RESULT_MAX_LINES", default=400_000)
 RESULT_TABLE_MAX_CELLS = env.int("RESULT_TABLE_MAX_CELLS", default=100_000)
 RESULT_MAX_SAMPLES = env.int("RESULT_MAX_SAMPLES", default=100_000)
 RESULT_MAX_RUNS = env.int("RESULT_MAX_RUNS", default=10_000)
+# A run or a commit that is later than this from now is in the future, and refused.
+CLOCK_TOLERANCE = timedelta(minutes=env.int("CLOCK_TOLERANCE_MINUTES", default=10))
 # A stall: throughput below this share of the run's median, for at least so many seconds. Nothing is said of a
 # run with fewer intervals, or of the seconds before them that are warm-up where nobody says how many were.
 STALL_BELOW = env.float("STALL_BELOW", default=0.5)
@@ -241,6 +332,10 @@ if EMAIL_URL := os.environ.get("EMAIL_URL"):
 else:
     EMAIL_BACKEND = "django.core.mail.backends.filebased.EmailBackend"
     EMAIL_FILE_PATH = str(MAIL_DIR)
+# For a copy of an installation: nothing is mailed, and what is owed stays owed.
+HOLD_MAIL = _environment_bool("HOLD_MAIL", default=False)
+if HOLD_MAIL:
+    EMAIL_BACKEND = "django.core.mail.backends.dummy.EmailBackend"
 EMAIL_TIMEOUT = 20
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str("EMAIL_FROM", default="benchdash <benchdash@localhost>")
 
@@ -259,6 +354,10 @@ AUTH_PASSWORD_VALIDATORS = [
 SESSION_ENGINE = "benchdash.accounts.sessions"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+# Browsers take a cookie of this name only over https, and no other host can set it.
+_COOKIE_PREFIX = "__Host-" if HTTPS else ""
+SESSION_COOKIE_NAME = f"{_COOKIE_PREFIX}sessionid"
+CSRF_COOKIE_NAME = f"{_COOKIE_PREFIX}csrftoken"
 SECURE_SSL_REDIRECT = HTTPS
 BEHIND_PROXY = _environment_bool("BEHIND_PROXY", default=False)
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY else None
@@ -283,21 +382,31 @@ CONTENT_SECURITY_POLICY = {
 
 # --- API ----------------------------------------------------------------------------------------------------
 
+# Pages and API requests from one place without signing in or a token, refused tokens included.
+ANONYMOUS_PER_MINUTE = env.int("ANONYMOUS_PER_MINUTE", default=600)
+THROTTLE_RATES = {
+    "anonymous": f"{ANONYMOUS_PER_MINUTE}/min",
+    "uploads": "6000/min",
+    # Tries to sign in: for one account from one place, from one place, and for one account. The last is high,
+    # so that nobody locks somebody else out from a few places.
+    "sign_in": "10/min",
+    "sign_in_of_place": "30/min",
+    "sign_in_of_account": "100/min",
+}
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "benchdash.accounts.authentication.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": [],
+    "DEFAULT_PARSER_CLASSES": ["benchdash.parsing.GuardedJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["benchdash.rendering.FastJSONRenderer"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "benchdash.api.errors.exception_handler",
     # ?format=csv is the contract's, handled by the views themselves.
     "URL_FORMAT_OVERRIDE": None,
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
-    # Who asks is told by the address, or by the one proxy in front; what a client writes counts for nothing.
-    "NUM_PROXIES": 1 if BEHIND_PROXY else 0,
-    "DEFAULT_THROTTLE_RATES": {"anonymous": "600/min", "uploads": "6000/min"},
+    "DEFAULT_THROTTLE_RATES": THROTTLE_RATES,
 }
 # Opens /metrics and the details of /readyz to monitoring on another machine; empty: to nobody there.
 OPERATOR_TOKEN = env.str("OPERATOR_TOKEN", default="")

@@ -6,8 +6,11 @@ from django.urls import include, path, re_path
 from benchdash.api import health
 from benchdash.api.views.docs import SchemaView, docs
 from benchdash.api.views.unknown import UnknownView
+from benchdash.dashboard.views.shell import sign_in_for_admin
 
+handler500 = "benchdash.error_pages.server_error"
 urlpatterns = [
+    path("admin/login/", sign_in_for_admin, name="admin_sign_in"),
     path("admin/", admin.site.urls),
     path("healthz", health.healthz),
     path("readyz", health.readyz),

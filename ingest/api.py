@@ -2,33 +2,41 @@
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from io import BytesIO
 from typing import Any, cast
 
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
-from django.http import FileResponse, QueryDict, UnreadablePostError
-from django.http.response import HttpResponseBase
+from django.http import FileResponse, QueryDict
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, PolymorphicProxySerializer, extend_schema
-from rest_framework.exceptions import NotAuthenticated, ParseError
-from rest_framework.parsers import FormParser, JSONParser, MultiPartParser
+from rest_framework.exceptions import NotAuthenticated
+from rest_framework.parsers import FormParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
 from rest_framework.utils.urls import replace_query_param
 from rest_framework.views import APIView
 
-from benchdash.accounts.access import NotVisible, Viewer, viewer_of
+from benchdash.accounts.access import NotAllowed, NotVisible, Viewer, viewer_of
 from benchdash.accounts.models import Project, Scope
+from benchdash.parsing import GuardedJSONParser
+from benchdash.throttling import AnonymousThrottle, UploadThrottle
 from ingest import archives, services, storage
 from ingest.batches import Arrival, accept_one
 from ingest.companions import CompanionFile
-from ingest.errors import FieldError, FieldsError, FileRefusedError, FileTooLargeError
+from ingest.errors import FieldError, FieldsError, FileRefusedError
 from ingest.fields import ALL_FIELDS, FIELDS, NOT_TEXT, unknown_field_warnings
 from ingest.metadata import form_values, read_form
 from ingest.models import Companion, RawFile, Upload
-from ingest.queries import file_counts, files_in, may_see_raw, upload_for, uploads_for, with_run_counts
+from ingest.queries import (
+    file_counts,
+    files_in,
+    has_sent,
+    may_see_raw,
+    upload_for,
+    uploads_for,
+    with_run_counts,
+)
 from ingest.serializers import (
     ArchiveDryRunSerializer,
     DryRunSerializer,
@@ -43,12 +51,8 @@ from ingest.serializers import (
     received_answer,
 )
 from ingest.storage import RawData
-from ingest.throttling import AnonymousThrottle, UploadThrottle
 
-# Fields and companions of a request, beside the file itself.
-_SLACK_BYTES = 8 * 1024 * 1024
 _MOST_COMPANIONS = 50
-_CHUNK = 64 * 1024
 _USUAL_LIMIT = 100
 _MOST = 1000
 _LARGEST_ID = 2**63 - 1
@@ -58,30 +62,11 @@ _FILES = {"configuration_file": Companion.Kind.CONFIGURATION, "companion": Compa
 _YES_AND_NO = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False}
 
 
-class _JSONParser(JSONParser):
-    def parse(self, *args: Any, **options: Any) -> Any:
-        try:
-            return super().parse(*args, **options)
-        except RecursionError:
-            raise ParseError("the JSON is nested too deeply") from None
-
-
 class _View(APIView):
     def initial(self, request: Request, *args: Any, **options: Any) -> None:
-        if _content_length(request) > self._most_bytes():
-            raise FileTooLargeError(f"the request is larger than {self._most_bytes()} bytes")
         super().initial(request, *args, **options)
         if request.method not in {"GET", "HEAD", "OPTIONS"} and self.viewer.is_anonymous:
             raise NotAuthenticated
-
-    def finalize_response(
-        self, request: Request, response: HttpResponseBase, *args: Any, **options: Any
-    ) -> Any:
-        _take_the_rest(request)
-        return super().finalize_response(request, response, *args, **options)  # type: ignore[arg-type]
-
-    def _most_bytes(self) -> int:
-        return settings.DATA_UPLOAD_MAX_MEMORY_SIZE
 
     @cached_property
     def viewer(self) -> Viewer:
@@ -134,6 +119,8 @@ class UploadListView(_View):
     def get(self, request: Request) -> Response:
         """Uploads, newest first. Refused and deleted ones are for members of their project.
 
+        A token with the scope `upload` alone sees those of a private project that it sent.
+
         Files that came in an archive alone are listed with ``archive``, its number.
         """
         slug = request.query_params.get("project", "")
@@ -159,22 +146,18 @@ class UploadListView(_View):
         results = UploadSerializer(rows[:limit], many=True, context=context).data
         return Response({"results": results, "next": more})
 
-    def _most_bytes(self) -> int:
-        return int(settings.UPLOAD_MAX_BYTES) + _SLACK_BYTES
-
     def _project(self, slug: Any) -> Project:
-        """Raises NotVisible."""
+        """Raises NotVisible or BeingDeleted."""
         if not isinstance(slug, str) or "\0" in slug:
             raise NotVisible("no project is called so")
-        if slug := slug.strip():
-            return self.viewer.project(slug)
-        if self.viewer.token:
-            return self.viewer.token.project
+        own = self.viewer.token.project.slug if self.viewer.token else ""
+        if slug := slug.strip() or own:
+            return self.viewer.project_as_sender(slug)
         raise FieldsError([FieldError("project", "is required without a token")])
 
 
 class UploadDetailView(_View):
-    parser_classes = [_JSONParser, MultiPartParser, FormParser]
+    parser_classes = [GuardedJSONParser, MultiPartParser, FormParser]
 
     @extend_schema(responses=UploadDetailSerializer)
     def get(self, request: Request, pk: int) -> Response:  # noqa: ARG002 - DRF calls it so
@@ -225,13 +208,18 @@ class UploadDetailView(_View):
         """Raises NotVisible or NotAllowed."""
         upload = upload_for(self.viewer, pk)
         self.viewer.require(Scope.UPLOAD, upload.project)
+        if not (self.viewer.is_member(upload.project) or has_sent(self.viewer, upload)):
+            raise NotAllowed("a token without the scope 'read' changes only what it sent itself")
         return upload
 
 
 class RawView(_View):
     @extend_schema(responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})
     def get(self, request: Request, pk: int, companion: int | None = None) -> FileResponse:  # noqa: ARG002
-        """The bytes as they were received, of an upload or of a file beside it. For members."""
+        """The bytes as they were received, of an upload or of a file beside it.
+
+        For members, and for the token that sent it.
+        """
         upload = upload_for(self.viewer, pk)
         if not may_see_raw(self.viewer, upload):
             if self.viewer.is_anonymous:
@@ -246,14 +234,14 @@ class RawView(_View):
 
 
 def raw_response(raw: RawFile, name: str, *, is_text: bool) -> FileResponse:
-    """A download that no browser takes for a page."""
-    content = storage.open_raw(raw) or BytesIO(storage.read(raw))
+    """A download that no browser takes for a page. Raises FileUnavailableError."""
     response = FileResponse(
-        content,
+        storage.open_raw(raw),
         as_attachment=True,
         filename=name,
         content_type="text/plain; charset=utf-8" if is_text else "application/octet-stream",
     )
+    response["Content-Length"] = str(raw.size)
     response["X-Content-Type-Options"] = "nosniff"
     response["ETag"] = f'"{raw.sha256}"'
     return response
@@ -342,24 +330,6 @@ def _whole_number(request: Request, name: str, most: int) -> int | None:
     if not (text.isascii() and text.isdigit() and len(text) < 20 and 1 <= int(text) <= most):
         raise FieldsError([FieldError(name, "must be a whole number from 1")])
     return int(text)
-
-
-def _content_length(request: Request) -> int:
-    text = str(request.META.get("CONTENT_LENGTH") or "0")
-    return int(text) if text.isdigit() else 0
-
-
-def _take_the_rest(request: Request) -> None:
-    """Read, within bounds, what an early answer left: many clients read no answer before they sent all."""
-    plain = request._request
-    left = min(_content_length(request), 2 * settings.UPLOAD_MAX_BYTES)
-    if request.method in {"GET", "HEAD"} or plain._read_started:  # type: ignore[attr-defined]
-        return
-    try:
-        while left > 0 and (chunk := plain.read(min(_CHUNK, left))):
-            left -= len(chunk)
-    except UnreadablePostError:
-        return  # the client has gone
 
 
 # --- answering ----------------------------------------------------------------------------------------------

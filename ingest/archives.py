@@ -19,9 +19,11 @@ from django.utils import timezone
 
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project
+from benchdash.database.locks import alone_with
+from benchdash.database.row_updates import update_rows
+from benchdash.heartbeat import still_at_work
 from benchdash.results.services import refresh_statistics, remove_runs_of
 from ingest import services, storage
-from ingest.archive_lock import alone_with
 from ingest.batches import Arrival
 from ingest.collected import Collected, Prepared, Tried, batches, left_aside, take, try_out
 from ingest.companions import CompanionFile, clean_file_name
@@ -109,9 +111,10 @@ def _tried_until(ends_at: float, project: Project, collected: Collected) -> Iter
 
 def import_by_job(upload_id: int) -> None:
     """Import the files of an archive that waits, unless another worker is at it."""
-    with alone_with(upload_id) as is_alone:
+    with alone_with("archive", upload_id) as is_alone:
         if is_alone and (archive := _begin(upload_id)):
-            _import(archive)
+            with services.put_back_without_storage(upload_id):
+                _import(archive)
 
 
 def preview_amend(upload: Upload, changes: Mapping[str, Any]) -> services.Preview:
@@ -151,7 +154,8 @@ def _begin(upload_id: int) -> Upload | None:
             archive.attempts = 0
         archive.state = Upload.State.IMPORTING
         archive.attempts += 1
-        archive.save(update_fields=["state", "attempts"])
+        archive.errors = []
+        archive.save(update_fields=["state", "attempts", "errors"])
     return archive
 
 
@@ -159,7 +163,7 @@ def _import(archive: Upload, *, ends_at: float | None = None) -> None:
     """``ends_at`` is when a preview has seen enough; what was not seen is left as it was."""
     metadata = metadata_from_json(archive.metadata)
     try:
-        with _opened(archive) as file, _unpacked(file, archive.name) as container:
+        with storage.open_seekable(archive.raw) as file, _unpacked(file, archive.name) as container:
             collected = Collected(container, path_rules(metadata), _stored_companions(archive))
             _note_files(archive, collected)
             _take_files(archive, collected, ends_at)
@@ -179,6 +183,10 @@ def _take_files(archive: Upload, collected: Collected, ends_at: float | None) ->
             left = archive.total - archive.done
             archive.warnings = [*archive.warnings, f"{left} files were not looked at, for want of time"]
             return
+        still_at_work()
+        archive.project.refresh_from_db(fields=["deleting_since"])
+        if archive.project.is_being_deleted:
+            return
         _take(archive, [(rows[collected.number(one.path)], one) for one in batch])
 
 
@@ -193,7 +201,7 @@ def _take(archive: Upload, batch: Sequence[tuple[ArchiveFile, Prepared]]) -> Non
         for (row, _), one in zip(fresh, taken, strict=True):
             state = _state_of(one.upload) if one.upload else ArchiveFile.State.REFUSED
             _tell(row, one.upload, state, () if one.upload else one.errors)
-        ArchiveFile.objects.bulk_update(rows, ["upload", "state", "errors"])
+        update_rows(rows, ["upload_id", "state", "errors"])
         _delete_stray(archive.project, before - {row.upload_id for row in rows})
         archive.done += sum(row.state != ArchiveFile.State.QUEUED for row in rows)
         archive.attempts = 0
@@ -363,12 +371,6 @@ def _reasons(archive: Upload) -> list[dict[str, Any]]:
 
 
 # --- bytes --------------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def _opened(archive: Upload) -> Iterator[Any]:
-    with storage.open_raw(archive.raw) or BytesIO(storage.read(archive.raw)) as file:
-        yield file
 
 
 @contextmanager

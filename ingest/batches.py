@@ -1,16 +1,18 @@
 """Many files at once, a folder or an archive: a constant number of statements for a batch of them."""
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.conf import settings
 from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
-from benchdash.accounts.access import Viewer
+from benchdash.accounts.access import BeingDeleted, Viewer
 from benchdash.accounts.models import Project
 from benchdash.database.json_text import json_text
+from benchdash.database.row_updates import update_rows
 from benchdash.results.records import RunRecord
 from benchdash.results.services import Recorded, RecordError, record_new_uploads
 from benchdash.results.stability import Rule
@@ -20,6 +22,7 @@ from ingest.beside import beside_received
 from ingest.companions import CompanionFile, clean_file_name
 from ingest.errors import FieldsError
 from ingest.fields import ARCHIVE_FIELDS
+from ingest.formats.report import FormatError
 from ingest.metadata import Metadata
 from ingest.models import RawFile, Upload
 from ingest.queries import recorded_summaries
@@ -27,6 +30,7 @@ from ingest.reading import Parsed, try_to_parse
 from ingest.records import decide
 from ingest.services import Received, accept_upload, add_companions, digest_of, is_archive, joined
 from ingest.storage import RawData
+from ingest.twins import NEWEST_TWIN, Twin, twin_warning
 
 # What tells uploads apart: content, and metadata with companions.
 _Identity = tuple[str, str]
@@ -62,23 +66,38 @@ def accept_one(project: Project, *, by: Viewer, arrival: Arrival) -> Received:
 
     Raises FieldsError, with nothing stored, where neither sender nor file says what is required.
     """
-    [received] = accept_many(project, by=by, arrivals=[arrival])
+    [received] = accept_many(project, by=by, arrivals=[arrival], name_twins=True)
     if isinstance(received, FieldsError):
         raise received
     return received
 
 
 def accept_many(
-    project: Project, *, by: Viewer, arrivals: Sequence[Arrival], quiet: bool = False
+    project: Project,
+    *,
+    by: Viewer,
+    arrivals: Sequence[Arrival],
+    quiet: bool = False,
+    name_twins: bool = False,
 ) -> list[Received | FieldsError]:
     """What became of each, in their order; a FieldsError where neither sender nor file says what is required.
 
     New files that are understood are stored together, in one transaction and a constant number of statements.
     All others go the way of a single upload, and so do these where one of them cannot be stored: one bad
-    file does not stop the rest.
+    file does not stop the rest. ``name_twins``: a warning names an earlier upload of the same bytes with
+    other metadata. Of the files of an archive, what it says would hang on which of them came first.
+
+    Raises BeingDeleted.
     """
+    if project.is_being_deleted:
+        raise BeingDeleted(project)
     identities = [(one.data.sha256, digest_of(one.metadata, one.companions)) for one in arrivals]
-    known = _known(project, identities)
+    known, twins = _known(project, identities)
+    if name_twins:
+        arrivals = [
+            _with_twin(arrival, twins.get(identity))
+            for identity, arrival in zip(identities, arrivals, strict=True)
+        ]
     rule = stall_rule(project)
     new: dict[_Identity, _Understood] = {}
     errors: dict[_Identity, FieldsError] = {}
@@ -96,19 +115,38 @@ def accept_many(
     ]
 
 
-_KNOWN = """
-    SELECT raw.sha256, upload.metadata_digest
-    FROM ingest_rawfile raw JOIN ingest_upload upload ON upload.raw_id = raw.id
-    -- An array that the planner cannot look into is planned for once, and not for each upload.
-    WHERE raw.project_id = %(project)s AND raw.sha256 = ANY(ARRAY(SELECT unnest(%(digests)s::text[])))
-"""
+_KNOWN = f"""
+    SELECT wanted.sha256, wanted.digest, same.id IS NOT NULL, twin.*
+    FROM unnest(%(sha256s)s::varchar[], %(digests)s::varchar[]) AS wanted (sha256, digest)
+    JOIN ingest_rawfile raw ON raw.project_id = %(project)s AND raw.sha256 = wanted.sha256
+    LEFT JOIN ingest_upload same ON same.project_id = raw.project_id AND same.raw_id = raw.id
+        AND same.metadata_digest = wanted.digest
+    LEFT JOIN LATERAL ({NEWEST_TWIN}) twin ON true
+"""  # noqa: S608 - of our own
 
 
-def _known(project: Project, identities: Sequence[_Identity]) -> set[_Identity]:
+def _known(
+    project: Project, identities: Sequence[_Identity]
+) -> tuple[set[_Identity], Mapping[_Identity, Twin]]:
+    """Which of them are there already, and a twin of each that has one."""
+    sha256s, digests = map(list, zip(*set(identities), strict=True)) if identities else ([], [])
+    known: set[_Identity] = set()
+    twins: dict[_Identity, Twin] = {}
     with connection.cursor() as cursor:
-        digests = list({sha256 for sha256, _ in identities})
-        cursor.execute(_KNOWN, {"project": project.pk, "digests": digests})
-        return set(cursor.fetchall())
+        cursor.execute(_KNOWN, {"project": project.pk, "sha256s": sha256s, "digests": digests})
+        for sha256, digest, is_known, pk, name, received_at, metadata in cursor.fetchall():
+            if is_known:
+                known.add((sha256, digest))
+            if pk is not None:
+                twins[sha256, digest] = Twin(pk, name, received_at, json.loads(metadata))
+    return known, twins
+
+
+def _with_twin(arrival: Arrival, twin: Twin | None) -> Arrival:
+    if twin is None:
+        return arrival
+    warning = twin_warning(twin, arrival.metadata.as_json())
+    return replace(arrival, warnings=[*arrival.warnings, warning])
 
 
 def _understand(arrival: Arrival, identity: _Identity, rule: Rule) -> _Understood | None:
@@ -122,7 +160,10 @@ def _understand(arrival: Arrival, identity: _Identity, rule: Rule) -> _Understoo
     if not isinstance(parsed, Parsed):
         return None
     beside, now = beside_received(arrival.companions), timezone.now()
-    decided = decide(parsed.report, arrival.metadata, received_at=now, beside=beside, rule=rule)
+    try:
+        decided = decide(parsed.report, arrival.metadata, received_at=now, beside=beside, rule=rule)
+    except FormatError:
+        return None
     warnings = joined(arrival.warnings, decided.warnings)
     return _Understood(arrival, identity, parsed.format, now, decided.records, warnings, beside.formats)
 
@@ -235,7 +276,7 @@ def _add_warnings(uploads: Sequence[Upload], recorded: Mapping[int, Recorded]) -
         return
     for upload in warned:
         upload.warnings = joined(upload.warnings, recorded[upload.pk].warnings)
-    Upload.objects.bulk_update(warned, ["warnings"])
+    update_rows(warned, ["warnings"])
 
 
 def _accept(project: Project, by: Viewer, arrival: Arrival, quiet: bool) -> Received | FieldsError:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
+from benchdash.database.row_updates import update_rows
 from benchdash.results.readings import Reading
 from benchdash.results.records import Fact, SampleTable
 from ingest.companions import CompanionFile, clean_file_name
@@ -83,7 +84,7 @@ def beside_stored(upload: Upload) -> Beside:
         if row.format != found:
             row.format = found
             changed.append(row)
-    Companion.objects.bulk_update(changed, ["format"])
+    update_rows(changed, ["format"])
     return beside
 
 

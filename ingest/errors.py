@@ -39,3 +39,15 @@ class FileRefusedError(Exception):
 
 class UploadBusyError(Exception):
     """An upload that is being imported just now and cannot be changed."""
+
+
+class StorageAwayError(OSError):
+    """A storage on another machine that does not answer, or answers that it cannot."""
+
+
+class FileUnavailableError(Exception):
+    """A file that cannot be stored or read just now, with a sentence. The file itself is not to blame."""
+
+
+class FileMissingError(FileUnavailableError):
+    """A stored file that is not in the storage of this machine."""

@@ -39,7 +39,7 @@ _WHOLE_NUMBER = re.compile(r"\s*[0-9]{1,12}\s*", re.ASCII)
 
 def read_field(name: str, value: Any) -> tuple[Any, str]:
     """One field's clean value and a warning, which is mostly empty. Raises ValueError with a sentence."""
-    if name in _TIMES:
+    if name in TIMES:
         return _time(value)
     return _READERS[name](value), ""
 
@@ -247,7 +247,7 @@ def _shown(text: Any) -> str:
 JSON_FIELDS = frozenset({"options", "map", "meta", "path_map"})
 # They may be given several times.
 LIST_FIELDS = frozenset({"tags", "companion_pattern"})
-_TIMES = ("committed_at", "started_at")
+TIMES = ("committed_at", "started_at")
 _READERS: dict[str, Callable[[Any], Any]] = {
     "product": _name(_longest(Product)),
     "version": _name(_longest(ServerVersion, "version")),
@@ -274,5 +274,5 @@ _READERS: dict[str, Callable[[Any], Any]] = {
 # How the names of files in an archive are read.
 ARCHIVE_FIELDS = ("pattern", "path_map", "companion_pattern")
 # What is said of a single file, or of every file in an archive.
-FIELDS = (*(name for name in _READERS if name not in ARCHIVE_FIELDS), *_TIMES)
+FIELDS = (*(name for name in _READERS if name not in ARCHIVE_FIELDS), *TIMES)
 ALL_FIELDS = (*FIELDS, *ARCHIVE_FIELDS)

@@ -8,22 +8,52 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from ingest.token_shapes import MIN_LENGTH, PASSWORD_HASHES, TOKEN, WEBHOOK
+
 MASK = "***"
 
-_SECRET_WORDS = ("password", "passwd", "passphrase", "passcode", "pwd", "secret", "token", "credential")
-_SECRET_LAST_PARTS = frozenset({"pass", "pw", "credentials", "secrets", "passwords", "authorization"})
-_SHORT_COMPOUND = re.compile(r"(?:db|user|key|trust|store|my|mysql|pg|root|admin|proxy|auth|ssl)pass")
+_SECRET_WORDS = (
+    "password",
+    "passwd",
+    "passphrase",
+    "passcode",
+    "pwd",
+    "pass",
+    "secret",
+    "token",
+    "credential",
+    "auth",
+)
+_SECRET_LAST_PARTS = frozenset(
+    {"pw", "credentials", "secrets", "passwords", "authorization", "cookie", "signature"}
+)
+# Words that only end like these, and passes over something.
+_HARMLESS_WORDS = re.compile(r"(?:by|com|encom|sur|tres|over|under|one|two|single|multi|first|second)pass")
 # ``password_encryption`` is a setting, ``password_hash`` nearly a password.
 _SAYS_THE_SAME = frozenset({"hash", "value", "string", "text", "base64", "b64", "plain", "plaintext"})
-_HARMLESS = frozenset({"validate_password", "old_passwords", "log_raw_password", "skip_password"})
+_HARMLESS = frozenset(
+    {
+        "validate_password",
+        "old_passwords",
+        "log_raw_password",
+        "skip_password",
+        # Which plugin or method: ON, mysql_native_password, scram-sha-256.
+        "default_auth",
+        "require_auth",
+        "secure_auth",
+        "skip_auth",
+    }
+)
+# The values of ``initdb --auth`` and pg_hba.conf.
+_AUTH_METHODS = frozenset(
+    {"trust", "reject", "md5", "scram-sha-256", "peer", "ident", "gss", "sspi", "ldap", "pam", "cert", "none"}
+)
 # What a key is in a database, unlike an API key.
 _KEY_THAT_ORDERS = re.compile(
-    r"primary|foreign|unique|partition|sort|shard|index|secondary|composite|covering|distribution|row|group|join"
-    r"|order|cluster|clustering|range|duplicate|surrogate|natural|sequence|random|hot|cold"
+    r"primary|foreign|unique|partition|sort|shard|index|secondary|composite|covering|distribution|dist|row|group"
+    r"|join|order|cluster|clustering|range|duplicate|surrogate|natural|sequence|random|hot|cold|max|min|read"
 )
-_COMPOUND_KEY = re.compile(
-    r"(?:api|access|secret|private|public|ssl|tls|auth|account|service|signing|session|master|license)keys?"
-)
+_HARMLESS_KEY = re.compile(rf"(?:{_KEY_THAT_ORDERS.pattern}|mon|don|tur|hoc|joc|whis|lac|dic)keys?")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 
@@ -33,8 +63,8 @@ _LONGEST_REMEMBERED = 100
 def names_a_secret(name: str) -> bool:
     """Whether the value of an option, setting or variable of this name is to be masked.
 
-    ``mysql-password``, ``-Djavax.net.ssl.keyStorePassword``, ``PGPASSWORD``, ``api_key``: yes;
-    ``password_encryption``, ``key_buffer_size``, ``primary_key``: no.
+    ``mysql-password``, ``-Djavax.net.ssl.keyStorePassword``, ``PGPASSWORD``, ``api_key``, ``wsrep_sst_auth``:
+    yes; ``password_encryption``, ``key_buffer_size``, ``primary_key``: no.
     """
     # All runs of a file have the same names; a long one would only fill the memory.
     return _remembered(name) if len(name) <= _LONGEST_REMEMBERED else _names_a_secret(name)
@@ -51,12 +81,11 @@ def _names_a_secret(name: str) -> bool:
     last = parts[-1]
     if last in {"key", "keys"}:
         return len(parts) == 1 or _KEY_THAT_ORDERS.fullmatch(parts[-2]) is None
-    return (
-        "".join(parts).endswith(_SECRET_WORDS)
-        or last in _SECRET_LAST_PARTS
-        or _SHORT_COMPOUND.fullmatch(last) is not None
-        or _COMPOUND_KEY.fullmatch(last) is not None
-    )
+    if last.endswith(("key", "keys")):
+        return _HARMLESS_KEY.fullmatch(last) is None
+    if _HARMLESS_WORDS.fullmatch("".join(parts[-2:])):
+        return False
+    return "".join(parts).endswith(_SECRET_WORDS) or last in _SECRET_LAST_PARTS
 
 
 _remembered = lru_cache(maxsize=1000)(_names_a_secret)
@@ -64,13 +93,17 @@ _remembered = lru_cache(maxsize=1000)(_names_a_secret)
 
 def mask_text(text: str) -> str:
     """The text with every secret in it replaced: in options, settings, URLs, JVM arguments, SQL."""
-    if _PLAIN_WORD.fullmatch(text) and "bd_" not in text:
+    if len(text) >= MIN_LENGTH:
+        text = TOKEN.sub(MASK, text)
+    if _PLAIN_WORD.fullmatch(text):
         return _mask_named_values(text) if "=" in text else text
     text = _WORD_WITH_URL.sub(_without_user_info, text)
     for pattern, replacement in _WHOLE_PATTERNS:
         text = pattern.sub(replacement, text)
     if _CLIENT_COMMAND.search(text):
         text = _SHORT_PASSWORD_OPTION.sub(rf"\1{MASK}", text)
+    for pattern in _SAID_IN_WORDS:
+        text = pattern.sub(_without_value, text)
     return _mask_named_values(text)
 
 
@@ -99,6 +132,10 @@ def _mask_list(items: Sequence[Any]) -> list[Any]:
             masked.append(MASK)
         elif isinstance(item, str) and is_client and _SHORT_PASSWORD_OPTION.fullmatch(item):
             masked.append(f"-p{MASK}")
+        elif (
+            isinstance(item, str) and before in _USER_OPTIONS and (user := _USER_AND_PASSWORD.fullmatch(item))
+        ):
+            masked.append(f"{user[1]}{MASK}")
         else:
             masked.append(mask_value(item))
     return masked
@@ -111,9 +148,14 @@ def _wants_a_secret(option: Any) -> bool:
 
 
 def _mask_setting(name: str, value: Any) -> Any:
-    if names_a_secret(name) and value not in (None, "", True, False):
+    if names_a_secret(name) and value not in (None, "", True, False) and not _is_a_method(name, value):
         return MASK
     return mask_value(value)
+
+
+def _is_a_method(name: str, value: Any) -> bool:
+    """``auth=trust`` says how to sign in, and no secret."""
+    return isinstance(value, str) and value.lower() in _AUTH_METHODS and name.lower().endswith("auth")
 
 
 _QUOTED = r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.|\'\')*\''
@@ -121,6 +163,11 @@ _QUOTED = r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.|\'\')*\''
 # Most names and keys are one. The only secrets in it are tokens of our own and values behind their names.
 _PLAIN_WORD = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_./=-]*")
 _WORD_WITH_URL = re.compile(r"[^\s\"]+")
+
+
+# ``user:password``, but not the numbers of a user and a group.
+_USER_AND_PASSWORD = re.compile(r"\A(?!\d+:\d+\Z)([^\s:]+:).+", re.DOTALL)
+_USER_OPTIONS = frozenset({"-u", "-U", "--user", "--proxy-user"})
 
 
 def _without_user_info(word: re.Match[str]) -> str:
@@ -152,17 +199,65 @@ _WHOLE_PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
     # The only short options that hold a password of programs that are not MySQL's.
     (
         re.compile(
-            r"\b((?:sshpass\s+-p|redis-(?:cli|benchmark)\b[^\n|;&]{0,200}?\s-a)\s*)"
+            r"\b((?:sshpass\s+-p|redis-(?:cli|benchmark)\b[^\n|;&]{0,200}?\s-a"
+            r"|mongo(?:sh|s|dump|restore|export|import|stat|top)?(?=\s)[^\n|;&]{0,200}?\s-p(?=\s)"
+            r"|(?:sqlcmd|bcp|isql|tsql)\b[^\n|;&]{0,200}?\s-P)\s*)"
             rf"(?:(?:{_QUOTED})|[^\s\"']+)"
         ),
         rf"\1{MASK}",
     ),
-    (re.compile(r"\bbd_[A-Za-z0-9_-]{16,}"), MASK),
+    # user:password behind -u and --user, as curl, wget and others want it; not the numbers of user and group
+    (
+        re.compile(
+            r"((?<![^\s\"'`(])(?:-[uU][ \t]+|--(?:proxy-)?user(?:[ \t]+|=)|-[uU][\"'][ \t,]+(?=[\"'])))"
+            r"(?!\d+:\d+(?!\S))"
+            r"(?:(\"[^\s:\"]+:)(?:[^\"\\\n]|\\.)+(?=\")|('[^\s:']+:)[^'\n]+(?=')"
+            r"|([^\s:\"'=/]+:)(?:\\.|[^\s\"'])+)"
+        ),
+        rf"\1\2\3\4{MASK}",
+    ),
+    (re.compile(r"(curl\b[^\n|;&]{0,200}?\s-[uU][^\s:\"'-][^\s:\"']*:)[^\s\"']+"), rf"\1{MASK}"),
+    # redis: user default on >password
+    (re.compile(r"(user[ \t]+\S+[ \t]+on\b[^\n>]{0,200}?[ \t]>)\S+"), rf"\1{MASK}"),
+    # .netrc
+    (re.compile(rf"(login\s+\S+\s+password\s+)(?:(?:{_QUOTED})|\S+)"), rf"\1{MASK}"),
+    (WEBHOOK, rf"\1{MASK}"),
+    *((pattern, MASK) for pattern in PASSWORD_HASHES),
 )
 
 # ``-pSECRET`` is a password to MySQL's and MariaDB's programs, and something else to many others.
 _CLIENT_COMMAND = re.compile(r"(?<![^\s/;|&(`\"'])(?:mysql|mariadb)[\w.-]*(?![^\s`\"'])|(?<!\S)-u\s?[^\s-]")
 _SHORT_PASSWORD_OPTION = re.compile(rf"(?<![^\s\"'])(-p)(?:(?:{_QUOTED})|\\.|\S)(?:\\.|\S)*")
+
+_ONE_VALUE = rf"(?:{_QUOTED}|{{[^}}\n]*}}|[^\s=:|\"'{{][^\s;]*)"
+# Commands and files that put a blank between the name and the value.
+_SAID_IN_WORDS = (
+    # HammerDB's diset tpcc mysql_pass X, Tcl's set, csh's setenv, redis' CONFIG SET
+    re.compile(
+        r"(?i)(?P<before>\b(?:diset[ \t]+\S+|config[ \t]+set|setenv|set)[ \t]+"
+        r"(?P<name>[A-Za-z][\w.-]*)[ \t]+)"
+        rf"(?!to[ \t]|=)(?P<value>{_ONE_VALUE})"
+    ),
+    # HammerDB's answer
+    re.compile(
+        r"(?i)(?P<before>\bchanged[ \t]+(?:\w+:)?(?P<name>[A-Za-z][\w.-]*)[ \t]+from[ \t]+)"
+        r"(?P<value>\S+)(?P<between>[ \t]+to[ \t]+)(?P<other>\S+)"
+    ),
+    # redis.conf: requirepass X
+    re.compile(rf"(?m)(?P<before>^[ \t]*(?P<name>[A-Za-z][\w.-]*)[ ]+)(?P<value>{_ONE_VALUE})(?=[ \t\r]*$)"),
+)
+# ``key value`` and ``token count`` may be words of a sentence, or the head of a table.
+_IS_NO_WORD = re.compile(r"\w[._-]\w|[a-z][A-Z]|(?i:passw|\wpass|\wauth)")
+
+
+def _without_value(said: re.Match[str]) -> str:
+    name = said["name"]
+    if not _IS_NO_WORD.search(name) or not names_a_secret(name) or _is_a_method(name, said["value"]):
+        return said[0]
+    groups = said.groupdict()
+    between = groups.get("between")
+    return said["before"] + _masked_like(said["value"]) + (f"{between}{MASK}" if between else "")
+
 
 _NAMED = re.compile(
     r"""
@@ -174,6 +269,8 @@ _NAMED = re.compile(
     re.VERBOSE,
 )
 _LONGEST_INDENT = 300
+# ``-password secret``, as Java's tools have it
+_SHORTEST_LONG_OPTION = 4
 _LINE_START = re.compile(r"(?:^|\n)[ \t]*(?:(?:export|set|SET)[ \t]+)?\Z")
 
 _REST_OF_WORD = r"(?:\\.|\S)*"
@@ -195,7 +292,7 @@ def _mask_named_values(text: str) -> str:
         if not names_a_secret(match["before"] + match["name"]):
             continue
         value = _value_after(text, match)
-        if value is None or value.start() == value.end():
+        if value is None or value.start() == value.end() or _is_a_method(match["name"], value[0]):
             continue
         pieces += [text[done : value.start()], _masked_like(value[0])]
         done = position = value.end()
@@ -206,7 +303,8 @@ def _value_after(text: str, match: re.Match[str]) -> re.Match[str] | None:
     start, before, separator = match.start(), match["before"], match["separator"]
     if not separator.strip(" "):
         # ``--password secret``, but not the words of a sentence, and not ``--password --host``
-        is_option = before == "--" and not text.startswith("-", match.end())
+        is_long = before == "--" or (before == "-" and len(match["name"]) >= _SHORTEST_LONG_OPTION)
+        is_option = is_long and not text.startswith("-", match.end())
         return _WORD.match(text, match.end()) if is_option else None
     if "|" in separator or not separator.strip():
         return _CELL.match(text, match.end())

@@ -2,17 +2,21 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from django.utils import timezone
+
+from ingest.clocks import future_trouble
 from ingest.errors import FieldError, FieldsError
 from ingest.fields import (
     ALL_FIELDS,
     FIELDS,
     JSON_FIELDS,
     LIST_FIELDS,
+    TIMES,
     read_field,
     read_json,
     unknown_field_warnings,
@@ -62,7 +66,7 @@ class Metadata:
 
 def metadata_from_json(stored: Mapping[str, Any]) -> Metadata:
     """The metadata of which ``as_json`` is stored."""
-    return read_metadata(stored)[0]
+    return _read(stored, [], is_stored=True)[0]
 
 
 def metadata_digest(metadata: Metadata, companions: Iterable[tuple[str, str]] = ()) -> str:
@@ -110,7 +114,9 @@ def read_metadata(values: Mapping[str, Any]) -> tuple[Metadata, list[str]]:
     return _read(values, [])
 
 
-def _read(values: Mapping[str, Any], errors: list[FieldError]) -> tuple[Metadata, list[str]]:
+def _read(
+    values: Mapping[str, Any], errors: list[FieldError], *, is_stored: bool = False
+) -> tuple[Metadata, list[str]]:
     read: dict[str, Any] = {}
     warnings = unknown_field_warnings((name for name in values if name not in ALL_FIELDS), ALL_FIELDS)
     for name, value in values.items():
@@ -123,9 +129,12 @@ def _read(values: Mapping[str, Any], errors: list[FieldError]) -> tuple[Metadata
         else:
             warnings += [warning.format(name)] if warning else []
     try:
-        read_meta(read.get("meta", {}))
+        meta = read_meta(read.get("meta", {}))
     except FieldsError as error:
         errors += error.errors
+    else:
+        if not is_stored:
+            errors += [*_future_errors("", read), *_future_errors("meta.", meta.fields)]
     if not errors:
         errors += _pattern_errors(read)
     if errors:
@@ -141,6 +150,12 @@ def path_rules(metadata: Metadata) -> PathRules:
     return PathRules.parse(
         metadata.pattern, PathMap(path_map.parts, fields), companions=metadata.companion_pattern
     )
+
+
+def _future_errors(prefix: str, read: Mapping[str, Any]) -> Iterator[FieldError]:
+    for name in TIMES:
+        if name in read and (trouble := future_trouble(read[name], now=timezone.now())):
+            yield FieldError(prefix + name, trouble)
 
 
 def _pattern_errors(read: Mapping[str, Any]) -> list[FieldError]:

@@ -3,6 +3,7 @@
 from typing import Any, ClassVar
 
 from django.db import models
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from benchdash.accounts.models import Project, Token, User
@@ -11,7 +12,8 @@ from benchdash.accounts.models import Project, Token, User
 class RawFile(models.Model):
     """Bytes as received, stored once per project and content. Exactly one of the two places holds them.
 
-    ``content`` is zlib-compressed; larger files lie in Django's storage under ``storage_name``.
+    ``content`` is zlib-compressed; larger files lie in Django's storage under ``storage_name``, which ends in
+    ``.zst`` where they are compressed there. ``sha256`` and ``size`` are those of the bytes as received.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="raw_files")
@@ -32,6 +34,20 @@ class RawFile(models.Model):
 
     def __str__(self) -> str:
         return self.sha256[:10]
+
+
+class RawStorage(models.Model):
+    """The storage in which this installation keeps its large files: one row, made by the first process."""
+
+    identity = models.CharField(max_length=32)  # what its file storage-id says
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(name="there_is_one_storage", condition=models.Q(pk=1)),
+        ]
+
+    def __str__(self) -> str:
+        return self.identity
 
 
 class Upload(models.Model):
@@ -61,12 +77,18 @@ class Upload(models.Model):
     done = models.PositiveIntegerField(default=0)
     total = models.PositiveIntegerField(default=1)
     attempts = models.PositiveSmallIntegerField(default=0)  # of jobs that began to import it
+    # How often its file could not be read, which is no attempt, and when that is tried again.
+    misses = models.PositiveIntegerField(default=0, db_default=0)
+    retry_at = models.DateTimeField(null=True, blank=True)
     quiet = models.BooleanField(default=False)  # nobody is mailed for what this upload brings
     is_archive = models.BooleanField(default=False)  # its runs are those of its files
     came_alone = models.BooleanField(default=True)  # at least once, and not only in archives
     user = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
     token = models.ForeignKey(Token, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    # Tokens that sent the same again: it is theirs to follow as well.
+    also_sent_by = models.ManyToManyField(Token, related_name="+")
     received_at = models.DateTimeField(default=timezone.now)
+    queued_at = models.DateTimeField(db_default=Now())  # to be imported, at last
     finished_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
@@ -89,6 +111,31 @@ class Upload(models.Model):
     def is_text(self) -> bool:
         """Whether the file was understood, and so can be shown as it is."""
         return bool(self.format) and not self.is_archive
+
+
+class Removal(models.Model):
+    """A project that is being deleted, and how far that is. Its row stays when the project is gone."""
+
+    # No foreign key: it outlives the project.
+    project_id = models.BigIntegerField(unique=True)
+    slug = models.CharField(max_length=50)
+    name = models.CharField(max_length=100)
+    asked_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    asked_at = models.DateTimeField(default=timezone.now)
+    done = models.PositiveBigIntegerField(default=0)  # of its uploads, files and runs
+    total = models.PositiveBigIntegerField()
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-asked_at", "-pk"]
+
+    def __str__(self) -> str:
+        return self.slug
+
+    @property
+    def per_cent(self) -> int:
+        """It is 100 only when nothing is left."""
+        return 100 if self.finished_at else min(99, 100 * self.done // max(1, self.total))
 
 
 class ArchiveFile(models.Model):

@@ -7,7 +7,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Val
 from django.db.models.functions import Coalesce
 
 from benchdash.accounts.access import NotVisible, Viewer
-from benchdash.accounts.models import Project
+from benchdash.accounts.models import Project, Token
 from benchdash.results.models import Run
 from benchdash.results.services import Recorded
 from ingest.models import ArchiveFile, Upload
@@ -118,16 +118,35 @@ def file_counts(archives: Collection[int]) -> dict[int, dict[str, int]]:
 
 
 def uploads_for(viewer: Viewer, project: Project | None = None) -> QuerySet[Upload]:
-    """The uploads that exist for this viewer, newest first; refused and deleted ones only for members."""
+    """The uploads that exist for this viewer, newest first.
+
+    Refused and deleted ones are for members, and for the token that sent them.
+    """
     asked = viewer.projects_by_name() if project is None else [project]
     projects = [one for one in asked if viewer.sees(one)]
     open_to = [one.pk for one in projects if one.raw_files_are_public or viewer.is_member(one)]
     others = [one.pk for one in projects if one.pk not in open_to]
     # An empty list is left out of the statement, and no index serves a choice of two conditions.
     visible = Q(project__in=open_to) | (Q(project__in=others) & ~Q(state__in=_FOR_MEMBERS))
+    token = viewer.token
+    if token and token.project_id not in open_to and project in (None, token.project):
+        visible |= Q(pk__in=sent_by(token).values("pk"))
     return (
         Upload.objects.filter(visible).select_related("project", "raw").defer("raw__content").order_by("-pk")
     )
+
+
+def sent_by(token: Token) -> QuerySet[Upload]:
+    """The uploads that this token sent, first or again, and the files of its archives."""
+    again = Upload.also_sent_by.through.objects.filter(token=token)
+    sent = Upload.objects.filter(Q(token=token) | Q(pk__in=again.values("upload")))
+    files = ArchiveFile.objects.filter(archive__in=sent, upload__isnull=False)
+    return Upload.objects.filter(Q(pk__in=sent) | Q(pk__in=files.values("upload")))
+
+
+def has_sent(viewer: Viewer, upload: Upload) -> bool:
+    """Whether the viewer is a token that sent this upload."""
+    return viewer.token is not None and sent_by(viewer.token).filter(pk=upload.pk).exists()
 
 
 def with_run_counts(uploads: QuerySet[Upload]) -> QuerySet[Upload]:
@@ -153,4 +172,5 @@ def upload_for(viewer: Viewer, upload_id: int, project: Project | None = None) -
 
 
 def may_see_raw(viewer: Viewer, upload: Upload) -> bool:
-    return upload.project.raw_files_are_public or viewer.is_member(upload.project)
+    is_open = upload.project.raw_files_are_public or viewer.is_member(upload.project)
+    return is_open or has_sent(viewer, upload)

@@ -12,11 +12,12 @@ from benchdash.results.records import Fact, RunRecord, SampleTable
 from benchdash.results.sessions import SESSION_TAG
 from benchdash.results.stability import DEFAULT_RULE, Rule, stability_of_run
 from ingest.beside import NOTHING, Beside
+from ingest.clocks import early_warning, future_trouble
 from ingest.configuration import Content
 from ingest.errors import FieldError, FieldsError
 from ingest.fields import MAPPED
 from ingest.formats.names import split_product_version
-from ingest.formats.report import ParsedReport, ParsedRun
+from ingest.formats.report import FormatError, ParsedReport, ParsedRun
 from ingest.masking import mask_settings, mask_text
 from ingest.meta import Meta, read_meta
 from ingest.metadata import Metadata
@@ -53,7 +54,7 @@ def decide(
     the tool printed wins, and ``meta`` does not make one of runs that the file tells apart. ``map`` wins for
     the runs that it names. ``meta`` wins over companions, a configuration file over ``meta``. What was
     measured beside the file belongs to its run, if there is but one. ``rule`` says what stalls are.
-    Raises FieldsError for what nobody says.
+    Raises FieldsError for what nobody says, and FormatError where the file says that a run is yet to come.
     """
     meta = read_meta(metadata.meta)
     decision = _Decision(
@@ -68,6 +69,7 @@ def decide(
     )
     if errors := list(decision.missing(report.runs)):
         raise FieldsError(errors)
+    decision.refuse_future(report.runs)
     tables = _tables(report)
     facts = mask_settings(report.facts)
     records = tuple(decision.record(run, facts, tables.get(run.key, ())) for run in report.runs)
@@ -185,6 +187,26 @@ class _Decision:
             elif lacking := [run for run in runs if not self._value(run, name)]:
                 yield FieldError(name, f"is required: {_who_lacks(lacking, runs)}")
 
+    def refuse_future(self, runs: Sequence[ParsedRun]) -> None:
+        """Raises FormatError for a start that the file says and nobody corrects.
+
+        What the sender says was looked at when it came in.
+        """
+        for run in runs:
+            started_at = self._value(run, "started_at")
+            if started_at is None or started_at != run.started_at:
+                continue
+            trouble = future_trouble(
+                _aware(started_at), now=self.received_at, is_naive=_is_naive(run.started_at)
+            )
+            if trouble:
+                raise FormatError(f"the file says that a run started at a time to come: {trouble}")
+
+    def _early_warnings(self, runs: Sequence[ParsedRun]) -> Iterable[str]:
+        starts = {_aware(started_at) for run in runs if (started_at := self._value(run, "started_at"))}
+        if starts and (warning := early_warning(min(starts))):
+            yield warning
+
     def warnings(self, runs: Sequence[ParsedRun]) -> Iterable[str]:
         if self.meta.hardware_name and not self._said("hardware"):
             yield f"the machine has no name and is called '{self.meta.hardware_name}' after its facts"
@@ -204,6 +226,7 @@ class _Decision:
             yield f"no version is known of {_shown(without)}, taken as '{UNKNOWN_VERSION}'"
         if any(_is_naive(run.started_at) for run in runs):
             yield "the times in the file have no offset and are taken as UTC"
+        yield from self._early_warnings(runs)
         yield from self._thread_warnings(runs)
 
     def _said(self, name: str) -> Any:

@@ -12,10 +12,10 @@ from benchdash.accounts.access import NOBODY, Viewer
 from benchdash.accounts.models import Project
 from benchdash.accounts.services import audit
 from benchdash.results.models import Measurement
-from ingest.errors import FieldsError, FileRefusedError, UploadBusyError
+from ingest.errors import FieldsError, FileRefusedError, FileUnavailableError, UploadBusyError
 from ingest.metadata import read_metadata
 from ingest.models import Upload
-from ingest.reading import errors_of
+from ingest.reading import error_of, errors_of
 from ingest.services import hold, read_again
 
 _READABLE = (Upload.State.IMPORTED, Upload.State.REFUSED)
@@ -32,6 +32,7 @@ class Outcome(StrEnum):
     STILL_REFUSED = "still refused"
     LEFT = "no longer understood, left as it was"
     BUSY = "being imported"
+    UNAVAILABLE = "its file cannot be read now, left as it was"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,8 @@ def reimport(upload: Upload, *, by: Viewer = NOBODY, store: bool = True) -> Rere
                 _audit(reread, by)
     except UploadBusyError:
         return Reread(upload, Outcome.BUSY)
+    except FileUnavailableError as error:
+        return Reread(upload, Outcome.UNAVAILABLE, errors=(error_of(str(error)),))
     return reread
 
 

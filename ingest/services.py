@@ -4,24 +4,33 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import OperationalError, transaction
+from django.db import DatabaseError, OperationalError, transaction
+from django.db.models import Q
 from django.utils import timezone
 
-from benchdash.accounts.access import Viewer
+from benchdash.accounts.access import BeingDeleted, Viewer
 from benchdash.accounts.models import Project
 from benchdash.accounts.services import audit
 from benchdash.celery import ring
+from benchdash.database.locks import is_free
+from benchdash.failures import DISK_FULL, is_disk_full
 from benchdash.results.models import Measurement
 from benchdash.results.services import Recorded, record_runs, remove_runs, remove_runs_of
 from benchdash.results.stall_rule import stall_rule
 from ingest import containers, storage
-from ingest.archive_lock import is_free
 from ingest.beside import Beside, beside_received, beside_stored
 from ingest.companions import CompanionFile, clean_file_name
-from ingest.errors import FieldError, FieldsError, FileRefusedError, UploadBusyError
+from ingest.errors import (
+    FieldError,
+    FieldsError,
+    FileRefusedError,
+    FileUnavailableError,
+    UploadBusyError,
+)
 from ingest.fields import ALL_FIELDS, ARCHIVE_FIELDS, FIELDS, unknown_field_warnings
 from ingest.formats.report import FormatError
 from ingest.masking import mask_text
@@ -39,6 +48,9 @@ _READ_AGAIN = frozenset({Upload.State.REFUSED, Upload.State.DELETED})
 IMPORT_TASK = "ingest.tasks.import_upload"
 # A file that made so many workers die is not tried again.
 MOST_ATTEMPTS = 5
+# A file that cannot be read is looked for again after twice as long each time.
+MIN_RETRY_S = 15
+MAX_RETRY_S = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +112,14 @@ def accept_upload(
     parsed = None
     if at_once:
         if (same := _same_upload(project, data, metadata, companions)) and _needs_no_reading(same):
-            _note_that_it_came(same, came_alone)
+            _note_that_it_came(same, came_alone, by=by)
             return Received(same, duplicate=True)
         parsed = try_to_parse(data.read(), file_name, metadata)
         if isinstance(parsed, Parsed):
-            decide(parsed.report, metadata, received_at=timezone.now())
+            try:
+                decide(parsed.report, metadata, received_at=timezone.now())
+            except FormatError as error:
+                parsed = error
     received = receive_upload(
         project,
         by=by,
@@ -139,7 +154,10 @@ def receive_upload(
     """Store bytes and metadata in one transaction. ``warnings`` are those of reading the metadata.
 
     The same upload again is the same upload: a refused or deleted one is then queued to be read again.
+    Raises BeingDeleted: the deletion of the project may have begun since the file came.
     """
+    if not Project.objects.filter(pk=project.pk, deleting_since=None).exists():
+        raise BeingDeleted(project)
     with transaction.atomic():
         raw_files = storage.keep(project, [data, *(one.data for one in companions)])
         upload, is_new = Upload.objects.get_or_create(
@@ -161,7 +179,7 @@ def receive_upload(
             add_companions(upload, companions, raw_files)
         elif upload.state in _READ_AGAIN:
             upload = _queue_again(upload, by=by, warnings=warnings)
-        _note_that_it_came(upload, came_alone)
+        _note_that_it_came(upload, came_alone, by=by)
     return Received(upload, duplicate=not is_new and _needs_no_reading(upload))
 
 
@@ -178,8 +196,13 @@ def _fit_for(data: RawData, metadata: Metadata, warnings: Sequence[str]) -> tupl
     return replace(metadata, pattern=None, path_map={}, companion_pattern=()), [*warnings, *ignored]
 
 
-def _note_that_it_came(upload: Upload, came_alone: bool) -> None:
-    """A file out of an archive that is sent by itself stands by itself from then on."""
+def _note_that_it_came(upload: Upload, came_alone: bool, *, by: Viewer) -> None:
+    """A file out of an archive that is sent by itself stands by itself from then on.
+
+    Another token that sends it again may follow it too.
+    """
+    if by.token and upload.token_id != by.token.pk:
+        upload.also_sent_by.add(by.token)
     if came_alone and not upload.came_alone:
         upload.came_alone = True
         upload.save(update_fields=["came_alone"])
@@ -242,16 +265,45 @@ def import_by_job(upload_id: int) -> None:
     """
     if not _claim(upload_id):
         return
-    with transaction.atomic():
+    with put_back_without_storage(upload_id), transaction.atomic():
         locked = waiting().select_for_update(of=("self",), skip_locked=True).filter(pk=upload_id).first()
         if locked:
             _finish(locked, None)
 
 
-def waiting_upload_ids() -> list[int]:
-    """The uploads that wait for a job and that nobody is importing just now."""
+@contextmanager
+def put_back_without_storage(upload_id: int) -> Iterator[None]:
+    """Have an import wait while its file cannot be read or the disk is full. That is no failed attempt."""
+    try:
+        yield
+    except FileUnavailableError as error:
+        _put_back(upload_id, str(error))
+    except (OSError, DatabaseError) as error:
+        if not is_disk_full(error):
+            raise
+        _put_back(upload_id, DISK_FULL)
+
+
+def _put_back(upload_id: int, reason: str) -> None:
     with transaction.atomic():
-        rows = waiting().select_for_update(of=("self",), skip_locked=True).order_by("received_at")
+        upload = waiting().select_for_update(of=("self",)).filter(pk=upload_id).first()
+        if upload is None:
+            return
+        delay = timedelta(seconds=min(MIN_RETRY_S * 2 ** min(upload.misses, 10), MAX_RETRY_S))
+        upload.state = Upload.State.QUEUED
+        upload.attempts = max(upload.attempts - 1, 0)
+        upload.misses += 1
+        upload.retry_at = timezone.now() + delay
+        upload.errors = [error_of(reason)]
+        upload.save(update_fields=["state", "attempts", "misses", "retry_at", "errors"])
+    logger.warning("upload %s waits: %s; tried again in %d s", upload_id, reason, delay.total_seconds())
+
+
+def waiting_upload_ids() -> list[int]:
+    """The uploads that are due for a job and that nobody is importing just now."""
+    due = Q(retry_at=None) | Q(retry_at__lte=timezone.now())
+    with transaction.atomic():
+        rows = waiting().filter(due).select_for_update(of=("self",), skip_locked=True).order_by("received_at")
         return list(rows.values_list("pk", flat=True))
 
 
@@ -269,20 +321,23 @@ def _claim(upload_id: int) -> bool:
             return False
         upload.state = Upload.State.IMPORTING
         upload.attempts += 1
-        upload.save(update_fields=["state", "attempts"])
+        upload.errors = []
+        upload.save(update_fields=["state", "attempts", "errors"])
     return True
 
 
 def waiting() -> Any:
     states = (Upload.State.QUEUED, Upload.State.IMPORTING)
-    return Upload.objects.filter(state__in=states).select_related("project", "raw")
+    there = Upload.objects.filter(project__deleting_since=None)
+    return there.filter(state__in=states).select_related("project", "raw")
 
 
 def _import_or_leave_queued(upload: Upload, parsed: Parsed | FormatError | None) -> Received:
     try:
         imported_here = _import(upload, parsed)
-    except OperationalError:
-        # A deadlock or a restart of the database: the upload is safe, and beat sends it to a job.
+    except (OperationalError, FileUnavailableError):
+        # A deadlock, a restart of the database, a companion out of reach: the upload is safe, and beat sends
+        # it to a job.
         logger.warning("upload %s is left to a job", upload.pk, exc_info=True)
         return Received(upload, duplicate=False)
     return Received(upload, duplicate=not imported_here and _needs_no_reading(upload))
@@ -348,7 +403,7 @@ def _record(upload: Upload, parsed: Parsed, metadata: Metadata, beside: Beside) 
 def amend_upload(upload: Upload, changes: Mapping[str, Any], *, by: Viewer, reason: str = "") -> Upload:
     """Change metadata and record the runs again; None takes a field back. A large file is left to a job.
 
-    Raises FieldsError, FileRefusedError or UploadBusyError, with nothing changed.
+    Raises FieldsError, FileRefusedError, FileUnavailableError or UploadBusyError, with nothing changed.
     """
     with transaction.atomic():
         locked = hold(upload, wait=False)
@@ -435,7 +490,8 @@ def change_metadata(upload: Upload, changes: Mapping[str, Any]) -> Metadata:
 def read_again(upload: Upload, metadata: Metadata) -> None:
     """Record the runs of a held upload again; they keep their identity, and nobody is mailed.
 
-    Raises FieldsError or FileRefusedError where that does not work; the caller then rolls back.
+    Raises FieldsError, FileRefusedError or FileUnavailableError where that does not work; the caller then
+    rolls back.
     """
     upload.quiet = True
     upload.save(update_fields=["quiet"])
@@ -522,9 +578,11 @@ def _queue_again(upload: Upload, *, by: Viewer, warnings: Sequence[str], reason:
 def wait_for_job(upload: Upload) -> None:
     upload.state = Upload.State.QUEUED
     upload.errors = []
-    upload.done = upload.attempts = 0
-    upload.finished_at = None
-    upload.save(update_fields=["state", "errors", "warnings", "quiet", "done", "attempts", "finished_at"])
+    upload.done = upload.attempts = upload.misses = 0
+    upload.queued_at = timezone.now()
+    upload.finished_at = upload.retry_at = None
+    changed = ["state", "errors", "done", "attempts", "misses", "queued_at", "finished_at", "retry_at"]
+    upload.save(update_fields=[*changed, "warnings", "quiet"])
     if upload.is_archive:
         upload.files.update(state=ArchiveFile.State.QUEUED)
 
@@ -533,7 +591,7 @@ def hold(upload: Upload, *, wait: bool = True) -> Upload:
     """The upload as it is now, held until the transaction ends. Raises UploadBusyError instead of waiting."""
     rows = Upload.objects.select_for_update(of=("self",), skip_locked=not wait)
     locked = rows.select_related("project", "raw").filter(pk=upload.pk).first()
-    if locked is None or (not wait and locked.is_archive and not is_free(locked.pk)):
+    if locked is None or (not wait and locked.is_archive and not is_free("archive", locked.pk)):
         raise UploadBusyError(f"upload {upload.pk} is being imported; try again when it is done")
     return locked
 

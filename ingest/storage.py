@@ -1,25 +1,42 @@
-"""Keeps raw bytes: small ones compressed in PostgreSQL, large ones as files, safe before their row is."""
+"""Keeps raw bytes: small ones in PostgreSQL, large ones as files, safe before their row is."""
 
 import hashlib
-import os
+import logging
+import secrets
+import shutil
 import tempfile
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from io import BytesIO
-from pathlib import Path
-from typing import BinaryIO
+from io import BufferedReader, BytesIO
+from typing import BinaryIO, Final
 
+import zstandard
 from django.conf import settings
+from django.core.files import File
 from django.core.files.storage import default_storage
 from django.db import connection
 
 from benchdash.accounts.models import Project
-from ingest.errors import FileTooLargeError
+from benchdash.failures import is_disk_full
+from ingest.containers import HEAD_BYTES, recognise
+from ingest.errors import FileMissingError, FileTooLargeError, FileUnavailableError, StorageAwayError
 from ingest.models import RawFile
+from ingest.storage_identity import storage_trouble
 
+logger = logging.getLogger(__name__)
+
+FOLDER: Final = "raw"
+_NO_ANSWER: Final = "the storage of files does not answer now"
 _CHUNK = 1024 * 1024
+_READ_BYTES = 64 * 1024
+# What ends so is compressed here; a file that came compressed is stored as it is.
+_SUFFIX: Final = ".zst"
+# A small window: whoever reads a file slowly holds one of them in memory.
+_COMPRESSION: Final = zstandard.ZstdCompressionParameters.from_level(3, window_log=18, write_checksum=True)
+_COMPRESSED: Final = frozenset({"zip", "gz", "bz2", "xz", "zst"})
 
 
 @dataclass(frozen=True)
@@ -61,22 +78,34 @@ class RawData:
 
 
 def keep(project: Project, files: Iterable[RawData]) -> dict[str, RawFile]:
-    """The rows of these bytes in the project by their digest: those that there are, and new ones.
+    """Return the rows of these bytes in the project by their digest: those that there are, and new ones.
 
-    At most three statements, mostly one. A large file is on the disk, synced with its folder, before its row
-    is written. The file of a row that is rolled back stays behind; the same content finds its place again.
-    Rows are made in the order of which two uploads never deadlock.
+    Mostly one statement, at most three and one for each large file. A large file is in the storage before
+    its row is written. The file of a row that is rolled back stays behind, under a name that no other row
+    will ever have, until ``sweep_files`` deletes it. Rows are made in one order, so that two uploads never
+    deadlock. Raises FileUnavailableError where the storage does not answer, or is not the right one.
     """
     by_digest = {data.sha256: data for data in files}
-    # Small content is sent even if it should be there; the large is not written to the disk again.
+    # Small content is sent even if it should be there; large content is not stored again.
     is_small = all(data.size <= settings.UPLOAD_INLINE_BYTES for data in by_digest.values())
     found = {} if is_small else _stored(project, by_digest)
     if missing := sorted(by_digest.keys() - found.keys()):
-        found |= _made(project, [_new_row(project, by_digest[sha256]) for sha256 in missing])
-    # Those that were there, or that another upload was quicker to make.
+        rows = [_new_row(project, by_digest[sha256]) for sha256 in missing]
+        found |= _made(project, rows)
+        # Another upload of the same bytes was quicker.
+        delete(row.storage_name for row in rows if row.storage_name and row.sha256 not in found)
     if others := by_digest.keys() - found.keys():
         found |= _stored(project, others)
     return found
+
+
+def delete(names: Iterable[str]) -> None:
+    """Delete files that no row names any more; one that cannot be deleted now is left to ``sweep_files``."""
+    for name in names:
+        try:
+            default_storage.delete(name)
+        except OSError as error:
+            logger.warning("%s could not be deleted: %s", name, error)
 
 
 _FIND = """
@@ -127,51 +156,99 @@ def _new_row(project: Project, data: RawData) -> RawFile:
     if data.size <= settings.UPLOAD_INLINE_BYTES:
         raw.content = zlib.compress(data.read())
     else:
-        raw.storage_name = f"raw/{project.pk}/{data.sha256[:2]}/{data.sha256}"
-        _write(Path(default_storage.path(raw.storage_name)), data.chunks())
+        raw.storage_name = _put(f"{FOLDER}/{project.pk}/{data.sha256[:2]}/{data.sha256}", data)
     return raw
 
 
+def _put(name: str, data: RawData) -> str:
+    """Store the bytes, compressed, and return the name of their file, which begins with ``name``.
+
+    Raises FileUnavailableError where a storage on another machine does not answer, or where this storage is
+    not the one of the installation: nobody else would find the file.
+    """
+    _check_storage()
+    own_name = f"{name}-{secrets.token_hex(4)}"
+    if recognise(next(data.chunks(), b"")[:HEAD_BYTES]) in _COMPRESSED:
+        source = BytesIO(data.source) if isinstance(data.source, bytes) else data.source
+        return _save(own_name, source)
+    with tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as packed:
+        compressor = zstandard.ZstdCompressor(compression_params=_COMPRESSION)
+        with compressor.stream_writer(packed, closefd=False) as writer:
+            for chunk in data.chunks():
+                writer.write(chunk)
+        return _save(own_name + _SUFFIX, packed)
+
+
+def _check_storage() -> None:
+    try:
+        trouble = storage_trouble()
+    except StorageAwayError as error:
+        raise FileUnavailableError(_NO_ANSWER) from error
+    if trouble:
+        logger.error("no file is stored: %s", trouble)
+        raise FileUnavailableError("this machine has not the right storage of files; tell its operator")
+
+
+def _save(name: str, file: BinaryIO) -> str:
+    try:
+        return default_storage.save(name, File(file))
+    except StorageAwayError as error:
+        logger.warning("%s cannot be stored: %s", name, error)
+        raise FileUnavailableError(_NO_ANSWER) from error
+
+
+# --- reading ------------------------------------------------------------------------------------------------
+
+
 def read(raw: RawFile) -> bytes:
+    """Return all bytes. Raises FileUnavailableError."""
     if raw.content is not None:
         return zlib.decompress(raw.content)
-    with default_storage.open(raw.storage_name) as file:
-        return bytes(file.read())
+    whole = BytesIO()
+    with open_raw(raw) as file:
+        _copy(file, whole)
+    return whole.getvalue()
 
 
-def open_raw(raw: RawFile) -> BinaryIO | None:
-    """A large file, open for reading; None for one that lives in its row."""
-    return None if raw.content is not None else default_storage.open(raw.storage_name)  # type: ignore[return-value]
+def open_raw(raw: RawFile) -> BinaryIO:
+    """Open the bytes as received, to be read once from beginning to end. Raises FileUnavailableError."""
+    if raw.content is not None:
+        return BytesIO(zlib.decompress(raw.content))
+    file = _open(raw.storage_name)
+    if not raw.storage_name.endswith(_SUFFIX):
+        return file
+    # Buffered, because Django gives the file of an answer another method to close it, which this one refuses.
+    return BufferedReader(zstandard.ZstdDecompressor().stream_reader(file, read_size=_READ_BYTES))
 
 
-def _write(path: Path, chunks: Iterator[bytes]) -> None:
-    """Put a whole file in its place: nobody ever sees a part of it, and a crash does not lose it."""
-    made = _make_folders(path.parent)
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".partial-")
+@contextmanager
+def open_seekable(raw: RawFile) -> Iterator[BinaryIO]:
+    """The bytes as received, in a file that can be read in any order. Raises FileUnavailableError."""
+    with open_raw(raw) as file:
+        if not raw.storage_name.endswith(_SUFFIX):
+            yield file
+            return
+        with tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as unpacked:
+            _copy(file, unpacked)
+            unpacked.seek(0)
+            yield unpacked
+
+
+def _open(name: str) -> BinaryIO:
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            for chunk in chunks:
-                file.write(chunk)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-    for folder in (path.parent, *made):
-        _sync_folder(folder)
+        return default_storage.open(name)  # type: ignore[return-value] # it reads like a file
+    except FileNotFoundError:
+        raise FileMissingError("the file is not in the storage of this machine") from None
+    except OSError as error:
+        logger.warning("%s cannot be read: %s", name, error)
+        raise FileUnavailableError(_NO_ANSWER) from error
 
 
-def _make_folders(folder: Path) -> list[Path]:
-    """The folders in which a new folder was made; they must be synced too."""
-    missing = [parent for parent in (folder, *folder.parents) if not parent.exists()]
-    folder.mkdir(parents=True, exist_ok=True)
-    return [parent.parent for parent in missing]
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+def _copy(file: BinaryIO, to: BinaryIO) -> None:
     try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        shutil.copyfileobj(file, to, _CHUNK)
+    except OSError as error:
+        if is_disk_full(error):
+            raise
+        logger.warning("a file cannot be read to its end: %s", error)
+        raise FileUnavailableError(_NO_ANSWER) from error

@@ -1,8 +1,10 @@
-"""Jobs that import files."""
+"""Jobs that import files, and that delete projects."""
 
 from celery import shared_task
 
-from ingest import archives, services
+from benchdash.celery import one_at_a_time, taken_up
+from benchdash.heartbeat import still_at_work
+from ingest import archives, removal, services
 
 
 @shared_task
@@ -11,10 +13,19 @@ def import_upload(upload_id: int) -> None:
 
 
 @shared_task
+@one_at_a_time
 def import_waiting() -> None:
     """Take up what a lost doorbell or a worker that died left behind."""
     for upload_id in services.waiting_upload_ids():
+        still_at_work()
         _import(upload_id)
+
+
+@shared_task
+def delete_projects() -> None:
+    """Go on with the projects that are being deleted."""
+    taken_up(delete_projects.name, every=0)
+    removal.delete_in_turn()
 
 
 def _import(upload_id: int) -> None:

@@ -5,7 +5,22 @@ import os
 import pytest
 
 from tests.chromium import PROGRAM, WINDOW, running_chromium
+from tests.statements import refuse_many_parameters
 
+# Few tests that take long: one of them that began last would keep the other processes waiting.
+_BEGUN_FIRST = frozenset(
+    {
+        "tests/dashboard/test_articles_in_browser.py",
+        "tests/dashboard/test_views_in_browser.py",
+        "tests/entrance/test_application.py",
+        "tests/performance/test_requests.py",
+        "tests/test_docs.py",
+        "tests/test_growth.py",
+        "tests/test_launcher.py",
+        "tests/test_machines.py",
+        "tests/test_pipeline.py",
+    }
+)
 _CHROMIUM_MISSING = "browser tests need Chromium: apt-get install chromium"
 
 
@@ -55,6 +70,27 @@ def smtp(_smtp_server, settings):
     return _smtp_server
 
 
+@pytest.fixture
+def stored_files(settings, tmp_path):
+    """A folder of this test, in which all raw files lie, small ones too."""
+    from benchdash.storage_url import storage_of
+
+    settings.UPLOAD_INLINE_BYTES = 0
+    settings.STORAGES = {**settings.STORAGES, "default": storage_of((tmp_path / "files").as_uri())}
+    return tmp_path / "files"
+
+
+@pytest.fixture(scope="session")
+def s3_server():
+    """A real S3 server; see S3Server."""
+    from tests.s3_server import S3Server
+
+    server = S3Server()
+    server.start()
+    yield server
+    server.stop()
+
+
 @pytest.fixture(scope="session")
 def _worker_process(django_db_setup, live_server, _smtp_server):
     from tests.celery_worker import CeleryWorker
@@ -72,6 +108,20 @@ def worker(transactional_db, live_server, _worker_process, settings):
     _worker_process.wake()
     yield _worker_process
     _worker_process.rest()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _few_parameters():
+    """No statement of a test or of its live server has a parameter for each of many rows."""
+    from django.db.backends.signals import connection_created
+
+    def guard(connection, **_signal):
+        if refuse_many_parameters not in connection.execute_wrappers:
+            connection.execute_wrappers.append(refuse_many_parameters)
+
+    connection_created.connect(guard)
+    yield
+    connection_created.disconnect(guard)
 
 
 # --- browser ------------------------------------------------------------------------------------------------
@@ -134,6 +184,7 @@ def _note_foreign(url, own, page_errors):
 
 
 def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: item.location[0] not in _BEGUN_FIRST)
     for item in items:
         if "browser" in item.fixturenames:
             item.add_marker("browser")

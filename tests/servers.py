@@ -14,14 +14,24 @@ from pathlib import Path
 import pytest
 
 from benchdash import embedded
-from benchdash.embedded import servers
+from benchdash.embedded import roles, servers
 from benchdash.embedded.postgresql import Postgresql
 from benchdash.embedded.redis import Redis
 
 # Tests need not survive a power failure.
 _QUICK = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 # What a developer may have set for a server of their own.
-_FOREIGN = ("SITE_URL", "EMAIL_URL", "EMAIL_FROM", "HOST", "PORT", "DEBUG", "SECRET_KEY", "STATIC_ROOT")
+_FOREIGN = (
+    "SITE_URL",
+    "EMAIL_URL",
+    "EMAIL_FROM",
+    "HOST",
+    "PORT",
+    "DEBUG",
+    "SECRET_KEY",
+    "STATIC_ROOT",
+    "STORAGE_URL",
+)
 _keeper = None
 
 
@@ -29,6 +39,8 @@ _keeper = None
 def pytest_load_initial_conftests():
     for name in _FOREIGN:
         os.environ.pop(name, None)
+    # Tests ask for many pages from one place; those of the limit set their own.
+    os.environ["ANONYMOUS_PER_MINUTE"] = "1000000"
     # Playwright runs an event loop in the thread of the test; the ORM is still called from that thread alone.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
     var = Path(tempfile.mkdtemp(prefix="benchdash-tests-"))
@@ -77,6 +89,10 @@ def _keep(var):
     if not os.environ.get("DATABASE_URL"):
         wanted.append(Postgresql(var, settings=_QUICK))
     with servers.running(var, wanted):
+        if not os.environ.get("DATABASE_URL"):
+            # Each process of the tests makes a database; nothing else is allowed beyond production's rights.
+            with roles.connect_as_administrator(embedded.socket_folder(var)) as connection:
+                connection.execute(f"ALTER ROLE {roles.APPLICATION} CREATEDB")
         sys.stdout.write("ready\n")
         sys.stdout.flush()
         sys.stdin.read()

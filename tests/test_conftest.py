@@ -1,6 +1,9 @@
 import pytest
 from django.core.cache import cache
 from django.core.mail import send_mail
+from django.db import connection
+
+from tests.statements import TooManyParametersError
 
 
 def test_a_mail_reaches_the_smtp_server(smtp):
@@ -29,3 +32,10 @@ def test_a_browser_opens_a_page_with_its_styles(chromium_page, sign_in, django_u
     chromium_page.goto("/admin/")
     assert chromium_page.title().startswith("Site administration")
     assert chromium_page.evaluate("document.styleSheets.length") > 0
+
+
+@pytest.mark.django_db
+def test_a_statement_with_a_parameter_for_each_of_many_rows_is_refused():
+    numbers = list(range(2_000))
+    with connection.cursor() as cursor, pytest.raises(TooManyParametersError, match="2000 parameters"):
+        cursor.execute(f"SELECT 1 WHERE 1 IN ({', '.join('%s' for _ in numbers)})", numbers)

@@ -5,6 +5,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import psycopg
@@ -16,6 +17,8 @@ from benchdash.embedded import servers
 from benchdash.embedded.errors import ServerError
 from benchdash.embedded.postgresql import Postgresql
 from benchdash.embedded.redis import Redis
+from benchdash.launcher.logs import rotate
+from tests.waiting import wait_until
 
 QUICK = {"fsync": "off"}
 
@@ -65,6 +68,22 @@ def test_the_last_who_uses_the_servers_stops_them(var, postgresql):
             assert all(server.is_running() for server in both)
         assert all(server.is_running() for server in both)
     assert not any(server.is_running() for server in both)
+
+
+class Unstoppable:
+    name = "Unstoppable"
+
+    def is_running(self):
+        return True
+
+    def stop(self):
+        raise ServerError("it goes on")
+
+
+def test_one_that_cannot_be_stopped_keeps_no_other_running(var, postgresql):
+    with pytest.raises(ServerError, match="it goes on"), servers.running(var, [postgresql, Unstoppable()]):
+        assert postgresql.is_running()
+    assert not postgresql.is_running()
 
 
 def test_what_was_written_is_there_after_the_next_start(var, postgresql):
@@ -156,3 +175,17 @@ def test_a_file_where_the_socket_should_be_is_no_running_server(tmp_path):
     with socket.socket(socket.AF_UNIX) as left_behind:
         left_behind.bind(str(tmp_path / "run" / ".s.PGSQL.5432"))
     assert not Postgresql(tmp_path).is_running()
+
+
+def test_a_log_that_is_emptied_gets_what_is_written_next(var, postgresql):
+    server = Redis(var)
+    with servers.running(var, [postgresql, server]):
+        for log in (postgresql.log, server.log):
+            rotate(log, max_bytes=0)
+        with psycopg.connect(embedded.database_url(var)) as connection, suppress(psycopg.Error):
+            connection.execute("SELECT FROM nowhere")
+        wait_until(lambda: 'relation "nowhere" does not exist' in postgresql.log.read_text())
+        # No hole remains where the lines before were.
+        assert "\0" not in postgresql.log.read_text()
+    assert "bye bye" in server.log.read_text()
+    assert "\0" not in server.log.read_text()

@@ -8,10 +8,12 @@ import stat
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.error
 import urllib.request
 from contextlib import suppress
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import psutil
 import pytest
@@ -20,10 +22,13 @@ from benchdash.launcher import machine
 from benchdash.launcher.choices import choices_of
 from benchdash.launcher.errors import LaunchError
 from tests.waiting import wait_until
+from tests.web_server import SLOW_SENDERS, slow_clients
 
 CHECKOUT = Path(__file__).parent.parent
 STOPS_WITHIN = 10
 GIVES_UP_WITHIN = 60
+# A word in the command of each program under the launcher.
+PROGRAMS = {"gunicorn", "beat", "--queues=imports", "--queues=analysis", "--queues=mail"}
 
 
 class Launched:
@@ -40,10 +45,14 @@ class Launched:
         self.output = ""
 
     def wait_until_up(self):
+        self.wait_until_told("Ctrl-C stops everything")
+        return self
+
+    def wait_until_told(self, sentence):
         for line in self.process.stdout:
             self.output += line
-            if "Ctrl-C stops everything" in line:
-                return self
+            if sentence in line:
+                return
         raise AssertionError(self.output)
 
     def end(self, number=signal.SIGINT):
@@ -62,7 +71,7 @@ class Launched:
     def answer(self, path, **headers):
         request = urllib.request.Request(self.run_file["url"] + path, headers=headers)
         try:
-            with urllib.request.urlopen(request, timeout=20) as response:
+            with urllib.request.urlopen(request, timeout=GIVES_UP_WITHIN) as response:
                 return response.status
         except urllib.error.HTTPError as error:
             return error.code
@@ -73,11 +82,14 @@ class Launched:
         for child in psutil.Process(self.process.pid).children():
             with suppress(psutil.Error):
                 words = child.cmdline()
-                found |= {name: child for name in ("gunicorn", "worker", "beat") if name in words}
+                found |= {name: child for name in PROGRAMS if name in words}
         return found
 
     def redis(self):
-        return next((p for p in processes_of(self.var) if "redis-server" in p.name()), None)
+        return next(iter(self.redis_servers()), None)
+
+    def redis_servers(self):
+        return [p for p in processes_of(self.var) if p.name() in {"redis-server", "valkey-server"}]
 
 
 def environment(**own):
@@ -141,14 +153,38 @@ def test_the_static_files_are_served_and_packed(launched):
         assert list((launched.var / "static" / "plotly").glob(f"plotly-basic.min.*.js.{encoding}"))
 
 
+def test_200_slow_clients_keep_nobody_waiting(launched):
+    port = urlsplit(launched.run_file["url"]).port
+    answer = b"GET /static/plotly/plotly-basic.min.js HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    for beginning in (*SLOW_SENDERS.values(), answer):
+        with slow_clients(port, 200, beginning, reads=beginning == answer) as slow:
+            # Each of them is connected, and what they ask for has begun.
+            wait_until(lambda: launched.answer("/healthz") == 200)
+            for _ in range(5):
+                slow.go_on()
+                began = time.monotonic()
+                assert launched.answer("/healthz") == 200
+                assert time.monotonic() - began < 1
+
+
 def test_what_dies_is_started_again(launched):
     first = launched.children() | {"redis": launched.redis()}
     for process in first.values():
         process.kill()
-    wait_until(lambda: launched.children().keys() == {"gunicorn", "worker", "beat"} and launched.redis())
+    wait_until(lambda: launched.children().keys() == PROGRAMS and launched.redis())
     second = launched.children() | {"redis": launched.redis()}
     assert {process.pid for process in first.values()}.isdisjoint(p.pid for p in second.values())
     assert launched.answer("/healthz") == 200
+
+
+def test_a_redis_that_hangs_is_told_and_stays_the_only_one(launched):
+    (hanging,) = launched.redis_servers()
+    hanging.suspend()
+    launched.wait_until_told("Redis does not answer")
+    assert launched.redis_servers() == [hanging]
+    hanging.resume()
+    launched.wait_until_told("Redis answers again")
+    assert launched.redis_servers() == [hanging]
 
 
 def test_a_command_beside_it_uses_its_servers_and_leaves_them(launched):
@@ -167,10 +203,17 @@ def test_ctrl_c_leaves_nothing_behind_and_the_next_start_has_the_same_access(lau
 
 
 def test_one_that_was_killed_takes_its_processes_along_and_the_next_start_goes_on(launched, launches):
+    """Even without the run file, which was lost: nothing is reset, and the start tells how to."""
     launched.end(signal.SIGKILL)
     wait_until(lambda: not any("python" in process.name() for process in processes_of(launched.var)))
-    launches.append(Launched(launched.var).wait_until_up())
-    assert launches[-1].answer("/healthz") == 200
+    (launched.var / "run.json").unlink()
+    again = Launched(launched.var).wait_until_up()
+    launches.append(again)
+    assert again.answer("/healthz") == 200
+    assert again.run_file["admin"] == {"user": "admin@localhost", "password": None}
+    assert again.run_file["token"] is None
+    assert "manage.py reset_admin sets a new one" in again.output
+    assert "manage.py create_token makes another" in again.output
 
 
 def test_a_named_database_is_used_and_one_that_does_not_answer_is_told(tmp_path):

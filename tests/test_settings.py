@@ -1,5 +1,6 @@
 import json
 import os
+import string
 import subprocess
 import sys
 
@@ -45,3 +46,41 @@ def test_what_the_address_of_the_database_says_comes_first():
     asked = database_of("postgres://me@db/history?server_side_binding=no&sslmode=require&conn_max_age=0")
     assert asked["OPTIONS"] == {"server_side_binding": "no", "prepare_threshold": 3, "sslmode": "require"}
     assert asked["CONN_MAX_AGE"] == 0
+
+
+def settings_of(code, **environment):
+    """What the code prints of the settings, in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-c", f"from benchdash import settings; print({code})"],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_short_secret_key_is_refused_in_production():
+    key = (string.ascii_letters + string.digits)[:49]
+    refused = settings_of("1", SECRET_KEY=key, DEBUG="0")
+    assert refused.returncode != 0
+    assert "SECRET_KEY has 49 characters and needs at least 50" in refused.stderr.splitlines()[-1]
+    assert key not in refused.stderr
+    assert settings_of("settings.SECRET_KEY", SECRET_KEY=f"{key}x", DEBUG="0").stdout == f"{key}x\n"
+    assert settings_of("settings.SECRET_KEY", SECRET_KEY="short", DEBUG="1").stdout == "short\n"
+
+
+def test_under_https_no_other_host_can_set_the_cookies():
+    names = "settings.SESSION_COOKIE_NAME, settings.CSRF_COOKIE_NAME"
+    told = settings_of(names, SITE_URL="https://bench.example.org").stdout
+    assert told == "__Host-sessionid __Host-csrftoken\n"
+    assert settings_of(names, SITE_URL="http://127.0.0.1:8000").stdout == "sessionid csrftoken\n"
+    # Such cookies must be secure, for the whole host, and for no other.
+    asked = "settings.SESSION_COOKIE_SECURE, settings.CSRF_COOKIE_SECURE"
+    assert settings_of(asked, SITE_URL="https://bench.example.org").stdout == "True True\n"
+
+
+def test_anonymous_requests_of_a_minute_are_limited_by_a_setting(monkeypatch):
+    rate = "settings.REST_FRAMEWORK['DEFAULT_THROTTLE_RATES']['anonymous']"
+    monkeypatch.delenv("ANONYMOUS_PER_MINUTE")
+    assert settings_of(rate).stdout == "600/min\n"
+    assert settings_of(rate, ANONYMOUS_PER_MINUTE="50").stdout == "50/min\n"

@@ -2,7 +2,8 @@
 
 import json
 import re
-from urllib.parse import quote, urlencode
+from pathlib import Path
+from urllib.parse import quote, urlencode, urlsplit
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -16,9 +17,10 @@ from benchdash.dashboard.columns import short_id
 from benchdash.regressions.comparison import Selector, columns_of
 from benchdash.regressions.services import comment, triage
 from benchdash.results.corrections import exclude_run
-from benchdash.results.models import ConfigurationContent
+from benchdash.results.models import ConfigurationContent, Run
+from ingest.models import ArchiveFile, Upload
 from tests.addresses import addresses, make_world
-from tests.builders import make_project, make_token, make_user
+from tests.builders import make_project, make_token, make_upload, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -26,6 +28,7 @@ pytestmark = pytest.mark.django_db
 SECRET = "quartz"
 # Neither has ever existed.
 NO_SLUG, NO_ID = "nothing", 999_999_999
+SAMPLE = Path(__file__).parent / "ingest/fixtures/sysbench/oltp_read_only-histogram.txt"
 
 
 @pytest.fixture
@@ -172,6 +175,141 @@ def test_a_member_finds_what_others_do_not(world):
         "api:sweep",
     }
     assert set(found.values()) == {200, 400, 405}
+
+
+# --- a token that sends -------------------------------------------------------------------------------------
+
+# All that answers 200 to an upload token of a private project; the rest of the API is hidden or refused.
+ABOUT_WHAT_IT_SENT = {
+    "api:gate",
+    "api:run-detail",
+    "api:run-intervals",
+    "api:run-list",
+    "ingest:companion-raw",
+    "ingest:upload-detail",
+    "ingest:upload-list",
+    "ingest:upload-raw",
+}
+_GATE = {"product": f"{SECRET} product", "branch": f"{SECRET}-branch"}
+
+
+def answers_of_the_api(world, client, run):
+    """By name: every address of the API in the project, with and without naming the project."""
+    commit = run.version.commit
+    for address in addresses():
+        if address.is_page:
+            continue
+        asked = address.of(SECRET, **address.examples(world))
+        if address.name == "api:gate":
+            asked = f"{asked}&{urlencode({**_GATE, 'commit': commit})}"
+        yield address.name, client.get(asked)
+        if "?project=" in asked:
+            yield address.name, client.get(asked.replace("?project=quartz&", "?"))
+
+
+def tells(name, answer):
+    """Whether an answer of 200 tells something; a list may be empty, or of other projects."""
+    return not name.endswith("-list") or SECRET in body_of(answer)
+
+
+@pytest.fixture
+def sender(world):
+    """A token that sends, and its client."""
+    secret = make_token(world.project, Scope.UPLOAD, name="sender")
+    return Token.objects.get(name="sender"), with_token(secret)
+
+
+@pytest.fixture
+def run_on_branch(world):
+    return Run.objects.filter(project=world.project, branch=f"{SECRET}-branch").latest("pk")
+
+
+def test_an_upload_token_reads_nothing_of_what_others_sent(world, sender, run_on_branch):
+    _, client = sender
+    seen = {
+        (name, answer.status_code)
+        for name, answer in answers_of_the_api(world, client, run_on_branch)
+        if answer.status_code == 200 and tells(name, answer)
+    }
+    assert seen == set()
+
+
+def test_an_upload_token_follows_what_it_sent_and_its_gate_and_no_more(world, sender, run_on_branch):
+    token, client = sender
+    sent = (world.upload.pk, run_on_branch.upload_id)
+    Upload.objects.filter(pk__in=sent).update(token=token)
+    answers = list(answers_of_the_api(world, client, run_on_branch))
+    told = {name for name, answer in answers if answer.status_code == 200 and tells(name, answer)}
+    assert told == ABOUT_WHAT_IT_SENT
+    statuses = {answer.status_code for name, answer in answers if name not in ABOUT_WHAT_IT_SENT}
+    assert statuses <= {200, 403, 404, 405}  # 200 is a list of other projects, or of none
+
+
+def test_of_lists_an_upload_token_gets_its_own_rows_alone(world, sender):
+    token, client = sender
+    Upload.objects.filter(pk=world.upload.pk).update(token=token)
+    own = set(Run.objects.filter(upload_id=world.upload.pk).values_list("pk", flat=True))
+    assert own
+    for query in ("", f"?project={SECRET}", f"?project={SECRET}&limit=5&threads=4"):
+        runs = client.get(f"/api/v1/runs/{query}").json()["results"]
+        assert {run["id"] for run in runs} == own
+        uploads = client.get(f"/api/v1/uploads/{query.partition('&')[0]}").json()["results"]
+        assert [upload["id"] for upload in uploads] == [world.upload.pk]
+
+
+def test_a_gate_is_told_to_the_token_that_sent_runs_of_its_commit(world, sender, run_on_branch):
+    token, client = sender
+    asked = f"/api/v1/gate/?project={SECRET}&{urlencode({**_GATE, 'commit': run_on_branch.version.commit})}"
+    refused = client.get(asked)
+    assert refused.status_code == 403
+    assert "this token sent no runs of the commit" in refused.json()["detail"]
+    Upload.objects.filter(pk=run_on_branch.upload_id).update(token=token)
+    assert client.get(asked).json()["rows"] != []
+    assert client.get(f"{asked}&project={SECRET}".replace(f"project={SECRET}&", "", 1)).status_code == 200
+
+
+def test_a_token_that_sends_the_same_again_follows_it_too(world, sender):
+    _, client = sender
+    content = SAMPLE.read_bytes()
+    said = {"product": "MariaDB", "version": "10.6.23", "hardware": "box", "workload": "ro"}
+    first = with_token(make_token(world.project, Scope.UPLOAD, name="first"))
+
+    def send(client):
+        return client.post("/api/v1/uploads/", {"file": SimpleUploadedFile("a.txt", content), **said}).json()
+
+    sent, again = send(first), send(client)
+    assert (again["id"], again["duplicate"]) == (sent["id"], True)
+    for client_of_it in (first, client):
+        for answer in (sent, again):
+            links = [answer["url"], f"{answer['url']}raw/", *(run["url"] for run in answer["runs"])]
+            assert len(links) == 3
+            assert {client_of_it.get(urlsplit(link).path).status_code for link in links} == {200}
+    assert client.get(f"/api/v1/uploads/{world.upload.pk}/").status_code == 404
+
+
+def test_the_files_of_an_archive_belong_to_the_token_that_sent_it(world, sender):
+    token, client = sender
+    # Another token sent the same file before, alone.
+    file, other = make_upload(world.project), make_upload(world.project)
+    archive = make_upload(world.project, name="all.zip", is_archive=True, token=token)
+    ArchiveFile.objects.create(archive=archive, number=1, name="a.txt", upload=file, state="imported")
+    statuses = [client.get(f"/api/v1/uploads/{one.pk}/").status_code for one in (archive, file, other)]
+    assert statuses == [200, 200, 404]
+    [listed] = client.get(f"/api/v1/uploads/?archive={archive.pk}").json()["results"]
+    assert listed["id"] == file.pk
+
+
+def test_an_upload_token_changes_and_deletes_only_what_it_sent(world, sender):
+    token, client = sender
+    own, other = make_upload(world.project, token=token), make_upload(world.project)
+    for public in (False, True):
+        Project.objects.filter(pk=world.project.pk).update(visibility="public" if public else "private")
+        refusal = 403 if public else 404
+        change = {"notes": "x", "preview": True}
+        address = f"/api/v1/uploads/{other.pk}/"
+        assert client.patch(address, change, content_type="application/json").status_code == refusal
+        assert client.delete(address).status_code == refusal
+    assert client.delete(f"/api/v1/uploads/{own.pk}/").status_code == 204
 
 
 # --- through another project --------------------------------------------------------------------------------

@@ -19,6 +19,11 @@ _ROLE_SCOPES: dict[str, frozenset[str]] = {
     Role.MEMBER: frozenset({Scope.READ, Scope.UPLOAD, Scope.TRIAGE}),
     Role.ADMIN: frozenset(Scope.values),
 }
+# What a scope of a token may do besides itself. `upload` alone reads nothing but what it sent.
+_IMPLIED: dict[str, frozenset[str]] = {
+    Scope.TRIAGE: frozenset({Scope.READ}),
+    Scope.ADMIN: frozenset({Scope.READ, Scope.TRIAGE}),
+}
 
 
 class NotVisible(Exception):  # noqa: N818 - a state of affairs, not a fault
@@ -27,6 +32,13 @@ class NotVisible(Exception):  # noqa: N818 - a state of affairs, not a fault
 
 class NotAllowed(Exception):  # noqa: N818 - the same
     """The one who asks may see the thing, but not do this to it."""
+
+
+class BeingDeleted(Exception):  # noqa: N818 - the same
+    """The project is going away; told to those who might use it, with a sentence."""
+
+    def __init__(self, project: Project) -> None:
+        super().__init__(f"the project '{project.slug}' is being deleted")
 
 
 @dataclass(frozen=True)
@@ -41,51 +53,84 @@ class Viewer:
     def is_anonymous(self) -> bool:
         return self.user is None and self.token is None
 
+    @property
+    def address(self) -> str:
+        """The e-mail address of the person who asks; empty for a token and for nobody."""
+        return self.user.email if self.user else ""
+
     def projects(self) -> QuerySet[Project]:
-        """The projects that exist for this viewer. A token sees its own and the public ones."""
+        """The projects that exist for this viewer. A token that reads sees its own and the public ones."""
+        there = Project.objects.filter(deleting_since=None)
         if self.user and self.user.is_superuser:
-            return Project.objects.all()
+            return there
         visible = Q(visibility=Project.Visibility.PUBLIC)
-        if self.token and self._token_reads:
+        if self.token and self.is_member(self.token.project):
             visible |= Q(pk=self.token.project_id)
         if self.user:
             visible |= Q(pk__in=self.user.memberships.values("project"))
-        return Project.objects.filter(visible)
+        return there.filter(visible)
 
     def projects_by_name(self) -> list[Project]:
         """All of ``projects``, as every page names them."""
         if self.user and self.user.is_superuser:
             return _all_projects()
-        member = self.token.project_id if self.token and self._token_reads else None
+        reads = self.token is not None and self.is_member(self.token.project)
+        member = self.token.project_id if self.token and reads else None
         return _visible_projects(member=member, user=self.user.pk if self.user else None)
 
-    def member_project_ids(self) -> frozenset[int]:
-        """Of the projects of which ``is_member`` is true."""
+    def project_ids(self, scope: str) -> frozenset[int]:
+        """The ids of the projects in which this viewer has the scope."""
         if self.token:
-            return frozenset({self.token.project_id} if self._token_reads else ())
+            is_there = not self.token.project.is_being_deleted and self.may(scope, self.token.project)
+            return frozenset({self.token.project_id} if is_there else ())
         if self.user is None:
             return frozenset()
         if self.user.is_superuser:
-            return frozenset(Project.objects.values_list("pk", flat=True))
-        return frozenset(self.user.memberships.values_list("project", flat=True))
+            return frozenset(self.projects().values_list("pk", flat=True))
+        roles = [role for role, scopes in _ROLE_SCOPES.items() if scope in scopes]
+        memberships = self.user.memberships.filter(role__in=roles, project__deleting_since=None)
+        return frozenset(memberships.values_list("project", flat=True))
 
     def project(self, slug: str) -> Project:
-        """Raises NotVisible where there is none, or none for this viewer."""
-        if self.token and self._token_reads and self.token.project.slug == slug:
-            return self.token.project
+        """Raises NotVisible where there is none, or none for this viewer, and BeingDeleted to its members.
+
+        Raises NotAllowed where a token asks for its own project and does not read it.
+        """
+        if self.token and self.token.project.slug == slug:
+            return self._own_project(self.token)
         project = one_row(Project, "slug = %s", [slug])
+        if project and project.is_being_deleted and self.is_member(project):
+            raise BeingDeleted(project)
         if project is None or not self.sees(project):
             raise NotVisible(f"no project is called {slug!r}")
         return project
 
+    def project_as_sender(self, slug: str) -> Project:
+        """The project with this slug, which a token that sends to it may name without reading it.
+
+        Raises NotVisible and BeingDeleted.
+        """
+        if self.token and self.token.project.slug == slug:
+            if self.token.project.is_being_deleted:
+                raise BeingDeleted(self.token.project)
+            return self.token.project
+        return self.project(slug)
+
+    def _own_project(self, token: Token) -> Project:
+        if token.project.is_being_deleted:
+            raise BeingDeleted(token.project)
+        if not self.sees(token.project):
+            self.require(Scope.READ, token.project)
+        return token.project
+
     def sees(self, project: Project) -> bool:
         """Whether the project is one of ``projects``."""
-        return project.is_public or self.is_member(project)
+        return not project.is_being_deleted and (project.is_public or self.is_member(project))
 
     def scopes(self, project: Project) -> AbstractSet[str]:
         """What this viewer may do in the project, besides reading a public one."""
         if self.token:
-            return frozenset(self.token.scopes) if self.token.project_id == project.pk else frozenset()
+            return _scopes_of(self.token) if self.token.project_id == project.pk else frozenset()
         if self.user is None:
             return frozenset()
         if self.user.is_superuser:
@@ -95,9 +140,18 @@ class Viewer:
     def may(self, scope: str, project: Project) -> bool:
         return scope in self.scopes(project)
 
+    def may_somewhere(self, scope: str) -> bool:
+        """Whether this viewer has the scope in any project."""
+        if self.token:
+            return scope in _scopes_of(self.token)
+        if self.user is None or self.user.is_superuser:
+            return self.user is not None
+        roles = [role for role, scopes in _ROLE_SCOPES.items() if scope in scopes]
+        return self.user.memberships.filter(role__in=roles).exists()
+
     def is_member(self, project: Project) -> bool:
-        """Members see raw files, refused uploads and reasons."""
-        return bool(self.scopes(project))
+        """Members, and tokens that read, see raw files, refused uploads and reasons."""
+        return self.may(Scope.READ, project)
 
     def require(self, scope: str, project: Project) -> None:
         """Raises NotAllowed unless this viewer has the scope in the project."""
@@ -105,9 +159,9 @@ class Viewer:
             raise NotAllowed(f"this needs the scope '{scope}' in the project '{project.slug}'")
 
     @property
-    def _token_reads(self) -> bool:
-        # An upload token must be able to follow what became of its uploads.
-        return bool(self.token and self.token.scopes)
+    def sending_token(self) -> Token | None:
+        """The token of a viewer that sends to a private project and reads nothing there but what it sent."""
+        return None if self.token is None or self.sees(self.token.project) else self.token
 
     def _role(self, project: Project) -> str:
         if project.pk not in self._roles and self.user is not None:
@@ -116,9 +170,13 @@ class Viewer:
         return self._roles.get(project.pk, "")
 
 
+def _scopes_of(token: Token) -> frozenset[str]:
+    return frozenset(token.scopes).union(*(_IMPLIED.get(scope, ()) for scope in token.scopes))
+
+
 @written
 def _all_projects() -> QuerySet[Project]:
-    return Project.objects.order_by("name", "pk")
+    return Project.objects.filter(deleting_since=None).order_by("name", "pk")
 
 
 @written
@@ -129,7 +187,7 @@ def _visible_projects() -> QuerySet[Project]:
         | Q(pk=Given("member"))
         | Q(pk__in=memberships.values("project"))
     )
-    return Project.objects.filter(visible).order_by("name", "pk")
+    return Project.objects.filter(visible, deleting_since=None).order_by("name", "pk")
 
 
 NOBODY = Viewer()

@@ -76,6 +76,10 @@ class ProjectAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     readonly_fields = ("created_at",)
     inlines = (_MembershipInline,)
 
+    def has_delete_permission(self, _request: HttpRequest, _obj: Any = None) -> bool:
+        # Its settings do it, by a job: here a large one would be deleted while the browser waits.
+        return False
+
 
 @admin.register(Membership)
 class MembershipAdmin(admin.ModelAdmin):  # type: ignore[type-arg]

@@ -1,23 +1,37 @@
 """``Authorization: Bearer <token>`` for the API."""
 
+from typing import NoReturn
+
 from django.contrib.auth.models import AnonymousUser
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
-from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.exceptions import AuthenticationFailed, Throttled
 from rest_framework.request import Request
 
+from benchdash.accounts.access_log import log_refused_token
 from benchdash.accounts.models import Token
 from benchdash.accounts.services import find_token
+from benchdash.throttling import AnonymousThrottle, place_of
 
 
 class TokenAuthentication(BaseAuthentication):
     def authenticate(self, request: Request) -> tuple[AnonymousUser, Token] | None:
-        scheme, _, secret = get_authorization_header(request).partition(b" ")
+        scheme, _, sent = get_authorization_header(request).partition(b" ")
         if scheme.lower() != b"bearer":
             return None
-        token = find_token(secret.strip().decode("latin-1"))
+        secret = sent.strip().decode("latin-1")
+        token = find_token(secret)
         if token is None:
-            raise AuthenticationFailed("the token is unknown or was revoked")
+            _refuse(request, secret)
         return AnonymousUser(), token
 
     def authenticate_header(self, request: Request) -> str:  # noqa: ARG002 - DRF's signature
         return "Bearer"
+
+
+def _refuse(request: Request, secret: str) -> NoReturn:
+    """Raises AuthenticationFailed, or Throttled where too many were refused to this place."""
+    throttle = AnonymousThrottle()
+    if not throttle.allows(place_of(request)):
+        raise Throttled(wait=throttle.wait())
+    log_refused_token(request, secret)
+    raise AuthenticationFailed("the token is unknown or was revoked")

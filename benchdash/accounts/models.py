@@ -12,6 +12,9 @@ from django.utils import timezone
 
 from benchdash.database.one_row import one_row
 
+TOKEN_PREFIX = "bd_"  # noqa: S105 - a mark by which leaked tokens can be found, not a secret
+TOKEN_PREFIX_LENGTH = 10  # the part of a token's secret that is shown and logged
+
 
 class UserManager(BaseUserManager["User"]):
     def create_user(self, email: str, password: str | None = None, **fields: Any) -> "User":
@@ -68,6 +71,8 @@ class Project(models.Model):
     # Settings that a project may change; a missing key means the default of benchdash.settings.
     options = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField(default=timezone.now)
+    # From then on the project does not exist for anybody, and a job deletes what is in it.
+    deleting_since = models.DateTimeField(null=True, editable=False)
 
     class Meta:
         ordering = ["name"]
@@ -78,6 +83,10 @@ class Project(models.Model):
     @property
     def is_public(self) -> bool:
         return self.visibility == self.Visibility.PUBLIC
+
+    @property
+    def is_being_deleted(self) -> bool:
+        return self.deleting_since is not None
 
 
 class Role(models.TextChoices):

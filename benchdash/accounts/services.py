@@ -10,10 +10,18 @@ from django.db import transaction
 from django.utils import timezone
 
 from benchdash.accounts.access import Viewer
-from benchdash.accounts.models import AuditEntry, Membership, Project, Role, Token, User
+from benchdash.accounts.models import (
+    TOKEN_PREFIX,
+    TOKEN_PREFIX_LENGTH,
+    AuditEntry,
+    Membership,
+    Project,
+    Role,
+    Token,
+    User,
+)
 from benchdash.database.one_row import one_row
 
-_TOKEN_PREFIX = "bd_"  # noqa: S105 - a mark by which leaked tokens can be found, not a secret
 _STAMP_EVERY = timedelta(minutes=1)
 
 
@@ -88,11 +96,11 @@ def create_token(
 
     Raises django.core.exceptions.ValidationError for an empty name or an unknown scope.
     """
-    secret = _TOKEN_PREFIX + secrets.token_urlsafe(32)
+    secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
     token = Token(
         project=project,
         name=name,
-        prefix=secret[:10],
+        prefix=secret[:TOKEN_PREFIX_LENGTH],
         digest=token_digest(secret),
         scopes=sorted(set(scopes)),
         created_by=by.user if by else None,

@@ -12,7 +12,7 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 
 from benchdash.alerts.mail_files import INCIDENT_HEADER
-from benchdash.alerts.models import Alert
+from benchdash.alerts.models import Alert, Confirmation
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.queries import evidence, family_evidence, what_changed
 from benchdash.regressions.spans import last_good_at, span
@@ -63,6 +63,14 @@ def send_regression(alert: Alert) -> None:
     }
     headers = {INCIDENT_HEADER: str(incident.pk), **_unsubscribe_headers(unsubscribe)}
     _send("regression", to=alert.address, context=context, headers=headers)
+
+
+def send_confirmation(confirmation: Confirmation) -> None:
+    """Raises OSError or smtplib.SMTPException where the mail server does not take it."""
+    subscription = confirmation.subscription
+    url = _address("dashboard:confirm_subscription", subscription.key) if subscription else ""
+    context = {"subscription": subscription, "url": url}
+    _send("confirmation", to=confirmation.address, context=context, headers={})
 
 
 def _unsubscribe_headers(url: str) -> dict[str, str]:

@@ -1,6 +1,8 @@
 """Who wants to hear about what, and what is owed to whom."""
 
 import secrets
+from datetime import timedelta
+from typing import ClassVar
 
 from django.db import models
 from django.utils import timezone
@@ -15,7 +17,13 @@ def _unsubscribe_key() -> str:
 
 
 class Subscription(models.Model):
-    """An address that hears about the confirmed regressions of a project. Empty filters mean all."""
+    """An address that hears about the confirmed regressions of a project. Empty filters mean all.
+
+    It is told nothing until it is confirmed: at once by the operator or by whose address it is, by a link in
+    a mail where somebody else subscribed it.
+    """
+
+    CONFIRM_WITHIN: ClassVar[timedelta] = timedelta(days=7)  # then one that nobody confirmed goes
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="subscriptions")
     address = models.EmailField(max_length=254)
@@ -27,6 +35,7 @@ class Subscription(models.Model):
     hardware = models.ForeignKey(Hardware, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
     key = models.CharField(max_length=40, unique=True, default=_unsubscribe_key, editable=False)
     created_at = models.DateTimeField(default=timezone.now)
+    confirmed_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         constraints = [
@@ -41,11 +50,9 @@ class Subscription(models.Model):
         return self.address
 
 
-class Alert(models.Model):
-    """One incident owed to one address. A crash may repeat its mail, never lose it."""
+class OwedMail(models.Model):
+    """A mail that is owed to an address until it is sent. A crash may repeat it, never lose it."""
 
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="alerts")
-    incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="alerts")
     address = models.EmailField(max_length=254)
     subscription = models.ForeignKey(Subscription, on_delete=models.SET_NULL, null=True, related_name="+")
     owed_at = models.DateTimeField(default=timezone.now)
@@ -53,6 +60,26 @@ class Alert(models.Model):
     attempts = models.PositiveIntegerField(default=0)
     retry_at = models.DateTimeField(null=True, blank=True)
     error = models.TextField(blank=True)
+
+    class Meta:
+        abstract = True
+
+
+class Confirmation(OwedMail):
+    """The question to an address whether it wants a subscription. Asked again, it is another row."""
+
+    class Meta:
+        indexes = [models.Index(fields=["address", "owed_at"], name="confirmation_by_address")]
+
+    def __str__(self) -> str:
+        return f"confirmation of {self.address}"
+
+
+class Alert(OwedMail):
+    """One incident owed to one address."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="alerts")
+    incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="alerts")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["incident", "address"], name="one_alert_per_address")]

@@ -1,22 +1,29 @@
-"""Owing alerts and sending them. An alert owed is a row; a mail sent stamps it."""
+"""Subscribing, and owing and sending mails. A mail owed is a row; a mail sent stamps it."""
 
 import logging
-from datetime import timedelta
+from collections.abc import Callable
+from datetime import datetime, timedelta
 from smtplib import SMTPDataError, SMTPException, SMTPRecipientsRefused
+from typing import TypeVar
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from benchdash.accounts.access import Viewer
+from benchdash.accounts.access import NOBODY, Viewer
 from benchdash.accounts.models import Membership, Project, User
 from benchdash.accounts.services import audit
 from benchdash.alerts import emails
-from benchdash.alerts.models import Alert, Subscription
+from benchdash.alerts.models import Alert, Confirmation, OwedMail, Subscription
+from benchdash.celery import ring
+from benchdash.database.row_updates import update_rows
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.results.models import Hardware, Product
+
+MAX_CONFIRMATIONS_A_DAY = 3
 
 _log = logging.getLogger(__name__)
 
@@ -38,7 +45,11 @@ def subscribe(
     """The subscription and whether it is new; the same one again stays one.
 
     The address of a member is tied to their account, whoever subscribed it: who may no longer see the project
-    is no longer told. Raises django.core.exceptions.ValidationError for what is not an e-mail address.
+    is no longer told. An address that is not the caller's own is asked by mail, and told nothing until it has
+    confirmed; without ``by`` it is the operator who subscribes, and nobody is asked.
+
+    Raises django.core.exceptions.ValidationError for what is not an e-mail address, and for one that was
+    asked too often.
     """
     address = address.strip().lower()
     validate_email(address)
@@ -55,15 +66,69 @@ def subscribe(
         if user and subscription.user_id is None:
             subscription.user = user
             subscription.save(update_fields=["user"])
+        if by is None or _is_own(address, by):
+            _stamp_confirmed(subscription)
+        elif created:
+            ask_to_confirm(subscription)
         if created and by:
             audit(project, by, "subscribed", _subject(subscription))
     return subscription, created
 
 
-def unsubscribe(subscription: Subscription, *, by: Viewer) -> None:
+def ask_to_confirm(subscription: Subscription) -> None:
+    """Owe the address a mail with the link that confirms its subscription.
+
+    Raises django.core.exceptions.ValidationError where the address was asked too often within a day, for
+    whichever subscription.
+    """
+    asked = Confirmation.objects.filter(
+        address=subscription.address, owed_at__gt=timezone.now() - timedelta(days=1)
+    )
+    if asked.count() >= MAX_CONFIRMATIONS_A_DAY:
+        most = f"{MAX_CONFIRMATIONS_A_DAY} times within a day"
+        raise ValidationError(
+            {"address": f"{subscription.address} was asked to confirm {most}; try again tomorrow"}
+        )
+    Confirmation.objects.create(subscription=subscription, address=subscription.address)
+    ring(settings.ALERTS_DOORBELL)
+
+
+def confirm(subscription: Subscription, *, by: Viewer) -> None:
+    """Let the subscription begin. A second time changes nothing."""
+    with transaction.atomic():
+        if _stamp_confirmed(subscription):
+            audit(subscription.project, by, "subscription confirmed", _subject(subscription))
+
+
+def _stamp_confirmed(subscription: Subscription) -> bool:
+    """Whether it was not confirmed before."""
+    now = timezone.now()
+    stamped = Subscription.objects.filter(pk=subscription.pk, confirmed_at=None).update(confirmed_at=now)
+    if stamped:
+        subscription.confirmed_at = now
+    return bool(stamped)
+
+
+def _is_own(address: str, by: Viewer) -> bool:
+    """Whether the address is that of the person who asks, or who made the token that asks."""
+    person = by.token.created_by if by.token else by.user
+    return person is not None and person.email == address
+
+
+def end_unconfirmed() -> None:
+    """End the subscriptions that nobody confirmed in time, and forget who was asked back then."""
+    within = Subscription.CONFIRM_WITHIN
+    before = timezone.now() - within
+    waiting = Subscription.objects.filter(confirmed_at=None, created_at__lt=before)
+    for subscription in waiting.select_related("project", "product", "hardware"):
+        unsubscribe(subscription, by=NOBODY, reason=f"not confirmed within {within.days} days")
+    Confirmation.objects.filter(owed_at__lt=before).delete()
+
+
+def unsubscribe(subscription: Subscription, *, by: Viewer, reason: str = "") -> None:
     """End a subscription, and forget what is owed by it and was not sent yet."""
     with transaction.atomic():
-        audit(subscription.project, by, "unsubscribed", _subject(subscription))
+        audit(subscription.project, by, "unsubscribed", _subject(subscription), reason=reason)
         Alert.objects.filter(subscription=subscription, sent_at=None).delete()
         subscription.delete()
 
@@ -87,12 +152,34 @@ def owe_alerts() -> None:
 
 
 def send_owed_alerts() -> int:
-    """Send what is owed and due; the number of mails sent."""
+    """Send what is owed and due; the number of mails sent, none while mail is held."""
     _forget_who_left()
-    sent = 0
-    while (was_sent := _send_next()) is not None:
-        sent += was_sent
-    return sent
+    return _send_all(_due_alerts, emails.send_regression)
+
+
+def send_owed_confirmations() -> int:
+    """Ask the addresses that are to confirm; the number of mails sent, none while mail is held."""
+    return _send_all(_due_confirmations, emails.send_confirmation)
+
+
+def still_owed() -> QuerySet[Alert]:
+    """What was not sent, and is still true and no old news."""
+    return Alert.objects.filter(
+        sent_at=None,
+        # What was withdrawn while the mail server was down is no longer true.
+        incident__status=Incident.Status.CONFIRMED,
+        incident__confirmed_at__gt=_oldest_news(),
+    )
+
+
+def is_old_news(alert: Alert) -> bool:
+    """Whether a mail that was not sent will not be any more."""
+    confirmed_at = alert.incident.confirmed_at
+    return confirmed_at is not None and confirmed_at <= _oldest_news()
+
+
+def _oldest_news() -> datetime:
+    return timezone.now() - settings.HISTORICAL_AFTER
 
 
 def retry(alert: Alert) -> None:
@@ -124,7 +211,7 @@ _may_read_the_project = Q(user=None) | Q(user__is_active=True) & (
 def _untold() -> QuerySet[Subscription, tuple[int, int, str, int]]:
     """Project, incident, address and subscription of whom to tell; one statement.
 
-    Who subscribed after an incident was confirmed does not hear of it.
+    A subscription begins when it is confirmed: of incidents that were confirmed before it does not tell.
     """
     confirmed = ChangePoint.objects.filter(
         incident=OuterRef("project__incidents"),
@@ -144,64 +231,85 @@ def _untold() -> QuerySet[Subscription, tuple[int, int, str, int]]:
         project__incidents__state__in=Incident.OPEN,
         project__incidents__historical=False,
         project__incidents__quiet=False,
-        project__incidents__confirmed_at__gte=F("created_at"),
-        # What nobody was told within this time is old news.
-        project__incidents__confirmed_at__gt=timezone.now() - settings.HISTORICAL_AFTER,
+        project__incidents__confirmed_at__gte=F("confirmed_at"),
+        project__incidents__confirmed_at__gt=_oldest_news(),
     ).values_list("project", "project__incidents", "address", "pk")
 
 
 # --- sending ----------------------------------------------------------------------------------------------
 
 
-def _due() -> QuerySet[Alert]:
+_Mail = TypeVar("_Mail", bound=OwedMail)
+
+
+def _due(owed: "QuerySet[_Mail]") -> "QuerySet[_Mail]":
     """Locked; those that another worker is mailing right now are left to it."""
     return (
-        Alert.objects.select_for_update(skip_locked=True, of=("self",))
+        owed.select_for_update(skip_locked=True, of=("self",))
         .filter(Q(retry_at=None) | Q(retry_at__lte=timezone.now()), sent_at=None)
-        # What was withdrawn while the mail server was down is no longer true.
-        .filter(incident__status=Incident.Status.CONFIRMED)
         .order_by("owed_at", "pk")
     )
 
 
-@transaction.atomic
-def _send_next() -> bool | None:
-    """Whether the next alert that is due could be sent; None where none is due."""
-    alert = (
-        _due()
-        .select_related(
-            "incident__project", "incident__product", "incident__since", "incident__until", "subscription"
-        )
-        .first()
+def _due_alerts() -> QuerySet[Alert]:
+    return _due(still_owed()).select_related(
+        "incident__project", "incident__product", "incident__since", "incident__until", "subscription"
     )
-    if alert is None:
+
+
+def _due_confirmations() -> QuerySet[Confirmation]:
+    # Nobody is asked about a subscription that has ended, or was confirmed meanwhile.
+    waiting = Confirmation.objects.filter(subscription__isnull=False, subscription__confirmed_at=None)
+    return _due(waiting).select_related(
+        "subscription__project", "subscription__product", "subscription__hardware"
+    )
+
+
+def _send_all(due: "Callable[[], QuerySet[_Mail]]", send: Callable[[_Mail], None]) -> int:
+    if settings.HOLD_MAIL:
+        return 0
+    sent = 0
+    while (was_sent := _send_next(due, send)) is not None:
+        sent += was_sent
+    return sent
+
+
+@transaction.atomic
+def _send_next(due: "Callable[[], QuerySet[_Mail]]", send: Callable[[_Mail], None]) -> bool | None:
+    """Whether the next mail that is due could be sent; None where none is due."""
+    mail = due().first()
+    if mail is None:
         return None
     try:
         with transaction.atomic():
-            emails.send_regression(alert)
+            send(mail)
     except (SMTPRecipientsRefused, SMTPDataError) as error:
-        _postpone([alert], error, at_least_every=_MAIL_AT_LEAST_EVERY)
+        _postpone([mail], error, at_least_every=_MAIL_AT_LEAST_EVERY)
         return False
     except (OSError, SMTPException) as error:
         # The others would wait for the same server, each until it times out.
-        _postpone([alert, *_due().exclude(pk=alert.pk)], error, at_least_every=_SERVER_AT_LEAST_EVERY)
+        _postpone([mail, *due().exclude(pk=mail.pk)], error, at_least_every=_SERVER_AT_LEAST_EVERY)
         return False
     except Exception as error:  # noqa: BLE001 - a mail that cannot be made must not hold up the others
-        _log.exception("the mail of alert %s could not be made", alert.pk)
-        _postpone([alert], error, at_least_every=_MAIL_AT_LEAST_EVERY)
+        _log.exception("the mail of %s %s could not be made", _kind(mail), mail.pk)
+        _postpone([mail], error, at_least_every=_MAIL_AT_LEAST_EVERY)
         return False
     # A crash between the mail and this stamp repeats the mail: better twice than never.
-    alert.sent_at = timezone.now()
-    alert.error = ""
-    alert.save(update_fields=["sent_at", "error"])
+    mail.sent_at = timezone.now()
+    mail.error = ""
+    mail.save(update_fields=["sent_at", "error"])
     return True
 
 
-def _postpone(alerts: list[Alert], error: Exception, *, at_least_every: timedelta) -> None:
-    for alert in alerts:
-        wait = min(_RETRY_AFTER * 2 ** min(alert.attempts, 10), at_least_every)
-        _log.warning("alert %s was not sent, next try in %s: %s", alert.pk, wait, error)
-        alert.retry_at = timezone.now() + wait
-        alert.attempts += 1
-        alert.error = (str(error) or type(error).__name__)[:500]
-    Alert.objects.bulk_update(alerts, ["retry_at", "attempts", "error"])
+def _postpone(mails: list[_Mail], error: Exception, *, at_least_every: timedelta) -> None:
+    for mail in mails:
+        wait = min(_RETRY_AFTER * 2 ** min(mail.attempts, 10), at_least_every)
+        _log.warning("%s %s was not sent, next try in %s: %s", _kind(mail), mail.pk, wait, error)
+        mail.retry_at = timezone.now() + wait
+        mail.attempts += 1
+        mail.error = (str(error) or type(error).__name__)[:500]
+    update_rows(mails, ["retry_at", "attempts", "error"])
+
+
+def _kind(mail: OwedMail) -> str:
+    return type(mail).__name__.lower()

@@ -1,9 +1,19 @@
 from celery import shared_task
 
 from benchdash.alerts import services
+from benchdash.celery import one_at_a_time
 
 
 @shared_task
 def send_alerts() -> None:
+    services.end_unconfirmed()
+    services.send_owed_confirmations()
     services.owe_alerts()
     services.send_owed_alerts()
+
+
+@shared_task
+@one_at_a_time
+def send_waiting() -> None:
+    """Send what a lost doorbell or a mail server that was down left behind."""
+    send_alerts()

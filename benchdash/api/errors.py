@@ -14,15 +14,22 @@ from django.core.exceptions import (
     TooManyFilesSent,
 )
 from django.core.exceptions import ValidationError as ModelValidationError
-from django.db import InterfaceError, OperationalError
 from django.http import Http404, UnreadablePostError
 from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
-from benchdash.accounts.access import NotAllowed, NotVisible
+from benchdash.accounts.access import BeingDeleted, NotAllowed, NotVisible
+from benchdash.failures import failure_of
 from benchdash.results.checks import RecordError
-from ingest.errors import FieldsError, FileRefusedError, FileTooLargeError, UploadBusyError
+from ingest.errors import (
+    FieldsError,
+    FileMissingError,
+    FileRefusedError,
+    FileTooLargeError,
+    FileUnavailableError,
+    UploadBusyError,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -35,11 +42,17 @@ def exception_handler(
     exception: Exception,
     context: Mapping[str, Any],  # noqa: ARG001 - DRF calls it so
 ) -> Response | None:
-    """DRF's hook: the answer to an exception that is the client's to mend; None for a bug, which stays a 500.
+    """DRF's hook: the answer to an exception that is no bug of ours; None for a bug, which stays a 500.
 
     400 carries ``[{"field", "message"}]``, 422 ``[{"line", "message"}]``, all others ``[{"message"}]``.
     """
-    answer = _answer(exception)
+    if failure := failure_of(exception):
+        logger.warning("answered with %s: %s", failure.status, exception)
+        answer: Response | None = problem(
+            failure.status, [{"message": failure.sentence}], headers=failure.headers
+        )
+    else:
+        answer = _answer(exception)
     if answer is not None:
         set_rollback()
     return answer
@@ -100,11 +113,11 @@ def _answer(exception: Exception) -> Response | None:
             return problem(400, [{"field": "", "message": message}])
         case SuspiciousOperation() | UnreadablePostError():
             return problem(400, [{"field": "", "message": str(exception) or "the request cannot be read"}])
-        case InterfaceError() | OperationalError():
-            logger.warning("the database does not answer: %s", exception)
-            message = "the database does not answer now; try again"
-            return problem(503, [{"message": message}], headers={"Retry-After": "5"})
-        case UploadBusyError():
+        case FileMissingError():
+            return problem(404, [{"message": str(exception)}])
+        case FileUnavailableError():
+            return problem(503, [{"message": str(exception)}], headers={"Retry-After": "5"})
+        case UploadBusyError() | BeingDeleted():
             return problem(409, [{"message": str(exception)}])
         case RecordError():
             return problem(400, [{"field": "", "message": str(exception)}])

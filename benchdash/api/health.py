@@ -1,29 +1,23 @@
 """Is it alive, is it ready, and how much is waiting: for orchestrators, monitoring and operators."""
 
 import ipaddress
-import logging
 import secrets
-from collections.abc import Callable, Iterator, Mapping
-from datetime import datetime
+from collections.abc import Iterator
+from math import nan
 
 from django.conf import settings
-from django.core.cache import cache
-from django.db import DatabaseError, connection
-from django.db.migrations.executor import MigrationExecutor
-from django.db.models import Count, Min, QuerySet
+from django.db import DatabaseError
+from django.db.models import Count
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from redis.exceptions import RedisError
 
-from benchdash.alerts.models import Alert
-from benchdash.api.heartbeat import LATELY, worker_seen_at
-from benchdash.regressions.models import Incident
-from benchdash.results.models import Run, TouchedSeries
+from benchdash.api.readiness import disks, signs, troubles_by_part, waiting
+from benchdash.client_address import client_address
+from benchdash.regressions.models import FailingPlace
+from benchdash.results.models import Run
 from ingest.models import Upload
-
-logger = logging.getLogger(__name__)
 
 # Whoever sends one of these is a proxy: the address that we see is not the one who asks.
 _FORWARDED = ("X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP", "Forwarded", "Via")
@@ -39,13 +33,19 @@ def healthz(_request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def readyz(request: HttpRequest) -> HttpResponse:
-    """All that an installation consists of is there. Only an operator is told what is not."""
-    checks = {name: check() for name, check in _CHECKS.items()}
-    ready = not any(checks.values())
-    answer: dict[str, object] = {"status": "ready" if ready else "not ready"}
+    """Whether the installation does its work: ``ready``, ``degraded`` (200 both) or ``not ready`` (503).
+
+    Only an operator is told which part is in trouble, and why.
+    """
+    troubles = troubles_by_part()
+    not_ready = [part for part, trouble in troubles.items() if trouble and not trouble.only_degrades]
+    degraded = [part for part, trouble in troubles.items() if trouble and trouble.only_degrades]
+    status = "not ready" if not_ready else "degraded" if degraded else "ready"
+    answer: dict[str, object] = {"status": status}
     if is_operator(request):
-        answer["checks"] = {name: trouble or "ok" for name, trouble in checks.items()}
-    return JsonResponse(answer, status=200 if ready else 503)
+        checks = {part: trouble.sentence if trouble else "ok" for part, trouble in troubles.items()}
+        answer |= {"checks": checks, "not_ready": not_ready, "degraded": degraded}
+    return JsonResponse(answer, status=503 if not_ready else 200)
 
 
 @never_cache
@@ -72,7 +72,7 @@ def _is_from_here(request: HttpRequest) -> bool:
     if any(header in request.headers for header in _FORWARDED):
         return False
     try:
-        address = ipaddress.ip_address(request.META.get("REMOTE_ADDR", ""))
+        address = ipaddress.ip_address(client_address(request))
     except ValueError:  # a Unix socket has no address
         return False
     mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
@@ -92,55 +92,6 @@ def _is_superuser(request: HttpRequest) -> bool:
         return False
 
 
-# --- what is missing --------------------------------------------------------------------------------------
-
-
-def _database() -> str:
-    try:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT 1")
-    except DatabaseError as error:
-        logger.warning("the database does not answer: %s", error)
-        return "the database does not answer"
-    return ""
-
-
-def _migrations() -> str:
-    try:
-        executor = MigrationExecutor(connection)
-        waiting = executor.migration_plan(executor.loader.graph.leaf_nodes())
-    except DatabaseError:
-        return "the database does not answer"
-    return f"{len(waiting)} migrations are not applied" if waiting else ""
-
-
-def _redis() -> str:
-    try:
-        cache.get("readyz")
-    except RedisError as error:
-        logger.warning("Redis does not answer: %s", error)
-        return "Redis does not answer"
-    return ""
-
-
-def _worker() -> str:
-    try:
-        seen_at = worker_seen_at()
-    except RedisError:
-        return "Redis does not answer"
-    if seen_at is None or seen_at < timezone.now() - LATELY:
-        return f"no worker was seen within {LATELY.seconds} s"
-    return ""
-
-
-_CHECKS: Mapping[str, Callable[[], str]] = {
-    "database": _database,
-    "migrations": _migrations,
-    "redis": _redis,
-    "worker": _worker,
-}
-
-
 # --- figures ----------------------------------------------------------------------------------------------
 
 
@@ -149,36 +100,33 @@ def _figures() -> Iterator[str]:
     by_state = dict(Upload.objects.order_by().values_list("state").annotate(Count("pk")))
     for state in Upload.State.values:
         yield f'benchdash_uploads{{state="{state}"}} {by_state.get(state, 0)}'
-    waiting = {
-        "uploads": _waiting(Upload.objects.exclude(state__in=Upload.FINISHED), since="received_at"),
-        "analysis": _waiting(TouchedSeries.objects.all(), since="touched_at"),
-        # What was withdrawn before it could be told waits for nothing.
-        "alerts": _waiting(
-            Alert.objects.filter(sent_at=None, incident__status=Incident.Status.CONFIRMED), since="owed_at"
-        ),
-    }
+    found = waiting()
+    failing = FailingPlace.objects.filter(set_aside_at=None).count()
+    set_aside = FailingPlace.objects.exclude(set_aside_at=None).count()
+    put_back = Upload.objects.exclude(state__in=Upload.FINISHED).filter(misses__gt=0).count()
     figures = [
         ("benchdash_runs", "Runs in the history.", Run.objects.count()),
-        ("benchdash_series_touched", "Series waiting for analysis.", waiting["analysis"][0]),
-        ("benchdash_alerts_unsent", "Alerts owed and not sent.", waiting["alerts"][0]),
+        ("benchdash_uploads_put_back", "Uploads that wait for their file or for room.", put_back),
+        ("benchdash_series_touched", "Series waiting for analysis.", found["analysis"].number),
+        ("benchdash_alerts_unsent", "Alerts owed and not sent.", found["alerts"].number),
+        ("benchdash_mail_held", "Whether HOLD_MAIL keeps all mail back.", int(settings.HOLD_MAIL)),
+        ("benchdash_places_failing", "Places whose analysis failed and is tried again.", failing),
+        ("benchdash_places_set_aside", "Places whose analysis failed too often.", set_aside),
     ]
     for name, about, value in figures:
         yield from _described(name, about)
         yield f"{name} {value}"
     yield from _described("benchdash_oldest_waiting_seconds", "Age of the oldest that waits, 0 without one.")
-    for queue, (_, age) in waiting.items():
-        yield f'benchdash_oldest_waiting_seconds{{queue="{queue}"}} {age:.3f}'
+    for queue, one in found.items():
+        yield f'benchdash_oldest_waiting_seconds{{queue="{queue}"}} {one.age:.3f}'
+    yield from _described("benchdash_silent_seconds", "Since beat and the workers of a queue did something.")
+    for of, sign in signs().items():
+        yield f'benchdash_silent_seconds{{of="{of}"}} {sign.age if sign else nan:.3f}'
+    yield from _described("benchdash_disk_free_bytes", "Room that is left on the disk of a folder.")
+    for name, free in disks().items():
+        yield f'benchdash_disk_free_bytes{{folder="{name}"}} {free}'
 
 
 def _described(name: str, about: str) -> Iterator[str]:
     yield f"# HELP {name} {about}"
     yield f"# TYPE {name} gauge"
-
-
-def _waiting(
-    rows: QuerySet[Upload] | QuerySet[TouchedSeries] | QuerySet[Alert], *, since: str
-) -> tuple[int, float]:
-    """How many rows wait, and for how many seconds the oldest of them."""
-    found = rows.order_by().aggregate(number=Count("pk"), oldest=Min(since))
-    oldest: datetime | None = found["oldest"]
-    return found["number"], (timezone.now() - oldest).total_seconds() if oldest else 0.0

@@ -1007,7 +1007,7 @@ class ArticleRequest(serializers.Serializer[Any]):
 
 
 class SubscriptionSerializer(QuickSerializer[Subscription]):
-    """Empty filters mean all."""
+    """Empty filters mean all. ``confirmed_at`` is null until the address has confirmed."""
 
     project = serializers.CharField(source="project.slug")
     product = serializers.CharField(source="product.name", allow_null=True, default=None)
@@ -1015,7 +1015,7 @@ class SubscriptionSerializer(QuickSerializer[Subscription]):
 
     class Meta:
         model = Subscription
-        fields = ("id", "project", "address", "product", "branch", "hardware", "created_at")
+        fields = ("id", "project", "address", "product", "branch", "hardware", "created_at", "confirmed_at")
 
 
 class SubscriptionRequest(serializers.Serializer[Any]):

@@ -7,6 +7,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from benchdash.accounts.models import Project
 from benchdash.alerts.models import Alert
+from benchdash.alerts.services import is_old_news
 from benchdash.dashboard import cells, numbers
 from benchdash.dashboard.markup import html, joined
 from benchdash.dashboard.navigation import page_url, page_urls
@@ -59,10 +60,12 @@ def _state(alert: Alert) -> SafeString:
         return cells.badge("imported", "sent")
     if alert.incident.status != Incident.Status.CONFIRMED:
         return cells.badge("withdrawn")
+    if is_old_news(alert):
+        return cells.badge("historical", "too old to mail")
     return cells.badge("refused", "failing") if alert.error else cells.badge("queued", "owed")
 
 
 def _retry(project: Project, alert: Alert, token: str) -> SafeString:
-    may_be_tried = not alert.sent_at and alert.retry_at
+    may_be_tried = not alert.sent_at and alert.retry_at and not is_old_news(alert)
     form = html(_TRY_NOW, page_url("alert_retry", project, alert.pk), token) if may_be_tried else _NOTHING
     return html('<td class="row-action">{}</td>\n', form)

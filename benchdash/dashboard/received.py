@@ -24,6 +24,7 @@ from benchdash.results.models import (
     Workload,
 )
 from ingest import storage
+from ingest.errors import FileUnavailableError
 from ingest.fields import ALL_FIELDS
 from ingest.masking import mask_text
 from ingest.models import Upload
@@ -168,7 +169,10 @@ def troubles(errors: Iterable[Mapping[str, Any]], data: bytes | None) -> list[Tr
 def troubles_of(upload: Upload, errors: Sequence[Mapping[str, Any]]) -> list[Trouble]:
     """The same for a stored file; lines of an archive would be those of files in it."""
     is_wanted = is_small(upload) and any(error["line"] for error in errors)
-    return troubles(errors, storage.read(upload.raw) if is_wanted else None)
+    try:
+        return troubles(errors, storage.read(upload.raw) if is_wanted else None)
+    except FileUnavailableError:
+        return troubles(errors, None)
 
 
 def lines_around(data: bytes, number: int) -> list[Line]:

@@ -69,6 +69,7 @@ def planned_in_words(reread: Reread) -> str:
         Outcome.STILL_REFUSED: "It is refused as before.",
         Outcome.LEFT: "It is no longer understood, so it would be left as it was.",
         Outcome.BUSY: "It is being imported just now; try again when that is done.",
+        Outcome.UNAVAILABLE: "Its file cannot be read now, so it would be left as it was.",
     }[reread.outcome]
 
 
@@ -81,6 +82,7 @@ def done_in_words(reread: Reread) -> str:
         Outcome.STILL_REFUSED: f"{name} is refused as before.",
         Outcome.LEFT: f"{name} is no longer understood and was left as it was.",
         Outcome.BUSY: f"{name} is being imported just now; try again when that is done.",
+        Outcome.UNAVAILABLE: f"The file of {name} cannot be read now; nothing was changed.",
     }[reread.outcome]
 
 

@@ -8,10 +8,10 @@ from typing import Any, Concatenate, ParamSpec
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 
-from benchdash.accounts.access import NotAllowed, NotVisible, Viewer, viewer_of
+from benchdash.accounts.access import BeingDeleted, NotAllowed, NotVisible, Viewer, viewer_of
 from benchdash.accounts.models import Project, Scope
 
 P = ParamSpec("P")
@@ -65,7 +65,8 @@ def project_page(
 ) -> Callable[..., HttpResponseBase]:
     """A view of (request, page, ...) for an address that begins with the project's slug.
 
-    What does not exist for the viewer is a 404. What the viewer may not do is a 403, or the sign-in page
+    What does not exist for the viewer is a 404. Members of a project that is being deleted are sent to the
+    page that shows how far that is. What the viewer may not do is a 403, or the sign-in page
     where nobody is signed in.
     """
 
@@ -76,6 +77,8 @@ def project_page(
             return view(request, _page(viewer, slug), *args, **kwargs)
         except NotVisible as error:
             raise Http404(str(error)) from None
+        except BeingDeleted:
+            return redirect("dashboard:removals")
         except NotAllowed as error:
             if viewer.is_anonymous:
                 # A form cannot be sent again by following an address.
@@ -87,12 +90,12 @@ def project_page(
 
 
 def _page(viewer: Viewer, slug: str) -> ProjectPage:
-    """Raises NotVisible. The bar names all projects, so that the one is found among them."""
+    """Raises NotVisible or BeingDeleted. The bar names all projects, so that the one is found among them."""
     projects = viewer.projects_by_name()
     for project in projects:
         if project.slug == slug:
             return ProjectPage(project, viewer, projects)
-    raise NotVisible(f"no project is called {slug!r}")
+    return ProjectPage(viewer.project(slug), viewer, projects)
 
 
 def sent_reason(request: HttpRequest) -> str:

@@ -16,7 +16,7 @@ from benchdash.dashboard.received import Trouble, troubles
 from ingest import archives, services
 from ingest.batches import Arrival, accept_one
 from ingest.companions import CompanionFile, clean_file_name
-from ingest.errors import FieldError, FieldsError, FileRefusedError, FileTooLargeError
+from ingest.errors import FieldError, FieldsError, FileRefusedError, FileTooLargeError, FileUnavailableError
 from ingest.fields import ARCHIVE_FIELDS
 from ingest.metadata import read_form
 from ingest.models import Companion, Upload
@@ -159,7 +159,7 @@ def upload(project: Project, result: ResultFile, said: Mapping[str, Sequence[str
         metadata, warnings = read_form(_said_of(data, said, result.meta))
         arrival = Arrival(name, data, metadata, companions=result.companions, warnings=warnings)
         received = accept_one(project, by=by, arrival=arrival)
-    except (FieldsError, FileTooLargeError) as error:
+    except (FieldsError, FileTooLargeError, FileUnavailableError) as error:
         return _not_understood(name, data, error)
     stored = received.upload
     return Outcome(

@@ -11,9 +11,11 @@ from benchdash.dashboard.views import (
     incidents,
     latency,
     matrix,
+    operations,
     overview,
     pair,
     people,
+    removals,
     rule,
     runs,
     search,
@@ -49,7 +51,9 @@ _project_pages = [
 
 urlpatterns = [
     *shell.urlpatterns,
+    *operations.urlpatterns,
     *people.public_urlpatterns,
+    *removals.urlpatterns,
     *rule.public_urlpatterns,
     path("p/<slug:slug>/", include(_project_pages)),
 ]

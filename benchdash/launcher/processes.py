@@ -11,12 +11,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchdash.launcher.logs import MAX_LOG_BYTES, rotate
+
 _STOP_WITHIN_S = 5.0
 _FIRST_DELAY_S = 1.0
 _LONGEST_DELAY_S = 30.0
 # Who has run that long has not died from what killed it last time.
 _SETTLED_AFTER_S = 60.0
-_LARGEST_LOG_BYTES = 10 * 2**20
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
@@ -77,24 +78,31 @@ def stop(processes: Sequence["subprocess.Popen[str]"]) -> None:
 class Service:
     """One program that must run all the time."""
 
-    def __init__(self, program: Program, *, environment: Mapping[str, str], logs: Path) -> None:
+    def __init__(
+        self,
+        program: Program,
+        *,
+        environment: Mapping[str, str],
+        logs: Path,
+        max_log_bytes: int = MAX_LOG_BYTES,
+    ) -> None:
         self.program = program
         self.log = logs / f"{program.name}.log"
         self.process: subprocess.Popen[str] | None = None
         self._environment = environment
+        self._max_log_bytes = max_log_bytes
         self._started = 0.0
         self._start_again = 0.0
         self._delay = _FIRST_DELAY_S
 
     def start(self) -> None:
-        if self.log.exists() and self.log.stat().st_size > _LARGEST_LOG_BYTES:
-            self.log.replace(self.log.with_suffix(".log.1"))
         with self.log.open("a") as log:
             self.process = spawn(self.program, self._environment, stdout=log, stderr=log)
         self._started = time.monotonic()
 
     def look_after(self) -> str | None:
-        """Start it again when it has died; what there is to tell about that."""
+        """Start it again when it has died; what there is to tell about that. Keep its log short."""
+        rotate(self.log, max_bytes=self._max_log_bytes)
         now = time.monotonic()
         if self.process is None:
             if now >= self._start_again:

@@ -9,10 +9,10 @@ from statistics import median
 from django.db.models import Count
 from django.utils import timezone
 
+from benchdash.database.row_updates import update_rows
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.orders import groups_in_order
 from benchdash.regressions.places import Place, is_watched
-from benchdash.regressions.row_updates import update_rows
 from benchdash.results.models import Run, Series
 from benchdash.results.queries import moment
 

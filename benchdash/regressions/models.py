@@ -131,14 +131,11 @@ class ChangePoint(models.Model):
         return 1 / max(1 + self.change, _LEAST_REST) - 1
 
 
-class PlaceOrder(models.Model):
-    """The groups of a place in order, as the last look at it saw them: what tells how far apart change
-    points of several places begin. Derived, and made anew by each look.
+_OF_A_PLACE = ["product", "branch", "line", "hardware", "configuration", "build", "counterpart", "project"]
 
-    ``groups`` is a JSON array of ``PlacedGroup`` (benchdash.results.layouts); of groups that the last look
-    did not read, because the place has too many, it holds what an earlier one saw. ``looks`` are the newest
-    looks, the last one last, as JSON: the name of each, and from which run on it may have seen new ones.
-    """
+
+class RowOfPlace(models.Model):
+    """A row that belongs to a place; its columns are those of ``benchdash.regressions.places.Place``."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
     product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="+")
@@ -148,28 +145,58 @@ class PlaceOrder(models.Model):
     hardware = models.ForeignKey(Hardware, on_delete=models.CASCADE, related_name="+")
     configuration = models.ForeignKey(Configuration, on_delete=models.CASCADE, related_name="+")
     counterpart = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return f"{self.product} {self.branch or self.line}"
+
+
+class PlaceOrder(RowOfPlace):
+    """The groups of a place in order, as the last look at it saw them: what tells how far apart change
+    points of several places begin. Derived, and made anew by each look.
+
+    ``groups`` is a JSON array of ``PlacedGroup`` (benchdash.results.layouts); of groups that the last look
+    did not read, because the place has too many, it holds what an earlier one saw. ``looks`` are the newest
+    looks, the last one last, as JSON: the name of each, and from which run on it may have seen new ones.
+    """
+
     groups = models.TextField()
     looks = models.TextField(default="[]")
 
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=[
-                    "product",
-                    "branch",
-                    "line",
-                    "hardware",
-                    "configuration",
-                    "build",
-                    "counterpart",
-                    "project",
-                ],
+                fields=_OF_A_PLACE,
                 name="one_order_of_a_place",
             ),
         ]
 
-    def __str__(self) -> str:
-        return f"{self.product} {self.branch or self.line}"
+
+class FailingPlace(RowOfPlace):
+    """A place whose analysis raised. It is tried again at ``next_try_at``; the row goes when a try succeeds.
+
+    One that was set aside is tried again when something of it was touched after ``seen_until``, the newest
+    touch that the last try knew, or when an operator asks for it.
+    """
+
+    since = models.DateTimeField(default=timezone.now)
+    tries = models.PositiveIntegerField(default=0)
+    seen_until = models.DateTimeField()
+    next_try_at = models.DateTimeField()
+    set_aside_at = models.DateTimeField(null=True, blank=True)
+    error = models.CharField(max_length=500)  # the line of the traceback that names it
+    traceback = models.TextField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=_OF_A_PLACE,
+                name="one_failure_of_a_place",
+            ),
+        ]
+        ordering = ["-since", "-id"]
 
 
 class Comment(models.Model):

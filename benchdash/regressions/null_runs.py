@@ -52,7 +52,8 @@ def null_run(project: Project, *, at: datetime | None = None) -> NullRun | None:
 def projects_due(at: datetime) -> QuerySet[Project]:
     """Those with results whose last null run is a week old, or that had none."""
     recent = NullRun.objects.filter(project=OuterRef("pk"), at__gt=at - _DUE_AFTER)
-    return Project.objects.filter(~Exists(recent), Exists(Series.objects.filter(project=OuterRef("pk"))))
+    there = Project.objects.filter(deleting_since=None)
+    return there.filter(~Exists(recent), Exists(Series.objects.filter(project=OuterRef("pk"))))
 
 
 def next_null_run(last: NullRun | None, *, now: datetime) -> datetime:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from benchdash.regressions.detection.joint import Key
 from benchdash.regressions.detection.releases import MOST_GROUPS, Sessions
-from benchdash.regressions.models import PlaceOrder
+from benchdash.regressions.models import RowOfPlace
 from benchdash.results.layouts import Layout, Measured, Runs, lay_out, measured_on, medians
 from benchdash.results.models import Series
 from benchdash.results.queries import moment
@@ -76,7 +76,7 @@ class Place:
     counterpart: str
 
     @classmethod
-    def of(cls, series: "Series | PlaceOrder") -> "Place":
+    def of(cls, series: "Series | RowOfPlace") -> "Place":
         return cls(
             project_id=series.project_id,
             product_id=series.product_id,

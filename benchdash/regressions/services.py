@@ -7,7 +7,7 @@ its workloads and metrics are the lines of one table, its groups the positions.
 import logging
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import datetime
 
 from django.conf import settings
@@ -20,12 +20,16 @@ from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project, User
 from benchdash.accounts.services import audit
 from benchdash.celery import ring
+from benchdash.database.row_updates import update_rows
+from benchdash.database.troubles import is_everybodys
+from benchdash.heartbeat import still_at_work
 from benchdash.regressions.curve_series import may_have_curves, update_curve_series
 from benchdash.regressions.detection import Shift, follow_joint_shifts
 from benchdash.regressions.detection.joint import Memory
+from benchdash.regressions.failing_places import due_touches, note_failure, note_success
 from benchdash.regressions.grouping import update_incidents
 from benchdash.regressions.memories import Memories
-from benchdash.regressions.models import ChangePoint, Comment, Incident
+from benchdash.regressions.models import ChangePoint, Comment, FailingPlace, Incident
 from benchdash.regressions.options import historical_after
 from benchdash.regressions.orders import keep_order, stored_order
 from benchdash.regressions.places import (
@@ -39,7 +43,6 @@ from benchdash.regressions.places import (
     table_of_curves,
 )
 from benchdash.regressions.remembered_places import noted, read_place
-from benchdash.regressions.row_updates import update_rows
 from benchdash.results.models import Measurement, Run, Series, TouchedSeries
 from benchdash.results.services import hold_results, ring_analysis
 
@@ -106,16 +109,19 @@ def analyse_touched() -> int:
             looked_at.add(product_id)
             done += dealt_with
     _withdraw_incidents_without_evidence()
-    if TouchedSeries.objects.filter(series__product__in=looked_at).exists():
+    if due_touches().filter(series__product__in=looked_at).exists():
         ring_analysis()
     return done
 
 
-def recompute(*, project: Project | None = None, product_id: int | None = None) -> Iterator[Progress]:
+def recompute(
+    *, project: Project | None = None, product_id: int | None = None, set_aside_too: bool = False
+) -> Iterator[Progress]:
     """Look anew at every place of a project, a product, or (of neither) everything.
 
     Opinions that stay keep their rows, those that differ are brought up to date, and nobody is mailed for
-    it. What was touched and not yet looked at is news as ever. A place that fails is logged and left alone.
+    it. What was touched and not yet looked at is news as ever. A place that fails holds up no other; those
+    that were set aside for it are looked at where that is asked for.
     """
     series = Series.objects.all()
     if project:
@@ -123,12 +129,15 @@ def recompute(*, project: Project | None = None, product_id: int | None = None) 
     if product_id:
         series = series.filter(product=product_id)
     places = all_places(series)
+    if not set_aside_too:
+        set_aside = {Place.of(row) for row in FailingPlace.objects.exclude(set_aside_at=None)}
+        places = [place for place in places if place not in set_aside]
     failed = 0
     for done, place in enumerate(places, 1):
         try:
-            _recompute_place(place)
-        except Exception:  # noqa: BLE001 - whatever it is, it must not hold up the other places
-            _log.exception("the analysis of %s failed", place)
+            failed += not _recompute_place(place)
+        except Exception:  # noqa: BLE001 - the database's own trouble may be over at the next place
+            _log.exception("the analysis of %s was given up", place)
             failed += 1
         yield Progress(done, len(places), failed)
     _withdraw_incidents_without_evidence()
@@ -181,7 +190,7 @@ def _subject(incident: Incident) -> str:
 
 
 def _next_touched_product(*, leaving_out: Iterable[int]) -> int | None:
-    touched = TouchedSeries.objects.exclude(series__product__in=leaving_out).order_by("touched_at")
+    touched = due_touches().exclude(series__product__in=leaving_out).order_by("touched_at")
     return touched.values_list("series__product_id", flat=True).first()
 
 
@@ -190,39 +199,81 @@ def _analyse_product(product_id: int) -> int | None:
     """Look at the touched places of a product; None where another worker is at it."""
     if not _take(product_id):
         return None
-    touched = list(TouchedSeries.objects.filter(series__product_id=product_id).select_related("series"))
+    due = due_touches().filter(series__product_id=product_id).select_related("series")
+    due_places = {Place.of(row.series) for row in due}
     touches: dict[Place, list[TouchedSeries]] = defaultdict(list)
-    for row in touched:
+    for row in TouchedSeries.objects.filter(series__product_id=product_id).select_related("series"):
         touches[Place.of(row.series)].append(row)
-    for place, of_place in touches.items():
-        _look_at(place, of_place, workloads={row.series.workload_id for row in of_place})
-    for streams in {(place.branch, place.line) for place in touches}:
-        update_incidents(product_id, branch=streams[0], line=streams[1])
-    _forget(touched)
+    streams: dict[tuple[str, str], dict[Place, list[TouchedSeries]]] = defaultdict(dict)
+    for place in sorted(due_places, key=astuple):
+        streams[place.branch, place.line][place] = touches[place]
+    done = [place for stream in streams.values() for place in _look_at_stream(stream, anew=False)]
+    note_success(product_id, done)
+    dealt_with = [row for place in done for row in touches[place]]
+    _forget(dealt_with)
     ring(settings.ALERTS_DOORBELL)
-    return len(touched)
+    return len(dealt_with)
 
 
 @transaction.atomic
-def _recompute_place(place: Place) -> None:
+def _recompute_place(place: Place) -> bool:
+    """Whether the place could be looked at."""
     _wait_for(place.product_id)
     touched = list(TouchedSeries.objects.filter(series__in=place.series()))
-    _look_at(place, touched)
-    update_incidents(place.product_id, branch=place.branch, line=place.line)
+    if not _look_at_stream({place: touched}, anew=True):
+        return False
+    note_success(place.product_id, [place])
     if touched:
         _forget(touched)
         ring(settings.ALERTS_DOORBELL)
+    return True
 
 
-def _look_at(
-    place: Place, touched: Sequence[TouchedSeries], *, workloads: Collection[int] | None = None
-) -> None:
+def _look_at_stream(touches: Mapping[Place, Sequence[TouchedSeries]], *, anew: bool) -> list[Place]:
+    """Look at places of one branch or line of a product, and make the incidents agree with what is found.
+
+    The places for which that went well. Nothing is stored of a place that failed but why; where the
+    incidents cannot be made, all places failed. Trouble of the database itself is nobody's and is raised.
+    """
+    failed: dict[Place, Exception] = {}
+    try:
+        with transaction.atomic():
+            failed = _look_at_each(touches, anew=anew)
+            if place := next((place for place in touches if place not in failed), None):
+                update_incidents(place.product_id, branch=place.branch, line=place.line)
+    except Exception as error:
+        if is_everybodys(error):
+            raise
+        failed = dict.fromkeys(touches, error) | failed
+    for place, why in failed.items():
+        note_failure(place, why, touches[place])
+    return [place for place in touches if place not in failed]
+
+
+def _look_at_each(touches: Mapping[Place, Sequence[TouchedSeries]], *, anew: bool) -> dict[Place, Exception]:
+    """Why the look at a place failed, by place."""
+    failed: dict[Place, Exception] = {}
+    for place, touched in touches.items():
+        still_at_work()
+        try:
+            with transaction.atomic():
+                _look_at(place, touched, anew=anew)
+        except Exception as error:
+            if is_everybodys(error):
+                raise
+            failed[place] = error
+    return failed
+
+
+def _look_at(place: Place, touched: Sequence[TouchedSeries], *, anew: bool) -> None:
     # One loud touch is enough: the news of a nightly run is not silenced by a correction beside it.
     quiet = all(row.quiet for row in touched)
-    new_since = min((row.due_since for row in touched), default=None)
-    least_run_id = 0 if workloads is None else min((row.least_run_id for row in touched), default=0)
     update_change_points(
-        place, quiet=quiet, new_since=new_since, workloads=workloads, least_run_id=least_run_id
+        place,
+        quiet=quiet,
+        new_since=min((row.due_since for row in touched), default=None),
+        workloads=None if anew else {row.series.workload_id for row in touched},
+        least_run_id=0 if anew else min((row.least_run_id for row in touched), default=0),
     )
 
 

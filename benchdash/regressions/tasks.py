@@ -3,7 +3,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from benchdash.accounts.models import Project
-from benchdash.celery import taken_up
+from benchdash.celery import one_at_a_time, taken_up
 from benchdash.regressions import null_runs, services
 from benchdash.results.models import Product
 
@@ -16,24 +16,36 @@ def analyse_touched() -> int:
 
 
 @shared_task
+@one_at_a_time
+def analyse_waiting() -> None:
+    """Look at what a lost doorbell or a worker that died left behind."""
+    services.analyse_touched()
+
+
+@shared_task
+@one_at_a_time
 def recompute_all() -> None:
     """One job a product: several workers share them, and one that dies loses little."""
-    for product_id in Product.objects.order_by("pk").values_list("pk", flat=True):
-        recompute_product.delay(product_id)
+    products = Product.objects.filter(project__deleting_since=None).order_by("pk")
+    for product_id in products.values_list("pk", flat=True):
+        recompute_product.apply_async((product_id,), expires=settings.NIGHT_JOBS_EXPIRE_S)
 
 
 @shared_task
 def recompute_product(product_id: int) -> None:
     for _ in services.recompute(product_id=product_id):
-        pass
+        # What came in meanwhile does not wait for the work of the night.
+        services.analyse_touched()
 
 
 @shared_task
+@one_at_a_time
 def null_runs_due() -> None:
     for project_id in null_runs.projects_due(timezone.now()).values_list("pk", flat=True):
-        null_run.delay(project_id)
+        null_run.apply_async((project_id,), expires=settings.NIGHT_JOBS_EXPIRE_S)
 
 
 @shared_task
 def null_run(project_id: int) -> None:
+    services.analyse_touched()
     null_runs.null_run(Project.objects.get(pk=project_id))

@@ -8,13 +8,14 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
-from django.db import IntegrityError, transaction
-from django.db.models import Case, Count, Max, Model, QuerySet, Value, When
+from django.db import IntegrityError, connection, transaction
+from django.db.models import Count, Max, Model, QuerySet
 from django.utils import timezone
 
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project
 from benchdash.accounts.services import audit
+from benchdash.results import merges
 from benchdash.results.checks import RecordError
 from benchdash.results.dimensions import version_name
 from benchdash.results.models import (
@@ -24,6 +25,7 @@ from benchdash.results.models import (
     Configuration,
     Hardware,
     Measurement,
+    Merge,
     ParameterCount,
     Product,
     Run,
@@ -93,6 +95,27 @@ def merge(source: Thing, target: Thing, *, by: Viewer, reason: str = "") -> Effe
     with _alone(target.project):
         effect = _merge(source, target)
         _note("merged", target, f"{_name(source)} → {_name(target)}", by=by, reason=reason, effect=effect)
+    return effect
+
+
+def unmerge(merge: Merge, *, by: Viewer, reason: str = "", with_later: bool = False) -> Effect:
+    """Take a merge apart: what went is there again, with the runs that it had and its names.
+
+    Runs that came in since under its name stay with the target, unless ``with_later``. Raises CorrectionError
+    where something else has its name now.
+    """
+    with _alone(merge.project):
+        merge = _as_stored(merge)
+        target = merge.target
+        if twin := merges.twin_of(merge):
+            kind = _KINDS[type(twin)]
+            raise CorrectionError(f"there is a {kind} '{_name(twin)}' again; rename that one first")
+        thing = merges.take_apart(merge, with_later=with_later)
+        footprint = _Footprint.of(thing)
+        reassign_series(thing.project, footprint.runs)
+        effect = footprint.effect()
+        subject = f"{_name(target)} → {_name(thing)}"
+        _note("taken out of a merge", thing, subject, by=by, reason=reason, effect=effect)
     return effect
 
 
@@ -207,10 +230,11 @@ def _old_names(thing: Thing) -> QuerySet[Alias]:
     return aliases.select_related(kind)
 
 
-def _add_old_name(thing: Thing, name: str) -> None:
+def _add_old_name(thing: Thing, name: str) -> Alias | None:
     kind = _KINDS[type(thing)]
-    if (kind, name) not in _NEVER_OLD_NAMES:
-        Alias.objects.create(project=thing.project, name=name, **{kind: thing})
+    if (kind, name) in _NEVER_OLD_NAMES:
+        return None
+    return Alias.objects.create(project=thing.project, name=name, **{kind: thing})
 
 
 def _lines(thing: Thing) -> dict[int, str]:
@@ -233,12 +257,14 @@ def _merge(source: Thing, target: Thing) -> Effect:
     if isinstance(source, ServerVersion) and isinstance(target, ServerVersion):
         _require_one_product(source, target)
     footprint = _Footprint.of(source)
+    noted = merges.note_merge(_KINDS[type(source)], source, target, name=_name(source))
     if isinstance(source, Product) and isinstance(target, Product):
-        _merge_same_versions(source, target)
+        _merge_same_versions(source, target, noted)
     _repoint_all(type(source), {source.pk: target.pk})
     reassign_series(target.project, footprint.runs)
     type(source)._default_manager.filter(pk=source.pk).delete()
-    _add_old_name(target, _name(source))
+    noted.alias = _add_old_name(target, _name(source))
+    noted.save(update_fields=["alias"])
     return footprint.effect()
 
 
@@ -247,14 +273,16 @@ def _require_one_product(source: ServerVersion, target: ServerVersion) -> None:
         raise CorrectionError("versions of different products cannot be merged; merge the products")
 
 
-def _merge_same_versions(source: Product, target: Product) -> None:
+def _merge_same_versions(source: Product, target: Product, noted: Merge) -> None:
     """The versions of the source that the target has too; the others just change hands."""
-    known = {(v.version, v.build, v.commit): v.pk for v in target.versions.all()}
-    same = {
-        v.pk: known[v.version, v.build, v.commit]
+    known = {(v.version, v.build, v.commit): v for v in target.versions.all()}
+    pairs = [
+        (v, known[v.version, v.build, v.commit])
         for v in source.versions.all()
         if (v.version, v.build, v.commit) in known
-    }
+    ]
+    merges.note_same_versions(noted, pairs)
+    same = {version.pk: one.pk for version, one in pairs}
     if same:
         _repoint_all(ServerVersion, same)
         ServerVersion.objects.filter(pk__in=same).delete()
@@ -273,17 +301,22 @@ def _repoint_all(model: type[Model], targets: Mapping[int, int]) -> None:
 
 
 def _repoint(model: type[Model], field: str, targets: Mapping[int, int]) -> None:
-    rows = model._base_manager.filter(**{f"{field}__in": list(targets)})
-    target = Case(*(When(**{field: old}, then=Value(new)) for old, new in targets.items()))
+    column = model._meta.get_field(field).column  # type: ignore[union-attr]
     try:
-        with transaction.atomic():
-            rows.update(**{field: target})
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(
+                f"UPDATE {model._meta.db_table} SET {column} = target.new"  # noqa: S608 - names of a model
+                " FROM unnest(%s::bigint[], %s::bigint[]) AS target (old, new)"
+                f" WHERE {column} = target.old",
+                [list(targets), list(targets.values())],
+            )
     except IntegrityError:
-        for row in rows.values_list("pk", flat=True):
-            _repoint_or_drop(model, row, field, target)
+        rows = model._base_manager.filter(**{f"{field}__in": list(targets)})
+        for row, source in rows.values_list("pk", field):
+            _repoint_or_drop(model, row, field, targets[source])
 
 
-def _repoint_or_drop(model: type[Model], row: Any, field: str, target: Case) -> None:
+def _repoint_or_drop(model: type[Model], row: Any, field: str, target: int) -> None:
     """Drop a row that would say what another one says of the target already (the same subscription)."""
     rows = model._base_manager.filter(pk=row)
     try:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
+from benchdash.database.row_updates import update_rows
+from benchdash.results.measurements import delete_measurements
 from benchdash.results.models import Measurement, Series
 
 _Key = tuple[int, str]
@@ -80,8 +82,7 @@ def store_derived(stored: Collection[Series], wanted: Sequence[DerivedSeries]) -
         if (among := computed[series_id]) is None or run_id in among
     }
     fresh = {key: value for key, value in values.items() if known.get(key) != value}
-    if stale:
-        Measurement.objects.filter(pk__in=list(stale)).delete()
+    delete_measurements(stale)
     if fresh:
         Measurement.objects.bulk_create(
             [Measurement(series_id=key[0], run_id=key[1], value=value) for key, value in fresh.items()],
@@ -101,5 +102,4 @@ def _adopt_units(stored: Mapping[_Key, Series], wanted: Mapping[_Key, DerivedSer
         if stored[key].unit != one.unit:
             stored[key].unit = one.unit
             changed.append(stored[key])
-    if changed:
-        Series.objects.bulk_update(changed, ["unit"])
+    update_rows(changed, ["unit"])

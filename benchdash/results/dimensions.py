@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from difflib import get_close_matches
 from typing import Any
 
@@ -12,6 +13,7 @@ from django.db import connection
 from django.db.models import Model, Q
 
 from benchdash.accounts.models import Project
+from benchdash.database.row_updates import update_rows
 from benchdash.results.models import (
     COMMIT_PREFIX,
     Alias,
@@ -30,13 +32,29 @@ from benchdash.results.versions import parse_version
 _LOOK_FOR_NEAREST = 50
 
 
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """An old name that a record used: the alias that it is, and since when."""
+
+    alias_id: int
+    since: datetime | None
+
+    def warning(self, kind: str, used: str, name: str) -> str:
+        since = f" since {self.since:%Y-%m-%d}" if self.since else ""
+        return f"{kind} '{used}' is known as '{name}'{since}"
+
+
 @dataclass(slots=True)
 class Thing:
-    """A product, machine, configuration or workload; ``options`` are those of a workload."""
+    """A product, machine, configuration or workload; ``options`` are those of a workload.
+
+    ``followed`` where it was found by an old name.
+    """
 
     pk: int
     name: str
     options: Mapping[str, Fact] | None = None
+    followed: Followed | None = None
 
 
 _Things = dict[str, dict[str, Thing]]
@@ -45,7 +63,7 @@ _Things = dict[str, dict[str, Thing]]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a run belongs, as rows."""
+    """Where a run belongs, as rows. ``followed`` are the old names that led there: alias, and a warning."""
 
     product: Thing
     version: ServerVersion
@@ -54,6 +72,7 @@ class Place:
     configuration_id: int
     content_id: int | None
     workload: Thing
+    followed: Sequence[tuple[int, str]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +95,7 @@ def locate(project: Project, records: Sequence[RunRecord]) -> Located:
     found, new = _find_or_make_things(project, wanted)
     things = found.things
     products = [things["product"][record.product] for record in records]
-    versions = _versions(project, found, products, records)
+    versions, old_versions = _versions(project, found, products, records)
     environment_ids = _find_or_make(project, Environment, environments, found.environments)
     content_ids = _find_or_make(project, ConfigurationContent, contents, found.contents)
     _fill_hardware_facts(things["hardware"], records)
@@ -90,9 +109,10 @@ def locate(project: Project, records: Sequence[RunRecord]) -> Located:
             configuration_id=things["configuration"][record.configuration].pk,
             content_id=content_ids[content.digest] if content else None,
             workload=things["workload"][record.workload],
+            followed=[*_followed(things, record), *old_version],
         )
-        for record, product, version, environment, content in zip(
-            records, products, versions, environments, contents, strict=True
+        for record, product, version, old_version, environment, content in zip(
+            records, products, versions, old_versions, environments, contents, strict=True
         )
     ]
     new_names = {
@@ -101,6 +121,15 @@ def locate(project: Project, records: Sequence[RunRecord]) -> Located:
         for name, warning in _new_name_warnings(_MODELS[kind], project, new[kind]).items()
     }
     return Located(places, new_names)
+
+
+def _followed(things: _Things, record: RunRecord) -> list[tuple[int, str]]:
+    found = ((kind, getattr(record, kind)) for kind in _MODELS)
+    return [
+        (old.alias_id, old.warning(kind, used, thing.name))
+        for kind, used in found
+        if (old := (thing := things[kind][used]).followed)
+    ]
 
 
 def version_name(version: str, build: str, commit: str | None) -> str:
@@ -117,12 +146,16 @@ _MODELS: dict[str, type[Model]] = {
     "configuration": Configuration,
     "workload": Workload,
 }
-_OPTIONS = {kind: "thing.options" if kind == "workload" else "NULL::jsonb" for kind in _MODELS}
-_NO_VERSION = "NULL::bigint, NULL, NULL, NULL::timestamptz, NULL"
-_OF_VERSION = (
-    "version.product_id, version.build, version.commit, version.committed_at, version.sort_key"
-    " FROM results_serverversion version"
+_OPTIONS = {kind: "thing.options" if kind == "workload" else "NULL" for kind in _MODELS}
+# What the columns are is said by the first part.
+_TYPES = (
+    "NULL::text, NULL::text, NULL::bigint, NULL::text, NULL::jsonb, NULL::bigint, NULL::text, NULL::text,"
+    " NULL::timestamptz, NULL::text, NULL::bigint, NULL::timestamptz"
 )
+_NO_VERSION = "NULL, NULL, NULL, NULL, NULL"
+_NO_ALIAS = "NULL, NULL"
+_VERSION = "version.product_id, version.build, version.commit, version.committed_at, version.sort_key"
+_OF_VERSION = f"{_VERSION}, {_NO_ALIAS} FROM results_serverversion version"
 _OF_PRODUCTS = """
     version.product_id IN (
         SELECT id FROM results_product WHERE project_id = %(project)s AND name = ANY(%(product)s)
@@ -131,9 +164,10 @@ _OF_PRODUCTS = """
     )
 """
 _PARTS_OF_FIND = [
+    f"SELECT {_TYPES} WHERE false",
     *(
         f"""
-            SELECT '{kind}', thing.name, thing.id, thing.name, {_OPTIONS[kind]}, {_NO_VERSION}
+            SELECT '{kind}', thing.name, thing.id, thing.name, {_OPTIONS[kind]}, {_NO_VERSION}, {_NO_ALIAS}
             FROM results_{kind} thing
             WHERE thing.project_id = %(project)s AND thing.name = ANY(%({kind})s)
         """  # noqa: S608 - of our own names
@@ -141,7 +175,8 @@ _PARTS_OF_FIND = [
     ),
     *(
         f"""
-            SELECT '{kind} alias', alias.name, thing.id, thing.name, {_OPTIONS[kind]}, {_NO_VERSION}
+            SELECT '{kind} alias', alias.name, thing.id, thing.name, {_OPTIONS[kind]}, {_NO_VERSION},
+                alias.id, alias.since
             FROM results_alias alias JOIN results_{kind} thing ON thing.id = alias.{kind}_id
             WHERE alias.project_id = %(project)s AND alias.name = ANY(%({kind})s)
         """  # noqa: S608 - of our own names
@@ -149,21 +184,23 @@ _PARTS_OF_FIND = [
     ),
     # Each of the two by an index of its own.
     f"""
-        SELECT 'version', version.version, version.id, version.version, NULL::jsonb, {_OF_VERSION}
+        SELECT 'version', version.version, version.id, version.version, NULL, {_OF_VERSION}
         WHERE version.project_id = %(project)s AND version.version = ANY(%(version)s)
             AND version.commit IS NULL AND {_OF_PRODUCTS}
         UNION ALL
-        SELECT 'version', version.version, version.id, version.version, NULL::jsonb, {_OF_VERSION}
+        SELECT 'version', version.version, version.id, version.version, NULL, {_OF_VERSION}
         WHERE LEFT(version.commit, {COMMIT_PREFIX}) = ANY(%(commit_prefix)s) AND {_OF_PRODUCTS}
         UNION ALL
-        SELECT 'version alias', alias.name, version.id, version.version, NULL::jsonb, {_OF_VERSION}
-        JOIN results_alias alias ON alias.version_id = version.id
+        SELECT 'version alias', alias.name, version.id, version.version, NULL, {_VERSION}, alias.id,
+            alias.since
+        FROM results_serverversion version JOIN results_alias alias ON alias.version_id = version.id
         WHERE alias.project_id = %(project)s AND alias.name = ANY(%(version_name)s)
         UNION ALL
-        SELECT 'environment', digest, id, '', NULL::jsonb, {_NO_VERSION} FROM results_environment
+        SELECT 'environment', digest, id, '', NULL, {_NO_VERSION}, {_NO_ALIAS} FROM results_environment
         WHERE project_id = %(project)s AND digest = ANY(%(environment)s)
         UNION ALL
-        SELECT 'content', digest, id, '', NULL::jsonb, {_NO_VERSION} FROM results_configurationcontent
+        SELECT 'content', digest, id, '', NULL, {_NO_VERSION}, {_NO_ALIAS}
+        FROM results_configurationcontent
         WHERE project_id = %(project)s AND digest = ANY(%(content)s)
         """,  # noqa: S608 - of our own names
 ]
@@ -209,7 +246,7 @@ class _Found:
 
     things: _Things
     versions: Sequence[ServerVersion]
-    version_aliases: Mapping[tuple[int, str], ServerVersion]
+    version_aliases: Mapping[tuple[int, str], tuple[ServerVersion, Followed]]
     names_of_versions: Collection[str]
     environments: dict[str, int]
     contents: dict[str, int]
@@ -221,19 +258,20 @@ def _find(project: Project, wanted: _Wanted) -> _Found:
         rows = cursor.fetchall()
     things: _Things = {kind: {} for kind in _MODELS}
     versions: list[ServerVersion] = []
-    aliases: dict[tuple[int, str], ServerVersion] = {}
+    aliases: dict[tuple[int, str], tuple[ServerVersion, Followed]] = {}
     ids: dict[str, dict[str, int]] = {"environment": {}, "content": {}}
     # What was renamed is found by its old name, even where another thing has that name now.
-    for kind, used, pk, name, options, *of_version in sorted(rows, key=_is_alias):
+    for kind, used, pk, name, options, *of_version, alias_id, since in sorted(rows, key=_is_alias):
         what = kind.removesuffix(" alias")
         if what in things:
-            things[what][used] = Thing(pk, name, json.loads(options) if options else None)
+            followed = Followed(alias_id, since) if alias_id else None
+            things[what][used] = Thing(pk, name, json.loads(options) if options else None, followed)
         elif what == "version":
             version = _version_of(project, pk, name, of_version)
             if kind == what:
                 versions.append(version)
             else:
-                aliases[version.product_id, used] = version
+                aliases[version.product_id, used] = version, Followed(alias_id, since)
         else:
             ids[kind][used] = pk
     return _Found(
@@ -321,8 +359,11 @@ _VersionKey = tuple[int, str, str, str | None]
 
 def _versions(
     project: Project, found: _Found, products: Sequence[Thing], records: Sequence[RunRecord]
-) -> list[ServerVersion]:
-    """The server version of each record, whose product stands at the same place in ``products``."""
+) -> tuple[list[ServerVersion], list[list[tuple[int, str]]]]:
+    """The server version of each record, whose product stands at the same place in ``products``.
+
+    With the old name that led there, if one did: its alias and a warning.
+    """
     parsed = [parse_version(record.version) for record in records]
     commits = _known_commits(found.versions, products, records)
     keys: list[_VersionKey] = [
@@ -331,12 +372,17 @@ def _versions(
     ]
     sort_keys = {key: version.sort_key for key, version in zip(keys, parsed, strict=True)}
     by_key = {key: version for version in found.versions if (key := _key(version)) in sort_keys}
-    by_key |= _version_aliases(project, found, sort_keys.keys() - by_key.keys())
+    aliases = _version_aliases(project, found, sort_keys.keys() - by_key.keys())
+    by_key |= {key: version for key, (version, _) in aliases.items()}
     if missing := sorted(sort_keys.keys() - by_key.keys(), key=lambda key: (*key[:3], key[3] or "")):
         by_key |= _make_versions(project, missing, sort_keys)
     versions = [by_key[key] for key in keys]
     _fill_commit_times(versions, records)
-    return versions
+    followed = {
+        key: [(old.alias_id, old.warning("version", version_name(*key[1:]), str(version)))]
+        for key, (version, old) in aliases.items()
+    }
+    return versions, [followed.get(key, []) for key in keys]
 
 
 def _key(version: ServerVersion) -> _VersionKey:
@@ -420,7 +466,7 @@ def _find_versions(keys: Sequence[_VersionKey]) -> dict[_VersionKey, ServerVersi
 
 def _version_aliases(
     project: Project, found: _Found, keys: Collection[_VersionKey]
-) -> dict[_VersionKey, ServerVersion]:
+) -> dict[_VersionKey, tuple[ServerVersion, Followed]]:
     """Those of the versions that are called by an old name of their product's."""
     targets = dict(found.version_aliases)
     names = {version_name(*key[1:]) for key in keys}
@@ -429,9 +475,10 @@ def _version_aliases(
         rows = Alias.objects.filter(project=project, name__in=others, version__isnull=False)
         for alias in rows.select_related("version"):
             if alias.version:
-                targets[alias.version.product_id, alias.name] = alias.version
+                followed = Followed(alias.pk, alias.since)
+                targets[alias.version.product_id, alias.name] = alias.version, followed
     named = {key: targets.get((key[0], version_name(*key[1:]))) for key in keys}
-    return {key: version for key, version in named.items() if version}
+    return {key: target for key, target in named.items() if target}
 
 
 def _fill_commit_times(versions: Sequence[ServerVersion], records: Sequence[RunRecord]) -> None:
@@ -441,8 +488,7 @@ def _fill_commit_times(versions: Sequence[ServerVersion], records: Sequence[RunR
         if record.committed_at and version.commit and version.committed_at is None:
             version.committed_at = record.committed_at
             filled[version.pk] = version
-    if filled:
-        ServerVersion.objects.bulk_update([filled[version] for version in sorted(filled)], ["committed_at"])
+    update_rows([filled[version] for version in sorted(filled)], ["committed_at"])
 
 
 # --- contents ---------------------------------------------------------------------------------------------
@@ -450,7 +496,12 @@ def _fill_commit_times(versions: Sequence[ServerVersion], records: Sequence[RunR
 
 def _environment(project: Project, record: RunRecord) -> Environment | None:
     facts = dict(record.environment)
-    return Environment(project=project, digest=_digest(facts), facts=facts) if facts else None
+    return Environment(project=project, digest=environment_digest(facts), facts=facts) if facts else None
+
+
+def environment_digest(facts: Mapping[str, Any]) -> str:
+    """By which the same facts are found again."""
+    return _digest(facts)
 
 
 def _content(project: Project, record: RunRecord) -> ConfigurationContent | None:
@@ -459,8 +510,13 @@ def _content(project: Project, record: RunRecord) -> ConfigurationContent | None
     if not record.settings and not text.strip():
         return None
     meaningful = meaningful_settings(record.settings)
-    digest = _digest(meaningful if record.settings else text.strip())
+    digest = content_digest(text, meaningful, has_settings=bool(record.settings))
     return ConfigurationContent(project=project, digest=digest, text=text, settings=meaningful)
+
+
+def content_digest(text: str, meaningful: Mapping[str, str], *, has_settings: bool) -> str:
+    """By which the same settings are found again. ``has_settings`` is so even where none is meaningful."""
+    return _digest(meaningful if has_settings else text.strip())
 
 
 def meaningful_settings(given: Mapping[str, str]) -> dict[str, str]:
@@ -510,9 +566,7 @@ def _fill_workload_options(workloads: Mapping[str, Thing], records: Iterable[Run
         if record.options and not workload.options:
             workload.options = dict(record.options)
             filled[workload.pk] = workload
-    if filled:
-        rows = [Workload(pk=pk, options=filled[pk].options) for pk in sorted(filled)]
-        Workload.objects.bulk_update(rows, ["options"])
+    update_rows([Workload(pk=pk, options=filled[pk].options) for pk in sorted(filled)], ["options"])
 
 
 def differing_options(workload: Thing, options: Mapping[str, Fact]) -> list[str]:

@@ -178,6 +178,7 @@ class Alias(models.Model):
     workload = models.ForeignKey(
         Workload, on_delete=models.CASCADE, null=True, blank=True, related_name="aliases"
     )
+    since = models.DateTimeField(default=timezone.now, null=True)  # of old ones it is not known
 
     class Meta:
         verbose_name_plural = "aliases"
@@ -210,6 +211,66 @@ class Alias(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+def _merged_into(model: type[models.Model]) -> Any:
+    return models.ForeignKey(model, on_delete=models.CASCADE, null=True, related_name="merges")
+
+
+class Merge(models.Model):
+    """A thing that was merged into another one, as benchdash.results.merges makes it again.
+
+    Exactly one target is set; where that is merged into another in turn, it is that one. ``source`` holds the
+    fields of the thing that went. Versions that two merged products both had are ``parts`` of their merge.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="merges")
+    parent = models.ForeignKey("self", on_delete=models.CASCADE, null=True, related_name="parts")
+    name = models.CharField(max_length=300)
+    source = models.JSONField()
+    alias = models.OneToOneField(Alias, on_delete=models.SET_NULL, null=True, related_name="merge")
+    product = _merged_into(Product)
+    version = _merged_into(ServerVersion)
+    hardware = _merged_into(Hardware)
+    configuration = _merged_into(Configuration)
+    workload = _merged_into(Workload)
+    at = models.DateTimeField(default=timezone.now)
+
+    KINDS = ("product", "version", "hardware", "configuration", "workload")
+
+    def __str__(self) -> str:
+        return f"{self.kind} '{self.name}' → '{self.target}'"
+
+    @property
+    def kind(self) -> str:
+        return next(kind for kind in self.KINDS if getattr(self, f"{kind}_id") is not None)
+
+    @property
+    def target(self) -> Any:
+        return getattr(self, self.kind)
+
+
+class MergedRun(models.Model):
+    """A run that a merge moved, or that came in later under the old name. Runs that are gone stay noted."""
+
+    pk = models.CompositePrimaryKey("merge_id", "run_id")
+    merge = models.ForeignKey(Merge, on_delete=models.CASCADE, related_name="runs", db_index=False)
+    run_id = models.BigIntegerField()
+    came_later = models.BooleanField(default=False)
+
+    def __str__(self) -> str:
+        return str(self.run_id)
+
+
+class MergedVersion(models.Model):
+    """A version that changed its product in a merge."""
+
+    pk = models.CompositePrimaryKey("merge_id", "version_id")
+    merge = models.ForeignKey(Merge, on_delete=models.CASCADE, related_name="versions", db_index=False)
+    version_id = models.BigIntegerField()
+
+    def __str__(self) -> str:
+        return str(self.version_id)
 
 
 class Run(models.Model):

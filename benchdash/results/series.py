@@ -1,11 +1,12 @@
 """Which series a reading belongs to."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from django.db import connection
 
 from benchdash.accounts.models import Project
+from benchdash.database.row_updates import update_rows
 from benchdash.results.checks import RecordError
 from benchdash.results.models import Measurement, Run, Series
 from benchdash.results.readings import Direction, Reading
@@ -39,19 +40,47 @@ Measured = tuple[StoredSeries, int, Reading]
 """A reading with its series and the id of its run."""
 
 
-def identity_of(run: Run) -> Identity:
-    version = run.version
-    return Identity(
-        workload_id=run.workload_id,
-        product_id=version.product_id,
-        hardware_id=run.hardware_id,
-        threads=run.threads,
-        configuration_id=run.configuration_id,
-        branch=run.branch,
-        line=line_of(run.branch, version.product.name, version.version),
-        build=version.build,
-        counterpart=run.counterpart,
+def identities_of(run_ids: Collection[int]) -> dict[int, Identity]:
+    """By the id of a run, as the runs are now."""
+    rows = Run.objects.filter(pk__in=run_ids).values_list(
+        "pk",
+        "workload_id",
+        "version__product_id",
+        "hardware_id",
+        "threads",
+        "configuration_id",
+        "branch",
+        "version__build",
+        "counterpart",
+        "version__product__name",
+        "version__version",
     )
+    return {
+        run_id: Identity(
+            workload_id=workload,
+            product_id=product,
+            hardware_id=hardware,
+            threads=threads,
+            configuration_id=configuration,
+            branch=branch,
+            line=line_of(branch, product_name, version),
+            build=build,
+            counterpart=counterpart,
+        )
+        for (
+            run_id,
+            workload,
+            product,
+            hardware,
+            threads,
+            configuration,
+            branch,
+            build,
+            counterpart,
+            product_name,
+            version,
+        ) in rows
+    }
 
 
 def line_of(branch: str, product: str, version: str) -> str:
@@ -87,6 +116,8 @@ def series_for(project: Project, wanted: Wanted) -> ByIdentity:
                 unit=reading.unit,
                 printed_unit=reading.printed_unit,
                 direction=reading.direction,
+                # A default of the database would make each value a parameter of the statement.
+                is_derived=False,
             )
             for (identity, metric), reading in sorted(missing.items(), key=lambda item: _sortable(*item[0]))
         ]
@@ -159,10 +190,10 @@ def adopt_or_refuse_units(measured: Sequence[Measured]) -> None:
 def _adopt(readings: Mapping[int, Reading]) -> dict[int, StoredSeries]:
     """By the id of a series, which from now on is as its reading."""
     fields = ("unit", "direction", "printed_unit")
-    rows = (
+    rows = [
         Series(pk=pk, **{name: getattr(reading, name) for name in fields}) for pk, reading in readings.items()
-    )
-    Series.objects.bulk_update(rows, fields)
+    ]
+    update_rows(rows, fields)
     return {
         pk: StoredSeries(pk, reading.unit, reading.direction, reading.printed_unit)
         for pk, reading in readings.items()

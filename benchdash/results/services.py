@@ -14,13 +14,15 @@ from benchdash.celery import ring_together
 from benchdash.database.json_text import json_text
 from benchdash.results.checks import RecordError, check_records
 from benchdash.results.dimensions import Place, differing_options, locate
+from benchdash.results.measurements import delete_measurements
+from benchdash.results.merges import note_later_runs
 from benchdash.results.models import IntervalSamples, Measurement, Run, Series
 from benchdash.results.readings import HIGHER, LOWER, Reading
 from benchdash.results.records import RunRecord, SampleTable
 from benchdash.results.series import (
     Identity,
     adopt_or_refuse_units,
-    identity_of,
+    identities_of,
     line_of,
     series_for,
 )
@@ -135,6 +137,15 @@ def _record(
     for upload_id, records in records_by_upload.items():
         names = {(kind, getattr(record, kind)) for record in records for kind, _ in located.new_names}
         recorded[upload_id].warnings.extend(unsaid.pop(name) for name in list(unsaid) if name in names)
+    old_names = [
+        (upload_id, run_id, alias_id, warning)
+        for upload_id, run_id, place in zip(upload_ids, run_ids, located.places, strict=True)
+        for alias_id, warning in place.followed
+    ]
+    if old_names:
+        note_later_runs([(alias_id, run_id) for _, run_id, alias_id, _ in old_names])
+    for upload_id, warning in dict.fromkeys((upload_id, warning) for upload_id, _, _, warning in old_names):
+        recorded[upload_id].warnings.append(warning)
     for upload_id, warning in dict.fromkeys(zip(upload_ids, option_warnings, strict=True)):
         if warning:
             recorded[upload_id].warnings.append(warning)
@@ -163,22 +174,24 @@ def reassign_series(project: Project, run_ids: Collection[int], *, quiet: bool =
     For when what identifies a series changed: a thing was merged, a version renamed into another release
     line. The caller holds the results alone. Raises RecordError where a series has another unit.
     """
-    runs = list(Run.objects.filter(pk__in=run_ids).select_related("version__product"))
-    readings: dict[int, list[Reading]] = {run.pk: [] for run in runs}
-    stored = Measurement.objects.filter(run__in=run_ids, series__is_derived=False).order_by("series", "run")
-    for measurement in stored.select_related("series"):
-        series = measurement.series
+    identities = identities_of(run_ids)
+    readings: dict[int, list[Reading]] = {run_id: [] for run_id in identities}
+    measured = Measurement.objects.filter(run__in=run_ids, series__is_derived=False)
+    series_by_id = Series.objects.in_bulk(list(measured.values_list("series_id", flat=True).distinct()))
+    rows = measured.order_by("series", "run").values_list("series_id", "run_id", "value", "low", "high")
+    for series_id, run_id, value, low, high in rows:
+        series = series_by_id[series_id]
         reading = Reading(
             metric=series.metric,
-            value=measurement.value,
+            value=value,
             unit=series.unit,
             direction=HIGHER if series.higher_is_better else LOWER,
-            low=measurement.low,
-            high=measurement.high,
+            low=low,
+            high=high,
             printed_unit=series.printed_unit,
         )
-        readings[measurement.run_id].append(reading)
-    read = [(run.pk, identity_of(run), readings[run.pk]) for run in runs]
+        readings[run_id].append(reading)
+    read = [(run_id, identity, readings[run_id]) for run_id, identity in identities.items()]
     _measure(project, read, anew=True, left=set(), quiet=quiet)
 
 
@@ -431,10 +444,6 @@ _MEASURE_AND_TOUCH = f"WITH measured AS ({_MEASURE}) {_TOUCH}"
 _MEASURE_ANEW_AND_TOUCH = f"WITH measured AS ({_MEASURE_ANEW}) {_TOUCH}"
 # What the series of one scaling curve share.
 _OF_A_CURVE = [name for name in Series.IDENTITY if name not in ("threads", "metric")]
-_DELETE_MEASUREMENTS = """
-    DELETE FROM results_measurement
-    WHERE (series_id, run_id) IN (SELECT * FROM unnest(%(series)s::bigint[], %(runs)s::bigint[]))
-"""
 
 
 def _measure(project: Project, read: _Read, *, anew: bool, left: set[int], quiet: bool) -> None:
@@ -461,9 +470,7 @@ def _delete_measurements(run_ids: Collection[int], *, stay: Sequence[_Row]) -> s
     """Delete what was measured in these runs and is in no row; gives the series that it leaves."""
     stored = Measurement.objects.filter(run__in=run_ids).values_list("series_id", "run_id")
     gone = sorted(set(stored) - {row[:2] for row in stay})
-    if gone:
-        with connection.cursor() as cursor:
-            cursor.execute(_DELETE_MEASUREMENTS, _columns(("series", "runs"), gone))
+    delete_measurements(gone)
     return {series for series, _ in gone}
 
 

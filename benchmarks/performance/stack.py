@@ -97,13 +97,14 @@ def stack(var: Path) -> Iterator[Stack]:
         gunicorn = [sys.executable, "-m", "gunicorn", "--config", "python:benchdash.gunicorn_settings"]
         program = Program(
             "web",
-            [*gunicorn, f"--bind=fd://{address.fileno()}", "benchdash.wsgi"],
+            [*gunicorn, f"--bind=fd://{address.fileno()}", "benchdash.asgi"],
             inherited=(address.fileno(),),
         )
         web = spawn(program, environment, stdout=log, stderr=log)
         started = Stack(var=var, url=f"http://127.0.0.1:{port}", web=web)
         celery = [sys.executable, "-m", "celery", "-A", "benchdash.celery", "worker", "--concurrency=1"]
-        options = ["--loglevel=WARNING", "--without-gossip", "--without-mingle", "--without-heartbeat"]
+        options = ["--queues=imports,analysis,mail", "--loglevel=WARNING"]
+        options += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
         for number in range(2):
             name = [f"--hostname=bench-{number}@localhost"]
             worker = Program(f"worker-{number}", [*celery, *options, *name], orphan_signal=signal.SIGQUIT)

@@ -226,7 +226,9 @@ function trouble(status) {
   if (isStopped) return "Stopped. If it had arrived already, it is in the list of uploads.";
   if (status === 0) return "The server was not reached, or the file changed since it was chosen. Try again.";
   if (status === 413) return "The server takes no file as large as this.";
-  if (status < 400) return "You are no longer signed in. Load the page again and sign in; what was uploaded is safe.";
+  if (status === 507) return "The disk of the server is full, so nothing was stored. Tell whoever runs it.";
+  if (status === 503) return "The server cannot do this now. Try again in a moment.";
+  if (status < 400 || status === 401) return "You are no longer signed in. Load the page again and sign in; what was uploaded is safe.";
   return `The server answered ${status}. Load the page again, then try again.`;
 }
 

@@ -36,7 +36,10 @@ def viewers(private, public):
         "charlie": Viewer(user=make_user("charlie")),
         "nobody": NOBODY,
         "root": Viewer(user=make_user("root", is_superuser=True)),
-        "token": token(private, Scope.UPLOAD),
+        "upload token": token(private, Scope.UPLOAD),
+        "read token": token(private, Scope.READ),
+        "triage token": token(private, Scope.TRIAGE),
+        "admin token": token(private, Scope.ADMIN),
         "foreign token": token(public, *Scope.values),
     }
 
@@ -50,7 +53,10 @@ def viewers(private, public):
         ("charlie", False, set()),
         ("nobody", False, set()),
         ("root", True, ALL),
-        ("token", True, {"upload"}),
+        ("upload token", False, {"upload"}),
+        ("read token", True, {"read"}),
+        ("triage token", True, {"read", "triage"}),
+        ("admin token", True, {"read", "triage", "admin"}),
         ("foreign token", False, set()),
     ],
 )
@@ -60,7 +66,20 @@ def test_who_sees_a_private_project_and_may_do_what(viewers, private, public, wh
     assert set(viewer.projects_by_name()) == set(viewer.projects())
     assert public in viewer.projects()
     assert {scope for scope in Scope.values if viewer.may(scope, private)} == may
-    assert viewer.is_member(private) == bool(may)
+    assert viewer.is_member(private) == ("read" in may)
+    of_scope = {scope for scope in Scope.values if private.pk in viewer.project_ids(scope)}
+    assert of_scope == may
+
+
+def test_a_token_that_sends_is_told_what_it_lacks_to_read_its_own_project(viewers, private):
+    viewer = viewers["upload token"]
+    with pytest.raises(NotAllowed, match="this needs the scope 'read' in the project 'private'"):
+        viewer.project("private")
+    assert viewer.project_as_sender("private") == private
+    assert viewer.sending_token == viewer.token
+    assert viewers["read token"].sending_token is None
+    with pytest.raises(NotVisible):
+        viewers["foreign token"].project_as_sender("private")
 
 
 @pytest.mark.parametrize("who", ["charlie", "nobody", "foreign token"])
@@ -75,13 +94,13 @@ def test_a_project_that_one_may_not_see_is_like_one_that_does_not_exist(viewers,
 
 @pytest.mark.parametrize(
     ("who", "may"),
-    [("nobody", set()), ("charlie", set()), ("token", set()), ("bob", set()), ("foreign token", ALL)],
+    [("nobody", set()), ("charlie", set()), ("upload token", set()), ("bob", set()), ("foreign token", ALL)],
 )
 def test_anyone_reads_a_public_project_and_only_its_own_change_it(viewers, public, who, may):
     viewer = viewers[who]
     assert viewer.project("public") == public
     assert {scope for scope in Scope.values if viewer.may(scope, public)} == may
-    assert viewer.is_member(public) == bool(may)
+    assert viewer.is_member(public) == ("read" in may)
 
 
 def test_what_one_may_not_do_is_refused_with_the_scope_that_it_needs(viewers, private):

@@ -5,7 +5,7 @@ from django.contrib import admin
 from django.urls import reverse
 
 from benchdash.accounts.admin import ReadOnlyAdmin
-from benchdash.accounts.models import Membership, Project
+from benchdash.accounts.models import Membership
 from tests.builders import PASSWORD, make_project, make_series, make_user
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -17,7 +17,7 @@ def root(chromium_page):
     chromium_page.goto(reverse("admin:index"))
     chromium_page.get_by_label("Email").fill("root@example.org")
     chromium_page.get_by_label("Password").fill(PASSWORD)
-    chromium_page.get_by_role("button", name="Log in").click()
+    chromium_page.get_by_role("button", name="Sign in").click()
     return chromium_page
 
 
@@ -44,12 +44,20 @@ def test_a_member_is_added_in_the_table_of_a_project(root):
 
 
 def test_rows_are_chosen_and_deleted_by_an_action(root):
-    make_project("one"), make_project("two")
-    root.goto(reverse("admin:accounts_project_changelist"))
+    project = make_project()
+    make_user("one", member_of=project), make_user("two", member_of=project)
+    root.goto(reverse("admin:accounts_membership_changelist"))
     root.locator("#action-toggle").check()
     root.get_by_text("2 of 2 selected").wait_for()
     root.get_by_label("Action:").select_option("delete_selected")
     root.get_by_role("button", name="Go").click()
     root.get_by_role("button", name="Yes, I’m sure").click()
-    root.get_by_text("Successfully deleted 2 projects").wait_for()
-    assert not Project.objects.exists()
+    root.get_by_text("Successfully deleted 2 memberships").wait_for()
+    assert not Membership.objects.exists()
+
+
+def test_a_project_is_not_deleted_here_but_in_its_settings(root):
+    project = make_project()
+    root.goto(reverse("admin:accounts_project_change", args=[project.pk]))
+    root.get_by_role("button", name="Save", exact=True).wait_for()
+    assert not root.get_by_role("link", name="Delete").count()

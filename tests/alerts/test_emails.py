@@ -18,7 +18,7 @@ def project(settings):
     settings.SITE_URL = "https://bench.example.org"
     project = make_project("nightly", name="Nightly & more")
     subscribe(project, "alice@example.org")
-    Subscription.objects.update(created_at="2026-01-01T00:00Z")
+    Subscription.objects.update(confirmed_at="2026-01-01T00:00Z")
     return project
 
 

@@ -19,7 +19,7 @@ def folder(settings, tmp_path):
 def tell(project, *addresses):
     for address in addresses:
         subscribe(project, address)
-    Subscription.objects.update(created_at="2026-01-01T00:00Z")
+    Subscription.objects.update(confirmed_at="2026-01-01T00:00Z")
     incident = make_incident(project)
     owe_alerts()
     send_owed_alerts()

@@ -1,16 +1,37 @@
+import os
+import re
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from importlib import import_module
+from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
+from django.apps import apps
+from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.db import connections
+from django.db import connection, connections
 from django.utils import timezone
 
 from benchdash.accounts.access import Viewer
-from benchdash.accounts.models import AuditEntry, Membership
-from benchdash.alerts.models import Alert, Subscription
-from benchdash.alerts.services import owe_alerts, retry, send_owed_alerts, subscribe, unsubscribe
+from benchdash.accounts.models import AuditEntry, Membership, Role, Scope
+from benchdash.accounts.services import create_token
+from benchdash.alerts import migrations
+from benchdash.alerts.models import Alert, Confirmation, Subscription
+from benchdash.alerts.services import (
+    confirm,
+    end_unconfirmed,
+    owe_alerts,
+    retry,
+    send_owed_alerts,
+    send_owed_confirmations,
+    subscribe,
+    unsubscribe,
+)
+from benchdash.celery import ring
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.results.models import Hardware, Product
 from tests.alerts.incidents import make_incident
@@ -30,7 +51,7 @@ def project():
 def subscribed(project, address=ALICE, **filters):
     """Who has been subscribed since yesterday."""
     subscription, _ = subscribe(project, address, **filters)
-    Subscription.objects.filter(pk=subscription.pk).update(created_at=LONG_AGO)
+    Subscription.objects.filter(pk=subscription.pk).update(confirmed_at=LONG_AGO)
     return subscription
 
 
@@ -67,6 +88,90 @@ def test_an_address_is_tied_to_its_account_once_that_is_a_member_s(project):
     Membership.objects.create(project=project, user=alice)
     subscription, is_new = subscribe(project, alice.email)
     assert (subscription.user, is_new) == (alice, False)
+
+
+def test_the_operator_s_subscriptions_and_one_s_own_are_confirmed_at_once(project):
+    alice = make_user(member_of=project, role=Role.READER)
+    token, _ = create_token(project, "ci", [Scope.TRIAGE], by=Viewer(user=alice))
+    for number, by in enumerate((None, Viewer(user=alice), Viewer(token=token))):
+        subscription, _ = subscribe(project, "Alice@Example.org", branch=f"b{number}", by=by)
+        assert subscription.confirmed_at is not None
+    assert not Confirmation.objects.exists()
+
+
+@pytest.mark.parametrize("kind", ["somebody else", "a token of somebody else", "a token of nobody"])
+def test_an_address_that_is_not_one_s_own_is_asked_and_told_nothing_before(project, kind):
+    bob = Viewer(user=make_user("bob", member_of=project))
+    makers = {"a token of somebody else": bob, "a token of nobody": None}
+    by = bob
+    if kind in makers:
+        by = Viewer(token=create_token(project, "ci", [Scope.TRIAGE], by=makers[kind])[0])
+    subscription, _ = subscribe(project, ALICE, by=by)
+    make_incident(project, confirmed_at=timezone.now() + timedelta(minutes=1))
+    owe_alerts()
+    assert (subscription.confirmed_at, owed()) == (None, [])
+    assert Confirmation.objects.get().address == ALICE
+
+
+def test_it_begins_when_it_is_confirmed_and_does_not_tell_of_what_was_before(project):
+    subscription, _ = subscribe(project, ALICE, by=Viewer(user=make_user("bob")))
+    make_incident(project, confirmed_at=timezone.now())
+    for _ in range(2):
+        confirm(subscription, by=Viewer())
+    owe_alerts()
+    assert owed() == []
+    make_incident(project, branch="11.4", confirmed_at=timezone.now() + timedelta(seconds=1))
+    owe_alerts()
+    assert owed() == [ALICE]
+    assert AuditEntry.objects.filter(action="subscription confirmed", subject=ALICE).count() == 1
+
+
+def test_a_subscription_that_waits_is_confirmed_by_its_own_person_or_by_the_operator(project):
+    for name in ("alice", "carol"):
+        subscribe(project, f"{name}@example.org", by=Viewer(user=make_user(f"not-{name}")))
+    again, is_new = subscribe(project, ALICE, by=Viewer(user=make_user(member_of=project)))
+    assert (again.confirmed_at is not None, is_new) == (True, False)
+    subscribe(project, "carol@example.org")
+    assert not Subscription.objects.filter(confirmed_at=None).exists()
+
+
+def test_one_address_is_asked_three_times_a_day_whoever_asks(project):
+    by = Viewer(user=make_user("bob"))
+    for number in range(3):
+        subscription, _ = subscribe(make_project(), ALICE, branch=f"b{number}", by=by)
+        unsubscribe(subscription, by=by)
+    with pytest.raises(ValidationError, match="was asked to confirm 3 times within a day"):
+        subscribe(project, ALICE, by=by)
+    assert not Subscription.objects.exists()
+    Confirmation.objects.update(owed_at=timezone.now() - timedelta(hours=25))
+    subscribe(project, ALICE, by=by)
+
+
+def test_without_an_answer_a_subscription_ends_after_seven_days(project):
+    by = Viewer(user=make_user("bob"))
+    for number, days in enumerate((6.9, 7.1)):
+        subscription, _ = subscribe(project, ALICE, branch=f"b{number}", by=by)
+        Subscription.objects.filter(pk=subscription.pk).update(
+            created_at=timezone.now() - timedelta(days=days)
+        )
+    confirmed, _ = subscribe(project, "old@example.org")
+    Subscription.objects.filter(pk=confirmed.pk).update(created_at=timezone.now() - timedelta(days=100))
+    end_unconfirmed()
+    assert set(Subscription.objects.values_list("address", "branch")) == {
+        (ALICE, "b0"),
+        ("old@example.org", ""),
+    }
+    entry = AuditEntry.objects.get(action="unsubscribed")
+    assert (entry.subject, entry.reason) == (f"{ALICE} (b1)", "not confirmed within 7 days")
+
+
+def test_subscriptions_from_before_confirmations_count_as_confirmed(project):
+    subscription, _ = subscribe(project, ALICE, by=Viewer(user=make_user("bob")))
+    [file] = (Path(migrations.__file__).parent).glob("*_confirm_subscriptions.py")
+    migration = import_module(f"{migrations.__name__}.{file.stem}")
+    migration.confirm_those_that_exist(apps, None)
+    subscription.refresh_from_db()
+    assert subscription.confirmed_at == subscription.created_at
 
 
 def test_filters_make_another_subscription(project):
@@ -134,7 +239,7 @@ def test_a_confirmed_regression_is_owed_once_to_each_address(project):
 )
 def test_nobody_is_owed_what_is_no_news(project, fields):
     subscribed(project)
-    Subscription.objects.update(created_at=timezone.now() - timedelta(days=100))
+    Subscription.objects.update(confirmed_at=timezone.now() - timedelta(days=100))
     make_incident(project, **fields)
     owe_alerts()
     assert owed() == []
@@ -355,3 +460,114 @@ def test_two_workers_at_once_send_one_mail(project, smtp):
     assert sum(sent) == 4
     recipients = [mail.recipients[0] for mail in smtp.mails]
     assert sorted(recipients) == [f"{name}@example.org" for name in "abcd"]
+
+
+# --- confirmations ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def asked(project):
+    """The subscription of an address that somebody else subscribed."""
+    return subscribe(project, ALICE, branch="main", by=Viewer(user=make_user("bob")))[0]
+
+
+def test_an_address_is_asked_once_by_a_mail_with_the_link(project, smtp, asked):
+    assert (send_owed_confirmations(), send_owed_confirmations()) == (1, 0)
+    [mail] = smtp.mails
+    assert mail.recipients == [ALICE]
+    assert mail.subject == f"[{project.slug}] Please confirm: mails about regressions"
+    link = f"/confirm/{asked.key}/"
+    assert link in mail.text
+    assert link in mail.html
+    assert "every product, main, all hardware" in " ".join(mail.text.split())
+
+
+def test_the_question_is_asked_again_when_the_mail_server_is_back(smtp, settings, asked):
+    port, settings.EMAIL_PORT = settings.EMAIL_PORT, 1
+    assert send_owed_confirmations() == 0
+    owed_mail = Confirmation.objects.get()
+    assert (owed_mail.attempts, owed_mail.sent_at) == (1, None)
+    assert owed_mail.retry_at > timezone.now()
+    settings.EMAIL_PORT = port
+    assert send_owed_confirmations() == 0
+    Confirmation.objects.update(retry_at=timezone.now())
+    assert send_owed_confirmations() == 1
+
+
+def test_nobody_is_asked_about_what_has_ended_or_is_confirmed_already(project, smtp, asked):
+    confirm(asked, by=Viewer())
+    ended, _ = subscribe(project, "carol@example.org", by=Viewer(user=make_user("eve")))
+    unsubscribe(ended, by=Viewer())
+    assert send_owed_confirmations() == 0
+    assert smtp.mails == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_asks_the_address_and_tells_it_once_it_has_confirmed(worker, project, smtp, client):
+    subscribe(project, ALICE, by=Viewer(user=make_user("bob", member_of=project)))
+    [question] = smtp.wait_for(1)
+    path = urlsplit(re.search(r"https?://\S+/confirm/\S+", question.text)[0]).path
+    # Programs that look for bad links follow this one.
+    assert client.get(path).status_code == 200
+    assert Subscription.objects.get().confirmed_at is None
+    assert "The subscription is confirmed" in client.post(path).content.decode()
+    make_incident(project, confirmed_at=timezone.now() + timedelta(seconds=1))
+    ring("benchdash.alerts.tasks.send_alerts")
+    _, alert = smtp.wait_for(2)
+    assert alert.recipients == [ALICE]
+    assert "became slower" in alert.text
+
+
+# --- holding ------------------------------------------------------------------------------------------------
+
+
+def test_held_mail_stays_owed_and_is_sent_once_it_is_not_held(project, smtp, settings):
+    subscribed(project)
+    make_incident(project)
+    settings.HOLD_MAIL = True
+    owe_alerts()
+    assert send_owed_alerts() == 0
+    assert (owed(), smtp.mails) == ([ALICE], [])
+    settings.HOLD_MAIL = False
+    assert send_owed_alerts() == 1
+
+
+def test_what_was_held_until_it_is_old_news_is_never_sent(project, smtp, settings):
+    subscribed(project)
+    incident = make_incident(project)
+    owe_alerts()
+    Incident.objects.filter(pk=incident.pk).update(confirmed_at=timezone.now() - settings.HISTORICAL_AFTER)
+    assert send_owed_alerts() == 0
+    assert (owed(), smtp.mails) == ([ALICE], [])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_restored_copy_mails_nothing(project, smtp):
+    """A process that starts with HOLD_MAIL=1, on a database in which a mail is owed."""
+    subscribed(project)
+    make_incident(project)
+    assert send_in_another_process(smtp, HOLD_MAIL="1") == "0\n"
+    assert (owed(), smtp.mails) == ([ALICE], [])
+    assert send_in_another_process(smtp) == "1\n"
+    assert [mail.recipients[0] for mail in smtp.mails] == [ALICE, "bob@example.org"]
+
+
+def send_in_another_process(smtp, **environment):
+    """How many alerts it sent; it sends another mail as well."""
+    code = """if True:
+        from django.core.mail import send_mail
+        from benchdash.alerts.services import owe_alerts, send_owed_alerts
+        owe_alerts()
+        print(send_owed_alerts())
+        send_mail("a", "b", None, ["bob@example.org"])
+    """
+    database = urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{connection.settings_dict['NAME']}")
+    told = subprocess.run(
+        [sys.executable, "manage.py", "shell", "--no-imports", "-c", code],
+        env={**os.environ, "DATABASE_URL": database.geturl(), "EMAIL_URL": smtp.url, **environment},
+        cwd=settings.BASE_DIR,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return told.stdout

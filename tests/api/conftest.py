@@ -59,8 +59,8 @@ class World:
 
 
 OUTSIDERS = ("charlie", "anonymous", "token of another project")
-READERS = ("rita", "upload token", "read token")
-WRITERS = ("alice", "bob", "triage token")
+READERS = ("rita", "read token")
+WRITERS = ("alice", "bob", "triage token", "admin token")
 
 
 @pytest.fixture
@@ -99,6 +99,7 @@ def make_world(db):
             "upload token": make_token(project, Scope.UPLOAD),
             "read token": make_token(project, Scope.READ),
             "triage token": make_token(project, Scope.TRIAGE),
+            "admin token": make_token(project, Scope.ADMIN),
         }
         clients = {name: client_of(who) for name, who in people.items()}
         return World(project, series, run, incident, subscription, article, clients)

@@ -116,7 +116,7 @@ READS = [key for key in ENDPOINTS if key[0] == "GET"]
 WRITES = [key for key in ENDPOINTS if key[0] != "GET"]
 # Without ``project`` in the query these are about all that one may see.
 LISTS = [key for key in READS if key[1].endswith("-list")]
-FOR_MEMBERS = [("GET", "subscription-list"), ("GET", "audit-list")]
+FOR_TRIAGE = [("GET", "subscription-list"), ("GET", "audit-list")]
 OF_A_PROJECT = [key for key in ENDPOINTS if ENDPOINTS[key].of is None and key not in LISTS]
 OF_A_ROW = [key for key in ENDPOINTS if ENDPOINTS[key].of]
 
@@ -169,8 +169,53 @@ def wrong(world, keys, askers, expected):
     }
 
 
-def test_members_and_tokens_read_their_private_project(private_world):
-    assert wrong(private_world, READS, (*READERS, *WRITERS), lambda key, who: 200) == {}
+def test_those_who_triage_read_all_of_their_private_project(private_world):
+    assert wrong(private_world, READS, WRITERS, lambda key, who: 200) == {}
+
+
+def test_those_who_only_read_see_neither_the_audit_log_nor_the_subscriptions_of_others(private_world):
+    def expected(key, who):
+        # Rows of others are left out of lists; one that is asked for does not exist.
+        return 404 if key[1] == "subscription-detail" else 200
+
+    assert wrong(private_world, READS, READERS, expected) == {}
+    for who in READERS:
+        for key in FOR_TRIAGE:
+            assert ask(private_world, who, key).json()["results"] == []
+        assert ask(private_world, who, ("GET", "audit-list"), project="quartz").status_code == 403
+    # A token is nobody who could have subscriptions of their own.
+    lists = {who: ask(private_world, who, ("GET", "subscription-list"), project="quartz") for who in READERS}
+    assert {who: answer.status_code for who, answer in lists.items()} == {"rita": 200, "read token": 403}
+
+
+def test_an_upload_token_that_sent_nothing_reads_nothing_of_its_private_project(private_world):
+    def expected(key, who):
+        if key in LISTS:
+            return 200
+        return 404 if ENDPOINTS[key].of else 403
+
+    assert wrong(private_world, READS, ["upload token"], expected) == {}
+    for key in LISTS:
+        assert ask(private_world, "upload token", key).json()["results"] == [], key
+        named = ask(private_world, "upload token", key, project="quartz")
+        # Its own runs could be listed.
+        assert named.status_code == (200 if key[1] == "run-list" else 403), key
+        assert b"quartz_" not in named.content
+
+
+def test_an_upload_token_changes_nothing_but_uploads(private_world):
+    def expected(key, who):
+        return 404 if ENDPOINTS[key].of else 403
+
+    assert wrong(private_world, WRITES, ["upload token"], expected) == {}
+
+
+def test_an_upload_token_reads_of_a_public_project_what_anyone_reads(public_world):
+    for_all = [key for key in READS if key not in [*FOR_TRIAGE, ("GET", "subscription-detail")]]
+    assert wrong(public_world, for_all, ["upload token"], lambda key, who: 200) == {}
+    for key in FOR_TRIAGE:
+        assert ask(public_world, "upload token", key, project="quartz").status_code == 403
+    assert wrong(public_world, [("POST", "subscription-list")], ["upload token"], lambda *_: 403) == {}
 
 
 def test_a_private_project_is_in_no_list_of_others(private_world):
@@ -178,7 +223,7 @@ def test_a_private_project_is_in_no_list_of_others(private_world):
     for key in LISTS:
         for who in OUTSIDERS:
             answer = ask(private_world, who, key)
-            expected = 401 if key in FOR_MEMBERS and who == "anonymous" else 200
+            expected = 401 if key in FOR_TRIAGE and who == "anonymous" else 200
             if answer.status_code != expected or "quartz" in answer.content.decode().lower():
                 seen[key, who] = answer.content
     assert seen == {}
@@ -190,7 +235,7 @@ def test_a_list_of_a_private_project_is_that_of_a_project_that_does_not_exist(pr
         for who in OUTSIDERS:
             hidden = ask(private_world, who, key, project="quartz")
             missing = ask(private_world, who, key, project="nothing")
-            expected = 401 if key in FOR_MEMBERS and who == "anonymous" else 404
+            expected = 401 if key in FOR_TRIAGE and who == "anonymous" else 404
             if hidden.status_code != expected or hidden.content != missing.content:
                 seen[key, who] = hidden.content
     assert seen == {}
@@ -209,12 +254,12 @@ def test_what_is_of_a_private_project_does_not_exist_for_others(private_world):
 
 
 def test_anyone_reads_a_public_project(public_world):
-    for_all = [key for key in READS if key not in [*FOR_MEMBERS, ("GET", "subscription-detail")]]
+    for_all = [key for key in READS if key not in [*FOR_TRIAGE, ("GET", "subscription-detail")]]
     assert wrong(public_world, for_all, OUTSIDERS, lambda key, who: 200) == {}
 
 
-def test_what_is_for_members_is_hidden_in_a_public_project_too(public_world):
-    for key in FOR_MEMBERS:
+def test_what_is_for_those_who_triage_is_hidden_in_a_public_project_too(public_world):
+    for key in FOR_TRIAGE:
         for who in ("charlie", "token of another project"):
             assert ask(public_world, who, key).json()["results"] == []
             assert ask(public_world, who, key, project="quartz").status_code == 403
@@ -234,8 +279,7 @@ def test_those_who_triage_write(private_world):
 
 def test_those_who_only_read_do_not_write(private_world):
     def expected(key, who):
-        # Who uploads results may say who is to hear of them.
-        return 201 if (who, key) == ("upload token", ("POST", "subscription-list")) else 403
+        return 404 if key == ("DELETE", "subscription-detail") else 403
 
     assert wrong(private_world, WRITES, READERS, expected) == {}
 

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 
 import pytest
 from django.core.management import call_command
@@ -28,6 +29,20 @@ def test_every_address_and_every_parameter_is_described(client):
         assert operation["summary"], (path, method)
         assert operation["description"], (path, method)
         assert "viewer" not in operation["description"], (path, method)
+
+
+@pytest.mark.django_db
+def test_the_schema_is_made_once_and_not_sent_again(client):
+    client.get("/api/schema/")
+    began = time.monotonic()
+    answer = client.get("/api/schema/")
+    # Making it takes more than a second.
+    assert time.monotonic() - began < 0.2
+    again = client.get("/api/schema/", headers={"if-none-match": answer["ETag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    yaml = client.get("/api/schema/", headers={"accept": "application/vnd.oai.openapi"})
+    assert yaml.content.startswith(b"openapi:")
+    assert yaml["ETag"] != answer["ETag"]
 
 
 @pytest.mark.django_db

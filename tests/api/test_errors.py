@@ -9,7 +9,6 @@ from django.core.exceptions import (
     TooManyFilesSent,
 )
 from django.core.exceptions import ValidationError as ModelValidationError
-from django.db import OperationalError
 from django.http import Http404
 from rest_framework import exceptions
 from rest_framework.renderers import JSONRenderer
@@ -75,11 +74,6 @@ def answer_to(exception):
             exceptions.Throttled(wait=5),
             429,
             [{"message": "Request was throttled. Expected available in 5 seconds."}],
-        ),
-        (
-            OperationalError("connection refused"),
-            503,
-            [{"message": "the database does not answer now; try again"}],
         ),
     ],
 )

@@ -1,17 +1,17 @@
 """Health, readiness and figures, and who is told them."""
 
 import pytest
-from django.db import connection
+from django.utils import timezone
 
 from benchdash.alerts.models import Alert
-from benchdash.api.heartbeat import note_worker, worker_seen_at
-from benchdash.regressions.models import Incident
-from benchdash.regressions.tasks import analyse_touched
+from benchdash.regressions.models import FailingPlace, Incident, PlaceOrder
+from benchdash.regressions.remembered_places import forget_places
+from benchdash.regressions.services import analyse_touched, recompute
 from benchdash.results.services import touch
-from ingest.models import Upload
+from ingest.models import RawStorage, Upload
 from tests.alerts.incidents import make_incident
+from tests.api.test_readiness import everything_lives
 from tests.builders import make_project, make_series, make_upload, make_user
-from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db
 
@@ -24,45 +24,26 @@ def test_anyone_is_told_that_the_process_lives(client, django_assert_num_queries
     assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
 
 
-def test_all_that_stands_is_ready(client):
-    note_worker()
-    answer = client.get("/readyz")
-    assert answer.status_code == 200
-    assert answer.json() == {
-        "status": "ready",
-        "checks": {"database": "ok", "migrations": "ok", "redis": "ok", "worker": "ok"},
-    }
-
-
-def test_without_a_worker_it_is_not_ready(client):
+def test_a_machine_with_other_files_is_not_ready(client, stored_files):
+    everything_lives()
+    RawStorage.objects.create(pk=1, identity="a" * 32)
     answer = client.get("/readyz")
     assert answer.status_code == 503
-    assert answer.json()["checks"]["worker"] == "no worker was seen within 90 s"
+    assert "holds no storage-id" in answer.json()["checks"]["storage"]
+    stored_files.write_text("no folder")
+    assert client.get("/readyz").json()["checks"]["storage"] == "the storage of files does not answer"
 
 
-def test_a_worker_that_does_something_is_seen(worker, client):
-    analyse_touched.delay()
-    wait_until(worker_seen_at)
-    assert client.get("/readyz").status_code == 200
-
-
-def test_a_migration_that_is_not_applied_is_not_ready(client):
-    note_worker()
-    with connection.cursor() as cursor:
-        cursor.execute("DELETE FROM django_migrations WHERE app = 'alerts'")
-    answer = client.get("/readyz")
-    assert answer.status_code == 503
-    assert answer.json()["checks"]["migrations"].endswith("migrations are not applied")
-
-
-def test_without_redis_it_is_not_ready_and_says_so(client, settings, redis_is_down):
-    answer = client.get("/readyz")
-    assert answer.status_code == 503
-    assert answer.json()["checks"]["redis"] == "Redis does not answer"
+def test_uploads_whose_file_cannot_be_read_are_counted(client):
+    upload = make_upload(make_project(), state=Upload.State.QUEUED, misses=2)
+    make_upload(upload.project, misses=2)
+    assert "benchdash_uploads_put_back 1" in client.get("/metrics").content.decode().splitlines()
 
 
 def test_a_stranger_is_told_the_state_and_no_details(client):
     assert client.get("/readyz", **ELSEWHERE).json() == {"status": "not ready"}
+    everything_lives()
+    assert client.get("/readyz", **ELSEWHERE).json() == {"status": "ready"}
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "127.3.2.1", "::1", "::ffff:127.0.0.1"])
@@ -126,6 +107,35 @@ def test_an_alert_waits_until_it_is_sent_or_its_incident_is_withdrawn(client):
     incident.status = Incident.Status.WITHDRAWN
     incident.save()
     assert unsent() == "benchdash_alerts_unsent 0"
+
+
+def test_the_figures_tell_of_places_that_cannot_be_analysed(client):
+    def figures():
+        lines = client.get("/metrics").content.decode().splitlines()
+        return {line.split()[0]: line.split()[1] for line in lines if line.startswith("benchdash_places")}
+
+    make_series([100, 101])
+    analyse_touched()
+    assert figures() == {"benchdash_places_failing": "0", "benchdash_places_set_aside": "0"}
+    PlaceOrder.objects.update(looks="no JSON")
+    forget_places()
+    list(recompute())
+    assert figures() == {"benchdash_places_failing": "1", "benchdash_places_set_aside": "0"}
+    FailingPlace.objects.update(set_aside_at=timezone.now())
+    assert figures() == {"benchdash_places_failing": "0", "benchdash_places_set_aside": "1"}
+
+
+def test_the_figures_tell_how_long_everything_was_silent_and_how_much_room_is_left(client):
+    def figures():
+        lines = client.get("/metrics").content.decode().splitlines()
+        return dict(line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
+
+    assert figures()['benchdash_silent_seconds{of="beat"}'] == "nan"
+    everything_lives()
+    for of in ("beat", "imports", "analysis", "mail"):
+        assert 0 <= float(figures()[f'benchdash_silent_seconds{{of="{of}"}}']) < 60
+    for folder in ("var", "storage", "temporary"):
+        assert int(figures()[f'benchdash_disk_free_bytes{{folder="{folder}"}}']) > 0
 
 
 def test_every_figure_is_described_once(client):

@@ -32,8 +32,23 @@ def test_an_address_is_subscribed_once(world):
         "branch": "main",
         "hardware": "quartz-box",
         "created_at": first.json()["created_at"],
+        "confirmed_at": None,
     }
     assert AuditEntry.objects.filter(action="subscribed", subject__startswith="eve@").count() == 1
+
+
+def test_one_s_own_address_need_not_confirm(world):
+    assert subscribe(world, address="bob@example.org").json()["confirmed_at"] is not None
+
+
+def test_an_address_that_was_asked_too_often_is_an_error_of_the_address(world):
+    for branch in ("a", "b", "c"):
+        assert subscribe(world, address="eve@example.org", branch=branch).status_code == 201
+    answer = subscribe(world, address="eve@example.org", branch="d")
+    assert answer.status_code == 400
+    [error] = answer.json()["errors"]
+    assert error["field"] == "address"
+    assert "was asked to confirm 3 times within a day" in error["message"]
 
 
 def test_empty_filters_mean_all(world):
@@ -67,7 +82,15 @@ def test_a_reader_subscribes_and_unsubscribes_only_herself(world):
     assert Subscription.objects.get(address="rita@example.org").user.name == "Rita"
     rita = world.clients["rita"]
     assert rita.delete(f"/api/v1/subscriptions/{own.json()['id']}/").status_code == 204
-    assert rita.delete(f"/api/v1/subscriptions/{world.subscription.pk}/").status_code == 403
+    # That of somebody else does not exist for her.
+    assert rita.delete(f"/api/v1/subscriptions/{world.subscription.pk}/").status_code == 404
+    assert rita.delete("/api/v1/subscriptions/?project=quartz&address=quartz@example.org").status_code == 403
+
+
+def test_a_reader_sees_her_own_subscriptions(world):
+    subscribe(world, "rita", address="rita@example.org")
+    shown = world.clients["rita"].get("/api/v1/subscriptions/?project=quartz").json()["results"]
+    assert [one["address"] for one in shown] == ["rita@example.org"]
 
 
 def test_all_subscriptions_of_an_address_end_at_once(world):

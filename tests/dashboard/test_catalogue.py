@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import AuditEntry, Role
 from benchdash.results.corrections import rename
-from benchdash.results.models import Hardware, Run, Series, ServerVersion, Workload
+from benchdash.results.models import Hardware, Merge, Run, Series, ServerVersion, Workload
 from tests.builders import START, make_project, make_run, make_user
 from tests.dashboard.pages import text_of
 
@@ -270,6 +270,31 @@ def test_two_things_are_merged_after_a_preview(client, project, member):
     correct(client, "hardware", source, **sent, confirmed="yes")
     assert Hardware.objects.get() == target
     assert Series.objects.count() == 1
+
+
+def test_a_merge_is_taken_apart_after_a_preview(client, project, member):
+    source = make_run(project=project, hardware="bench-3").hardware
+    target = make_run(project=project, hardware="bench-03").hardware
+    sent = {"correction": "merge", "merge-into": target.pk, "confirmed": "yes"}
+    correct(client, "hardware", source, **sent)
+    later = make_run(project=project, hardware="bench-3")
+    merge = Merge.objects.get()
+    page = text_of(client.get(f"/p/nightly/hardware/{target.pk}/correct/"))
+    assert "Take bench-3 out again" in page
+    assert "Take the 1 run along that came in since as bench-3" in page
+    assert f"{later.pk} oltp_read_only, 4 threads, 10.6.23" in page
+    name = f"unmerge-{merge.pk}"
+    sent = {"correction": name, f"{name}-with_later": "on", f"{name}-reason": "two machines"}
+    preview = correct(client, "hardware", target, **sent)
+    assert "2 runs of 2 uploads and 1 series change." in text_of(preview)
+    assert Hardware.objects.count() == 1
+    correct(client, "hardware", target, **sent, confirmed="yes")
+    assert sorted(Hardware.objects.values_list("name", "runs")) == [
+        ("bench-03", Run.objects.get(hardware=target).pk),
+        ("bench-3", later.pk - 2),
+        ("bench-3", later.pk),
+    ]
+    assert AuditEntry.objects.first().reason == "two machines"
 
 
 def test_a_version_can_only_be_merged_into_one_of_its_product(client, project, member):

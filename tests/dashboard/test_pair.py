@@ -212,6 +212,14 @@ def test_the_configurations_are_compared_as_texts_too(client, project):
     assert "[mysqld] password=*** -pool=1G +pool=2G" in text
 
 
+def test_what_one_side_alone_measured_is_shown_with_a_dash_beside_it(client, project):
+    measure(project, "10.6.1", threads=(1,))
+    measure(project, "10.6.2", threads=(1, 4))
+    one, other = ids(project)
+    assert rows_of(get(client, f"base={one}&against={other}"), "glance")[-1][1] == "– → 4,000"
+    assert rows_of(get(client, f"base={other}&against={one}"), "glance")[-1][1] == "4,000 → –"
+
+
 # --- addresses ----------------------------------------------------------------------------------------------
 
 

@@ -10,18 +10,22 @@ from playwright.sync_api import expect
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import AuditEntry, Project, Role, Scope, Token
 from benchdash.accounts.services import create_token, find_token, revoke_token
-from benchdash.alerts.models import Alert, Subscription
-from benchdash.alerts.services import owe_alerts, send_owed_alerts, subscribe
+from benchdash.alerts.models import Alert, Confirmation, Subscription
+from benchdash.alerts.services import confirm, owe_alerts, send_owed_alerts, subscribe
 from benchdash.regressions.services import triage
 from benchdash.results.models import Run
+from ingest.models import Removal
+from ingest.removal import carry_on
 from tests.alerts.incidents import make_incident
 from tests.builders import make_project, make_run, make_user
 from tests.dashboard.pages import text_of
 
 pytestmark = pytest.mark.django_db
 
-MEMBERS_PAGES = ("subscriptions", "alerts", "audit")
+MEMBERS_PAGES = ("subscriptions", "alerts")
+TRIAGE_PAGES = ("audit",)
 ADMINS_PAGES = ("tokens", "settings")
+ALL_PAGES = (*MEMBERS_PAGES, *TRIAGE_PAGES, *ADMINS_PAGES)
 
 
 @pytest.fixture
@@ -56,7 +60,7 @@ def said_after(client, answer):
 # --- who may see these pages ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("page", [*MEMBERS_PAGES, *ADMINS_PAGES])
+@pytest.mark.parametrize("page", ALL_PAGES)
 def test_these_pages_are_not_for_everybody(client, project, page):
     address = f"/p/nightly/{page}/"
     assert client.get(address)["Location"] == f"/sign-in/?next={address}"
@@ -64,11 +68,20 @@ def test_these_pages_are_not_for_everybody(client, project, page):
     assert client.get(address).status_code == 403
     client.force_login(make_user("reader", member_of=project, role=Role.READER))
     assert client.get(address).status_code == (200 if page in MEMBERS_PAGES else 403)
+    client.force_login(make_user("member", member_of=project))
+    assert client.get(address).status_code == (403 if page in ADMINS_PAGES else 200)
     client.force_login(make_user("admin", member_of=project, role=Role.ADMIN))
     assert client.get(address).status_code == 200
 
 
-@pytest.mark.parametrize("page", [*MEMBERS_PAGES, *ADMINS_PAGES])
+def test_the_bar_leads_readers_to_the_pages_that_are_for_them(client, project):
+    client.force_login(make_user("reader", member_of=project, role=Role.READER))
+    assert "/p/nightly/audit/" not in client.get("/p/nightly/runs/").content.decode()
+    client.force_login(make_user("member", member_of=project))
+    assert "/p/nightly/audit/" in client.get("/p/nightly/runs/").content.decode()
+
+
+@pytest.mark.parametrize("page", ALL_PAGES)
 def test_those_of_a_private_project_do_not_exist_for_outsiders(client, page):
     make_project("secret")
     client.force_login(make_user("outsider"))
@@ -90,7 +103,7 @@ def test_what_admins_do_is_refused_to_members(client, project, member, address):
     assert Project.objects.filter(slug="nightly").exists()
 
 
-@pytest.mark.parametrize("page", [*MEMBERS_PAGES, *ADMINS_PAGES])
+@pytest.mark.parametrize("page", ALL_PAGES)
 def test_a_page_takes_as_many_statements_for_one_row_as_for_many(client, project, admin, page):
     def statements():
         with CaptureQueriesContext(connection) as captured:
@@ -124,8 +137,8 @@ def test_a_member_subscribes_an_address_with_filters(client, project, member):
         "hardware": run.hardware_id,
     }
     text = said_after(client, client.post("/p/nightly/subscriptions/", sent))
-    assert "list@example.org is subscribed." in text
-    assert "list@example.org MariaDB main bench-03" in text
+    assert "list@example.org gets a mail with a link." in text
+    assert "list@example.org MariaDB main bench-03 waiting for confirmation" in text
     assert Subscription.objects.get().user is None
     text = said_after(client, client.post("/p/nightly/subscriptions/", sent))
     assert "list@example.org was subscribed to this already." in text
@@ -156,6 +169,45 @@ def test_a_reader_subscribes_themselves_and_nobody_else(client, project):
     assert Subscription.objects.get().address == "alice@example.org"
 
 
+def test_readers_see_their_own_subscriptions_and_alerts_and_no_other_address(client, project):
+    incident = make_incident(project)
+    for name in ("alice", "boss"):
+        subscribe(project, f"{name}@example.org")
+        Alert.objects.create(project=project, incident=incident, address=f"{name}@example.org")
+    client.force_login(make_user(member_of=project, role=Role.READER))
+    for page in ("subscriptions", "alerts", f"incidents/{incident.pk}"):
+        text = shown(client, page)
+        assert "alice@example.org" in text.partition("Sign out")[2]
+        assert "boss@example.org" not in text
+
+
+def test_who_was_asked_can_be_asked_again_within_limits(client, project, member):
+    client.post("/p/nightly/subscriptions/", {"address": "list@example.org"})
+    waiting = Subscription.objects.get()
+    again = f"/p/nightly/subscriptions/{waiting.pk}/ask-again/"
+    for _ in range(2):
+        assert "list@example.org gets another mail with the link." in said_after(client, client.post(again))
+    assert "was asked to confirm 3 times within a day" in said_after(client, client.post(again))
+    assert Confirmation.objects.count() == 3
+    confirm(waiting, by=Viewer())
+    assert client.post(again).status_code == 404
+    assert "Ask again" not in shown(client, "subscriptions")
+
+
+def test_an_address_that_was_asked_too_often_is_told_at_its_field(client, project, member):
+    for branch in ("a", "b", "c"):
+        client.post("/p/nightly/subscriptions/", {"address": "list@example.org", "branch": branch})
+    answer = client.post("/p/nightly/subscriptions/", {"address": "list@example.org", "branch": "d"})
+    assert answer.status_code == 422
+    assert "was asked to confirm 3 times within a day" in text_of(answer)
+
+
+def test_readers_ask_nobody(client, project):
+    waiting, _ = subscribe(project, "list@example.org", by=Viewer(user=make_user("bob")))
+    client.force_login(make_user(member_of=project, role=Role.READER))
+    assert client.post(f"/p/nightly/subscriptions/{waiting.pk}/ask-again/").status_code == 403
+
+
 def test_subscriptions_are_ended_by_their_own_or_by_who_triages(client, project):
     subscribe(project, "alice@example.org")
     subscribe(project, "bob@example.org")
@@ -173,6 +225,38 @@ def test_subscriptions_are_ended_by_their_own_or_by_who_triages(client, project)
 def test_a_subscription_of_another_project_cannot_be_ended_here(client, project, member):
     subscription, _ = subscribe(make_project(), "bob@example.org")
     assert client.post(f"/p/nightly/subscriptions/{subscription.pk}/end/").status_code == 404
+
+
+# --- confirming by mail -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def waiting(project):
+    return subscribe(project, "list@example.org", branch="main", by=Viewer(user=make_user("bob")))[0]
+
+
+def test_the_link_that_confirms_asks_and_changes_nothing(stranger, waiting):
+    text = text_of(stranger.get(f"/confirm/{waiting.key}/"))
+    assert "list@example.org will be told of confirmed regressions of nightly : every product, main" in text
+    waiting.refresh_from_db()
+    assert waiting.confirmed_at is None
+
+
+def test_the_button_confirms(stranger, waiting):
+    address = f"/confirm/{waiting.key}/"
+    assert stranger.post(address).status_code == 403
+    form = stranger.get(address).content.decode()
+    token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', form)[1]
+    assert "The subscription is confirmed" in text_of(stranger.post(address, {"csrfmiddlewaretoken": token}))
+    waiting.refresh_from_db()
+    assert waiting.confirmed_at is not None
+    assert "The subscription is confirmed" in text_of(stranger.get(address))
+
+
+@pytest.mark.parametrize("key", ["nonsense", "%00", "x" * 500])
+def test_an_unknown_key_confirms_nothing(stranger, key):
+    assert stranger.get(f"/confirm/{key}/").status_code == 404
+    assert stranger.post(f"/confirm/{key}/").status_code in (403, 404)
 
 
 # --- unsubscribing by mail --------------------------------------------------------------------------------
@@ -242,6 +326,21 @@ def test_alerts_are_listed_with_what_became_of_them(client, project, member):
         assert [name for name in ("sent", "owed", "failing") if f"{name}@example.org" in chosen] == [state]
 
 
+def test_that_mail_is_held_stands_above_the_alerts(client, project, member, settings):
+    Alert.objects.create(project=project, incident=make_incident(project), address="owed@example.org")
+    assert "Mail is held" not in shown(client, "alerts")
+    settings.HOLD_MAIL = True
+    text = shown(client, "alerts")
+    assert "Mail is held ( HOLD_MAIL=1 ): nothing is sent, and what is owed stays owed." in text
+    assert "owed@example.org … owed" in text
+
+
+def test_what_is_too_old_to_be_mailed_says_so(client, project, member, settings):
+    incident = make_incident(project, confirmed_at=timezone.now() - settings.HISTORICAL_AFTER)
+    Alert.objects.create(project=project, incident=incident, address="old@example.org", error="x")
+    assert "old@example.org too old to mail" in shown(client, "alerts")
+
+
 def test_one_that_fails_is_tried_at_once_when_asked(client, project, member):
     alert = Alert.objects.create(
         project=project,
@@ -265,7 +364,7 @@ def test_without_a_mail_server_its_mails_are_shown(client, project, member, sett
     settings.EMAIL_FILE_PATH = str(tmp_path)
     for place, address in ((project, "alice@example.org"), (make_project(), "secret@example.org")):
         subscribe(place, address)
-        Subscription.objects.update(created_at="2026-01-01T00:00Z")
+        Subscription.objects.update(confirmed_at="2026-01-01T00:00Z")
         make_incident(place)
     owe_alerts()
     send_owed_alerts()
@@ -448,10 +547,13 @@ def test_a_project_is_deleted_once_its_name_was_typed(client, project, admin):
     assert answer.status_code == 422
     assert "That is not nightly; nothing was deleted." in text_of(answer)
     assert Run.objects.exists()
-    text = said_after(client, client.post("/p/nightly/settings/delete/", {"slug": "nightly"}))
-    assert "The project nightly is deleted." in text
+    answer = client.post("/p/nightly/settings/delete/", {"slug": "nightly"})
+    assert answer["Location"] == "/deleted-projects/"
+    [removal] = Removal.objects.all()
+    assert removal.asked_by == admin
+    assert client.get("/p/nightly/settings/")["Location"] == "/deleted-projects/"
+    carry_on(removal)
     assert not Project.objects.exists()
-    assert not Run.objects.exists()
     assert client.get("/p/nightly/settings/").status_code == 404
 
 

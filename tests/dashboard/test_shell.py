@@ -3,9 +3,11 @@
 import re
 
 import pytest
+from django.contrib.auth.signals import user_login_failed
 from django.test import override_settings
 
 from benchdash.accounts.models import Role
+from benchdash.dashboard.views.shell import TriesFromPlace, TriesOfAccount, TriesOfAccountFromPlace
 from tests.builders import PASSWORD, make_project, make_run, make_upload, make_user
 
 pytestmark = [pytest.mark.django_db, pytest.mark.urls("tests.dashboard.guide")]
@@ -252,25 +254,138 @@ def test_signing_in_leads_to_no_foreign_address(client):
     assert answer["Location"] == "/"
 
 
-def test_the_eleventh_try_in_a_minute_is_refused_even_with_the_right_password(client):
+HERE, ELSEWHERE = {"REMOTE_ADDR": "192.0.2.6"}, {"REMOTE_ADDR": "192.0.2.7"}
+
+
+@pytest.fixture
+def limits(monkeypatch):
+    """``limits(place=30)`` sets limits of a day, in which no minute ends."""
+
+    def limits(*, of_account_from_place=1000, place=1000, of_account=1000):
+        for throttle, most in (
+            (TriesOfAccountFromPlace, of_account_from_place),
+            (TriesFromPlace, place),
+            (TriesOfAccount, of_account),
+        ):
+            monkeypatch.setattr(throttle, "get_rate", lambda self, most=most: f"{most}/day")
+
+    return limits
+
+
+@pytest.fixture
+def tried():
+    """The names of the accounts whose passwords were looked at."""
+    tried = []
+
+    def note(credentials, **_):
+        tried.append(credentials["username"])
+
+    user_login_failed.connect(note)
+    yield tried
+    user_login_failed.disconnect(note)
+
+
+def test_ten_tries_a_minute_for_one_account_from_one_place_and_thirty_from_one_place(settings):
+    rates = settings.REST_FRAMEWORK["DEFAULT_THROTTLE_RATES"]
+    assert (rates["sign_in"], rates["sign_in_of_place"]) == ("10/min", "30/min")
+    assert rates["sign_in_of_account"] == "100/min"
+
+
+def test_a_try_too_many_is_refused_even_with_the_right_password(client, limits, tried):
     make_user(password=PASSWORD)
-    here, elsewhere = {"REMOTE_ADDR": "192.0.2.6"}, {"REMOTE_ADDR": "192.0.2.7"}
-    assert [sign_in(client, password="wrong", **here).status_code for _ in range(10)] == [200] * 10
-    refused = sign_in(client, **here)
+    limits(of_account_from_place=10)
+    assert [sign_in(client, password="wrong", **HERE).status_code for _ in range(10)] == [200] * 10
+    refused = sign_in(client, **HERE)
     assert refused.status_code == 429
     assert refused["Retry-After"] == "60"
     assert "Too many tries" in text_of(refused)
-    assert sign_in(client, **elsewhere).status_code == 302
+    assert len(tried) == 10
+    assert sign_in(client, **ELSEWHERE).status_code == 302
 
 
-def test_behind_a_proxy_one_place_does_not_use_up_the_tries_of_another(client, settings):
+def test_one_place_cannot_try_many_accounts(client, limits, tried):
+    limits(place=5)
+    for number in range(25):
+        client.post("/sign-in/", {"username": f"user-{number}@example.org", "password": "x"}, **HERE)
+    assert len(tried) == 5
     make_user(password=PASSWORD)
-    settings.REST_FRAMEWORK = {**settings.REST_FRAMEWORK, "NUM_PROXIES": 1}
-    # What a client writes itself stands before what the proxy adds.
-    here, elsewhere = ({"HTTP_X_FORWARDED_FOR": f"{n}, 192.0.2.{n}"} for n in (6, 7))
-    answers = [sign_in(client, password="wrong", **here).status_code for _ in range(11)]
+    assert sign_in(client, **HERE).status_code == 429
+    assert sign_in(client, **ELSEWHERE).status_code == 302
+
+
+def test_an_ipv6_network_is_one_place(client, limits, tried):
+    limits(place=5)
+    for number in range(9):
+        sign_in(client, password="wrong", REMOTE_ADDR=f"2001:db8:0:1::{number}")
+    assert len(tried) == 5
+    sign_in(client, password="wrong", REMOTE_ADDR="2001:db8:0:2::1")
+    assert len(tried) == 6
+
+
+def test_many_places_cannot_try_one_account(client, limits, tried):
+    make_user(password=PASSWORD)
+    limits(of_account=5)
+    answers = [
+        sign_in(client, password="wrong", REMOTE_ADDR=f"192.0.2.{number}").status_code for number in range(7)
+    ]
+    assert answers == [200] * 5 + [429] * 2
+    assert len(tried) == 5
+
+
+def test_one_place_alone_locks_nobody_out_elsewhere(client, limits):
+    make_user(password=PASSWORD)
+    limits(of_account_from_place=3, of_account=6)
+    for _ in range(20):
+        sign_in(client, password="wrong", **HERE)
+    assert sign_in(client, **ELSEWHERE).status_code == 302
+
+
+def test_behind_a_proxy_a_place_is_the_address_that_the_proxy_appended(client, settings, limits):
+    make_user(password=PASSWORD)
+    settings.BEHIND_PROXY = True
+    limits(of_account_from_place=10)
+    # A client may write another address before it for each try.
+    answers = [
+        sign_in(client, password="wrong", HTTP_X_FORWARDED_FOR=f"198.51.100.{number}, 192.0.2.6").status_code
+        for number in range(11)
+    ]
     assert answers[-2:] == [200, 429]
-    assert sign_in(client, **elsewhere).status_code == 302
+    assert sign_in(client, HTTP_X_FORWARDED_FOR="192.0.2.6, 192.0.2.7").status_code == 302
+
+
+def test_without_a_proxy_what_a_client_writes_of_its_address_counts_for_nothing(client, limits):
+    make_user(password=PASSWORD)
+    limits(of_account_from_place=10)
+    answers = [
+        sign_in(client, password="wrong", HTTP_X_FORWARDED_FOR=f"198.51.100.{number}").status_code
+        for number in range(11)
+    ]
+    assert answers[-2:] == [200, 429]
+
+
+@pytest.mark.parametrize("method", ["get", "post", "put", "delete", "head", "options"])
+def test_the_admin_s_own_sign_in_page_leads_to_ours(client, method, tried):
+    said = {"username": "alice@example.org", "password": "x"} if method == "post" else None
+    answer = getattr(client, method)("/admin/login/?next=/admin/accounts/user/", said)
+    assert answer.status_code == 302
+    assert answer["Location"] == "/sign-in/?next=/admin/accounts/user/"
+    assert tried == []
+
+
+def test_signing_in_for_the_admin_pages_leads_back_to_them(client):
+    make_user(password=PASSWORD, is_staff=True)
+    address = client.get("/admin/", follow=True).redirect_chain[-1][0]
+    assert address == "/sign-in/?next=/admin/"
+    answer = client.post(address, {"username": "alice@example.org", "password": PASSWORD}, follow=True)
+    assert answer.status_code == 200
+    assert answer.wsgi_request.path == "/admin/"
+
+
+def test_who_is_signed_in_and_no_staff_is_told_so_and_not_sent_in_circles(client):
+    client.force_login(make_user())
+    answer = client.get("/admin/", follow=True)
+    assert answer.status_code == 403
+    assert "the admin pages are for staff" in text_of(answer)
 
 
 def test_signing_in_works_while_redis_is_down(client, settings):

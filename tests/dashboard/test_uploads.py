@@ -13,6 +13,7 @@ from benchdash.accounts.services import create_token
 from benchdash.dashboard.received import lines_around
 from benchdash.results.models import Hardware, Run, Workload
 from ingest.models import Companion, RawFile, Upload
+from ingest.services import import_by_job, wait_for_job
 from tests.builders import make_project, make_run, make_upload, make_user
 
 pytestmark = pytest.mark.django_db
@@ -432,6 +433,32 @@ def test_the_raw_file_is_a_download_for_members(client, project, member):
     assert b"".join(answer.streaming_content) == SYSBENCH.read_bytes()
     assert answer["Content-Disposition"] == f'attachment; filename="{SYSBENCH.name}"'
     assert answer["X-Content-Type-Options"] == "nosniff"
+
+
+def test_a_raw_file_that_is_missing_is_told_on_a_page(client, project, member, stored_files):
+    upload = uploaded(client, project)
+    (stored_files / upload.raw.storage_name).unlink()
+    answer = client.get(url("upload_raw", project, upload.pk))
+    assert answer.status_code == 404
+    assert "the file is not in the storage of this machine" in text_of(answer)
+    assert shown(client, project, upload)
+    answer = client.post(
+        url("upload_change", project, upload.pk), {"step": "change", "version": "11.4.2", "reason": "typo"}
+    )
+    assert answer.status_code == 422
+    assert "the file is not in the storage of this machine" in text_of(answer)
+    assert "cannot be read now" in text_of(client.get(url("upload_reread", project, upload.pk)))
+
+
+def test_an_upload_whose_file_is_missing_says_why_it_waits(client, project, member, stored_files):
+    upload = uploaded(client, project)
+    (stored_files / upload.raw.storage_name).unlink()
+    wait_for_job(upload)
+    import_by_job(upload.pk)
+    page = shown(client, project, upload)
+    assert "cannot be read now: the file is not in the storage of this machine." in page
+    assert "This is tried again at" in page
+    assert "Why it was refused" not in page
 
 
 def test_raw_files_of_a_public_project_are_for_members_unless_it_opens_them(client):

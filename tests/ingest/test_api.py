@@ -17,8 +17,8 @@ from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import AuditEntry, Role, Scope
 from benchdash.accounts.services import find_token, revoke_token
 from benchdash.results.models import Hardware, Measurement, Product, Run, Series, TouchedSeries, Workload
+from benchdash.throttling import UploadThrottle
 from ingest.models import Companion, RawFile, Upload
-from ingest.throttling import UploadThrottle
 from tests.builders import PASSWORD, make_project, make_token, make_upload, make_user
 
 pytestmark = pytest.mark.django_db
@@ -406,6 +406,8 @@ def test_what_neither_request_nor_file_says_is_asked_for_and_nothing_is_kept(api
         ("commit", "xyz"),
         ("started_at", "yesterday"),
         ("committed_at", "1"),
+        ("started_at", "2199-01-01T00:00:00Z"),
+        ("committed_at", "2199-01-01T00:00:00Z"),
         ("repetition", "-1"),
         ("options", "{"),
         ("map", "[]"),
@@ -420,6 +422,14 @@ def test_what_neither_request_nor_file_says_is_asked_for_and_nothing_is_kept(api
 def test_a_malformed_field_is_named(api, field, value):
     assert field_errors(send(api, **{**SAID, field: value})).keys() == {field}
     assert rows() == [0] * len(rows())
+
+
+def test_a_file_that_says_that_its_run_is_yet_to_come_is_refused_with_a_sentence(api):
+    line = b'{"time": "2198-12-31T23:00:00Z", "tps": 730.96, "qps": 11695.41, "threads": 4}\n'
+    response = send(api, line, "runs.jsonl", **SAID)
+    assert response.status_code == 422
+    assert "2198-12-31 23:00 UTC is in the future" in response.json()["errors"][0]["message"]
+    assert (Upload.objects.get().state, Run.objects.count()) == ("refused", 0)
 
 
 def test_a_malformed_key_of_meta_is_named_with_its_path(api):
@@ -678,6 +688,20 @@ def test_a_raw_file_is_a_download_and_never_a_page(api):
     assert response["Content-Disposition"] == 'attachment; filename="a.html"'
     understood = send(api, **SAID).json()
     assert api.get(f"{URL}{understood['id']}/raw/")["Content-Type"] == "text/plain; charset=utf-8"
+
+
+def test_a_raw_file_that_is_missing_is_told_with_a_sentence(api, stored_files):
+    upload = send(api, **SAID).json()
+    address, place = f"{URL}{upload['id']}/raw/", stored_files / Upload.objects.get().raw.storage_name
+    assert b"".join(api.get(address).streaming_content) == SYSBENCH
+    place.unlink()
+    missing = api.get(address)
+    assert missing.status_code == 404
+    assert missing.json()["errors"] == [{"message": "the file is not in the storage of this machine"}]
+    place.mkdir()
+    away = api.get(address)
+    assert (away.status_code, away["Retry-After"]) == (503, "5")
+    assert away.json()["errors"] == [{"message": "the storage of files does not answer now"}]
 
 
 def test_lists_come_in_pages(api, project, django_assert_num_queries):

@@ -5,6 +5,7 @@ import json
 import re
 import tarfile
 import threading
+from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 
@@ -15,13 +16,14 @@ from rest_framework.test import APIClient
 
 from benchdash.accounts.access import NOBODY
 from benchdash.accounts.models import AuditEntry
+from benchdash.database.locks import alone_with
 from benchdash.results.models import Measurement, Run
-from ingest import archives, tasks
-from ingest.archive_lock import alone_with
+from ingest import archives, storage, tasks
 from ingest.models import ArchiveFile, Companion, Upload
 from ingest.removal import delete_project
 from tests.builders import make_project, make_token
 from tests.ingest.packing import tar_of, zip_of
+from tests.small_disks import fill, mounted
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db
@@ -97,6 +99,45 @@ def test_an_archive_is_answered_at_once_and_its_files_are_imported_by_a_job(api)
         "imported",
         True,
     )
+
+
+def test_archives_are_imported_and_downloaded_out_of_the_storage_too(api, stored_files):
+    for number, pack in enumerate((tar_of, zip_of, lambda files: gzip.compress(tar_of(files)))):
+        packed = pack({f"10.6.{number}/reads.txt": REPORT})
+        archive = sent(api, packed, name="results")
+        assert archive["state"] == "imported"
+        assert (archive["size"], archive["sha256"]) == (len(packed), sha256(packed).hexdigest())
+        download = api.get(archive["raw"])
+        assert download["Content-Length"] == str(len(packed))
+        assert b"".join(download.streaming_content) == packed
+    assert Run.objects.count() == 3
+
+
+def test_an_archive_that_is_missing_waits_and_is_imported_when_it_is_there_again(api, stored_files):
+    answer = send(api, tar_of({"10.6.1/reads.txt": REPORT}))
+    raw = Upload.objects.get(pk=answer.json()["id"]).raw
+    (stored_files / raw.storage_name).rename(stored_files / "away")
+    archive = imported(api, answer.json()["id"])
+    assert archive["state"] == "queued"
+    assert archive["progress"] == {"done": 0, "total": 1}
+    assert (Upload.objects.get().attempts, Upload.objects.get().misses) == (0, 1)
+    (stored_files / "away").rename(stored_files / raw.storage_name)
+    assert imported(api, archive["id"])["state"] == "imported"
+
+
+def test_an_archive_that_finds_no_room_waits_and_is_imported_when_there_is_some(
+    api, stored_files, settings, tmp_path
+):
+    answer = send(api, tar_of({"10.6.1/reads.txt": REPORT}))
+    (tmp_path / "temporary").mkdir()
+    with mounted(tmp_path / "temporary") as settings.FILE_UPLOAD_TEMP_DIR:
+        fill(settings.FILE_UPLOAD_TEMP_DIR, leaving=0)
+        archive = imported(api, answer.json()["id"])
+    assert archive["state"] == "queued"
+    assert "the disk of this installation is full" in Upload.objects.get().errors[0]["message"]
+    assert (Upload.objects.get().attempts, Upload.objects.get().misses) == (0, 1)
+    settings.FILE_UPLOAD_TEMP_DIR = None
+    assert imported(api, archive["id"])["state"] == "imported"
 
 
 @pytest.mark.parametrize("pack", [zip_of, lambda files: gzip.compress(tar_of(files))])
@@ -486,7 +527,7 @@ def test_an_archive_that_is_being_imported_cannot_be_changed(api):
     held, done = threading.Event(), threading.Event()
 
     def work():
-        with alone_with(archive["id"]):
+        with alone_with("archive", archive["id"]):
             held.set()
             done.wait()
         connections.close_all()
@@ -522,7 +563,7 @@ def test_a_file_that_makes_workers_die_is_left_out_and_the_rest_is_imported(api)
 def container_of(number):
     """As far as a worker comes that dies with the first file in its hands."""
     archive = Upload.objects.get(pk=number)
-    with archives._opened(archive) as file, archives._unpacked(file, archive.name) as container:
+    with storage.open_seekable(archive.raw) as file, archives._unpacked(file, archive.name) as container:
         rules = archives.path_rules(archives.metadata_from_json(archive.metadata))
         archives._note_files(archive, archives.Collected(container, rules))
 
@@ -552,7 +593,7 @@ def test_a_worker_that_is_killed_in_the_middle_loses_nothing_and_doubles_nothing
 
 def is_free_again(number):
     """PostgreSQL notices within moments that a worker is gone."""
-    with alone_with(number) as is_alone:
+    with alone_with("archive", number) as is_alone:
         return is_alone
 
 

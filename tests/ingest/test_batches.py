@@ -6,7 +6,7 @@ from django.test.utils import CaptureQueriesContext
 
 from benchdash.accounts.access import NOBODY
 from benchdash.results.models import Measurement, Run
-from ingest.batches import Arrival, accept_many
+from ingest.batches import Arrival, accept_many, accept_one
 from ingest.companions import CompanionFile
 from ingest.errors import FieldsError
 from ingest.metadata import read_metadata
@@ -119,7 +119,7 @@ def test_a_large_file_is_left_to_a_job(project, settings):
 def test_an_upload_that_came_in_meanwhile_counts_once(project, monkeypatch):
     [first] = accept(project, arrival())
     # As if it had been committed between the question and the answer.
-    monkeypatch.setattr("ingest.batches._known", lambda *_: set())
+    monkeypatch.setattr("ingest.batches._known", lambda *_: (set(), {}))
     again, new = accept(project, arrival(), arrival(version="2"))
     assert (again.upload.pk, again.duplicate) == (first.upload.pk, True)
     assert new.upload.state == "imported"
@@ -135,3 +135,62 @@ def test_a_batch_takes_a_constant_number_of_statements(project):
 
     statements(1, start=0)
     assert statements(20, start=1) == statements(2, start=2)
+
+
+# --- the same bytes with other metadata ---------------------------------------------------------------------
+
+
+def twin_warnings(received):
+    return [warning for warning in received.upload.warnings if "is the same file" in warning]
+
+
+def test_the_same_bytes_with_other_metadata_name_the_earlier_upload(project):
+    first = accept_one(project, by=NOBODY, arrival=arrival(tags=["a"]))
+    assert twin_warnings(first) == []
+    again = accept_one(
+        project, by=NOBODY, arrival=arrival(hardware="box-2", notes="x" * 50, repetition=2, tags=["b"])
+    )
+    assert not again.duplicate
+    [warning] = twin_warnings(again)
+    day = f"{first.upload.received_at:%Y-%m-%d}"
+    assert warning == (
+        f"upload {first.upload.pk} of {day} ('t8.txt') is the same file with other metadata: "
+        "hardware was 'box' and is 'box-2', "
+        f"notes was not said and is '{'x' * 40}…', repetition was not said and is '2', "
+        "1 more differ; if it was said wrongly then, change or delete that upload"
+    )
+    # Sent again, neither says more.
+    assert accept_one(project, by=NOBODY, arrival=arrival(tags=["a"])).duplicate
+
+
+def test_the_same_bytes_with_other_files_beside_them_name_the_earlier_upload(project):
+    accept_one(project, by=NOBODY, arrival=arrival())
+    beside = [CompanionFile("companion", "x.txt", RawData(b"x"))]
+    [warning] = twin_warnings(accept_one(project, by=NOBODY, arrival=arrival(companions=beside)))
+    assert "other files lay beside it" in warning
+
+
+@pytest.mark.parametrize("state", ["refused", "deleted"])
+def test_what_counts_for_nothing_is_no_twin(project, state):
+    first = accept_one(project, by=NOBODY, arrival=arrival())
+    Upload.objects.filter(pk=first.upload.pk).update(state=state)
+    assert twin_warnings(accept_one(project, by=NOBODY, arrival=arrival(hardware="box-2"))) == []
+
+
+def test_another_project_has_no_twin_of_it(project):
+    accept_one(make_project(), by=NOBODY, arrival=arrival(hardware="box-2"))
+    assert twin_warnings(accept_one(project, by=NOBODY, arrival=arrival())) == []
+
+
+def test_files_of_a_batch_name_no_twins_whichever_came_first(project):
+    accept_one(project, by=NOBODY, arrival=arrival())
+    for number in (1, 3):
+        received = accept(project, arrival(repetition=number), arrival(repetition=number + 1))
+        assert [twin_warnings(one) for one in received] == [[], []]
+
+
+def test_a_large_file_names_its_twin_too(project, settings):
+    first = accept_one(project, by=NOBODY, arrival=arrival())
+    settings.UPLOAD_IMPORT_AT_ONCE_BYTES = 0
+    [warning] = twin_warnings(accept_one(project, by=NOBODY, arrival=arrival(hardware="box-2")))
+    assert warning.startswith(f"upload {first.upload.pk} of ")

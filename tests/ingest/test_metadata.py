@@ -1,6 +1,7 @@
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -92,6 +93,21 @@ def test_a_time_with_an_offset_is_kept_in_utc_without_a_warning(text, time):
     assert metadata.started_at == time
     assert metadata.started_at.tzinfo == UTC
     assert warnings == []
+
+
+@pytest.mark.parametrize("name", ["started_at", "committed_at"])
+def test_a_time_to_come_is_refused_but_for_what_clocks_differ_by(name):
+    now = timezone.now()
+    later = now + timedelta(minutes=11)
+    assert " is in the future: it is " in error_of(**{name: later.isoformat()})
+    with pytest.raises(FieldsError, match=f"meta.{name}: .* is in the future"):
+        read_metadata({"meta": {name: later.isoformat()}})
+    assert read_metadata({name: (now + timedelta(minutes=9)).isoformat()})
+
+
+def test_a_time_to_come_that_was_stored_before_it_was_refused_is_still_read():
+    later = timezone.now() + timedelta(days=1)
+    assert metadata_from_json({"started_at": later.isoformat()}).started_at == later
 
 
 def test_a_time_without_an_offset_is_utc_and_a_warning_says_so():

@@ -1,4 +1,4 @@
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -6,7 +6,7 @@ from benchdash.results.readings import reading
 from ingest.beside import NOTHING, Beside
 from ingest.configuration import read_content
 from ingest.errors import FieldsError
-from ingest.formats.report import Intervals, ParsedReport, ParsedRun
+from ingest.formats.report import FormatError, Intervals, ParsedReport, ParsedRun
 from ingest.metadata import read_metadata
 from ingest.records import decide
 
@@ -223,6 +223,37 @@ def test_a_time_of_the_file_without_an_offset_is_utc_and_a_warning_says_so():
     result = decided([a_run(started_at=STARTED.replace(tzinfo=None))], **SAID)
     assert result.records[0].started_at == STARTED
     assert result.warnings == ("the times in the file have no offset and are taken as UTC",)
+
+
+def test_a_file_that_says_that_its_run_is_yet_to_come_is_refused():
+    later = RECEIVED + timedelta(minutes=11)
+    with pytest.raises(
+        FormatError, match=r"to come: 2026-11-20 16:11 UTC is in the future: it is 2026-11-20"
+    ):
+        decided([a_run(started_at=later)], **SAID)
+    assert record_of(a_run(started_at=RECEIVED + timedelta(minutes=9)), **SAID)
+
+
+def test_the_sender_corrects_a_start_to_come():
+    later = RECEIVED + timedelta(days=365)
+    assert record_of(a_run(started_at=later), **SAID, started_at=STARTED).started_at == STARTED
+    assert record_of(a_run(started_at=later), **SAID, meta={"started_at": STARTED}).started_at == STARTED
+
+
+def test_a_local_time_without_an_offset_may_be_ahead_by_a_zone():
+    ahead = RECEIVED.replace(tzinfo=None) + timedelta(hours=13)
+    assert record_of(a_run(started_at=ahead), **SAID)
+    with pytest.raises(FormatError, match="is in the future"):
+        decided([a_run(started_at=ahead + timedelta(hours=2))], **SAID)
+
+
+def test_a_start_before_1995_is_a_warning():
+    result = decided([a_run(started_at=datetime(1970, 1, 1, tzinfo=UTC))], **SAID)
+    assert result.warnings == (
+        "the run started on 1970-01-01, before 1995: is the clock of its machine right?",
+    )
+    assert decided([a_run()], **SAID, started_at="1994-12-31T00:00:00Z").warnings
+    assert not decided([a_run()], **SAID, started_at="1995-01-01T00:00:00Z").warnings
 
 
 # --- facts, options, settings -------------------------------------------------------------------------------

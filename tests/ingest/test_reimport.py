@@ -135,6 +135,17 @@ def test_a_file_that_is_no_longer_understood_stays_as_it_was(monkeypatch):
     assert upload.state == Upload.State.IMPORTED
 
 
+def test_a_file_that_cannot_be_read_now_stays_as_it_was(stored_files):
+    upload = send()
+    before = run_summaries(upload)
+    (stored_files / upload.raw.storage_name).unlink()
+    reread = reimport(upload)
+    assert reread.outcome is Outcome.UNAVAILABLE
+    assert reread.errors[0]["message"] == "the file is not in the storage of this machine"
+    assert run_summaries(upload) == before
+    assert command().endswith("1 its file cannot be read now, left as it was\n")
+
+
 def test_a_refused_file_stays_refused_with_its_reason():
     upload = send(b"hello\n")
     assert reimport(upload).outcome == Outcome.STILL_REFUSED

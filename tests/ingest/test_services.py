@@ -11,7 +11,7 @@ from benchdash.celery import app as celery
 from benchdash.results.models import Measurement, Run, TouchedSeries
 from ingest import formats, services, tasks
 from ingest.companions import CompanionFile
-from ingest.errors import FieldsError, UploadBusyError
+from ingest.errors import FieldsError, FileMissingError, UploadBusyError
 from ingest.formats.report import ParsedReport
 from ingest.formats.source import Source
 from ingest.metadata import read_metadata
@@ -192,6 +192,63 @@ def test_a_file_that_makes_every_worker_die_is_given_up(everything_is_large):
     upload.refresh_from_db()
     assert (upload.state, Run.objects.count()) == ("refused", 0)
     assert upload.errors[0]["message"] == "importing it failed 5 times; the file is kept as it is"
+
+
+# --- a file that cannot be read -----------------------------------------------------------------------------
+
+
+def test_a_file_that_is_missing_is_no_failed_attempt_and_is_looked_for_less_and_less(
+    everything_is_large, stored_files
+):
+    upload = accept(make_project()).upload
+    place = stored_files / upload.raw.storage_name
+    place.rename(stored_files / "away")
+    delays = []
+    for number in range(services.MOST_ATTEMPTS + 3):
+        services.import_by_job(upload.pk)
+        upload.refresh_from_db()
+        assert (upload.state, upload.attempts, upload.misses) == ("queued", 0, number + 1)
+        assert upload.errors == [{"line": None, "message": "the file is not in the storage of this machine"}]
+        delays.append(round((upload.retry_at - timezone.now()).total_seconds()))
+    assert delays == [15, 30, 60, 120, 240, 480, 600, 600]
+    assert services.waiting_upload_ids() == []
+    Upload.objects.update(retry_at=timezone.now())
+    assert services.waiting_upload_ids() == [upload.pk]
+    (stored_files / "away").rename(place)
+    tasks.import_waiting()
+    upload.refresh_from_db()
+    assert (upload.state, upload.errors, Run.objects.count()) == ("imported", [], 1)
+
+
+def test_a_companion_that_is_missing_keeps_its_upload_waiting(everything_is_large, stored_files):
+    said = CompanionFile(Companion.Kind.OTHER, "vmstat.txt", RawData(b"procs"))
+    upload = accept(make_project(), companions=[said]).upload
+    (stored_files / upload.companions.get().raw.storage_name).unlink()
+    services.import_by_job(upload.pk)
+    upload.refresh_from_db()
+    assert (upload.state, upload.attempts, upload.misses) == ("queued", 0, 1)
+
+
+def test_an_upload_that_waits_for_its_file_is_tried_at_once_when_it_is_sent_anew(
+    everything_is_large, stored_files
+):
+    upload = accept(make_project()).upload
+    (stored_files / upload.raw.storage_name).unlink()
+    services.import_by_job(upload.pk)
+    upload.refresh_from_db()
+    services.wait_for_job(upload)
+    upload.refresh_from_db()
+    assert (upload.misses, upload.retry_at, upload.errors) == (0, None, [])
+
+
+def test_nothing_is_changed_where_the_file_to_be_read_again_is_missing(stored_files):
+    upload = accept(make_project()).upload
+    (stored_files / upload.raw.storage_name).unlink()
+    with pytest.raises(FileMissingError):
+        services.amend_upload(upload, {"version": "11.4.2"}, by=NOBODY)
+    upload.refresh_from_db()
+    assert (upload.state, upload.metadata["version"]) == ("imported", "10.11.19")
+    assert Run.objects.count() == 1
 
 
 def test_an_upload_whose_job_is_gone_is_no_obstacle_to_the_next(everything_is_large):

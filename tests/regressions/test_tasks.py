@@ -75,6 +75,18 @@ def test_the_nightly_recompute_looks_at_every_product_and_mails_nobody(worker):
     assert list(Incident.objects.values_list("status", "quiet")) == [("confirmed", True)] * 2
 
 
+def test_what_comes_in_at_night_does_not_wait_for_the_work_of_the_night():
+    old, new = make_project(), make_project()
+    record_nights(old, A_FIFTH_SLOWER)
+    TouchedSeries.objects.all().delete()
+    record_nights(new, A_FIFTH_SLOWER)
+    tasks.recompute_product(old.products.get().pk)
+    assert Incident.objects.filter(project=new, quiet=False).count() == 1
+    record_nights(new, [1.0], first=27)
+    tasks.null_run(old.pk)
+    assert not TouchedSeries.objects.exists()
+
+
 def record_a_loss():
     record_nights(make_project(), A_FIFTH_SLOWER)
     connections.close_all()

@@ -5,6 +5,7 @@ from functools import partial
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from benchdash.results.models import (
     Alias,
@@ -191,7 +192,14 @@ def test_old_names_find_what_was_renamed(project):
             configuration="old configuration",
         ),
     )
-    assert recorded.warnings == []
+    day = f"{timezone.now():%Y-%m-%d}"
+    assert recorded.warnings == [
+        f"product 'Maria' is known as 'MariaDB' since {day}",
+        f"hardware 'old hardware' is known as 'box' since {day}",
+        f"configuration 'old configuration' is known as 'default' since {day}",
+        f"workload 'old workload' is known as 'oltp_read_only' since {day}",
+        f"version '10.6.22 debug' is known as '10.6.23' since {day}",
+    ]
     assert runs_of(recorded)[0].version == run.version
     assert Series.objects.count() == 1
 

@@ -2,20 +2,17 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
-from typing import IO, Any
+from typing import Any
 
-from django.conf import settings
-from django.core.exceptions import RequestDataTooBig
 from django.db import transaction
 from django.db.models import Model, Q, QuerySet
 from django.utils.functional import cached_property
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
-from rest_framework.exceptions import NotAuthenticated, ParseError
+from rest_framework.exceptions import NotAuthenticated
 from rest_framework.filters import BaseFilterBackend
 from rest_framework.mixins import ListModelMixin, RetrieveModelMixin
 from rest_framework.negotiation import DefaultContentNegotiation
-from rest_framework.parsers import JSONParser
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -30,7 +27,7 @@ from benchdash.api.pagination import Pages
 from benchdash.api.parameters import Filter, Filters
 from benchdash.database.written import Given, written
 from benchdash.results.corrections import CorrectionError, Effect
-from ingest.throttling import AnonymousThrottle
+from benchdash.throttling import AnonymousThrottle
 
 PROJECT = OpenApiParameter(
     "project", OpenApiTypes.STR, description="the slug of a project; by default that of the token"
@@ -39,21 +36,6 @@ PREVIEW = OpenApiParameter(
     "preview", OpenApiTypes.BOOL, description="say what would change, and change nothing; as in the body"
 )
 FORMAT = OpenApiParameter("format", OpenApiTypes.STR, enum=["json", "csv"], default="json")
-
-
-class BodyParser(JSONParser):
-    """JSON that is neither too large nor too deep to be read."""
-
-    def parse(
-        self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
-    ) -> Any:
-        request: Request = (parser_context or {})["request"]
-        if int(request.META.get("CONTENT_LENGTH") or 0) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
-            raise RequestDataTooBig(f"the body is larger than {settings.DATA_UPLOAD_MAX_MEMORY_SIZE} bytes")
-        try:
-            return super().parse(stream, media_type, parser_context)
-        except RecursionError:
-            raise ParseError("the JSON is nested too deeply") from None
 
 
 class OneRenderer(DefaultContentNegotiation):
@@ -71,7 +53,6 @@ class OneRenderer(DefaultContentNegotiation):
 
 class View(APIView):
     content_negotiation_class = OneRenderer
-    parser_classes = [BodyParser]
     throttle_classes = [AnonymousThrottle]
 
     @cached_property
@@ -81,19 +62,22 @@ class View(APIView):
     @cached_property
     def member_projects(self) -> frozenset[int]:
         """The ids of the projects of which the viewer is a member."""
-        return self.viewer.member_project_ids()
+        return self.viewer.project_ids(Scope.READ)
 
     def project(self, slug: str = "") -> Project:
         """The project of this slug, or of the parameter ``project``, or else the token's.
 
-        Raises NotVisible.
+        Raises NotVisible, or NotAllowed for a token that does not read its own.
         """
-        slug = slug or parameters.text(self.request, "project") or ""
-        if slug:
-            return self.viewer.project(slug)
-        if self.viewer.token:
-            return self.viewer.token.project
-        raise parameters.refuse("project", "this is required")
+        return self.viewer.project(self.slug(slug))
+
+    def slug(self, slug: str = "") -> str:
+        """This slug, or that of the parameter ``project``, or else that of the token's project."""
+        token = self.viewer.token
+        slug = slug or parameters.text(self.request, "project") or (token.project.slug if token else "")
+        if not slug:
+            raise parameters.refuse("project", "this is required")
+        return slug
 
     def require(self, scope: str, project: Project) -> None:
         """Raises NotAllowed, or NotAuthenticated where nobody knows who asks."""
@@ -145,16 +129,18 @@ class RowsView(View, ListModelMixin, RetrieveModelMixin, GenericViewSet[Any]):
     filters: tuple[Filter, ...] = ()
 
     def get_queryset(self) -> QuerySet[Any]:
+        return super().get_queryset().filter(self.visible())
+
+    def visible(self) -> Q:
+        """The rows that exist for the viewer, in the project that is asked for or in all."""
         if slug := parameters.text(self.request, "project"):
-            condition = Q(**{self.project_field: self.project(slug).pk})
-        else:
-            condition = Q(**{f"{self.project_field}__in": self.viewer.projects()})
-        return super().get_queryset().filter(condition)
+            return Q(**{self.project_field: self.project(slug).pk})
+        return Q(**{f"{self.project_field}__in": self.viewer.projects()})
 
     def visible_row(self) -> Any:
         """The row of the address, of ``queryset`` as it is, which reads projects too. Raises NotVisible."""
         choosing = {"project", *(one.name for one in self.filters)}
-        if not choosing.isdisjoint(self.request.query_params):
+        if self.viewer.sending_token or not choosing.isdisjoint(self.request.query_params):
             return self.get_object()
         found = _by_key(type(self), key=self.kwargs["pk"])
         if not found or not self.viewer.sees(found[0].project):
@@ -174,7 +160,8 @@ class CommonListView(RowsView):
 
     def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         slug = parameters.text(request, "project")
-        if not slug or not request.query_params.keys() <= {"project", "limit"}:
+        is_common = request.query_params.keys() <= {"project", "limit"}
+        if not slug or not is_common or self.viewer.sending_token:
             return super().list(request, *args, **kwargs)
         pages = Pages()
         limit = pages.limit(request)

@@ -7,12 +7,16 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from benchdash.accounts.access import NotAllowed
+from benchdash.accounts.models import Project, Token
 from benchdash.api import parameters
 from benchdash.api.errors import problem
 from benchdash.api.serializers import GateSerializer
 from benchdash.api.views.base import PROJECT, View
 from benchdash.api.views.comparison import row_as_json
 from benchdash.regressions.gate import Gate, GateError, GateRow, decide
+from benchdash.results.models import Run
+from ingest.queries import sent_by
 
 
 class GateView(View):
@@ -34,9 +38,14 @@ class GateView(View):
         responses=GateSerializer,
     )
     def get(self, request: Request) -> Response:
-        """For continuous integration: ask again while the analysis is pending."""
-        project = self.project()
+        """For continuous integration: ask again while the analysis is pending.
+
+        A token with the scope `upload` alone asks about commits that it sent runs of.
+        """
+        project = self.viewer.project_as_sender(self.slug())
         commit = parameters.commit("commit", parameters.required_text(request, "commit"))
+        if token := self.viewer.sending_token:
+            _require_to_have_sent(token, project, commit)
         try:
             gate = decide(
                 project,
@@ -49,6 +58,16 @@ class GateView(View):
             meant = {"field": error.field, "message": error.message, "candidates": list(error.candidates)}
             return problem(400, [meant])
         return Response(_json(gate))
+
+
+def _require_to_have_sent(token: Token, project: Project, commit: str) -> None:
+    """Raises NotAllowed."""
+    sent = Run.objects.filter(project=project, upload_id__in=sent_by(token).values("pk"))
+    if not sent.filter(version__commit__startswith=commit).exists():
+        raise NotAllowed(
+            f"this token sent no runs of the commit {commit}; others need the scope 'read' in the project"
+            f" '{project.slug}'"
+        )
 
 
 def _json(gate: Gate) -> dict[str, Any]:

@@ -1,9 +1,9 @@
-"""What only members of a project may see: who is mailed about what, and who changed what."""
+"""Who is mailed about what, and who changed what: for those who triage, and of mails for oneself."""
 
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import status
@@ -23,41 +23,38 @@ from benchdash.results.models import Hardware, Product
 _Named = TypeVar("_Named", Product, Hardware)
 
 
-class MembersView(RowsView):
-    """Rows of the projects of which the viewer is a member."""
-
-    def get_queryset(self) -> QuerySet[Any]:
-        return super().get_queryset().filter(project__in=self.member_projects)
-
-    def list(self, request: Request) -> Response:
-        self.require_somebody()
-        if slug := parameters.text(request, "project"):
-            self.require_member(self.viewer.project(slug))
-        return super().list(request)
-
-    def require_member(self, project: Project) -> None:
-        """Raises NotAllowed."""
-        if not self.viewer.is_member(project):
-            raise NotAllowed(f"this is for members of the project '{project.slug}'")
-
-
 @extend_schema_view(
     list=extend_schema(
-        summary="Read the audit log", description="For members: who changed what and why, latest first."
+        summary="Read the audit log",
+        description="Who changed what and why, latest first. Needs the scope `triage`.",
     )
 )
-class AuditViews(MembersView):
+class AuditViews(RowsView):
     queryset = AuditEntry.objects.select_related("project", "user", "token")
     serializer_class = AuditSerializer
     order = ("-at", "-pk")
     filters = (Filter("action", "action", "what was done: `version renamed`, `run excluded`, ..."),)
 
+    def visible(self) -> Q:
+        return super().visible() & Q(project__in=self.viewer.project_ids(Scope.TRIAGE))
+
+    def list(self, request: Request) -> Response:
+        self.require_somebody()
+        if slug := parameters.text(request, "project"):
+            self.viewer.require(Scope.TRIAGE, self.viewer.project(slug))
+        return super().list(request)
+
 
 @extend_schema_view(
-    list=extend_schema(summary="List subscriptions", description="For members: who is mailed about what."),
-    retrieve=extend_schema(summary="Read a subscription", description="For members."),
+    list=extend_schema(
+        summary="List subscriptions",
+        description="Who is mailed about what. Needs the scope `triage`, except for one's own.",
+    ),
+    retrieve=extend_schema(
+        summary="Read a subscription", description="Needs the scope `triage`, except for one's own."
+    ),
 )
-class SubscriptionViews(MembersView):
+class SubscriptionViews(RowsView):
     queryset = Subscription.objects.select_related("project", "product", "hardware")
     serializer_class = SubscriptionSerializer
     filters = (
@@ -66,6 +63,16 @@ class SubscriptionViews(MembersView):
         NamedFilter("hardware", "hardware", "the name of a machine, or an old one", model=Hardware),
         Filter("branch", "branch", "a branch; empty: subscriptions to all", empty_counts=True),
     )
+
+    def visible(self) -> Q:
+        own = Q(project__in=self.member_projects, address=self.viewer.address)
+        return super().visible() & (own | Q(project__in=self.viewer.project_ids(Scope.TRIAGE)))
+
+    def list(self, request: Request) -> Response:
+        self.require_somebody()
+        if slug := parameters.text(request, "project"):
+            self._require_member(self.viewer.project(slug))
+        return super().list(request)
 
     @extend_schema(
         summary="Subscribe an address",
@@ -76,11 +83,15 @@ class SubscriptionViews(MembersView):
         },
     )
     def create(self, request: Request) -> Response:  # noqa: ARG002 - DRF calls it so
-        """The same again is the same subscription, and 200. Readers may subscribe themselves."""
+        """The same again is the same subscription, and 200.
+
+        Needs the scope `triage`, except for one's own address. Any other address is sent a link, by which it
+        confirms before its first alert; `confirmed_at` is null until then.
+        """
         self.require_somebody()
         sent = self.sent(SubscriptionRequest)
         project = self.project(sent.get("project", ""))
-        self._require_to_subscribe(project, sent["address"])
+        self._require_to_change(project, sent["address"])
         with transaction.atomic():
             subscription, is_new = subscribe(
                 project,
@@ -109,28 +120,27 @@ class SubscriptionViews(MembersView):
         self.require_somebody()
         address = parameters.required_text(request, "address")
         project = self.project()
-        self._require_to_end(project, address)
+        self._require_to_change(project, address)
         with transaction.atomic():
             for subscription in self.get_queryset().filter(project=project, address__iexact=address):
                 self._end(subscription)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     def _end(self, subscription: Subscription) -> None:
-        self._require_to_end(subscription.project, subscription.address)
+        self._require_to_change(subscription.project, subscription.address)
         unsubscribe(subscription, by=self.viewer)
 
-    def _require_to_subscribe(self, project: Project, address: str) -> None:
-        # What uploads results may say who is to hear of them.
-        if not self.viewer.may(Scope.UPLOAD, project):
-            self._require_to_end(project, address)
-
-    def _require_to_end(self, project: Project, address: str) -> None:
-        self.require_member(project)
-        if not self._is_own(address):
+    def _require_to_change(self, project: Project, address: str) -> None:
+        self._require_member(project)
+        if address.strip().lower() != self.viewer.address:
             self.viewer.require(Scope.TRIAGE, project)
 
-    def _is_own(self, address: str) -> bool:
-        return self.viewer.user is not None and self.viewer.user.email == address.strip().lower()
+    def _require_member(self, project: Project) -> None:
+        """Raises NotAllowed. Of members, those who only read have subscriptions of their own."""
+        if self.viewer.token:
+            self.viewer.require(Scope.TRIAGE, project)
+        elif not self.viewer.is_member(project):
+            raise NotAllowed(f"this is for members of the project '{project.slug}'")
 
 
 def _named(model: type[_Named], project: Project, name: str | None) -> _Named | None:

@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http.response import HttpResponseBase
 from django.utils.text import slugify
 from drf_spectacular.types import OpenApiTypes
@@ -34,6 +34,7 @@ from benchdash.api.tables import csv_answer
 from benchdash.api.views.base import FORMAT, PREVIEW, CorrectableView
 from benchdash.results import corrections
 from benchdash.results.models import Configuration, Hardware, IntervalSamples, Product, Run, Workload
+from ingest.queries import sent_by
 
 _TABLES = {
     "type": "object",
@@ -83,6 +84,16 @@ class RunViews(CorrectableView):
     def get_queryset(self) -> QuerySet[Any]:
         runs = super().get_queryset()
         return runs if self.action == "list" else runs.select_related("environment", "content")
+
+    def visible(self) -> Q:
+        """A token that does not read its private project sees the runs of what it sent there."""
+        token = self.viewer.sending_token
+        if token is None:
+            return super().visible()
+        slug, sent = parameters.text(self.request, "project"), Q(upload_id__in=sent_by(token).values("pk"))
+        if slug == token.project.slug:
+            return sent
+        return super().visible() if slug else super().visible() | sent
 
     def get_serializer_class(self) -> type[ModelSerializer[Run]]:
         return RunSerializer if self.action == "list" else RunDetailSerializer

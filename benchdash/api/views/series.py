@@ -8,7 +8,6 @@ from django.http import HttpResponse
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import conditional_page
-from django.views.decorators.vary import vary_on_headers
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework.decorators import action
@@ -76,7 +75,6 @@ class SeriesViews(RowsView):
         filters=False,
     )
     @action(detail=True)
-    @method_decorator(vary_on_headers("Authorization", "Cookie"))
     @method_decorator(cache_control(private=True, no_cache=True))
     @method_decorator(conditional_page)
     def points(self, request: Request, pk: int) -> HttpResponse:

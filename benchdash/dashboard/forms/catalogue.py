@@ -28,6 +28,21 @@ class MergeForm(CorrectionForm):
         self.fields["into"].queryset = others  # type: ignore[attr-defined]
 
 
+class UnmergeForm(CorrectionForm):
+    """``later`` is the number of runs that came in since under the name that went."""
+
+    with_later = forms.BooleanField(required=False)
+    field_order = ("with_later", "reason")
+
+    def __init__(self, name: str, later: int, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not later:
+            del self.fields["with_later"]
+            return
+        many = f"{later:,} run{'' if later == 1 else 's'}"
+        self.fields["with_later"].label = f"Take the {many} along that came in since as {name}"
+
+
 class BuildForm(CorrectionForm):
     """What is known of a build beside its version; an empty field forgets it."""
 

@@ -15,7 +15,7 @@ _PROJECT_FIELDS: Final = ("name", "visibility", "notice", "raw_files_are_public"
 
 
 class SubscriptionForm(forms.Form):
-    """Readers subscribe themselves; who triages may subscribe any address."""
+    """Readers subscribe themselves; who triages may subscribe any address, which is asked by mail."""
 
     address = forms.EmailField(max_length=254, label="Address")
     product = forms.ModelChoiceField(Product.objects.none(), required=False, empty_label="every product")
@@ -24,8 +24,7 @@ class SubscriptionForm(forms.Form):
 
     def __init__(self, page: ProjectPage, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        own = page.viewer.user.email if page.viewer.user else ""
-        self.fields["address"].initial = own
+        self.fields["address"].initial = page.viewer.address
         if not page.may(Scope.TRIAGE):
             self.fields["address"].disabled = True
         self.fields["product"].queryset = Product.objects.filter(project=page.project).order_by("name")  # type: ignore[attr-defined]
@@ -41,10 +40,16 @@ class TokenForm(forms.Form):
     )
     scopes = forms.MultipleChoiceField(
         choices=[
-            (Scope.UPLOAD, "upload results, and follow what becomes of them"),
-            (Scope.READ, "read a private project"),
-            (Scope.TRIAGE, "triage, correct and subscribe"),
-            (Scope.ADMIN, "administer the project"),
+            (
+                Scope.UPLOAD,
+                "upload: send results, and see what it sent, their runs and the gate of their commits",
+            ),
+            (
+                Scope.READ,
+                "read: see everything else of a private project, but not who did what and who is mailed",
+            ),
+            (Scope.TRIAGE, "triage: judge, correct, subscribe, and see who did what; it reads as well"),
+            (Scope.ADMIN, "admin: administer the project; it reads and triages as well"),
         ],
         initial=[Scope.UPLOAD],
         widget=forms.CheckboxSelectMultiple,

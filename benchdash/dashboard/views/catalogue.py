@@ -22,16 +22,19 @@ from benchdash.dashboard.catalogue import ConfigurationRow
 from benchdash.dashboard.catalogue_rows import version_table, workload_table
 from benchdash.dashboard.csv_files import csv_file
 from benchdash.dashboard.filters import Filter
-from benchdash.dashboard.forms.catalogue import BuildForm, MergeForm, RenameForm, name_of
+from benchdash.dashboard.forms.catalogue import BuildForm, MergeForm, RenameForm, UnmergeForm, name_of
 from benchdash.dashboard.shell import ProjectPage, project_page
 from benchdash.regressions.queries import Difference, differing
 from benchdash.results import corrections
 from benchdash.results.corrections import CorrectionError, Effect, Thing
+from benchdash.results.merges import later_runs
 from benchdash.results.models import (
     Configuration,
     ConfigurationContent,
     Hardware,
+    Merge,
     Product,
+    Run,
     ServerVersion,
     Workload,
 )
@@ -245,10 +248,15 @@ _KINDS: Final = {
     "workloads": Kind(Workload, "workload", "workloads"),
 }
 
+_MAX_SHOWN_RUNS: Final = 10
+
 
 @dataclass(frozen=True)
 class Correction:
-    """One thing that can be done on the page: its form, and what it does once the form is filled in."""
+    """One thing that can be done on the page: its form, and what it does once the form is filled in.
+
+    ``runs`` are some that it concerns.
+    """
 
     name: str
     title: str
@@ -256,6 +264,8 @@ class Correction:
     form: forms.Form
     apply: Callable[[forms.Form], Effect]
     field: str
+    about: str = ""
+    runs: Sequence[Run] = ()
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -344,7 +354,30 @@ def _corrections(request: HttpRequest, page: ProjectPage, thing: Any) -> list[Co
     ]
     if isinstance(thing, ServerVersion):
         possible.append(_build_correction(page, thing, sent("build")))
-    return possible
+    merged = thing.merges.filter(parent=None).order_by("-pk")
+    return [*possible, *(_unmerge_correction(page, one, sent(f"unmerge-{one.pk}")) for one in merged)]
+
+
+def _unmerge_correction(page: ProjectPage, merge: Merge, sent: Any) -> Correction:
+    later = later_runs(merge)
+    form = UnmergeForm(merge.name, later.count(), sent, prefix=f"unmerge-{merge.pk}")
+
+    def take_apart(_: forms.Form) -> Effect:
+        said = form.cleaned_data
+        return corrections.unmerge(
+            merge, by=page.viewer, reason=said["reason"], with_later=said.get("with_later", False)
+        )
+
+    return Correction(
+        name=f"unmerge-{merge.pk}",
+        title=f"Take {merge.name} out again",
+        verb="Take it out",
+        form=form,
+        apply=take_apart,
+        field="reason",
+        about=f"Merged into this on {merge.at:%Y-%m-%d}. Its runs and old names go back to it.",
+        runs=list(later.select_related("workload", "version")[:_MAX_SHOWN_RUNS]),
+    )
 
 
 def _build_correction(page: ProjectPage, version: ServerVersion, sent: Any) -> Correction:

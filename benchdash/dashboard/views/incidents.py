@@ -16,6 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 from benchdash.accounts.access import NotVisible
 from benchdash.accounts.models import AuditEntry, Project, Scope
 from benchdash.dashboard import filters
+from benchdash.dashboard.alerts_shown import alerts_shown_to
 from benchdash.dashboard.charts.common import Figure
 from benchdash.dashboard.charts.incident import around, change_figure, shared_range
 from benchdash.dashboard.commands import upload_command
@@ -243,7 +244,7 @@ def _show(
     if page.is_member:
         context |= {
             "comments": shown.comments.all(),
-            "alerts": shown.alerts.order_by("address"),
+            "alerts": alerts_shown_to(page).filter(incident=shown).order_by("address"),
             "entries": _audit_entries(shown),
         }
     # What was sent and cannot be taken is said with the form.

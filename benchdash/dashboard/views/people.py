@@ -3,6 +3,7 @@
 from copy import copy
 from typing import Final
 
+from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.core.paginator import Paginator
@@ -27,8 +28,15 @@ from benchdash.accounts.services import (
 )
 from benchdash.alerts.mail_files import kept_mails, mails_are_files
 from benchdash.alerts.models import Alert, Subscription
-from benchdash.alerts.services import retry, subscribe, unsubscribe
+from benchdash.alerts.services import (
+    ask_to_confirm,
+    confirm,
+    retry,
+    subscribe,
+    unsubscribe,
+)
 from benchdash.dashboard import alert_rows, filters
+from benchdash.dashboard.alerts_shown import alerts_shown_to
 from benchdash.dashboard.commands import upload_command
 from benchdash.dashboard.forms.people import (
     DeleteProjectForm,
@@ -40,7 +48,7 @@ from benchdash.dashboard.forms.people import (
 )
 from benchdash.dashboard.shell import ProjectPage, project_page
 from benchdash.regressions.models import Incident
-from ingest.removal import delete_project
+from ingest.removal import begin_removal
 
 _PAGE: Final = 50
 _MOST_MAILS: Final = 20
@@ -62,26 +70,59 @@ def subscriptions(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     form = SubscriptionForm(page, request.POST or None)
     if request.method == "POST" and form.is_valid():
         wanted = form.cleaned_data
-        subscription, is_new = subscribe(
-            page.project,
-            wanted["address"],
-            product=wanted["product"],
-            branch=wanted["branch"],
-            hardware=wanted["hardware"],
-            by=page.viewer,
-        )
-        said = "is subscribed" if is_new else "was subscribed to this already"
-        messages.success(request, f"{subscription.address} {said}.")
-        return redirect("dashboard:subscriptions", page.project.slug)
+        try:
+            subscription, is_new = subscribe(
+                page.project,
+                wanted["address"],
+                product=wanted["product"],
+                branch=wanted["branch"],
+                hardware=wanted["hardware"],
+                by=page.viewer,
+            )
+        except ValidationError as error:
+            form.add_error(None, error)
+        else:
+            messages.success(request, _said_of(subscription, is_new=is_new))
+            return redirect("dashboard:subscriptions", page.project.slug)
     found = Subscription.objects.filter(project=page.project).select_related("product", "hardware", "user")
+    if not page.may(Scope.TRIAGE):
+        found = found.filter(address=page.viewer.address)
     context = {
         "form": form,
         "subscriptions": found.order_by("address", "created_at"),
-        "may_end_all": page.may(Scope.TRIAGE),
+        "may_change_all": page.may(Scope.TRIAGE),
+        "confirm_within_days": Subscription.CONFIRM_WITHIN.days,
+        "mails_are_files": mails_are_files(),
         "command": f".venv/bin/python manage.py subscribe --project {page.project.slug} you@example.org",
     }
     status = 422 if form.is_bound else 200
     return page.render(request, "dashboard/subscriptions.html", context, status=status)
+
+
+def _said_of(subscription: Subscription, *, is_new: bool) -> str:
+    address = subscription.address
+    if not is_new:
+        return f"{address} was subscribed to this already."
+    if subscription.confirmed_at:
+        return f"{address} is subscribed."
+    return f"{address} gets a mail with a link. It is told of regressions once it has confirmed."
+
+
+@require_POST
+@project_page
+def subscription_ask_again(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
+    """Send the link that confirms once more."""
+    page.require(Scope.TRIAGE)
+    found = Subscription.objects.filter(project=page.project, pk=pk, confirmed_at=None).first()
+    if found is None:
+        raise NotVisible(f"no subscription {pk} waits for confirmation")
+    try:
+        ask_to_confirm(found)
+    except ValidationError as error:
+        messages.error(request, f"Nothing was sent: {' '.join(error.messages)}.")
+    else:
+        messages.success(request, f"{found.address} gets another mail with the link.")
+    return redirect("dashboard:subscriptions", page.project.slug)
 
 
 @require_POST
@@ -91,8 +132,7 @@ def subscription_end(request: HttpRequest, page: ProjectPage, pk: int) -> HttpRe
     found = Subscription.objects.filter(project=page.project, pk=pk).first()
     if found is None:
         raise NotVisible(f"there is no subscription {pk}")
-    user = page.viewer.user
-    if not (user and found.address == user.email):
+    if found.address != page.viewer.address:
         page.require(Scope.TRIAGE)
     unsubscribe(found, by=page.viewer)
     messages.success(request, f"The subscription of {found.address} has ended.")
@@ -121,6 +161,17 @@ def _unsubscribe_page(request: HttpRequest, key: str) -> HttpResponse:
     return render(request, "dashboard/unsubscribe.html", {"subscription": found, "is_ended": is_ended})
 
 
+@require_http_methods(["GET", "HEAD", "POST"])
+def confirm_subscription(request: HttpRequest, key: str) -> HttpResponse:
+    """The link of a mail to an address that somebody else subscribed. Following it changes nothing."""
+    found = Subscription.objects.filter(key=key).select_related("project", "product", "hardware").first()
+    if found is None:
+        raise Http404("no subscription has this key")
+    if request.method == "POST":
+        confirm(found, by=viewer_of(request))
+    return render(request, "dashboard/confirm_subscription.html", {"subscription": found})
+
+
 # --- alerts -----------------------------------------------------------------------------------------------
 
 _ALERT_STATES: Final = {
@@ -136,9 +187,7 @@ def alerts(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     _require_member(page)
     labels = [(name, label) for name, (label, _) in _ALERT_STATES.items()]
     chip = filters.one_of("state", "State", labels, request.GET.get("state"))
-    found = Alert.objects.filter(project=page.project).select_related(
-        "incident__product", "incident__until", "incident__since"
-    )
+    found = alerts_shown_to(page).select_related("incident__product", "incident__until", "incident__since")
     for choice in chip.chosen:
         found = found.filter(_ALERT_STATES[choice.value][1])
     found = found.order_by(F("sent_at").desc(nulls_first=True), "-owed_at", "-pk")
@@ -149,6 +198,8 @@ def alerts(request: HttpRequest, page: ProjectPage) -> HttpResponse:
         "pages": pages,
         "rows": alert_rows.table_rows(page.project, pages, get_token(request) if may_retry else None),
         "mails_are_files": mails_are_files(),
+        "mail_is_held": settings.HOLD_MAIL,
+        "held_for_days": settings.HISTORICAL_AFTER.days,
         "may_retry": may_retry,
     }
     # Each mail holds the link that ends its subscription.
@@ -284,10 +335,8 @@ def project_delete(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     form = DeleteProjectForm(page.project, request.POST)
     if not form.is_valid():
         return _settings_page(request, page, delete_form=form)
-    name = page.project.name
-    delete_project(page.project, by=page.viewer)
-    messages.success(request, f"The project {name} is deleted.")
-    return redirect("dashboard:home")
+    begin_removal(page.project, by=page.viewer)
+    return redirect("dashboard:removals")
 
 
 def _member(page: ProjectPage, pk: int) -> Membership:
@@ -334,7 +383,7 @@ def _settings_page(
 @require_safe
 @project_page
 def audit(request: HttpRequest, page: ProjectPage) -> HttpResponse:
-    _require_member(page)
+    page.require(Scope.TRIAGE)
     entries = AuditEntry.objects.filter(project=page.project)
     actions = entries.order_by("action").values_list("action", flat=True).distinct()
     people = (
@@ -375,6 +424,11 @@ def _details(entry: AuditEntry) -> list[tuple[str, str]]:
 urlpatterns = [
     path("subscriptions/", subscriptions, name="subscriptions"),
     path("subscriptions/<int:pk>/end/", subscription_end, name="subscription_end"),
+    path(
+        "subscriptions/<int:pk>/ask-again/",
+        subscription_ask_again,
+        name="subscription_ask_again",
+    ),
     path("alerts/", alerts, name="alerts"),
     path("alerts/<int:pk>/retry/", alert_retry, name="alert_retry"),
     path("tokens/", tokens, name="tokens"),
@@ -387,4 +441,7 @@ urlpatterns = [
     path("audit/", audit, name="audit"),
 ]
 # These belong to no project's pages: who follows them need not be anybody.
-public_urlpatterns = [path("unsubscribe/<slug:key>/", unsubscribe_by_mail, name="unsubscribe")]
+public_urlpatterns = [
+    path("confirm/<slug:key>/", confirm_subscription, name="confirm_subscription"),
+    path("unsubscribe/<slug:key>/", unsubscribe_by_mail, name="unsubscribe"),
+]

@@ -1,30 +1,25 @@
 """The pages that belong to no project: the list of projects, signing in and out."""
 
-import hashlib
-import logging
 import shlex
 import sys
 from typing import Any
 
 from django.conf import settings
+from django.contrib import admin
+from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.contrib.auth.forms import AuthenticationForm
-from django.contrib.auth.views import LoginView, LogoutView
-from django.core.cache import cache
+from django.contrib.auth.views import LoginView, LogoutView, redirect_to_login
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import path
+from django.urls import path, reverse
 from django.views.decorators.http import require_safe
-from redis.exceptions import RedisError
-from rest_framework.request import Request
-from rest_framework.throttling import BaseThrottle
 
 from benchdash.accounts.access import viewer_of
+from benchdash.accounts.access_log import log_failed_sign_in, log_sign_in, log_throttled_sign_in
 from benchdash.dashboard.queries import project_cards
-
-logger = logging.getLogger(__name__)
-
-_TRIES = 10
-_TRIES_WITHIN_S = 60
+from benchdash.throttling import MinuteThrottle, place_of
+from ingest.removal import removals_for
 
 
 @require_safe
@@ -33,8 +28,13 @@ def home(request: HttpRequest) -> HttpResponse:
     command = (
         f"cd {shlex.quote(str(settings.BASE_DIR))} && {shlex.quote(sys.executable)} manage.py create_project"
     )
-    cards = project_cards(viewer_of(request))
-    return render(request, "dashboard/home.html", {"cards": cards, "create_project": command})
+    viewer = viewer_of(request)
+    context = {
+        "cards": project_cards(viewer),
+        "being_deleted": removals_for(viewer).filter(finished_at=None),
+        "create_project": command,
+    }
+    return render(request, "dashboard/home.html", context)
 
 
 class SignInForm(AuthenticationForm):
@@ -47,8 +47,26 @@ class SignInForm(AuthenticationForm):
         return str(self.cleaned_data["username"]).lower()
 
 
+class TriesFromPlace(MinuteThrottle):
+    """Tries to sign in from one place."""
+
+    scope = "sign_in_of_place"
+
+
+class TriesOfAccountFromPlace(MinuteThrottle):
+    """Tries to sign in with one e-mail address from one place."""
+
+    scope = "sign_in"
+
+
+class TriesOfAccount(MinuteThrottle):
+    """Tries to sign in with one e-mail address, from all places together."""
+
+    scope = "sign_in_of_account"
+
+
 class SignIn(LoginView):
-    """Ten tries a minute for one e-mail address from one place."""
+    """A try over a limit is refused before the password is looked at."""
 
     authentication_form = SignInForm
 
@@ -56,28 +74,39 @@ class SignIn(LoginView):
     redirect_authenticated_user = True
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if _tries(request) > _TRIES:
-            # A bound form would try the password while it is drawn.
-            context = self.get_context_data(form=SignInForm(request), too_many=True)
-            answer = self.render_to_response(context, status=429)
-            answer["Retry-After"] = str(_TRIES_WITHIN_S)
-            return answer
-        return super().post(request, *args, **kwargs)
+        account = request.POST.get("username", "").strip().lower()
+        if _may_try(place_of(request), account):
+            return super().post(request, *args, **kwargs)
+        log_throttled_sign_in(request, account)
+        # A bound form would try the password while it is drawn.
+        context = self.get_context_data(form=SignInForm(request), too_many=True)
+        return self.render_to_response(context, status=429, headers={"Retry-After": "60"})
+
+    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
+        log_sign_in(self.request, form.get_user())
+        return super().form_valid(form)
+
+    def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
+        log_failed_sign_in(self.request, self.request.POST.get("username", ""))
+        return super().form_invalid(form)
 
 
-def _tries(request: HttpRequest) -> int:
-    """How often this address was tried from this place in the last minute, this time included."""
-    # As the API tells them apart: behind a proxy by what it says, else by the address alone.
-    place = BaseThrottle().get_ident(Request(request))
-    who = f"{request.POST.get('username', '').strip().lower()} {place}"
-    key = f"sign-in:{hashlib.sha256(who.encode()).hexdigest()}"
-    try:
-        cache.add(key, 0, timeout=_TRIES_WITHIN_S)
-        return cache.incr(key)
-    except (RedisError, ValueError) as error:
-        # Without its counter, or when the minute ended just now, people must still be able to sign in.
-        logger.warning("sign-in tries are not counted: %s", error)
-        return 1
+def _may_try(place: str, account: str) -> bool:
+    # A try that one limit refuses does not count for the next: one place alone never uses up an account's.
+    return (
+        TriesFromPlace().allows(place)
+        and TriesOfAccountFromPlace().allows(f"{account} {place}")
+        and TriesOfAccount().allows(account)
+    )
+
+
+def sign_in_for_admin(request: HttpRequest) -> HttpResponse:
+    """Lead from the admin's sign-in page to ours, which limits tries."""
+    wanted = request.GET.get(REDIRECT_FIELD_NAME) or reverse("admin:index")
+    if request.user.is_authenticated and not admin.site.has_permission(request):
+        # The sign-in page would lead straight back.
+        raise PermissionDenied("the admin pages are for staff")
+    return redirect_to_login(wanted)
 
 
 urlpatterns = [

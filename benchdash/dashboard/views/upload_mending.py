@@ -18,7 +18,7 @@ from benchdash.dashboard.received import find_upload, is_small
 from benchdash.dashboard.rereading import changed_rows, done_in_words, planned_in_words
 from benchdash.dashboard.shell import ProjectPage, project_page, sent_reason
 from ingest import archives, services
-from ingest.errors import FieldError, FieldsError, FileRefusedError, UploadBusyError
+from ingest.errors import FieldError, FieldsError, FileRefusedError, FileUnavailableError, UploadBusyError
 from ingest.models import Upload
 from ingest.reimport import Outcome, readable_uploads, reimport
 
@@ -50,7 +50,7 @@ def upload_change(request: HttpRequest, page: ProjectPage, pk: int) -> HttpRespo
         form.show_errors(error.errors)
     except FileRefusedError as error:
         found = {"troubles": received.troubles_of(shown, error.errors)}
-    except UploadBusyError as error:
+    except (UploadBusyError, FileUnavailableError) as error:
         form.show_errors([FieldError("", str(error))])
     return _change_page(request, page, shown, form, found)
 
@@ -156,6 +156,7 @@ _LEVELS: Final = {
     Outcome.STILL_REFUSED: messages.WARNING,
     Outcome.LEFT: messages.WARNING,
     Outcome.BUSY: messages.ERROR,
+    Outcome.UNAVAILABLE: messages.ERROR,
 }
 
 

@@ -35,6 +35,7 @@ from benchdash.dashboard.shell import ProjectPage, project_page
 from benchdash.dashboard.upload_rows import table_rows
 from benchdash.dashboard.uploading import Outcome
 from ingest.api import raw_response
+from ingest.errors import FileMissingError, FileUnavailableError
 from ingest.fields import ALL_FIELDS, JSON_FIELDS
 from ingest.formats import FORMATS
 from ingest.models import Upload
@@ -201,7 +202,7 @@ def _about(page: ProjectPage, shown: Upload) -> dict[str, Any]:
         "is_readable": readable_uploads(page.project).filter(pk=shown.pk).exists(),
         "companions": shown.companions.select_related("raw").defer("raw__content").order_by("pk"),
     }
-    if sees_raw:
+    if sees_raw and shown.state in Upload.FINISHED:
         context["troubles"] = received.troubles_of(shown, shown.errors)
     if page.is_member:
         context["told"] = received.told_of(shown)
@@ -211,18 +212,23 @@ def _about(page: ProjectPage, shown: Upload) -> dict[str, Any]:
 @require_safe
 @project_page
 def upload_raw(
-    _request: HttpRequest, page: ProjectPage, pk: int, companion: int | None = None
+    request: HttpRequest, page: ProjectPage, pk: int, companion: int | None = None
 ) -> HttpResponseBase:
     """The bytes as they were received, of an upload or of a file beside it."""
     shown = find_upload(page.viewer, page.project, pk)
     if not may_see_raw(page.viewer, shown):
         page.require(Scope.READ)
-    if companion is None:
-        return raw_response(shown.raw, shown.name, is_text=shown.is_text)
-    beside = shown.companions.select_related("raw").filter(pk=companion).first()
-    if beside is None:
-        raise NotVisible("there is no such file beside this upload")
-    return raw_response(beside.raw, beside.name, is_text=False)
+    try:
+        if companion is None:
+            return raw_response(shown.raw, shown.name, is_text=shown.is_text)
+        beside = shown.companions.select_related("raw").filter(pk=companion).first()
+        if beside is None:
+            raise NotVisible("there is no such file beside this upload")
+        return raw_response(beside.raw, beside.name, is_text=False)
+    except FileUnavailableError as error:
+        status = 404 if isinstance(error, FileMissingError) else 503
+        context = {"upload": shown, "reason": str(error)}
+        return page.render(request, "dashboard/upload_unavailable.html", context, status=status)
 
 
 # --- an archive ---------------------------------------------------------------------------------------------

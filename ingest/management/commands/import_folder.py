@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from benchdash.accounts.access import NOBODY
+from benchdash.accounts.access import NOBODY, BeingDeleted
 from benchdash.accounts.models import Project
 from benchdash.results.services import refresh_statistics
 from ingest.archives import archive_limits
@@ -76,7 +76,7 @@ class Command(BaseCommand):
                     )
                 run = self._try if options["dry_run"] else self._import
                 counts = run(project, collected)
-        except (PatternError, ContainerError, OSError) as error:
+        except (BeingDeleted, PatternError, ContainerError, OSError) as error:
             raise CommandError(str(error)) from None
         for warning in container.warnings:
             self.stderr.write(warning)

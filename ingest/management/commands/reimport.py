@@ -10,7 +10,7 @@ from ingest.reimport import ChangedReading, Outcome, Reread, readable_uploads, r
 
 _SHOWN_READINGS = 10
 _EVERY = 50
-_TOLD_OF = frozenset({Outcome.CHANGED, Outcome.UNDERSTOOD, Outcome.LEFT, Outcome.BUSY})
+_TOLD_OF = frozenset(Outcome) - {Outcome.SAME, Outcome.STILL_REFUSED}
 
 
 class Command(BaseCommand):

@@ -11,7 +11,7 @@ from ingest.records import decide
 from tests.ingest.formats.soundness import check_read
 
 SAID = Metadata(product="MariaDB", version="10.11.19", hardware="bench-01", workload="oltp_read_only")
-RECEIVED = datetime(2026, 11, 20, tzinfo=UTC)
+RECEIVED = datetime(2027, 1, 1, tzinfo=UTC)
 
 
 def check_imported(name, data):

@@ -14,7 +14,13 @@ class Command(BaseCommand):
         parser.add_argument("name", help="by which people know what uses it")
         parser.add_argument("--project", required=True, metavar="SLUG")
         parser.add_argument(
-            "--scope", required=True, action="append", choices=Scope.values, help="may be given several times"
+            "--scope",
+            required=True,
+            action="append",
+            choices=Scope.values,
+            help="may be given several times. upload: send, and see what it sent; read: see all else of a"
+            " private project; triage: judge, correct and subscribe, and read; admin: administer, triage and"
+            " read",
         )
 
     def handle(self, *_: Any, name: str, project: str, scope: list[str], **__: Any) -> None:

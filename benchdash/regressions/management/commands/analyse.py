@@ -22,7 +22,7 @@ class Command(BaseCommand):
             return
         last = Progress(0, 0, 0)
         told = -1
-        for last in recompute(project=self._project(options["project"])):
+        for last in recompute(project=self._project(options["project"]), set_aside_too=True):
             if last.per_cent != told:
                 told = last.per_cent
                 self.stdout.write(f"{last.done} of {last.total} places, {told} %")

@@ -2,8 +2,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from benchdash.database.row_updates import update_rows
 from benchdash.regressions.models import ChangePoint
-from benchdash.regressions.row_updates import update_rows
 from benchdash.regressions.services import analyse_touched
 from tests.builders import make_project
 from tests.regressions.nights import record_nights

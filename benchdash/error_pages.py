@@ -1,0 +1,24 @@
+"""The answer of Django itself where a view or a middleware raised."""
+
+import sys
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+
+from benchdash.api.errors import MEDIA_TYPE, problem
+from benchdash.failures import Failure, failure_of
+
+_MISTAKE = Failure(500, "this installation made a mistake; its log says which")
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Django's handler500: called while the exception is handled. Neither PostgreSQL nor Redis is asked."""
+    failure = failure_of(sys.exc_info()[1]) or _MISTAKE
+    if request.path.startswith("/api/"):
+        body = problem(failure.status, [{"message": failure.sentence}]).data
+        return JsonResponse(body, status=failure.status, headers=failure.headers, content_type=MEDIA_TYPE)
+    template = "500.html" if failure is _MISTAKE else "failure.html"
+    answer = render(None, template, {"failure": failure}, status=failure.status)
+    for name, value in failure.headers.items():
+        answer.headers[name] = value
+    return answer

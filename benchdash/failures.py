@@ -1,0 +1,46 @@
+"""Failures that are no mistake of ours, and what pages and the API tell who meets them."""
+
+import errno
+from dataclasses import dataclass
+
+from django.db import Error
+
+from benchdash.database import troubles
+from benchdash.database.troubles import is_connection_lost, passing_trouble
+
+DISK_FULL = "the disk of this installation is full, so nothing was stored; tell whoever runs it"
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """``retry_after_s`` where it may be over by then."""
+
+    status: int
+    sentence: str
+    retry_after_s: int | None = None
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Retry-After": str(self.retry_after_s)} if self.retry_after_s else {}
+
+
+def failure_of(error: BaseException | None) -> Failure | None:
+    """None for a mistake of ours."""
+    match error:
+        case _ if is_disk_full(error):
+            return Failure(507, DISK_FULL)
+        case Error() if is_connection_lost(error):
+            return Failure(503, "the database does not answer now; try again", retry_after_s=5)
+        case Error() if sentence := passing_trouble(error):
+            return Failure(503, f"{sentence}; try again", retry_after_s=5)
+    return None
+
+
+def is_disk_full(error: BaseException | None) -> bool:
+    """Whether a disk of ours has no more room, or that of the database."""
+    match error:
+        case OSError(errno=errno.ENOSPC | errno.EDQUOT):
+            return True
+        case Error():
+            return troubles.is_disk_full(error)
+    return False

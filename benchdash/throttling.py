@@ -1,0 +1,124 @@
+"""How often one may ask. Requests are counted in Redis; without it nobody is refused."""
+
+import hashlib
+import ipaddress
+import logging
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, cast
+
+from django.conf import settings
+from django.core.cache import caches
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import render
+from redis.exceptions import RedisError
+from rest_framework.request import Request
+from rest_framework.throttling import SimpleRateThrottle
+
+from benchdash.client_address import client_address
+
+if TYPE_CHECKING:
+    # DRF's views load the classes that its settings name, and one of them throttles.
+    from rest_framework.views import APIView
+
+    from benchdash.cache import Cache
+
+logger = logging.getLogger(__name__)
+
+# The API counts its anonymous requests itself; monitoring may ask as often as it likes.
+_NOT_COUNTED_AS_PAGES: Final = ("/api/v1/", "/api/schema/", "/healthz", "/readyz", "/metrics")
+_IPV6_NETWORK: Final = 64
+
+
+class MinuteThrottle(SimpleRateThrottle):
+    """So many requests of one asker within a minute of the clock; without Redis nobody is refused."""
+
+    def __init__(self) -> None:
+        most, seconds = self.parse_rate(self.get_rate())
+        self._most, self._seconds = most or 0, seconds or 60
+
+    def asker(self, request: Request) -> str | None:
+        """Whose requests are counted together; None for one who is not counted."""
+        raise NotImplementedError
+
+    def allow_request(self, request: Request, view: "APIView") -> bool:  # noqa: ARG002 - DRF calls it so
+        asker = self.asker(request)
+        return asker is None or self.allows(asker)
+
+    def allows(self, asker: str) -> bool:
+        """Count one more request of the asker, and return whether it is within the limit."""
+        return self._count(asker) <= self._most
+
+    def wait(self) -> float:
+        return self._seconds - time.time() % self._seconds
+
+    def _count(self, asker: str) -> int:
+        """How often it was asked in the current minute, this time included."""
+        # What people type may be long, and may be anything.
+        who = hashlib.sha256(asker.encode()).hexdigest()
+        key = f"throttle:{self.scope}:{who}:{int(time.time() // self._seconds)}"
+        try:
+            return cast("Cache", caches["default"]).count(key, seconds=2 * self._seconds)
+        except RedisError as error:
+            logger.warning("requests (%s) are not counted: %s", self.scope, error)
+            return 1
+
+
+class AnonymousThrottle(MinuteThrottle):
+    """Requests without a token or a session, and with a token that is refused, from one place."""
+
+    scope = "anonymous"
+
+    def asker(self, request: Request) -> str | None:
+        return None if _known(request) else place_of(request)
+
+
+class UploadThrottle(MinuteThrottle):
+    """Uploads of one token or user."""
+
+    scope = "uploads"
+
+    def asker(self, request: Request) -> str | None:
+        return _known(request)
+
+
+def place_of(request: HttpRequest | Request) -> str:
+    """Return the place that a request came from: its address, of IPv6 the network that one customer gets."""
+    address = client_address(request)
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:  # a Unix socket has none
+        return address
+    if isinstance(parsed, ipaddress.IPv6Address) and not parsed.ipv4_mapped:
+        return str(ipaddress.ip_network((parsed, _IPV6_NETWORK), strict=False))
+    return address
+
+
+def throttle_anonymous_pages(
+    get_response: Callable[[HttpRequest], HttpResponseBase],
+) -> Callable[[HttpRequest], HttpResponseBase]:
+    """Middleware that answers 429 to a place which asks for too many pages without signing in."""
+
+    def answer(request: HttpRequest) -> HttpResponseBase:
+        if request.path.startswith((*_NOT_COUNTED_AS_PAGES, settings.STATIC_URL)):
+            return get_response(request)
+        if request.user.is_authenticated:
+            return get_response(request)
+        throttle = AnonymousThrottle()
+        if throttle.allows(place_of(request)):
+            return get_response(request)
+        wait = str(int(throttle.wait()) + 1)
+        refusal = render(
+            request, "429.html", {"most": settings.ANONYMOUS_PER_MINUTE, "wait": wait}, status=429
+        )
+        refusal["Retry-After"] = wait
+        return refusal
+
+    return answer
+
+
+def _known(request: Request) -> str | None:
+    """The token or the user who asks."""
+    if request.auth:
+        return f"token:{request.auth.pk}"
+    return f"user:{request.user.pk}" if request.user and request.user.is_authenticated else None
