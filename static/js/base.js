@@ -31,7 +31,9 @@ function isTyping(target) {
 
 function onKey(event) {
   if (event.key === "Escape") {
-    const open = event.target.closest?.("details[open].menu, details[open].chip");
+    // The answer to a choice may just have replaced the page, and the focus with it.
+    const menus = "details[open].menu, details[open].chip";
+    const open = event.target.closest?.(menus) ?? document.querySelector(menus);
     if (open) {
       open.open = false;
       open.querySelector("summary").focus();

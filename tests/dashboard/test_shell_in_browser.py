@@ -213,3 +213,11 @@ def test_menus_close_by_escape_and_by_a_click_elsewhere(guide):
     menu.locator("summary").click()
     guide.locator("h1").click()
     expect(menu).not_to_have_attribute("open", re.compile(".*"))
+
+
+def test_escape_closes_a_menu_whose_focus_a_new_answer_took_away(guide):
+    menu = guide.locator(".top-bar details").first
+    menu.locator("summary").click()
+    guide.evaluate("document.activeElement.blur()")
+    guide.keyboard.press("Escape")
+    expect(menu).not_to_have_attribute("open", re.compile(".*"))
