@@ -6,7 +6,7 @@ from django.urls import include, path, re_path
 from benchdash.api import health
 from benchdash.api.views.docs import SchemaView, docs
 from benchdash.api.views.unknown import UnknownView
-from benchdash.dashboard.views.shell import sign_in_for_admin
+from benchdash.dashboard.pages.home.views import sign_in_for_admin
 
 handler500 = "benchdash.error_pages.server_error"
 urlpatterns = [

@@ -10,7 +10,7 @@ from tests.statements import refuse_many_parameters
 # Few tests that take long: one of them that began last would keep the other processes waiting.
 _BEGUN_FIRST = frozenset(
     {
-        "tests/dashboard/test_articles_in_browser.py",
+        "tests/dashboard/pages/articles/test_in_browser.py",
         "tests/dashboard/test_views_in_browser.py",
         "tests/entrance/test_application.py",
         "tests/performance/test_requests.py",

@@ -8,9 +8,10 @@ from django.utils.safestring import SafeString, mark_safe
 from benchdash.accounts.models import Project
 from benchdash.alerts.models import Alert
 from benchdash.alerts.services import is_old_news
-from benchdash.dashboard import cells, numbers
+from benchdash.dashboard import cells
 from benchdash.dashboard.markup import html, joined
-from benchdash.dashboard.navigation import page_url, page_urls
+from benchdash.dashboard.shell import numbers
+from benchdash.dashboard.shell.navigation import page_url, page_urls
 from benchdash.regressions.models import Incident
 
 _NOTHING: Final = mark_safe("")

@@ -7,11 +7,12 @@ from urllib.parse import quote, urlencode
 
 from django.utils.safestring import SafeString
 
-from benchdash.dashboard import cells, numbers
-from benchdash.dashboard.catalogue import VersionRow, WorkloadRow, facts_in_words
+from benchdash.dashboard import cells
 from benchdash.dashboard.markup import EMPTY, html, joined
-from benchdash.dashboard.navigation import page_url, page_urls
-from benchdash.dashboard.shell import ProjectPage
+from benchdash.dashboard.pages.catalogue.queries import VersionRow, WorkloadRow, facts_in_words
+from benchdash.dashboard.shell import numbers
+from benchdash.dashboard.shell.navigation import page_url, page_urls
+from benchdash.dashboard.shell.project_page import ProjectPage
 from benchdash.results.models import ServerVersion
 
 _ACTION: Final = '<td class="row-action"><a href="{}">{}</a></td>'

@@ -7,8 +7,8 @@ from typing import Final
 from django.utils import timezone
 from django.utils.safestring import SafeString
 
-from benchdash.dashboard import numbers
 from benchdash.dashboard.markup import EMPTY, html
+from benchdash.dashboard.shell import numbers
 
 # What a state means, beside its word: a tone for the colour and a sign for those who see none.
 _TONES: Final = {

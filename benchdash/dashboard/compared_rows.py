@@ -4,11 +4,11 @@ from typing import Final
 
 from django.utils.safestring import SafeString, mark_safe
 
-from benchdash.dashboard import numbers
 from benchdash.dashboard.cells import change_figure
 from benchdash.dashboard.charts.compare import Line, Value
+from benchdash.dashboard.compare.panels import Panel, TableRow
 from benchdash.dashboard.markup import EMPTY, html, joined
-from benchdash.dashboard.panels import Panel, TableRow
+from benchdash.dashboard.shell import numbers
 
 _UNMEASURED: Final = mark_safe('<td class="number"><span class="quiet">–</span></td>\n')
 _OF_BASE: Final = (

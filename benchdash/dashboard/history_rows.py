@@ -9,10 +9,10 @@ from html import escape
 from django.utils.safestring import SafeString, mark_safe
 
 from benchdash.accounts.models import Project
-from benchdash.dashboard import numbers
 from benchdash.dashboard.cells import badge, change_figure, exact
-from benchdash.dashboard.histories import Change, Changes, Line, Row, changes_of
-from benchdash.dashboard.navigation import page_url
+from benchdash.dashboard.pages.history.histories import Change, Changes, Line, Row, changes_of
+from benchdash.dashboard.shell import numbers
+from benchdash.dashboard.shell.navigation import page_url
 from benchdash.regressions.models import ChangePoint
 from benchdash.results.models import Series
 

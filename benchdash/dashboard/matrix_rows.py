@@ -6,9 +6,9 @@ from typing import Final, Literal
 
 from django.utils.safestring import SafeString, mark_safe
 
-from benchdash.dashboard import numbers
 from benchdash.dashboard.charts.matrix import Aggregates, Matrix, MatrixCell, MatrixRow, Section
 from benchdash.dashboard.markup import EMPTY, html, joined
+from benchdash.dashboard.shell import numbers
 
 _NO_MEAN: Final = mark_safe("<td></td>")
 _NO_BASE: Final = mark_safe('<td class="number matrix-base"></td>\n')

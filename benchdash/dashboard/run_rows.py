@@ -8,9 +8,10 @@ from django.db import connection
 from django.utils.safestring import SafeString, mark_safe
 
 from benchdash.accounts.models import Project
-from benchdash.dashboard import cells, numbers
+from benchdash.dashboard import cells
 from benchdash.dashboard.markup import EMPTY, html, joined
-from benchdash.dashboard.navigation import page_urls
+from benchdash.dashboard.shell import numbers
+from benchdash.dashboard.shell.navigation import page_urls
 from benchdash.results import metrics
 
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from django.utils.safestring import SafeString
 
-from benchdash.dashboard import numbers
+from benchdash.dashboard.shell import numbers
 
 _NOTHING: Final = f'<td class="number">{numbers.NOTHING}</td>'
 

@@ -5,11 +5,12 @@ from typing import Final
 
 from django.utils.safestring import SafeString, mark_safe
 
-from benchdash.dashboard import cells, numbers
+from benchdash.dashboard import cells
 from benchdash.dashboard.markup import EMPTY, html, joined
-from benchdash.dashboard.navigation import page_urls
-from benchdash.dashboard.received import Held
-from benchdash.dashboard.shell import ProjectPage
+from benchdash.dashboard.pages.uploads.descriptions import Held
+from benchdash.dashboard.shell import numbers
+from benchdash.dashboard.shell.navigation import page_urls
+from benchdash.dashboard.shell.project_page import ProjectPage
 from ingest.models import Upload
 
 _MOST_NAMED: Final = 20

@@ -10,7 +10,7 @@ import html
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from benchdash.dashboard import numbers
+from benchdash.dashboard.shell import numbers
 
 Figure = dict[str, Any]
 

@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from benchdash.dashboard import numbers
 from benchdash.dashboard.charts import common
 from benchdash.dashboard.charts.common import Figure
-from benchdash.dashboard.verdict_words import NOISE, settling, short_verdict
+from benchdash.dashboard.charts.verdict_words import NOISE, settling, short_verdict
+from benchdash.dashboard.shell import numbers
 from benchdash.regressions.cells import Cell
 from benchdash.regressions.detection import Comparison
 from benchdash.regressions.rows import Row

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, Final
 
-from benchdash.dashboard import numbers
 from benchdash.dashboard.charts import common
 from benchdash.dashboard.charts.common import Figure, token
 from benchdash.dashboard.charts.compare import Line
+from benchdash.dashboard.shell import numbers
 from benchdash.results.distributions import Bounds, Distribution, shares_of
 from benchdash.results.readings import LOWER
 

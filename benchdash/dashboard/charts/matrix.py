@@ -7,7 +7,8 @@ from itertools import chain, groupby
 from math import exp, inf, log
 from typing import Literal
 
-from benchdash.dashboard import numbers, verdict_words
+from benchdash.dashboard.charts import verdict_words
+from benchdash.dashboard.shell import numbers
 from benchdash.regressions.cells import Cell
 from benchdash.regressions.comparison import ComparisonTable
 from benchdash.regressions.detection import Comparison

@@ -4,7 +4,8 @@ from typing import Any
 
 from django import template
 
-from benchdash.dashboard import cells, compared_rows, incident_rows, matrix_rows, numbers, paging, sample_rows
+from benchdash.dashboard import cells, compared_rows, incident_rows, matrix_rows, sample_rows
+from benchdash.dashboard.shell import numbers, paging
 
 register = template.Library()
 

@@ -13,7 +13,7 @@ from benchdash.accounts.access import NOBODY, Viewer, viewer_of
 from benchdash.accounts.models import Project
 from benchdash.dashboard.chart_markup import Chart, chart_markup
 from benchdash.dashboard.markup import html, joined
-from benchdash.dashboard.navigation import Link, navigation, page_url, tabs
+from benchdash.dashboard.shell.navigation import Link, navigation, page_url, tabs
 
 register = template.Library()
 

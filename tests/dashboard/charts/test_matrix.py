@@ -1,7 +1,7 @@
 """Workloads by versions."""
 
-from benchdash.dashboard import numbers
 from benchdash.dashboard.charts.matrix import Look, is_tested, matrix
+from benchdash.dashboard.shell import numbers
 from benchdash.results.workload_groups import AUTOMATIC
 from tests.dashboard.charts.tables import cell, table
 
