@@ -193,9 +193,9 @@ def _measure(name: str, path: Path) -> None:
     from benchdash.accounts.access import NOBODY  # noqa: PLC0415 - Django is set up by now
     from benchdash.accounts.services import create_project  # noqa: PLC0415
     from benchdash.results.models import Run  # noqa: PLC0415
-    from ingest.metadata import read_metadata  # noqa: PLC0415
+    from ingest.metadata.upload_metadata import read_metadata  # noqa: PLC0415
     from ingest.services import import_upload, receive_upload  # noqa: PLC0415
-    from ingest.storage import RawData  # noqa: PLC0415
+    from ingest.storage.raw_bytes import RawData  # noqa: PLC0415
 
     fields = {"product": "MariaDB", "version": "10.11.19", "hardware": "bench-01", "workload": "oltp"}
     project = create_project(f"bench-{os.getpid()}", public=False)

@@ -21,12 +21,11 @@ from benchdash.accounts.access import NotAllowed, NotVisible, Viewer, viewer_of
 from benchdash.accounts.models import Project, Scope
 from benchdash.parsing import GuardedJSONParser
 from benchdash.throttling import AnonymousThrottle, UploadThrottle
-from ingest import archives, services, storage
-from ingest.batches import Arrival, accept_one
-from ingest.companions import CompanionFile
+from ingest import services
+from ingest.archives import services as archive_services
 from ingest.errors import FieldError, FieldsError, FileRefusedError
-from ingest.fields import ALL_FIELDS, FIELDS, NOT_TEXT, unknown_field_warnings
-from ingest.metadata import form_values, read_form
+from ingest.metadata.fields import ALL_FIELDS, FIELDS, NOT_TEXT, unknown_field_warnings
+from ingest.metadata.upload_metadata import form_values, read_form
 from ingest.models import Companion, RawFile, Upload
 from ingest.queries import (
     file_counts,
@@ -37,6 +36,8 @@ from ingest.queries import (
     uploads_for,
     with_run_counts,
 )
+from ingest.receiving.arrivals import CompanionFile
+from ingest.receiving.reception import Arrival, accept_one
 from ingest.serializers import (
     ArchiveDryRunSerializer,
     DryRunSerializer,
@@ -50,7 +51,8 @@ from ingest.serializers import (
     address,
     received_answer,
 )
-from ingest.storage import RawData
+from ingest.storage import raw_bytes
+from ingest.storage.raw_bytes import RawData
 
 _MOST_COMPANIONS = 50
 _USUAL_LIMIT = 100
@@ -101,7 +103,7 @@ class UploadListView(_View):
         upload = _uploaded(form, request.FILES)
         if _yes(form.get("dry_run"), "dry_run"):
             if services.is_archive(upload["data"]):
-                return Response(ArchiveDryRunSerializer(archives.dry_run(project, **upload)).data)
+                return Response(ArchiveDryRunSerializer(archive_services.dry_run(project, **upload)).data)
             return Response(DryRunSerializer(services.dry_run(project, **upload)).data)
         return _answer(accept_one(project, by=self.viewer, arrival=Arrival(**upload)))
 
@@ -177,7 +179,7 @@ class UploadDetailView(_View):
         if not changes.keys() & set(fields):
             raise FieldsError([FieldError("", f"nothing to change; fields are {', '.join(fields)}")])
         if preview:
-            return Response(PreviewSerializer(archives.preview_amend(upload, changes)).data)
+            return Response(PreviewSerializer(archive_services.preview_amend(upload, changes)).data)
         services.amend_upload(upload, changes, by=self.viewer, reason=reason)
         amended = upload_for(self.viewer, pk)
         status = 200 if amended.state in Upload.FINISHED else 202
@@ -236,7 +238,7 @@ class RawView(_View):
 def raw_response(raw: RawFile, name: str, *, is_text: bool) -> FileResponse:
     """A download that no browser takes for a page. Raises FileUnavailableError."""
     response = FileResponse(
-        storage.open_raw(raw),
+        raw_bytes.open_raw(raw),
         as_attachment=True,
         filename=name,
         content_type="text/plain; charset=utf-8" if is_text else "application/octet-stream",

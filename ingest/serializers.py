@@ -7,7 +7,7 @@ from django.conf import settings
 from django.urls import reverse
 from rest_framework import serializers
 
-from ingest.archives import NOT_LOOKED_AT
+from ingest.archives.services import NOT_LOOKED_AT
 from ingest.models import ArchiveFile, Companion, Upload
 from ingest.queries import RunSummary, files_of, may_see_raw, run_summaries
 from ingest.services import Received
@@ -19,7 +19,7 @@ def address(name: str, *args: object) -> str:
 
 
 class UploadRequestSerializer(serializers.Serializer[Any]):
-    """What may be sent with a file. For the schema alone: ingest.metadata reads it."""
+    """What may be sent with a file. For the schema alone: ingest.metadata.upload_metadata reads it."""
 
     file = serializers.FileField()
     project = serializers.SlugField(required=False, help_text="by default that of the token")

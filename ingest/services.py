@@ -21,9 +21,7 @@ from benchdash.failures import DISK_FULL, is_disk_full
 from benchdash.results.models import Measurement
 from benchdash.results.services import Recorded, record_runs, remove_runs, remove_runs_of
 from benchdash.results.stall_rule import stall_rule
-from ingest import containers, storage
-from ingest.beside import Beside, beside_received, beside_stored
-from ingest.companions import CompanionFile, clean_file_name
+from ingest.archives import containers
 from ingest.errors import (
     FieldError,
     FieldsError,
@@ -31,15 +29,18 @@ from ingest.errors import (
     FileUnavailableError,
     UploadBusyError,
 )
-from ingest.fields import ALL_FIELDS, ARCHIVE_FIELDS, FIELDS, unknown_field_warnings
 from ingest.formats.report import FormatError
 from ingest.masking import mask_text
-from ingest.metadata import Metadata, metadata_digest, metadata_from_json, read_metadata
+from ingest.metadata.fields import ALL_FIELDS, ARCHIVE_FIELDS, FIELDS, unknown_field_warnings
+from ingest.metadata.upload_metadata import Metadata, metadata_digest, metadata_from_json, read_metadata
 from ingest.models import ArchiveFile, Companion, RawFile, Upload
 from ingest.queries import RunSummary, files_of_its_own, run_summaries, runs_of
-from ingest.reading import REFUSALS, Parsed, error_of, errors_of, parse, try_to_parse
-from ingest.records import decide
-from ingest.storage import RawData
+from ingest.receiving.arrivals import CompanionFile, clean_file_name
+from ingest.receiving.companions import Beside, beside_received, beside_stored
+from ingest.receiving.parsing import REFUSALS, Parsed, error_of, errors_of, parse, try_to_parse
+from ingest.receiving.records import decide
+from ingest.storage import raw_bytes
+from ingest.storage.raw_bytes import RawData
 
 logger = logging.getLogger(__name__)
 
@@ -159,7 +160,7 @@ def receive_upload(
     if not Project.objects.filter(pk=project.pk, deleting_since=None).exists():
         raise BeingDeleted(project)
     with transaction.atomic():
-        raw_files = storage.keep(project, [data, *(one.data for one in companions)])
+        raw_files = raw_bytes.keep(project, [data, *(one.data for one in companions)])
         upload, is_new = Upload.objects.get_or_create(
             project=project,
             raw=raw_files[data.sha256],
@@ -360,7 +361,7 @@ def _finish(upload: Upload, parsed: Parsed | FormatError | None) -> None:
     try:
         with transaction.atomic():
             if parsed is None:
-                parsed = try_to_parse(storage.read(upload.raw), upload.name, metadata)
+                parsed = try_to_parse(raw_bytes.read(upload.raw), upload.name, metadata)
             if isinstance(parsed, FormatError):
                 raise parsed
             recorded = _record(upload, parsed, metadata, beside_stored(upload))
@@ -497,7 +498,7 @@ def read_again(upload: Upload, metadata: Metadata) -> None:
     upload.save(update_fields=["quiet"])
     beside = beside_stored(upload)
     try:
-        parsed = parse(storage.read(upload.raw), upload.name, metadata)
+        parsed = parse(raw_bytes.read(upload.raw), upload.name, metadata)
         recorded = _record(upload, parsed, metadata, beside)
     except REFUSALS as error:
         raise FileRefusedError(errors_of(error), upload_id=upload.pk, url=None) from None

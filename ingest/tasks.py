@@ -4,7 +4,8 @@ from celery import shared_task
 
 from benchdash.celery import one_at_a_time, taken_up
 from benchdash.heartbeat import still_at_work
-from ingest import archives, removal, services
+from ingest import removal, services
+from ingest.archives import services as archive_services
 
 
 @shared_task
@@ -31,4 +32,4 @@ def delete_projects() -> None:
 def _import(upload_id: int) -> None:
     """Each of the two leaves alone what is the other's."""
     services.import_by_job(upload_id)
-    archives.import_by_job(upload_id)
+    archive_services.import_by_job(upload_id)

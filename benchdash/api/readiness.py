@@ -22,7 +22,7 @@ from benchdash.heartbeat import Sign, sign_of_beat, sign_of_worker
 from benchdash.regressions.failing_places import due_touches
 from benchdash.results.models import TouchedSeries
 from ingest.models import Upload
-from ingest.storage_identity import storage_trouble
+from ingest.storage.identity import storage_trouble
 
 logger = logging.getLogger(__name__)
 

@@ -17,12 +17,12 @@ from benchdash.alerts.services import owe_alerts, subscribe
 from benchdash.regressions.models import Incident
 from benchdash.regressions.services import analyse_touched, comment
 from benchdash.results.models import Run
-from ingest.batches import Arrival, accept_one
-from ingest.metadata import read_metadata
+from ingest.metadata.upload_metadata import read_metadata
 from ingest.models import Companion, RawFile, Removal, Upload
+from ingest.receiving.reception import Arrival, accept_one
 from ingest.removal import begin_removal, carry_on, delete_project
 from ingest.services import import_by_job, waiting_upload_ids
-from ingest.storage import RawData
+from ingest.storage.raw_bytes import RawData
 from ingest.tasks import delete_projects
 from tests.builders import (
     make_project,

@@ -10,13 +10,13 @@ from benchdash.accounts.models import AuditEntry
 from benchdash.celery import app as celery
 from benchdash.results.models import Measurement, Run, TouchedSeries
 from ingest import formats, services, tasks
-from ingest.companions import CompanionFile
 from ingest.errors import FieldsError, FileMissingError, UploadBusyError
 from ingest.formats.report import ParsedReport
 from ingest.formats.source import Source
-from ingest.metadata import read_metadata
+from ingest.metadata.upload_metadata import read_metadata
 from ingest.models import Companion, RawFile, Upload
-from ingest.storage import RawData
+from ingest.receiving.arrivals import CompanionFile
+from ingest.storage.raw_bytes import RawData
 from tests.builders import make_project
 
 pytestmark = pytest.mark.django_db

@@ -9,8 +9,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from benchdash.accounts.access import NOBODY, BeingDeleted
 from benchdash.accounts.models import Project
 from benchdash.results.services import refresh_statistics
-from ingest.archives import archive_limits
-from ingest.collected import (
+from ingest.archives.containers import Container, ContainerError, of_folder, unpacked
+from ingest.archives.files import (
     IGNORED,
     KNOWN_ALREADY,
     REFUSED,
@@ -22,8 +22,8 @@ from ingest.collected import (
     take,
     try_out,
 )
-from ingest.containers import Container, ContainerError, of_folder, unpacked
-from ingest.folders import ANY_FILE, PathMap, PathRules, PatternError
+from ingest.archives.path_patterns import ANY_FILE, PathMap, PathRules, PatternError
+from ingest.archives.services import archive_limits
 from ingest.models import Upload
 from ingest.queries import RunSummary
 

@@ -3,7 +3,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from benchdash.accounts.models import Project
-from ingest.stored_secrets import Outcome, mask_again
+from ingest.masking.stored_secrets import Outcome, mask_again
 
 _EVERY = 10_000
 

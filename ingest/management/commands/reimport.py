@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from benchdash.accounts.models import Project
 from benchdash.results.services import refresh_statistics
 from ingest.formats import FORMATS
-from ingest.reimport import ChangedReading, Outcome, Reread, readable_uploads, reimport
+from ingest.receiving.reimports import ChangedReading, Outcome, Reread, readable_uploads, reimport
 
 _SHOWN_READINGS = 10
 _EVERY = 50

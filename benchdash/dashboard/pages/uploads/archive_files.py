@@ -11,9 +11,9 @@ from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project
 from benchdash.dashboard.pages.uploads.descriptions import Held, held_by
 from benchdash.dashboard.shell.navigation import page_url
-from ingest import collected
-from ingest.archives import NOT_LOOKED_AT, ArchiveDryRun
-from ingest.collected import Tried
+from ingest.archives import files as archived
+from ingest.archives.files import Tried
+from ingest.archives.services import NOT_LOOKED_AT, ArchiveDryRun
 from ingest.models import ArchiveFile, Upload
 from ingest.queries import files_of, uploads_for
 
@@ -27,7 +27,7 @@ _ORDER: Final = (
     Upload.State.IMPORTED,
     ArchiveFile.State.IGNORED,
 )
-_TRIED_ORDER: Final = (collected.REFUSED, collected.WOULD_BE_IMPORTED, collected.KNOWN_ALREADY)
+_TRIED_ORDER: Final = (archived.REFUSED, archived.WOULD_BE_IMPORTED, archived.KNOWN_ALREADY)
 
 # --- what each file would become ----------------------------------------------------------------------------
 
@@ -49,7 +49,7 @@ class TriedFiles:
     def is_refused(self) -> bool:
         """Whether nothing of the archive would be imported."""
         found = {state for state, _ in self.counts}
-        return found <= {collected.REFUSED, collected.IGNORED}
+        return found <= {archived.REFUSED, archived.IGNORED}
 
 
 def tried_files(tried: ArchiveDryRun) -> TriedFiles:
@@ -60,11 +60,11 @@ def tried_files(tried: ArchiveDryRun) -> TriedFiles:
     return TriedFiles(
         rows=rows[:_MOST_TRIED],
         unlisted=max(0, len(rows) - _MOST_TRIED),
-        ignored=by_state.get(collected.IGNORED, []),
+        ignored=by_state.get(archived.IGNORED, []),
         not_looked_at=len(by_state.get(NOT_LOOKED_AT, ())),
         counts=[
             (state, len(by_state[state]))
-            for state in (*_TRIED_ORDER, collected.IGNORED, NOT_LOOKED_AT)
+            for state in (*_TRIED_ORDER, archived.IGNORED, NOT_LOOKED_AT)
             if state in by_state
         ],
     )

@@ -17,10 +17,11 @@ from benchdash.dashboard.pages.uploads.forms import ChangeForm, as_texts, change
 from benchdash.dashboard.pages.uploads.rereading import changed_rows, done_in_words, planned_in_words
 from benchdash.dashboard.shell.commands import reimport_command
 from benchdash.dashboard.shell.project_page import ProjectPage, project_page, sent_reason
-from ingest import archives, services
+from ingest import services
+from ingest.archives import services as archive_services
 from ingest.errors import FieldError, FieldsError, FileRefusedError, FileUnavailableError, UploadBusyError
 from ingest.models import Upload
-from ingest.reimport import Outcome, readable_uploads, reimport
+from ingest.receiving.reimports import Outcome, readable_uploads, reimport
 
 _MOST_RUNS: Final = 500
 _MOST_READINGS: Final = 500
@@ -45,7 +46,7 @@ def upload_change(request: HttpRequest, page: ProjectPage, pk: int) -> HttpRespo
             )
             messages.success(request, f"Changed: {', '.join(changes)}.")
             return redirect("dashboard:upload", page.project.slug, amended.pk)
-        found = _previewed(shown, archives.preview_amend(shown, changes))
+        found = _previewed(shown, archive_services.preview_amend(shown, changes))
     except FieldsError as error:
         form.show_errors(error.errors)
     except FileRefusedError as error:

@@ -23,12 +23,12 @@ from benchdash.results.models import (
     ServerVersion,
     Workload,
 )
-from ingest import storage
 from ingest.errors import FileUnavailableError
-from ingest.fields import ALL_FIELDS
 from ingest.masking import mask_text
+from ingest.metadata.fields import ALL_FIELDS
 from ingest.models import Upload
 from ingest.queries import RunSummary, upload_for
+from ingest.storage import raw_bytes
 
 _LINES_EACH_SIDE: Final = 2
 _LONGEST_LINE: Final = 300
@@ -170,7 +170,7 @@ def troubles_of(upload: Upload, errors: Sequence[Mapping[str, Any]]) -> list[Tro
     """The same for a stored file; lines of an archive would be those of files in it."""
     is_wanted = is_small(upload) and any(error["line"] for error in errors)
     try:
-        return troubles(errors, storage.read(upload.raw) if is_wanted else None)
+        return troubles(errors, raw_bytes.read(upload.raw) if is_wanted else None)
     except FileUnavailableError:
         return troubles(errors, None)
 

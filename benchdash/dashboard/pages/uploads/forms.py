@@ -12,9 +12,9 @@ from django.forms import BoundField
 from django.http import QueryDict
 
 from ingest.errors import FieldError, FieldsError
-from ingest.fields import ALL_FIELDS, ARCHIVE_FIELDS, FIELDS, JSON_FIELDS
 from ingest.formats import FORMATS
-from ingest.metadata import form_values
+from ingest.metadata.fields import ALL_FIELDS, ARCHIVE_FIELDS, FIELDS, JSON_FIELDS
+from ingest.metadata.upload_metadata import form_values
 
 _MOST_REASON: Final = 1000
 _TIME: Final = "2026-11-20T15:56:28Z"
@@ -155,7 +155,7 @@ class ChangeForm(SaidForm):
 
 
 def said_in(data: QueryDict) -> dict[str, Sequence[str]]:
-    """The texts of the metadata's fields, as ingest.metadata.read_form takes them."""
+    """The texts of the metadata's fields, as ingest.metadata.upload_metadata.read_form takes them."""
     said: dict[str, Sequence[str]] = {name: data.getlist(name) for name in ALL_FIELDS if name in data}
     if "tags" in said:
         said["tags"] = [tag.strip() for text in said["tags"] for tag in text.split(",")]

@@ -7,7 +7,7 @@ from typing import Final
 from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.series_words import threads_words
 from benchdash.results.models import Run, Series
-from ingest.reimport import Outcome, Reread
+from ingest.receiving.reimports import Outcome, Reread
 
 # The first of these that tells two values apart.
 _DIGITS: Final = (4, 6, 9, 17)

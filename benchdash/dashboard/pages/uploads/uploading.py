@@ -13,16 +13,17 @@ from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project
 from benchdash.dashboard.pages.uploads.archive_files import TriedFiles, tried_files
 from benchdash.dashboard.pages.uploads.descriptions import Trouble, troubles
-from ingest import archives, services
-from ingest.batches import Arrival, accept_one
-from ingest.companions import CompanionFile, clean_file_name
+from ingest import services
+from ingest.archives import services as archive_services
+from ingest.archives.plan import COMPANION_WORDS, META_SUFFIX
 from ingest.errors import FieldError, FieldsError, FileRefusedError, FileTooLargeError, FileUnavailableError
-from ingest.fields import ARCHIVE_FIELDS
-from ingest.metadata import read_form
+from ingest.metadata.fields import ARCHIVE_FIELDS
+from ingest.metadata.upload_metadata import read_form
 from ingest.models import Companion, Upload
-from ingest.planning import COMPANION_WORDS, META_SUFFIX
 from ingest.queries import RunSummary, run_summaries
-from ingest.storage import RawData
+from ingest.receiving.arrivals import CompanionFile, clean_file_name
+from ingest.receiving.reception import Arrival, accept_one
+from ingest.storage.raw_bytes import RawData
 
 # ``t04.vmstat.txt`` lies beside ``t04.txt``.
 COMPANION_SUFFIXES: Final = tuple(
@@ -140,7 +141,7 @@ def _check_file(project: Project, *, file_name: str, **sent: Any) -> Outcome:
 
 
 def _check_archive(project: Project, *, file_name: str, **sent: Any) -> Outcome:
-    tried = archives.dry_run(project, file_name=file_name, **sent)
+    tried = archive_services.dry_run(project, file_name=file_name, **sent)
     files = tried_files(tried)
     understood = Upload.State.REFUSED if files.is_refused else CHECKED
     return Outcome(

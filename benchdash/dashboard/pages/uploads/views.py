@@ -38,11 +38,11 @@ from benchdash.dashboard.shell.project_page import ProjectPage, project_page
 from benchdash.dashboard.upload_rows import table_rows
 from ingest.api import raw_response
 from ingest.errors import FileMissingError, FileUnavailableError
-from ingest.fields import ALL_FIELDS, JSON_FIELDS
 from ingest.formats import FORMATS
+from ingest.metadata.fields import ALL_FIELDS, JSON_FIELDS
 from ingest.models import Upload
 from ingest.queries import file_counts, may_see_raw, run_summaries, uploads_for, with_run_counts
-from ingest.reimport import readable_uploads
+from ingest.receiving.reimports import readable_uploads
 
 _PAGE: Final = 50
 _FILES: Final = 100

@@ -9,7 +9,7 @@ from benchdash.accounts.models import Project, Scope
 from benchdash.articles.models import Article
 from benchdash.dashboard.compare.columns import short_id
 from benchdash.regressions.comparison import Selector, columns_of
-from ingest.sample_data import SAMPLES, load
+from ingest.samples.projects import SAMPLES, load
 from tests.api.conftest import client_of
 from tests.builders import make_project, make_token, make_user
 from tests.dashboard.pages.articles.test_views import ARTICLES

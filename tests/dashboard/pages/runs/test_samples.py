@@ -12,9 +12,9 @@ from benchdash.accounts.access import NOBODY
 from benchdash.results.models import Run, Series
 from benchdash.results.queries import history
 from benchdash.results.records import SampleTable
-from ingest.metadata import read_metadata
+from ingest.metadata.upload_metadata import read_metadata
 from ingest.services import accept_upload
-from ingest.storage import RawData
+from ingest.storage.raw_bytes import RawData
 from tests.builders import START, make_project, make_run
 
 pytestmark = pytest.mark.django_db
