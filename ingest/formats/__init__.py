@@ -1,4 +1,4 @@
-"""File formats: one module each, found by being here.
+"""File formats: a module each, found by being here or in a package of its family.
 
 A format is a module with ``recognise(head: bytes) -> bool`` and ``parse(source: Source) -> ParsedReport``.
 ``recognise`` sees the first 64 kB and is exclusive: no real file is recognised by two formats.
@@ -6,7 +6,9 @@ A format is a module with ``recognise(head: bytes) -> bool`` and ``parse(source:
 
 import importlib
 import pkgutil
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from types import ModuleType
 from typing import Protocol, cast
 
 from ingest.formats.limits import Limits
@@ -19,18 +21,20 @@ class Format(Protocol):
     def parse(self, source: Source) -> ParsedReport: ...
 
 
-def _find_formats() -> dict[str, Format]:
-    modules = {
-        found.name: importlib.import_module(f"{__name__}.{found.name}")
-        for found in pkgutil.iter_modules(__path__)
-        if not found.ispkg
-    }
-    return {
-        name: cast(Format, module) for name, module in sorted(modules.items()) if hasattr(module, "recognise")
-    }
+def find_formats(package: str, path: Iterable[str]) -> Iterator[tuple[str, ModuleType]]:
+    """Yield name and module of each format in a package and the packages within it."""
+    for found in pkgutil.iter_modules(path, f"{package}."):
+        if found.name != _COMPANIONS:
+            module = importlib.import_module(found.name)
+            if hasattr(module, "recognise"):
+                yield found.name.rpartition(".")[2], module
+            if found.ispkg:
+                yield from find_formats(found.name, module.__path__)
 
 
-FORMATS: dict[str, Format] = _find_formats()
+# Formats of what lies beside a result are no formats of results.
+_COMPANIONS = f"{__name__}.companions"
+FORMATS = {name: cast(Format, module) for name, module in sorted(find_formats(__name__, __path__))}
 
 
 def recognise(source: Source) -> str:

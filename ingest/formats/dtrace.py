@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from benchdash.results.readings import Reading, reading
-from ingest.formats.entries import shortened
 from ingest.formats.report import FormatError, Intervals, ParsedReport, ParsedRun
 from ingest.formats.source import Source
+from ingest.formats.tables.entries import shortened
 from ingest.masking import mask_text
 
 _HEADER_TEXT = r"[ \t]*value[ ]+-+ Distribution -+ count[ \t]*"

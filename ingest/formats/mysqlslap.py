@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 
 from benchdash.results.readings import LOWER, Reading, reading
 from ingest.formats.cells import number, whole_number
-from ingest.formats.entries import shortened
 from ingest.formats.report import Fact, FormatError, ParsedReport, ParsedRun
 from ingest.formats.source import Source
+from ingest.formats.tables.entries import shortened
 from ingest.masking import mask_text
 
 _AVERAGE = "Average number of seconds to run all queries"

@@ -4,10 +4,9 @@ A companion format is a module with ``recognise(head: bytes) -> bool`` and
 ``parse(source: Source) -> CompanionReport``. ``recognise`` is exclusive, as for results.
 """
 
-import importlib
-import pkgutil
 from typing import Protocol, cast
 
+from ingest.formats import find_formats
 from ingest.formats.report import CompanionReport, FormatError
 from ingest.formats.source import Source
 
@@ -17,19 +16,9 @@ class CompanionFormat(Protocol):
     def parse(self, source: Source) -> CompanionReport: ...
 
 
-def _find_formats() -> dict[str, CompanionFormat]:
-    modules = {
-        found.name: importlib.import_module(f"{__name__}.{found.name}")
-        for found in pkgutil.iter_modules(__path__)
-    }
-    return {
-        name: cast(CompanionFormat, module)
-        for name, module in sorted(modules.items())
-        if hasattr(module, "recognise")
-    }
-
-
-COMPANION_FORMATS: dict[str, CompanionFormat] = _find_formats()
+COMPANION_FORMATS = {
+    name: cast(CompanionFormat, module) for name, module in sorted(find_formats(__name__, __path__))
+}
 
 
 def recognise(source: Source) -> str | None:

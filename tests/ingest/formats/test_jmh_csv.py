@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.formats import jmh_csv
+from ingest.formats.jmh import jmh_csv
 from ingest.formats.report import FormatError
 from ingest.formats.source import Source
 from tests.ingest.formats.cuts import troubles

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.formats import jmh_csv, jmh_json, jmh_text
+from ingest.formats.jmh import jmh_csv, jmh_json, jmh_text
 from ingest.formats.source import Source
 
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "data"

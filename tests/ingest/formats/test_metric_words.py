@@ -1,7 +1,7 @@
 import pytest
 
-from ingest.formats.metric_words import Metric, mentions, metric_named
 from ingest.formats.report import FormatError
+from ingest.formats.tables.metric_words import Metric, mentions, metric_named
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.formats.per_operation import parse, recognise
 from ingest.formats.report import FormatError
 from ingest.formats.source import Source
+from ingest.formats.tables.per_operation import parse, recognise
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data" / "third_party" / "small_datum"
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "per_operation"

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.formats import FORMATS, pgbench
+from ingest.formats import FORMATS
+from ingest.formats.pgbench import pgbench
 from ingest.formats.report import FormatError
 from ingest.formats.source import Source
 

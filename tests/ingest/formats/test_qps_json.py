@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.formats import qps_table
-from ingest.formats.qps_json import parse, recognise
 from ingest.formats.report import FormatError
 from ingest.formats.source import Source
+from ingest.formats.tables import qps_table
+from ingest.formats.tables.qps_json import parse, recognise
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "qps_json"

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ingest.formats.qps_table import parse, recognise
 from ingest.formats.report import FormatError
 from ingest.formats.source import Source
+from ingest.formats.tables.qps_table import parse, recognise
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "qps_table"

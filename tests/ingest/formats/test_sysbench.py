@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.formats import sysbench
 from ingest.formats.report import FormatError
 from ingest.formats.source import Source
+from ingest.formats.sysbench import sysbench
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "sysbench"
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data"

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.formats import FORMATS, sysbench_json
+from ingest.formats import FORMATS
 from ingest.formats.report import FormatError
 from ingest.formats.source import Source
+from ingest.formats.sysbench import sysbench_json
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 REAL = sorted(

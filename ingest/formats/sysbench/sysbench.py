@@ -13,13 +13,13 @@ from datetime import UTC, datetime
 from itertools import pairwise
 
 from benchdash.results.readings import Reading, percentile_metric
-from ingest.formats.hook_reports import PERCENTILE, PERCENTILE_UNSAID
 from ingest.formats.report import Fact, FormatError, Intervals, ParsedReport, ParsedRun
 from ingest.formats.source import Source
-from ingest.formats.sysbench_command import arguments, command_in, cpus_in, option, options_of, workload_of
-from ingest.formats.sysbench_lines import FAIRNESS, Block, Output, sort
-from ingest.formats.sysbench_numbers import masked, number, quoted
-from ingest.formats.sysbench_report import Report
+from ingest.formats.sysbench.command import arguments, command_in, cpus_in, option, options_of, workload_of
+from ingest.formats.sysbench.hooks import PERCENTILE, PERCENTILE_UNSAID
+from ingest.formats.sysbench.lines import FAIRNESS, Block, Output, sort
+from ingest.formats.sysbench.numbers import masked, number, quoted
+from ingest.formats.sysbench.report import Report
 
 _STAMP_TEXT = (
     r"\[?(?:"

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from ingest.formats.hook_reports import HookRun, hook_runs
 from ingest.formats.report import FormatError
-from ingest.formats.sysbench_numbers import Figure, figure, number, quoted
-from ingest.formats.sysbench_ticks import Ticks, is_checkpoint
+from ingest.formats.sysbench.hooks import HookRun, hook_runs
+from ingest.formats.sysbench.interval_lines import Ticks, is_checkpoint
+from ingest.formats.sysbench.numbers import Figure, figure, number, quoted
 
 SQL = "SQL statistics"
 CPU = "CPU speed"

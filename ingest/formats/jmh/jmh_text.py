@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import count, islice, takewhile
 
-from ingest.formats.jmh_results import (
+from ingest.formats.jmh.results import (
     LARGEST_THREADS,
     PERCENTILES,
     Measured,
@@ -20,7 +20,7 @@ from ingest.formats.jmh_results import (
     score_scale,
     workload_name,
 )
-from ingest.formats.jmh_table import (
+from ingest.formats.jmh.table import (
     Columns,
     Entries,
     Entry,

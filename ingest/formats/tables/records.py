@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 
 from benchdash.results.readings import Reading
 from ingest.formats.cells import decimals, is_missing, is_number, number, whole_number
-from ingest.formats.entries import Entry, distinct_runs, join_metrics, refuse_copies, shortened
-from ingest.formats.machine_columns import counters, cpu_columns
-from ingest.formats.metric_words import Metric, metric_named
 from ingest.formats.names import split_product_version
 from ingest.formats.report import Fact, FormatError, ParsedReport, ParsedRun
+from ingest.formats.tables.entries import Entry, distinct_runs, join_metrics, refuse_copies, shortened
+from ingest.formats.tables.machine_columns import counters, cpu_columns
+from ingest.formats.tables.metric_words import Metric, metric_named
 
 Cell = str | int | float | None
 

@@ -12,12 +12,12 @@ from itertools import islice
 from typing import cast
 
 from ingest.formats.cells import is_missing, whole_number
-from ingest.formats.grids import WORKLOAD_HEADS, Grid, Row, product_and_version, read_grid
 from ingest.formats.json_source import line_of, lines_of_items
-from ingest.formats.metric_words import Metric, metric_named
-from ingest.formats.records import meaning_of
 from ingest.formats.report import Fact, FormatError, ParsedReport
 from ingest.formats.source import Source
+from ingest.formats.tables.grids import WORKLOAD_HEADS, Grid, Row, product_and_version, read_grid
+from ingest.formats.tables.metric_words import Metric, metric_named
+from ingest.formats.tables.records import meaning_of
 
 _SAYS_METRIC = re.compile(r'"(?:unit|metric)"\s*:\s*"([^"\\]{1,80})"')
 _ROW = re.compile(r'"\s*:\s*(?=\{\s*"[^"\\]{1,200}"\s*:\s*(?:[0-9]|null|"))')

@@ -5,10 +5,10 @@ Their JSON is told of in ``hook_reports``; text may stand around it.
 
 from collections.abc import Sequence
 
-from ingest.formats import sysbench
-from ingest.formats.hook_reports import PERCENTILE, PERCENTILE_UNSAID, HookRun, hold_a_report, hook_runs
 from ingest.formats.report import FormatError, Intervals, ParsedReport, ParsedRun
 from ingest.formats.source import Source
+from ingest.formats.sysbench import sysbench
+from ingest.formats.sysbench.hooks import PERCENTILE, PERCENTILE_UNSAID, HookRun, hold_a_report, hook_runs
 
 _MOST_WARNINGS = 20
 

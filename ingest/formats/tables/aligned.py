@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ingest.formats.cells import is_cell
-from ingest.formats.grids import (
+from ingest.formats.report import FormatError, ParsedReport
+from ingest.formats.tables.grids import (
     THREAD_HEADS,
     WORKLOAD_HEADS,
     Grid,
@@ -17,9 +18,8 @@ from ingest.formats.grids import (
     read_grid,
     says_metric,
 )
-from ingest.formats.metric_words import mentions
-from ingest.formats.records import MOST_COLUMNS
-from ingest.formats.report import FormatError, ParsedReport
+from ingest.formats.tables.metric_words import mentions
+from ingest.formats.tables.records import MOST_COLUMNS
 
 _HEADS = WORKLOAD_HEADS | THREAD_HEADS
 

@@ -15,8 +15,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from benchdash.results.readings import HIGHER, Reading
-from ingest.formats.entries import shortened
-from ingest.formats.grids import (
+from ingest.formats.report import FormatError, ParsedReport
+from ingest.formats.tables.entries import shortened
+from ingest.formats.tables.grids import (
     Grid,
     Row,
     counted,
@@ -26,8 +27,7 @@ from ingest.formats.grids import (
     refuse_relative,
     says_metric,
 )
-from ingest.formats.metric_words import Metric
-from ingest.formats.report import FormatError, ParsedReport
+from ingest.formats.tables.metric_words import Metric
 
 _NAMED = re.compile(r"\s*(col-[0-9]{1,9})\s*:\s*(\S.*)", re.IGNORECASE)
 _HEAD = re.compile(r"col-[0-9]{1,9}(?:\s+col-[0-9]{1,9})*\s*", re.IGNORECASE)

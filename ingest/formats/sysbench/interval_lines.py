@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from benchdash.results.readings import percentile_metric
-from ingest.formats.sysbench_numbers import number
+from ingest.formats.sysbench.numbers import number
 
 _THREADS = r"thds: <threads>"
 _LOAD = r"tps: <tps> qps: <qps>"

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
 from ingest.formats.cells import is_number
-from ingest.formats.entries import shortened
-from ingest.formats.pgbench_output import (
+from ingest.formats.pgbench.output import (
     FILLED,
     PROCESSED,
     TYPE,
@@ -19,7 +18,7 @@ from ingest.formats.pgbench_output import (
     quoted,
     sort_lines,
 )
-from ingest.formats.pgbench_readings import (
+from ingest.formats.pgbench.readings import (
     MILLISECONDS,
     MOST_STATEMENTS,
     RECONNECTING,
@@ -33,6 +32,7 @@ from ingest.formats.pgbench_readings import (
 )
 from ingest.formats.report import Fact, FormatError, Intervals, ParsedReport, ParsedRun
 from ingest.formats.source import Source
+from ingest.formats.tables.entries import shortened
 from ingest.masking import mask_text
 
 _BEGINS = re.compile(

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NoReturn, Self
 
-from ingest.formats.jmh_results import (
+from ingest.formats.jmh.results import (
     LARGEST_COUNT,
     LARGEST_THREADS,
     PERCENTILES,

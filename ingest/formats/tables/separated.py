@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ingest.formats.cells import is_cell, is_number
-from ingest.formats.grids import (
+from ingest.formats.report import FormatError, ParsedReport
+from ingest.formats.tables.grids import (
     Grid,
     Row,
     counted,
@@ -16,9 +17,8 @@ from ingest.formats.grids import (
     says_metric,
     title_fact,
 )
-from ingest.formats.metric_words import mentions
-from ingest.formats.records import MOST_COLUMNS, Record, read_records, understand
-from ingest.formats.report import FormatError, ParsedReport
+from ingest.formats.tables.metric_words import mentions
+from ingest.formats.tables.records import MOST_COLUMNS, Record, read_records, understand
 
 _DRAWN = "|"
 _SEPARATORS = (",", "\t", ";", _DRAWN)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from ingest.formats.jmh_results import (
+from ingest.formats.jmh.results import (
     LARGEST_THREADS,
     MODES,
     NOT_APPLICABLE,

@@ -11,11 +11,11 @@ from dataclasses import replace
 from enum import Enum, auto
 
 from ingest.formats.json_source import lines_of_items, load, load_lines
-from ingest.formats.metric_words import metric_named
-from ingest.formats.records import Cell, Record, meaning_of, read_records, understand
 from ingest.formats.report import Fact, FormatError, ParsedReport
 from ingest.formats.source import Source
-from ingest.formats.wide_json import begins_wide_list, begins_wide_object, object_at, read_wide
+from ingest.formats.tables.metric_words import metric_named
+from ingest.formats.tables.records import Cell, Record, meaning_of, read_records, understand
+from ingest.formats.tables.wide_json import begins_wide_list, begins_wide_object, object_at, read_wide
 
 _MEASUREMENTS = re.compile(r'"measurements"\s*:\s*\[\s*(?=\{)')
 _LIST = re.compile(r"\s*\[\s*(?=\{)")

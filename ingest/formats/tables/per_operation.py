@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 
 from benchdash.results.readings import HIGHER, LOWER, Direction, Reading
 from ingest.formats.cells import decimals, is_missing, number
-from ingest.formats.entries import shortened
-from ingest.formats.grids import counted, named_builds, product_and_version
 from ingest.formats.report import FormatError, ParsedReport, ParsedRun
 from ingest.formats.source import Source
+from ingest.formats.tables.entries import shortened
+from ingest.formats.tables.grids import counted, named_builds, product_and_version
 
 _TITLE = "iostat, vmstat normalized by operation rate"
 _BUILD = "dbms"

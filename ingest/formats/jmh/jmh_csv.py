@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ingest.formats.jmh_results import (
+from ingest.formats.jmh.results import (
     LARGEST_THREADS,
     MODES,
     NOT_APPLICABLE,
@@ -14,7 +14,7 @@ from ingest.formats.jmh_results import (
     is_plausible,
     report_of,
 )
-from ingest.formats.jmh_table import Entries, Printed, TableRow, decimal, is_count, is_decimal
+from ingest.formats.jmh.table import Entries, Printed, TableRow, decimal, is_count, is_decimal
 from ingest.formats.report import FormatError, ParsedReport
 from ingest.formats.source import Source
 from ingest.masking import mask_text

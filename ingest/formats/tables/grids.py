@@ -5,10 +5,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ingest.formats.cells import is_missing, is_number, number, whole_number
-from ingest.formats.entries import Entry, distinct_runs, refuse_copies, shortened
-from ingest.formats.metric_words import TITLE_WORDS, Mention, Metric, mentions
 from ingest.formats.names import split_product_version
 from ingest.formats.report import Fact, FormatError, ParsedReport, ParsedRun
+from ingest.formats.tables.entries import Entry, distinct_runs, refuse_copies, shortened
+from ingest.formats.tables.metric_words import TITLE_WORDS, Mention, Metric, mentions
 
 WORKLOAD_HEADS = frozenset({"query", "queries", "workload", "benchmark", "test", "statement"})
 THREAD_HEADS = frozenset({"clients", "threads", "connections", "users", "sessions", "concurrency"})

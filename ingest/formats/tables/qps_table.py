@@ -8,13 +8,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ingest.formats.aligned_records import AlignedRecords, find_aligned_records
-from ingest.formats.aligned_tables import AlignedTable, find_aligned_table
-from ingest.formats.column_blocks import ColumnBlockTable, find_column_block
-from ingest.formats.grids import refuse_ratios, refuse_relative
 from ingest.formats.report import FormatError, ParsedReport
-from ingest.formats.separated_tables import SeparatedTable, find_separated_table, rows_without_names
 from ingest.formats.source import Source
+from ingest.formats.tables.aligned import AlignedTable, find_aligned_table
+from ingest.formats.tables.aligned_records import AlignedRecords, find_aligned_records
+from ingest.formats.tables.column_blocks import ColumnBlockTable, find_column_block
+from ingest.formats.tables.grids import refuse_ratios, refuse_relative
+from ingest.formats.tables.separated import SeparatedTable, find_separated_table, rows_without_names
 
 _LINES_ABOVE_TABLE = 10
 # No table begins like this, and looking for one in ten lines of it takes longer than reading the whole.

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from ingest.formats.cells import is_cell
-from ingest.formats.grids import counted, counts_threads, refuse_relative, title_fact
-from ingest.formats.records import MOST_COLUMNS, Record, meaning_of, read_records, understand
 from ingest.formats.report import FormatError, ParsedReport
+from ingest.formats.tables.grids import counted, counts_threads, refuse_relative, title_fact
+from ingest.formats.tables.records import MOST_COLUMNS, Record, meaning_of, read_records, understand
 
 Split = Callable[[str], list[str]]
 
