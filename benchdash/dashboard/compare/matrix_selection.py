@@ -124,3 +124,14 @@ def read_base(query: QueryDict, offered: Sequence[Column], at_first: Column) -> 
     base = by_id.get(query.get("base", ""), at_first)
     options = zip(by_id, names(offered), strict=True)
     return base, filters.one_of("base", "Baseline", options, short_id(base), empty="")
+
+
+def toggled(query: QueryDict, path: str, workload: str) -> str:
+    """The address with the thread counts of a workload shown instead of hidden, or the other way round."""
+    changed = query.copy()
+    opened = query.getlist("open")
+    changed.setlist(
+        "open",
+        [one for one in opened if one != workload] if workload in opened else [*opened, workload],
+    )
+    return f"{path}?{changed.urlencode()}"

@@ -54,6 +54,7 @@ _MAIN = (
         frozenset({"upload", "upload_new", "upload_change", "upload_delete", "upload_reread"}),
     ),
 )
+_LABELS = {entry.name: entry.label for entry in (*_MAIN, *_COMPARE)}
 _MORE = (
     _Entry("Runs", "runs", frozenset({"run"})),
     _Entry("Versions", "versions"),
@@ -97,6 +98,11 @@ def tabs(project: Project, current: str, query: QueryDict) -> Sequence[Link]:
         url, chosen = page_url(entry.name, project), carried(query, here=current, there=entry.name)
         links.append(Link(entry.label, f"{url}?{chosen}" if chosen else url, _is_shown(entry, current)))
     return links
+
+
+def page_label(name: str) -> str:
+    """The words in the bar or on the tab of a page."""
+    return _LABELS[name]
 
 
 def _links(entries: Sequence[_Entry], project: Project, viewer: Viewer, current: str) -> list[Link]:

@@ -10,6 +10,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.views.decorators.http import require_safe
 
 from benchdash.accounts.access import BeingDeleted, NotAllowed, NotVisible, Viewer, viewer_of
 from benchdash.accounts.models import Project, Scope
@@ -87,6 +88,33 @@ def project_page(
             raise PermissionDenied(str(error)) from None
 
     return answer
+
+
+Context = Callable[[HttpRequest, ProjectPage], dict[str, Any]]
+"""What the template of a page is given."""
+
+
+def content_page(
+    template: str,
+    context: Context,
+    *,
+    csv: Callable[[ProjectPage, dict[str, Any]], HttpResponse] | None = None,
+) -> Callable[..., HttpResponseBase]:
+    """Return the view of a page that articles show too: they read its ``context`` attribute.
+
+    ``csv`` answers addresses with ``format=csv`` where there is anything to show.
+    """
+
+    @require_safe
+    @project_page
+    def view(request: HttpRequest, page: ProjectPage) -> HttpResponse:
+        found = context(request, page)
+        if csv and "shown" in found and request.GET.get("format") == "csv":
+            return csv(page, found)
+        return page.render(request, template, found)
+
+    view.context = context  # type: ignore[attr-defined]  # functions may carry attributes
+    return view
 
 
 def _page(viewer: Viewer, slug: str) -> ProjectPage:

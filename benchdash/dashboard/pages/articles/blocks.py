@@ -1,48 +1,19 @@
 """The views that an article may hold, drawn as their own pages draw them."""
 
-from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.http import HttpRequest, QueryDict
 from django.template.loader import render_to_string
-from django.urls import reverse
+from django.urls import get_script_prefix, resolve, reverse
 from django.utils.safestring import SafeString
 
 from benchdash.articles.models import Block
 from benchdash.articles.queries import runs_since
-from benchdash.dashboard.pages.curves.views import curves_context
-from benchdash.dashboard.pages.history.views import history_context
-from benchdash.dashboard.pages.latency.views import latency_context
-from benchdash.dashboard.pages.lines.views import compare_context
-from benchdash.dashboard.pages.matrix.views import matrix_context
-from benchdash.dashboard.pages.pair.views import pair_context
-from benchdash.dashboard.pages.sweep.views import sweep_context
-from benchdash.dashboard.shell.navigation import page_url
-from benchdash.dashboard.shell.project_page import ProjectPage
-
-Context = Callable[[HttpRequest, ProjectPage], dict[str, Any]]
-
-
-@dataclass(frozen=True)
-class PageOfViews:
-    """``label`` is what the tab of the page says; ``context`` gives what its content shows."""
-
-    label: str
-    context: Context
-
-
-PAGES: Final[Mapping[str, PageOfViews]] = {
-    "compare": PageOfViews("Lines", compare_context),
-    "pair": PageOfViews("Side by side", pair_context),
-    "matrix": PageOfViews("Matrix", matrix_context),
-    "curves": PageOfViews("Curves", curves_context),
-    "latency": PageOfViews("Latency", latency_context),
-    "sweep": PageOfViews("Settings", sweep_context),
-    "history": PageOfViews("History", history_context),
-}
+from benchdash.dashboard.shell.navigation import page_label, page_url
+from benchdash.dashboard.shell.project_page import Context, ProjectPage
 
 
 @dataclass(frozen=True)
@@ -58,17 +29,23 @@ class ShownBlock:
 
 def shown_block(request: HttpRequest, page: ProjectPage, block: Block) -> ShownBlock:
     """A constant number of statements, those of the page itself and one more."""
-    shown, url = PAGES[block.page], block_url(page, block)
-    inner = request_of(request, page, block.page, block.query)
+    url, inner = block_url(page, block), request_of(request, page, block.page, block.query)
     context = {
         "page": page,
         "project": page.project,
         "viewer": page.viewer,
         "at": f"view-{block.pk}-",
-        **shown.context(inner, page),
+        **_context(inner, page),
     }
     content = render_to_string(f"dashboard/_{block.page}_content.html", context, inner)
-    return ShownBlock(block, shown.label, url, content, runs_since(page.project, block))
+    return ShownBlock(block, page_label(block.page), url, content, runs_since(page.project, block))
+
+
+def _context(inner: HttpRequest, page: ProjectPage) -> dict[str, Any]:
+    """What the page at the address of a request shows; no page imports another."""
+    view: Any = resolve("/" + inner.path.removeprefix(get_script_prefix())).func
+    context: Context = view.context
+    return context(inner, page)
 
 
 def block_url(page: ProjectPage, block: Block) -> str:
@@ -80,7 +57,7 @@ def fixed_query(request: HttpRequest, page: ProjectPage, name: str, query: str) 
 
     What the page cannot fix stays as it is.
     """
-    context = PAGES[name].context(request_of(request, page, name, query), page)
+    context = _context(request_of(request, page, name, query), page)
     return urlsplit(context.get("fixed_url", "")).query or query
 
 

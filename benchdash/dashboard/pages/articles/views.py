@@ -12,12 +12,13 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from benchdash.accounts.access import NotVisible
 from benchdash.accounts.models import Scope
 from benchdash.articles import services
-from benchdash.articles.addresses import AddressError
+from benchdash.articles.addresses import PAGES, AddressError
 from benchdash.articles.models import Article, Block
 from benchdash.articles.queries import articles_of, blocks_of, deleted_articles, deleted_blocks
 from benchdash.articles.services import ArticleError, NewBlock
-from benchdash.dashboard.pages.articles.blocks import PAGES, block_url, fixed_query, shown_block
+from benchdash.dashboard.pages.articles.blocks import block_url, fixed_query, shown_block
 from benchdash.dashboard.pages.articles.forms import AddForm, ArticleForm, BlockForm, asked_view
+from benchdash.dashboard.shell.navigation import page_label
 from benchdash.dashboard.shell.project_page import ProjectPage, project_page
 
 _MOST_LISTED: Final = 500
@@ -70,7 +71,8 @@ def article_add(request: HttpRequest, page: ProjectPage) -> HttpResponse:
             return redirect("dashboard:article", page.project.slug, saved.slug)
     else:
         form = AddForm(page.project, initial={"page": shown, "query": query})
-    context = {"form": form, "view": PAGES.get(str(form["page"].value()))}
+    name = str(form["page"].value())
+    context = {"form": form, "view": page_label(name) if name in PAGES else ""}
     return page.render(request, "dashboard/article_add.html", context, status=422 if form.is_bound else 200)
 
 
@@ -118,7 +120,7 @@ def _edit_page(
         "blocks": [
             (
                 block,
-                PAGES[block.page].label,
+                page_label(block.page),
                 block_url(page, block),
                 sent.get(block.pk) or _form(block),
             )

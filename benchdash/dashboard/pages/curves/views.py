@@ -7,9 +7,8 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from django.core.paginator import Page, Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.urls import path, reverse
-from django.views.decorators.http import require_safe
 
 from benchdash.dashboard.charts import compare as charts
 from benchdash.dashboard.charts.common import Figure
@@ -34,7 +33,7 @@ from benchdash.dashboard.pages.curves.selection import (
 from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.navigation import page_url
-from benchdash.dashboard.shell.project_page import ProjectPage, project_page
+from benchdash.dashboard.shell.project_page import ProjectPage, content_page
 from benchdash.regressions.column_names import are_versions_in_order, names
 from benchdash.regressions.comparability import doubts
 from benchdash.regressions.comparison import Column, ComparisonTable
@@ -92,12 +91,6 @@ class Section:
     panels: Sequence[Panel]
     planes: Sequence[Plane]
     figures: Figures | None
-
-
-@require_safe
-@project_page
-def curves(request: HttpRequest, page: ProjectPage) -> HttpResponse:
-    return page.render(request, "dashboard/curves.html", curves_context(request, page))
 
 
 def curves_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
@@ -389,4 +382,4 @@ def _named(table: ComparisonTable) -> tuple[str, str, str]:
     return table.metric, table.rows[0].unit, table.rows[0].direction
 
 
-urlpatterns = [path("compare/curves/", curves, name="curves")]
+urlpatterns = [path("compare/curves/", content_page("dashboard/curves.html", curves_context), name="curves")]

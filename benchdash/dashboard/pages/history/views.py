@@ -30,7 +30,7 @@ from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.csv_files import csv_file
 from benchdash.dashboard.shell.navigation import page_url
 from benchdash.dashboard.shell.pair_links import points_url
-from benchdash.dashboard.shell.project_page import ProjectPage, project_page
+from benchdash.dashboard.shell.project_page import ProjectPage, content_page, project_page
 from benchdash.regressions.comparison import Column
 from benchdash.regressions.options import equivalence_margin
 from benchdash.results.models import Run, Series
@@ -122,12 +122,6 @@ class SmallChart:
     title: str
     figure: Figure
     url: str
-
-
-@require_safe
-@project_page
-def history(request: HttpRequest, page: ProjectPage) -> HttpResponse:
-    return page.render(request, "dashboard/history.html", history_context(request, page))
 
 
 def history_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
@@ -472,6 +466,6 @@ def _series_url(name: str, page: ProjectPage, lines: Sequence[Line], wishes: Wis
 
 
 urlpatterns = [
-    path("history/", history, name="history"),
+    path("history/", content_page("dashboard/history.html", history_context), name="history"),
     path("history/csv/", history_csv, name="history_csv"),
 ]

@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.urls import path, reverse
-from django.views.decorators.http import require_safe
 
 from benchdash.accounts.models import Project
 from benchdash.dashboard.charts import compare as compare_charts
@@ -20,7 +19,7 @@ from benchdash.dashboard.compare.versions import Available
 from benchdash.dashboard.pages.latency.selection import ALL_OPERATIONS, chosen_row, read_view, row_filters
 from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.commands import upload_command
-from benchdash.dashboard.shell.project_page import ProjectPage, project_page
+from benchdash.dashboard.shell.project_page import ProjectPage, content_page
 from benchdash.dashboard.shell.series_words import threads_words
 from benchdash.regressions.column_names import are_versions_in_order, names
 from benchdash.regressions.detection import Comparison
@@ -69,12 +68,6 @@ class TableRow:
     cell: Cell
     percentiles: Sequence[Figures]
     largest: Figures
-
-
-@require_safe
-@project_page
-def latency(request: HttpRequest, page: ProjectPage) -> HttpResponse:
-    return page.render(request, "dashboard/latency.html", latency_context(request, page))
 
 
 def latency_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
@@ -182,4 +175,6 @@ def _csv_url(project: Project, choice: Choice, row: RowKey) -> str:
     return f"{reverse('api:latency')}?{query}"
 
 
-urlpatterns = [path("compare/latency/", latency, name="latency")]
+urlpatterns = [
+    path("compare/latency/", content_page("dashboard/latency.html", latency_context), name="latency")
+]

@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.urls import path, reverse
-from django.views.decorators.http import require_safe
 
 from benchdash.accounts.models import Project
 from benchdash.dashboard.charts import compare as charts
@@ -22,7 +21,7 @@ from benchdash.dashboard.compare.versions import available_columns
 from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.navigation import page_url
-from benchdash.dashboard.shell.project_page import ProjectPage, project_page
+from benchdash.dashboard.shell.project_page import ProjectPage, content_page
 from benchdash.regressions.column_names import are_versions_in_order, names
 from benchdash.regressions.comparability import doubts
 from benchdash.regressions.comparison import Column, ComparisonTable
@@ -30,12 +29,6 @@ from benchdash.results import metrics
 
 # So many charts on a page at most, whatever is chosen: each is computed, with its table.
 _CHARTS: Final = 12
-
-
-@require_safe
-@project_page
-def compare(request: HttpRequest, page: ProjectPage) -> HttpResponse:
-    return page.render(request, "dashboard/compare.html", compare_context(request, page))
 
 
 def compare_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
@@ -170,4 +163,4 @@ def _pair_url(project: Project, base: Column, others: Sequence[Column]) -> str:
     return page_url("pair", project, base=short_id(base), against=short_id(others[0]))
 
 
-urlpatterns = [path("compare/", compare, name="compare")]
+urlpatterns = [path("compare/", content_page("dashboard/compare.html", compare_context), name="compare")]

@@ -139,7 +139,7 @@ def whole_matrix(project: Project, query: QueryDict, path: str, available: Avail
         doubts=chosen.doubts,
         meanings=meanings(path, read_choice(query, chosen.columns)) if chosen.columns else [],
         baseline=chosen.baseline,
-        opens={name: form.toggled(query, path, pk) for name, pk in ids.items()},
+        opens={name: place_form.toggled(query, path, pk) for name, pk in ids.items()},
         charts={name: chosen.charts(name) for name in ids},
         pages=form.pages(query, path, source.around) if source.around else [],
     )

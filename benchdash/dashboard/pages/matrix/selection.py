@@ -111,17 +111,6 @@ def switches(query: QueryDict, path: str, view: View, *, both: bool) -> list[Swi
     return made
 
 
-def toggled(query: QueryDict, path: str, workload: str) -> str:
-    """The address with the thread counts of a workload shown instead of hidden, or the other way round."""
-    changed = query.copy()
-    opened = query.getlist("open")
-    changed.setlist(
-        "open",
-        [one for one in opened if one != workload] if workload in opened else [*opened, workload],
-    )
-    return f"{path}?{changed.urlencode()}"
-
-
 def pages(query: QueryDict, path: str, around: Around) -> list[Link]:
     """The nights before and after those shown; the newest are shown without saying until when."""
     links = []

@@ -7,7 +7,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.urls import path
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_POST
 
 from benchdash.accounts.models import Scope
 from benchdash.dashboard.compare import controls
@@ -18,7 +18,7 @@ from benchdash.dashboard.pages.matrix.figure import WholeMatrix, whole_matrix
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.csv_files import csv_file
 from benchdash.dashboard.shell.navigation import page_url
-from benchdash.dashboard.shell.project_page import ProjectPage, project_page
+from benchdash.dashboard.shell.project_page import ProjectPage, content_page, project_page
 from benchdash.regressions.branch_table import stream_of
 from benchdash.regressions.comparison import Selector, columns_of
 from benchdash.regressions.rows import Row
@@ -27,16 +27,6 @@ from benchdash.results.models import Baseline, ServerVersion
 
 _LONGEST_QUERY: Final = 8000
 _CELL: Final = ("value", "n", "ratio", "low", "high", "p", "verdict")
-
-
-@require_safe
-@project_page
-def matrix(request: HttpRequest, page: ProjectPage) -> HttpResponse:
-    context = matrix_context(request, page)
-    shown: WholeMatrix | None = context.get("shown")
-    if shown and request.GET.get("format") == "csv":
-        return _csv(page, shown)
-    return page.render(request, "dashboard/matrix.html", context)
 
 
 def matrix_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
@@ -116,8 +106,9 @@ def _back(request: HttpRequest) -> str:
 # --- CSV ----------------------------------------------------------------------------------------------------
 
 
-def _csv(page: ProjectPage, shown: WholeMatrix) -> HttpResponse:
+def _csv(page: ProjectPage, context: dict[str, Any]) -> HttpResponse:
     """A line for each workload and thread count, by name; of each column what is known."""
+    shown: WholeMatrix = context["shown"]
     heads = [" ".join(filter(None, [head.name, head.note])) for head in shown.heads]
     columns = [
         *("group", "workload", "threads", "metric", "unit"),
@@ -140,6 +131,6 @@ def _csv_cells(row: Row) -> Iterator[Any]:
 
 
 urlpatterns = [
-    path("compare/matrix/", matrix, name="matrix"),
+    path("compare/matrix/", content_page("dashboard/matrix.html", matrix_context, csv=_csv), name="matrix"),
     path("compare/matrix/baseline/", matrix_baseline, name="matrix_baseline"),
 ]

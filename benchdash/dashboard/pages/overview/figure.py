@@ -12,7 +12,6 @@ from benchdash.dashboard.compare.branch_base import branch_base
 from benchdash.dashboard.compare.dimensions import measured_of
 from benchdash.dashboard.compare.matrix_sources import Reading, Source, of_branch, of_versions
 from benchdash.dashboard.compare.places import Place, recent_use
-from benchdash.dashboard.pages.matrix.selection import toggled
 from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.filters import Filter
 from benchdash.regressions.comparison import Column
@@ -59,7 +58,7 @@ def overview_matrix(
         matrix=matrix(source.table, write=numbers.ratio, link=source.link, look=Look(opened=opened))
         if source.table
         else None,
-        opens={name: toggled(query, path, pk) for name, pk in ids.items()},
+        opens={name: form.toggled(query, path, pk) for name, pk in ids.items()},
     )
 
 

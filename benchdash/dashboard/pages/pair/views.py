@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.urls import path, reverse
-from django.views.decorators.http import require_safe
 
 from benchdash.accounts.models import Project
 from benchdash.dashboard.compare.columns import short_id
@@ -23,7 +22,7 @@ from benchdash.dashboard.shell import filters, numbers
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.filters import Filter
 from benchdash.dashboard.shell.navigation import Link, page_url
-from benchdash.dashboard.shell.project_page import ProjectPage, project_page
+from benchdash.dashboard.shell.project_page import ProjectPage, content_page
 from benchdash.regressions.column_names import names
 from benchdash.regressions.comparability import row_words
 from benchdash.regressions.comparison import Column
@@ -69,12 +68,6 @@ class Differing:
         if len(unknown) == 2:
             return "Nobody sent them with either side."
         return f"Nobody sent them with {unknown[0]}." if unknown else "The same on both sides."
-
-
-@require_safe
-@project_page
-def pair(request: HttpRequest, page: ProjectPage) -> HttpResponse:
-    return page.render(request, "dashboard/pair.html", pair_context(request, page))
 
 
 def pair_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
@@ -274,4 +267,4 @@ def _shown(
     }
 
 
-urlpatterns = [path("compare/pair/", pair, name="pair")]
+urlpatterns = [path("compare/pair/", content_page("dashboard/pair.html", pair_context), name="pair")]

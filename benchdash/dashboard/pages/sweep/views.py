@@ -7,9 +7,8 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from django.core.paginator import Page, Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.urls import path, reverse
-from django.views.decorators.http import require_safe
 
 from benchdash.accounts.models import Project
 from benchdash.dashboard.charts import compare as charts
@@ -23,7 +22,7 @@ from benchdash.dashboard.shell import filters, numbers
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.filters import Filter
 from benchdash.dashboard.shell.navigation import Link, page_url
-from benchdash.dashboard.shell.project_page import ProjectPage, project_page
+from benchdash.dashboard.shell.project_page import ProjectPage, content_page
 from benchdash.regressions.sweeps import conditions
 from benchdash.regressions.sweeps.conditions import Point, Sweep
 from benchdash.regressions.sweeps.subjects import Subject, find_subject
@@ -73,12 +72,6 @@ class _Asked:
     @cached_property
     def has_counterparts(self) -> bool:
         return len({one.counterpart for one in self.subjects}) > 1
-
-
-@require_safe
-@project_page
-def sweep(request: HttpRequest, page: ProjectPage) -> HttpResponse:
-    return page.render(request, "dashboard/sweep.html", sweep_context(request, page))
 
 
 def sweep_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
@@ -303,4 +296,4 @@ def _query_of_api(asked: _Asked, table: SweepTable, workload: str) -> str:
     return urlencode([(name, value) for name, value in parameters if value])
 
 
-urlpatterns = [path("compare/settings/", sweep, name="sweep")]
+urlpatterns = [path("compare/settings/", content_page("dashboard/sweep.html", sweep_context), name="sweep")]
