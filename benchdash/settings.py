@@ -182,6 +182,7 @@ CELERY_TASK_DEFAULT_QUEUE = "imports"
 CELERY_TASK_ROUTES = {
     "ingest.*": {"queue": "imports"},
     "benchdash.regressions.*": {"queue": "analysis"},
+    "benchdash.results.*": {"queue": "analysis"},
     "benchdash.alerts.*": {"queue": "mail"},
     "benchdash.accounts.*": {"queue": "mail"},
 }
@@ -213,6 +214,11 @@ CELERY_BEAT_SCHEDULE = {
         "task": "ingest.tasks.delete_projects",
         "schedule": 15.0,
         "options": {"expires": 15.0},
+    },
+    "fold-summaries": {
+        "task": "benchdash.results.tasks.fold_summaries",
+        "schedule": 60.0,
+        "options": {"expires": 60.0},
     },
     "recompute-all": {
         "task": "benchdash.regressions.tasks.recompute_all",

@@ -26,6 +26,7 @@ from benchdash.results.models import (
     Workload,
 )
 from benchdash.results.records import Fact, RunRecord
+from benchdash.results.summaries import follow_commit_times
 from benchdash.results.versions import parse_version
 
 # More new names than this at once are a new suite and not typing mistakes.
@@ -488,7 +489,9 @@ def _fill_commit_times(versions: Sequence[ServerVersion], records: Sequence[RunR
         if record.committed_at and version.commit and version.committed_at is None:
             version.committed_at = record.committed_at
             filled[version.pk] = version
-    update_rows([filled[version] for version in sorted(filled)], ["committed_at"])
+    if filled:
+        update_rows([filled[version] for version in sorted(filled)], ["committed_at"])
+        follow_commit_times(filled)
 
 
 # --- contents ---------------------------------------------------------------------------------------------

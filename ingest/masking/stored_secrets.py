@@ -16,6 +16,7 @@ from benchdash.accounts.models import Project
 from benchdash.results.dimensions import content_digest, environment_digest
 from benchdash.results.models import ConfigurationContent, Environment, Measurement, Run
 from benchdash.results.services import hold_results, touch
+from benchdash.results.summaries import recounted
 from ingest.errors import FieldsError
 from ingest.masking import mask_settings, mask_value
 from ingest.metadata.upload_metadata import metadata_digest, metadata_from_json
@@ -270,7 +271,9 @@ def _save_by_digest(
     runs = Run.objects.filter(**{of_run: row.pk})
     series = Measurement.objects.filter(run__in=runs).order_by().values_list("series_id", flat=True)
     touched = list(series.distinct())
-    runs.update(**{of_run: same.pk})
+    run_ids = list(runs.values_list("pk", flat=True))
+    with recounted(Run.objects.filter(pk__in=run_ids)):
+        runs.update(**{of_run: same.pk})
     row.delete()
     # Runs whose settings differed are one group now.
     touch(touched, quiet=True)

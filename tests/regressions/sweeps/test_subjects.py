@@ -1,10 +1,13 @@
 """What sweeps can be made of, and in which order it is offered."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from benchdash.regressions.sweeps.subjects import find_subject, subjects
 from benchdash.results.models import Run
-from tests.results.test_run_counts import Chance
+from tests.builders import make_project
+from tests.results.test_summaries import NUMBER, RECORDS, Worker
 
 pytestmark = pytest.mark.django_db
 
@@ -57,20 +60,22 @@ def counted(project, setting):
     }
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_subjects_are_in_the_order_of_what_varies_among_all_their_runs(seed):
-    chance = Chance(seed)
-    for _ in range(6):
-        chance.upload()
-    chance.exclude()
-    chance.merge()
+@settings(max_examples=6, deadline=None)
+@given(st.lists(RECORDS, min_size=6, max_size=7), NUMBER)
+def test_subjects_are_in_the_order_of_what_varies_among_all_their_runs(uploads, number):
+    project = make_project()
+    worker = Worker(project, [])
+    for records in uploads:
+        worker.record(records)
+    worker.exclude(number)
+    worker.merge(number)
     for setting in ("", *SETTINGS):
         found = [
             (one.version.pk, one.branch, one.counterpart, one.runs)
-            for one in subjects(chance.project, setting=setting)
+            for one in subjects(project, setting=setting)
         ]
-        expected, all_of_them = counted(chance.project, setting)
+        expected, all_of_them = counted(project, setting)
         assert {*found} == all_of_them
         assert [runs for *_, runs in found] == [runs for _, runs in expected], setting
-    for one in subjects(chance.project):
-        assert find_subject(chance.project, one.id) == one
+    for one in subjects(project):
+        assert find_subject(project, one.id) == one
