@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from benchdash.regressions.detection.joint import Key
 from benchdash.regressions.detection.releases import MOST_GROUPS, Sessions
 from benchdash.regressions.models import RowOfPlace
-from benchdash.results.layouts import Layout, Measured, Runs, lay_out, measured_on, medians
+from benchdash.results.layouts import Measured, Runs, lay_out, measured_on, medians
 from benchdash.results.models import Series
 from benchdash.results.queries import moment
 from benchdash.results.readings import Direction
@@ -210,9 +210,13 @@ class History:
             run_id=int(self.runs.ids[runs[-1]]),
         )
 
+    @cached_property
+    def _starts(self) -> list[int]:
+        starts: list[int] = np.searchsorted(self._positions, np.arange(self.length + 1)).tolist()
+        return starts
+
     def _slice(self, position: int) -> slice:
-        start, end = np.searchsorted(self._positions, [position, position + 1])
-        return slice(int(start), int(end))
+        return slice(self._starts[position], self._starts[position + 1])
 
 
 def noise_of(values: NDArray[np.float64]) -> float | None:
@@ -231,11 +235,8 @@ def place_histories(place: Place) -> dict[int, History]:
 
     Of a place with more than ANALYSIS_MOST_VALUES measurements only the newest of each series.
     """
-    series = {one.pk: one for one in place.series().filter(is_derived=False)}
-    return histories_on(lay_out(series.values(), most_values=settings.ANALYSIS_MOST_VALUES), series)
-
-
-def histories_on(layout: Layout, series: Mapping[int, Series]) -> dict[int, History]:
+    series = {one.pk: one for one in place.series().filter(is_derived=False).order_by("pk")}
+    layout = lay_out(series.values(), most_values=settings.ANALYSIS_MOST_VALUES)
     return {
         pk: History(series[pk], layout.runs, measured, layout.levels[pk])
         for pk, measured in layout.measured.items()

@@ -615,14 +615,12 @@ class TouchedSeries(models.Model):
 
     ``quiet``: nobody is to be mailed for what is found (a reimport, a correction, sample data).
     ``due_since`` is when the first of the touches began: what was recorded from then on is new to analysis.
-    ``least_run_id`` is the first of the runs that were added, where nothing else changed; else it is 0.
     """
 
     series = models.OneToOneField(Series, on_delete=models.CASCADE, primary_key=True, related_name="touched")
     touched_at = models.DateTimeField(default=timezone.now)
     due_since = models.DateTimeField(db_default=Now())
     quiet = models.BooleanField(default=False)
-    least_run_id = models.BigIntegerField(default=0)
 
     class Meta:
         verbose_name_plural = "touched series"

@@ -211,7 +211,7 @@ def touch(series_ids: Iterable[int], *, quiet: bool) -> None:
     if not ids:
         return
     with connection.cursor() as cursor:
-        cursor.execute(_TOUCH, {"touched": _row(ids), "at": timezone.now(), "quiet": quiet, "least": 0})
+        cursor.execute(_TOUCH, {"touched": _row(ids), "at": timezone.now(), "quiet": quiet})
     ring_analysis()
 
 
@@ -422,12 +422,11 @@ _Read = Sequence[tuple[int, Identity, Sequence[Reading]]]
 """The readings of each run, by its id, with what their series share."""
 
 _TOUCH = """
-    INSERT INTO results_touchedseries AS touched (series_id, touched_at, due_since, quiet, least_run_id)
+    INSERT INTO results_touchedseries AS touched (series_id, touched_at, due_since, quiet)
     -- now() is the start of the transaction: nothing that it records is older.
-    SELECT series_id, %(at)s, now(), %(quiet)s, %(least)s FROM unnest(%(touched)s::bigint[]) AS series_id
+    SELECT series_id, %(at)s, now(), %(quiet)s FROM unnest(%(touched)s::bigint[]) AS series_id
     ON CONFLICT (series_id) DO UPDATE
-    SET touched_at = excluded.touched_at, quiet = touched.quiet AND excluded.quiet,
-        least_run_id = least(touched.least_run_id, excluded.least_run_id)
+    SET touched_at = excluded.touched_at, quiet = touched.quiet AND excluded.quiet
 """
 _MEASURE = """
     INSERT INTO results_measurement AS measurement (series_id, run_id, value, low, high)
@@ -481,13 +480,12 @@ def _delete_measurements(run_ids: Collection[int], *, stay: Sequence[_Row]) -> s
 def _write_measurements(rows: Sequence[_Row], *, anew: bool, quiet: bool) -> None:
     """The series that they enter are due for analysis from now on."""
     statement = _MEASURE_ANEW_AND_TOUCH if anew else _MEASURE_AND_TOUCH
-    least = 0 if anew else min(row[1] for row in rows)
     columns = _columns(("series", "runs", "values", "lows", "highs"), rows)
     touched = _row(sorted({row[0] for row in rows}))
     with connection.cursor() as cursor:
         cursor.execute(
             statement,
-            {**columns, "touched": touched, "at": timezone.now(), "quiet": quiet, "least": least},
+            {**columns, "touched": touched, "at": timezone.now(), "quiet": quiet},
         )
     ring_analysis()
 

@@ -4,7 +4,6 @@ import pytest
 
 from benchdash.accounts.models import AuditEntry
 from benchdash.regressions.models import FailingPlace, PlaceOrder
-from benchdash.regressions.remembered_places import forget_places
 from benchdash.regressions.services import analyse_touched, recompute
 from tests.builders import make_project, make_series, make_user
 
@@ -21,8 +20,7 @@ def failing(settings):
     make_series([100, 101], project=project, branch="main", hardware="box")
     make_series([100, 101], project=project, hardware="box", build="debug")
     analyse_touched()
-    PlaceOrder.objects.update(looks="no JSON")
-    forget_places()
+    PlaceOrder.objects.update(groups="no JSON")
     list(recompute())
     return FailingPlace.objects.all()
 
@@ -48,7 +46,7 @@ def test_where_nothing_fails_the_page_says_so(operator):
 
 
 def test_an_operator_may_try_a_place_again(operator, failing):
-    PlaceOrder.objects.update(looks="[]")
+    PlaceOrder.objects.update(groups="[]")
     some = failing.first()
     answer = operator.post(f"{PAGE}places/{some.pk}/try-again/", follow=True)
     assert "will be looked at within seconds" in answer.content.decode()
