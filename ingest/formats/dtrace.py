@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from benchdash.results.readings import Reading, reading
+from ingest.formats.outputs import bounded
 from ingest.formats.report import FormatError, Intervals, ParsedReport, ParsedRun
 from ingest.formats.source import Source
-from ingest.formats.tables.entries import shortened
 from ingest.masking import mask_text
 
 _HEADER_TEXT = r"[ \t]*value[ ]+-+ Distribution -+ count[ \t]*"
@@ -108,7 +108,7 @@ def parse(source: Source) -> ParsedReport:
     if not measured:
         raise FormatError("the distributions are empty: nothing was measured", kept[0].line)
     run = ParsedRun(readings=tuple(map(_total, measured)))
-    return ParsedReport((run,), tuple(map(_histogram, measured)), {"tool": "DTrace"}, shortened(warnings))
+    return ParsedReport((run,), tuple(map(_histogram, measured)), {"tool": "DTrace"}, bounded(warnings))
 
 
 def _tables(lines: Sequence[str]) -> Iterator[_Table]:

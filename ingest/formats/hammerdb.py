@@ -7,14 +7,14 @@ A file holds one result, or several where a script went through numbers of virtu
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from benchdash.results.readings import LOWER, Reading, percentile_metric, reading
+from ingest.formats.outputs import MAX_THREADS, Read, bounded, measured, option, read_runs, whole_lines
 from ingest.formats.report import Fact, FormatError, Intervals, ParsedReport, ParsedRun
 from ingest.formats.source import Source
-from ingest.masking import mask_text
 
 _RECOGNISED = re.compile(
     rb'^[ \t]*"?(?:(?:hammerdb>)?Vuser [0-9]{1,7}:|TEST RESULT : System achieved |HammerDB (?:CLI )?v[0-9]'
@@ -69,9 +69,6 @@ _ALWAYS_TIMED = ("CALLS", "MIN", "AVG", "MAX", "P99", "P95", "P50")
 _PRODUCTS = {"Oracle": "Oracle", "SQL Server": "SQL Server", "MariaDB": "MariaDB", "Db2": "Db2", "DB2": "Db2"}
 
 _NUMBER = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,9})?")
-_LARGEST = 1e13
-_MOST_USERS = 1_000_000
-_MOST_WARNINGS = 20
 _SAID_ALL = "ALL VIRTUAL USERS COMPLETE"
 _FAILED = "FINISHED FAILED"
 
@@ -85,31 +82,17 @@ def parse(source: Source) -> ParsedReport:
 
     Raises FormatError where no run has a result. Of several runs one without is left out with a warning.
     """
-    lines, warnings = _whole_lines(source)
+    lines, warnings = whole_lines(source)
     reader = _Reader()
     reader.read(lines)
     outputs = reader.outputs()
     if not outputs:
         raise FormatError(_why_nothing(reader), reader.queries or len(source.lines))
-    alone = len(outputs) == 1
-    runs: list[ParsedRun] = []
-    intervals: list[Intervals] = []
-    for position, output in enumerate(outputs, start=1):
-        key = "" if alone else str(position)
-        try:
-            run, notes = _run(output, key)
-        except FormatError as error:
-            if position == len(outputs) and not runs:
-                raise
-            notes = [f"left out: {error.message} (line {error.line})"]
-        else:
-            runs.append(run)
-            intervals += _table(output, key)
-        warnings += notes if alone else [f"run {position}: {note}" for note in notes]
+    runs, intervals, notes = read_runs(outputs, _run)
     facts: dict[str, Fact] = {"tool": "HammerDB"}
     if reader.tool_version:
         facts["tool_version"] = reader.tool_version
-    return ParsedReport(tuple(runs), tuple(intervals), facts, _bounded(warnings))
+    return ParsedReport(runs, intervals, facts, bounded(warnings + notes))
 
 
 def _why_nothing(reader: "_Reader") -> str:
@@ -118,30 +101,9 @@ def _why_nothing(reader: "_Reader") -> str:
     return "no 'TEST RESULT': no test was run, only a schema was built or a script loaded"
 
 
-def _whole_lines(source: Source) -> tuple[Sequence[str], list[str]]:
-    """The lines that have an end, and a warning where the last one has none: its number may be cut short."""
-    lines = source.lines
-    if source.ends_with_newline:
-        return lines, []
-    return lines[:-1], [
-        f"line {len(lines)}, the last one, has no line end and was not read: the file may be cut off"
-    ]
-
-
-def _bounded(warnings: Sequence[str]) -> tuple[str, ...]:
-    unread = len(warnings) - _MOST_WARNINGS
-    more = (f"{unread} more warnings like these",) if unread > 0 else ()
-    return tuple(warnings[:_MOST_WARNINGS]) + more
-
-
 def _number(text: str, line: int) -> float:
-    """Raises FormatError for anything but a plain decimal number that could have been measured."""
-    if _NUMBER.fullmatch(text) is None:
-        raise FormatError(f"{mask_text(text[:80])!r} is not a number that HammerDB measures", line)
-    value = float(text)
-    if value > _LARGEST:
-        raise FormatError(f"{text} is too large to have been measured", line)
-    return value
+    """Raise FormatError for anything but a plain decimal number that could have been measured."""
+    return measured(text, line, "HammerDB")
 
 
 # --- lines ------------------------------------------------------------------------------------------------
@@ -295,12 +257,12 @@ class _Reader:
 
     def _set_option(self, name: str, value: str) -> None:
         """``pg_count_ware`` and ``count_ware``, which Oracle's is called, are the same option."""
-        known = next((option for option in (name, name.partition("_")[2]) if option in _OPTIONS), None)
+        known = next((part for part in (name, name.partition("_")[2]) if part in _OPTIONS), None)
         if known:
-            option = "warehouses" if known == _WAREHOUSE_COUNT else known
-            self._options[option] = _option(value)
+            named = "warehouses" if known == _WAREHOUSE_COUNT else known
+            self._options[named] = option(value)
             if self._last and not self._last.result:
-                self._last.options[option] = _option(value)
+                self._last.options[named] = option(value)
 
     def _begin_profile(self, line: int) -> None:
         """Before the summary stand the times of each virtual user, and before those of JSON a bracket."""
@@ -351,16 +313,10 @@ class _Reader:
         self._sums_up = False
 
 
-def _option(text: str) -> Fact:
-    if text in ("true", "false"):
-        return text == "true"
-    return int(text) if re.fullmatch(r"[0-9]{1,15}", text) else mask_text(text)
-
-
 # --- runs -------------------------------------------------------------------------------------------------
 
 
-def _run(output: _Output, key: str) -> tuple[ParsedRun, list[str]]:
+def _run(output: _Output, key: str) -> Read:
     """Raises FormatError where there is no result, where users failed, and for impossible figures."""
     notes: list[str] = []
     _refuse_failures(output)
@@ -385,7 +341,7 @@ def _run(output: _Output, key: str) -> tuple[ParsedRun, list[str]]:
         duration_s=None if output.duration_min is None else 60.0 * output.duration_min,
         options=output.options | ({"database": database} if database else {}),
     )
-    return run, [*notes, *_notes(output)]
+    return run, _table(output, key), [*notes, *_notes(output)]
 
 
 def _refuse_failures(output: _Output) -> None:
@@ -448,7 +404,7 @@ def _threads(output: _Output) -> int | None:
     if output.users is None:
         return output.profile.users if output.profile and not output.result else None
     text, line = output.users
-    if not 1 <= int(text) <= _MOST_USERS:
+    if not 1 <= int(text) <= MAX_THREADS:
         raise FormatError(f"{text} is not a number of virtual users", line)
     return int(text)
 
@@ -483,11 +439,12 @@ def _notes_on_profile(profile: _Profile) -> Iterator[str]:
         yield f"the time profile that begins in line {profile.line} does not end: is the file cut off?"
 
 
-def _table(output: _Output, key: str) -> list[Intervals]:
+def _table(output: _Output, key: str) -> Iterator[Intervals]:
     """The transaction counter, which does not say at what times it counted."""
     rows = tuple(
         (float(position), _number(text, line))
         for position, (text, line) in enumerate(output.counters, start=1)
         if _NUMBER.fullmatch(text)
     )
-    return [Intervals(key, "transaction counter", ("reading", "tpm"), rows)] if rows else []
+    if rows:
+        yield Intervals(key, "transaction counter", ("reading", "tpm"), rows)

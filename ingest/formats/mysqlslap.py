@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 
 from benchdash.results.readings import LOWER, Reading, reading
 from ingest.formats.cells import number, whole_number
+from ingest.formats.outputs import bounded, given_twice, quoted, whole_lines
 from ingest.formats.report import Fact, FormatError, ParsedReport, ParsedRun
 from ingest.formats.source import Source
-from ingest.formats.tables.entries import shortened
-from ingest.masking import mask_text
 
 _AVERAGE = "Average number of seconds to run all queries"
 _LEAST = "Minimum number of seconds to run all queries"
@@ -59,12 +58,7 @@ def parse(source: Source) -> ParsedReport:
 
     Raises FormatError where the tool told of an error, for it prints seconds even if no client could connect.
     """
-    lines, warnings = source.lines, []
-    if not source.ends_with_newline:
-        warnings.append(
-            f"line {len(lines)}, the last one, has no line end and was not read: the file may be cut off"
-        )
-        lines = lines[:-1]
+    lines, warnings = whole_lines(source)
     batches, notes = _batches(lines)
     measured = [batch for batch in batches if batch.average]
     if not measured:
@@ -72,7 +66,7 @@ def parse(source: Source) -> ParsedReport:
     source.limits.check_runs(len(measured))
     runs = _distinct([_run(batch) for batch in measured])
     warnings += [*notes, *(note for batch in batches for note in _notes(batch))]
-    return ParsedReport(runs, facts={"tool": "mysqlslap"}, warnings=shortened(warnings))
+    return ParsedReport(runs, facts={"tool": "mysqlslap"}, warnings=bounded(warnings))
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +100,9 @@ def _batches(lines: Sequence[str]) -> tuple[list[_Batch], list[str]]:
         elif row := _CSV.fullmatch(text):
             rows.append(_row(row, line_number))
         elif (message := _MESSAGE.fullmatch(text)) and not message[1].startswith(_HARMLESS):
-            quoted = repr(mask_text(text[:200])[:160])
-            raise FormatError(f"mysqlslap failed, and its times are no measurement: {quoted}", line_number)
+            raise FormatError(
+                f"mysqlslap failed, and its times are no measurement: {quoted(text)}", line_number
+            )
     if blocks and rows:
         raise FormatError("blocks and lines of CSV in one file; send one of the two", rows[0].line)
     if rows:
@@ -129,9 +124,7 @@ class _Block:
             self.engine = engine[1]
         elif found := _FIELD.fullmatch(text):
             if found[1] in self.values:
-                raise FormatError(
-                    f"'{found[1]}' is there twice: did two processes write into one file?", line
-                )
+                raise given_twice(f"'{found[1]}'", line)
             self.values[found[1]] = (found[2], line)
         else:
             return False

@@ -18,10 +18,12 @@ from pathlib import PurePosixPath
 from sys import intern
 
 from benchdash.results.readings import LOWER, Reading, percentile_metric, reading
+from ingest.formats import outputs
 from ingest.formats.limits import Limits
+from ingest.formats.outputs import MAX_THREADS, Read, bounded, given_twice, measured, option, read_runs
 from ingest.formats.report import Fact, FormatError, Intervals, ParsedReport, ParsedRun
 from ingest.formats.source import Source
-from ingest.masking import mask_text, names_a_secret
+from ingest.masking import names_a_secret
 
 _LINE = re.compile(r"\[([A-Za-z][\w.%-]{0,37})\], ?(\S.{0,120}?), ?(\S{1,60})")
 _JSON_FIELD = re.compile(r'"(metric|measurement|value)"\s{0,9}:\s{0,9}(?:"([^"]{0,200})"|([^\s",}\]]{1,60}))')
@@ -75,11 +77,9 @@ _TWO_OPERATIONS = "READ-MODIFY-WRITE"
 _CHECK_OF_READ = "VERIFY"
 _GOOD_RETURNS = frozenset({"OK", "BATCHED_OK", "0"})
 
-_NUMBER = re.compile(r"[0-9]{1,18}(?:\.([0-9]{1,20}))?(?:E(-?[0-9]{1,3}))?")
+_NUMBER = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,20})?(?:E-?[0-9]{1,3})?")
 _WHOLE = re.compile(r"[0-9]{1,15}")
 _LARGEST = 1e15
-_MOST_THREADS = 1_000_000
-_MOST_WARNINGS = 20
 _NOT_OF_THE_WORKLOAD = frozenset({"exportfile", "exporter", "status.interval", "threadcount", "label"})
 
 
@@ -93,14 +93,14 @@ def parse(source: Source) -> ParsedReport:
     Raises FormatError where no run is complete. Of several runs an incomplete one is left out with a warning.
     """
     lines, warnings = _whole_lines(source)
-    outputs = _outputs(lines, source.limits)
-    if not outputs:
+    found = _outputs(lines, source.limits)
+    if not found:
         raise FormatError("no final report: the file ends before YCSB began", line=len(source.lines))
-    runs, intervals, notes = _runs(outputs)
+    runs, intervals, notes = read_runs(found, _run)
     facts: dict[str, Fact] = {"tool": "YCSB"}
-    if version := next((output.version for output in outputs if output.version), ""):
+    if version := next((output.version for output in found if output.version), ""):
         facts["tool_version"] = version
-    return ParsedReport(tuple(runs), tuple(intervals), facts, _bounded(warnings + notes))
+    return ParsedReport(runs, intervals, facts, bounded(warnings + notes))
 
 
 def _whole_lines(source: Source) -> tuple[Sequence[str], list[str]]:
@@ -108,21 +108,14 @@ def _whole_lines(source: Source) -> tuple[Sequence[str], list[str]]:
 
     The JSON exporters write no line end behind their last bracket; only a list that is closed is complete.
     """
-    lines = source.lines
-    last = lines[-1].strip()
+    last = source.lines[-1].strip()
     if source.ends_with_newline or last.strip("} ") == "]":
-        return lines, []
+        return source.lines, []
     if last == "}":
-        return lines, [f"line {len(lines)}, the last one, has no line end: the file may be cut off"]
-    return lines[:-1], [
-        f"line {len(lines)}, the last one, has no line end and was not read: the file may be cut off"
-    ]
-
-
-def _bounded(warnings: Sequence[str]) -> tuple[str, ...]:
-    unread = len(warnings) - _MOST_WARNINGS
-    more = (f"{unread} more warnings like these",) if unread > 0 else ()
-    return tuple(warnings[:_MOST_WARNINGS]) + more
+        return source.lines, [
+            f"line {len(source.lines)}, the last one, has no line end: the file may be cut off"
+        ]
+    return outputs.whole_lines(source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,18 +130,9 @@ class _Figure:
 
 def _figure(text: str, line: int) -> _Figure:
     """Raises FormatError for anything but a plain decimal number that could have been measured."""
-    match = _NUMBER.fullmatch(text)
-    if match is None:
-        raise FormatError(f"{_quoted(text)} is not a number that YCSB measures", line)
-    value = float(text)
-    if value > _LARGEST:
-        raise FormatError(f"{text} is too large to have been measured", line)
-    return _Figure(value, 0.5 * 10.0 ** (int(match[2] or 0) - len(match[1] or "")), line, text)
-
-
-def _quoted(text: str) -> str:
-    """Text of the file for a message: short, and without secrets."""
-    return repr(mask_text(text[:160]))
+    value = measured(text, line, "YCSB", pattern=_NUMBER, most=_LARGEST)
+    digits, _, exponent = text.partition("E")
+    return _Figure(value, 0.5 * 10.0 ** (int(exponent or 0) - len(digits.partition(".")[2])), line, text)
 
 
 @dataclass(slots=True)
@@ -166,9 +150,7 @@ class _Section:
             self.buckets.append((name, value, line))
             return
         if name in self.figures:
-            raise FormatError(
-                f"'[{section}], {name[:80]}' is there twice: did two processes write into one file?", line
-            )
+            raise given_twice(f"'[{section}], {name[:80]}'", line)
         self.figures[name] = (value, line)
 
     def figure(self, name: str) -> _Figure:
@@ -327,26 +309,7 @@ def _prefix(section: str) -> str:
     return section.lower().replace("-", "_")
 
 
-def _runs(outputs: Sequence[_Output]) -> tuple[list[ParsedRun], list[Intervals], list[str]]:
-    alone = len(outputs) == 1
-    runs: list[ParsedRun] = []
-    intervals: list[Intervals] = []
-    warnings: list[str] = []
-    for position, output in enumerate(outputs, start=1):
-        try:
-            run, tables, notes = _run(output, key="" if alone else str(position))
-        except FormatError as error:
-            if position == len(outputs) and not runs:
-                raise
-            notes = [f"left out: {error.message} (line {error.line})"]
-        else:
-            runs.append(run)
-            intervals += tables
-        warnings += notes if alone else [f"run {position}: {note}" for note in notes]
-    return runs, intervals, warnings
-
-
-def _run(output: _Output, key: str) -> tuple[ParsedRun, list[Intervals], list[str]]:
+def _run(output: _Output, key: str) -> Read:
     """The run of one client, its tables, and what is to be known about it.
 
     Raises FormatError where the report is missing, not complete or impossible.
@@ -541,7 +504,7 @@ class _Arguments:
     def threads(self) -> int | None:
         properties = dict(self._properties())
         for text in (*reversed(self._values("-threads")), properties.get("threadcount", "")):
-            if _WHOLE.fullmatch(text) and 1 <= int(text) <= _MOST_THREADS:
+            if _WHOLE.fullmatch(text) and 1 <= int(text) <= MAX_THREADS:
                 return int(text)
         return None
 
@@ -558,13 +521,13 @@ class _Arguments:
     def options(self) -> dict[str, Fact]:
         """What the client was told, without what is secret and without where the report goes."""
         options: dict[str, Fact] = {
-            name: _option(value)
+            name: option(value)
             for name, value in self._properties()
             if name not in _NOT_OF_THE_WORKLOAD and not names_a_secret(name)
         }
         for name in ("-db", "-target"):
             for value in self._values(name):
-                options[name[1:]] = _option(value)
+                options[name[1:]] = option(value)
         return options
 
     def _properties(self) -> Iterator[tuple[str, str]]:
@@ -574,18 +537,12 @@ class _Arguments:
                 yield name[:100], value
 
 
-def _option(text: str) -> Fact:
-    if text in ("true", "false"):
-        return text == "true"
-    return int(text) if _WHOLE.fullmatch(text) else mask_text(text[:500])
-
-
 def _threads(output: _Output, arguments: _Arguments) -> int | None:
     """What the command line says, or else how many connections were closed: each thread has one."""
     if arguments.threads is not None:
         return arguments.threads
     closed = _connections_closed(output)
-    return closed if closed and closed <= _MOST_THREADS else None
+    return closed if closed and closed <= MAX_THREADS else None
 
 
 def _connections_closed(output: _Output) -> int | None:

@@ -7,6 +7,7 @@ from datetime import datetime
 from statistics import fmean
 
 from benchdash.results.readings import Reading, reading
+from ingest.formats import outputs
 from ingest.formats.report import CompanionReport, Fact, Intervals
 from ingest.formats.source import Source
 
@@ -38,12 +39,9 @@ Cells = Mapping[str, float | None]
 
 
 def whole_lines(source: Source) -> tuple[Sequence[str], list[str]]:
-    """The lines that have an end, and a warning where the last one has none: its number may be cut short."""
-    lines, warnings = source.lines, list(source.warnings)
-    if source.ends_with_newline:
-        return lines, warnings
-    last = f"line {len(lines)}, the last one, has no line end and was not read: the file may be cut off"
-    return lines[:-1], [*warnings, last]
+    """Return the lines that have an end, and all warnings of the source."""
+    lines, warnings = outputs.whole_lines(source)
+    return lines, [*source.warnings, *warnings]
 
 
 def number(text: str) -> float | None:

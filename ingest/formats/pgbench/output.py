@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from ingest.formats.cells import decimals, number, whole_number
+from ingest.formats.cells import number, whole_number
+from ingest.formats.outputs import Figure, given_twice, quoted
 from ingest.formats.report import FormatError
-from ingest.masking import mask_text
 
 TYPE = "transaction type"
 PROCESSED = "number of transactions actually processed"
@@ -79,23 +79,9 @@ FILLED = re.compile(r"[0-9]+ (?:of [0-9]+ tuples \([0-9]+%\) done.*|tuples done\
 _LONGEST_COMMAND = 20_000
 
 
-def quoted(text: str) -> str:
-    """Text of the file for a message: short, and without secrets."""
-    return repr(mask_text(text[:200])[:160])
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A printed number. ``rounding`` is half of its last digit."""
-
-    value: float
-    rounding: float
-    line: int
-
-
 def figure(text: str, line: int) -> Figure:
-    """Raises FormatError for anything but a finite number that is not negative."""
-    return Figure(number(text, line), 0.5 * 10.0 ** -decimals(text), line)
+    """Raise FormatError for anything but a finite number that is not negative."""
+    return Figure.of(number(text, line), text, line)
 
 
 @dataclass(slots=True)
@@ -107,7 +93,7 @@ class Statistics:
 
     def add(self, name: str, value: str, line: int) -> None:
         if name in self.values:
-            raise FormatError(f"'{name}' is there twice: did two processes write into one file?", line)
+            raise given_twice(f"'{name}'", line)
         self.values[name] = (value, line)
         self.end = line
 
@@ -297,9 +283,7 @@ class _Sorter:
 
     def _script(self, report: Report, script_number: int, line_number: int) -> Script:
         if script_number in report.scripts:
-            raise FormatError(
-                f"script {script_number} is there twice: did two processes write into one file?", line_number
-            )
+            raise given_twice(f"script {script_number}", line_number)
         script = report.scripts[script_number] = Script(Statistics(line_number))
         return script
 
@@ -334,9 +318,7 @@ def _add_tps(report: Report, value: str, line_number: int) -> None:
     if found is None:
         raise FormatError(f"the words are missing that say what tps = {quoted(value)} counts", line_number)
     if found[2] in report.tps:
-        raise FormatError(
-            f"'tps ({found[2]})' is there twice: did two processes write into one file?", line_number
-        )
+        raise given_twice(f"'tps ({found[2]})'", line_number)
     report.tps[found[2]] = figure(found[1], line_number)
     report.statistics.end = line_number
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
 from ingest.formats.cells import is_number
+from ingest.formats.outputs import Read, bounded, quoted, read_runs, whole_lines
 from ingest.formats.pgbench.output import (
     FILLED,
     PROCESSED,
@@ -15,7 +16,6 @@ from ingest.formats.pgbench.output import (
     Output,
     Report,
     Script,
-    quoted,
     sort_lines,
 )
 from ingest.formats.pgbench.readings import (
@@ -32,7 +32,6 @@ from ingest.formats.pgbench.readings import (
 )
 from ingest.formats.report import Fact, FormatError, Intervals, ParsedReport, ParsedRun
 from ingest.formats.source import Source
-from ingest.formats.tables.entries import shortened
 from ingest.masking import mask_text
 
 _BEGINS = re.compile(
@@ -82,32 +81,12 @@ def parse(source: Source) -> ParsedReport:
 
     Raises FormatError where no run is complete. Of several runs an incomplete one is left out with a warning.
     """
-    lines, warnings = source.lines, []
-    if not source.ends_with_newline:
-        warnings.append(
-            f"line {len(lines)}, the last one, has no line end and was not read: the file may be cut off"
-        )
-        lines = lines[:-1]
+    lines, warnings = whole_lines(source)
     outputs = sort_lines(lines)
     if not outputs:
         raise _nothing_measured(lines)
-    runs: list[ParsedRun] = []
-    intervals: list[Intervals] = []
-    errors: list[FormatError] = []
-    for position, output in enumerate(outputs, start=1):
-        alone = len(outputs) == 1
-        try:
-            run, notes = _run(output, key="" if alone else str(position))
-        except FormatError as error:
-            errors.append(error)
-            notes = [f"left out: {error.message} (line {error.line})"]
-        else:
-            runs.append(run)
-            intervals += _intervals(output, run.key)
-        warnings += notes if alone else [f"run {position}: {note}" for note in notes]
-    if not runs:
-        raise errors[0]
-    return ParsedReport(tuple(runs), tuple(intervals), _facts(outputs), shortened(warnings))
+    runs, intervals, notes = read_runs(outputs, _run, blame=0)
+    return ParsedReport(runs, intervals, _facts(outputs), bounded(warnings + notes))
 
 
 def _nothing_measured(lines: Sequence[str]) -> FormatError:
@@ -116,7 +95,7 @@ def _nothing_measured(lines: Sequence[str]) -> FormatError:
     return FormatError("no run of pgbench: neither progress nor a report", len(lines) or 1)
 
 
-def _run(output: Output, key: str) -> tuple[ParsedRun, list[str]]:
+def _run(output: Output, key: str) -> Read:
     """The run of one output and what is to be known about it.
 
     Raises FormatError where the run failed or its report is missing, not complete or impossible.
@@ -134,7 +113,7 @@ def _run(output: Output, key: str) -> tuple[ParsedRun, list[str]]:
         duration_s=found.seconds,
         options=_options(output, report),
     )
-    return run, list(_notes(output, report, found))
+    return run, _intervals(output, key), list(_notes(output, report, found))
 
 
 def _final_report(output: Output) -> Report:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from benchdash.results.readings import HIGHER, LOWER, Reading, reading
 from ingest.formats.cells import whole_number
-from ingest.formats.pgbench.output import PROCESSED, TYPE, Figure, Report, Script, Statement, Statistics
+from ingest.formats.outputs import Figure
+from ingest.formats.pgbench.output import PROCESSED, TYPE, Report, Script, Statement, Statistics
 from ingest.formats.report import FormatError
 
 RECONNECTING = "including reconnection times"

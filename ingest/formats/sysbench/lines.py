@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from ingest.formats.outputs import Figure, given_twice, quoted
 from ingest.formats.report import FormatError
 from ingest.formats.sysbench.hooks import HookRun, hook_runs
 from ingest.formats.sysbench.interval_lines import Ticks, is_checkpoint
-from ingest.formats.sysbench.numbers import Figure, figure, number, quoted
+from ingest.formats.sysbench.numbers import figure, number
 
 SQL = "SQL statistics"
 CPU = "CPU speed"
@@ -92,7 +93,7 @@ class Block:
         """Raises FormatError for a name that is there already."""
         names = self.values[heading]
         if name in names:
-            raise FormatError(f"'{name[:80]}:' is there twice: did two processes write into one file?", line)
+            raise given_twice(f"'{name[:80]}:'", line)
         names[name] = value, line
         self.end = line
 

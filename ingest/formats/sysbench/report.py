@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 
 from benchdash.results.readings import Reading, percentile_metric, reading
+from ingest.formats.outputs import Figure
 from ingest.formats.report import FormatError
 from ingest.formats.sysbench.lines import (
     CPU,
@@ -20,7 +21,7 @@ from ingest.formats.sysbench.lines import (
     Block,
     Output,
 )
-from ingest.formats.sysbench.numbers import Figure, milliseconds, number, seconds_in_ms
+from ingest.formats.sysbench.numbers import milliseconds, number, seconds_in_ms
 
 _COUNT_AND_RATE = re.compile(r"(\S+) +\((\S+) per sec\.\)")
 _OPERATIONS_AND_RATE = re.compile(r"(\S+)\s+\(\s*(\S+) (?:per second|ops/sec)\)")

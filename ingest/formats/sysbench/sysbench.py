@@ -7,19 +7,20 @@ stand before every line, as ``ts`` writes it.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import pairwise
 
 from benchdash.results.readings import Reading, percentile_metric
+from ingest.formats.outputs import MAX_THREADS, Read, bounded, quoted, read_runs, whole_lines
 from ingest.formats.report import Fact, FormatError, Intervals, ParsedReport, ParsedRun
 from ingest.formats.source import Source
 from ingest.formats.sysbench.command import arguments, command_in, cpus_in, option, options_of, workload_of
 from ingest.formats.sysbench.hooks import PERCENTILE, PERCENTILE_UNSAID
 from ingest.formats.sysbench.lines import FAIRNESS, Block, Output, sort
-from ingest.formats.sysbench.numbers import masked, number, quoted
+from ingest.formats.sysbench.numbers import number
 from ingest.formats.sysbench.report import Report
+from ingest.masking import mask_text
 
 _STAMP_TEXT = (
     r"\[?(?:"
@@ -32,12 +33,10 @@ _STAMP_TEXT = (
 )
 _STAMP = re.compile(rf"({_STAMP_TEXT})(?:[ \t]|$)")
 _BANNER_TEXT = r"sysbench v?([0-9]+\.[0-9]+[\w.+~-]{0,60})(?: \(using ([^)\n]{1,100})\)|:[^\n]{0,100})?[ \t]*"
-_BANNER = re.compile(_BANNER_TEXT)
+_BANNER = re.compile(rf"(?:({_STAMP_TEXT})[ \t])?{_BANNER_TEXT}")
 _BANNER_IN_HEAD = re.compile(rf"^(?:{_STAMP_TEXT}[ \t])?{_BANNER_TEXT}\r?$".encode(), re.MULTILINE)
 
 _READ_VERSIONS = ("0.4", "0.5", "1.")
-_MOST_THREADS = 1_000_000
-_MOST_WARNINGS = 20
 
 
 def recognise(head: bytes) -> bool:
@@ -49,103 +48,41 @@ def parse(source: Source) -> ParsedReport:
 
     Raises FormatError where no run is complete. Of several runs an incomplete one is left out with a warning.
     """
-    lines, warnings = _whole_lines(source)
+    lines, warnings = whole_lines(source)
     outputs = list(_outputs(lines))
     if not outputs:
         raise FormatError("no run of sysbench: no banner with a report after it", line=len(source.lines))
     tests = [output for output in outputs if output.is_a_test] or outputs[:1]
-    runs, intervals, notes = _runs(tests)
+    runs, intervals, notes = read_runs(tests, _run)
     if outputs[-1] not in tests and not outputs[-1].begins_with:
         notes.append(f"line {outputs[-1].line}: the file ends with a banner, and no run behind it")
-    return ParsedReport(tuple(runs), tuple(intervals), _facts(tests), _bounded(warnings + notes))
-
-
-def _whole_lines(source: Source) -> tuple[Sequence[str], list[str]]:
-    """The lines that have an end, and a warning where the last one has none: its number may be cut short."""
-    lines = source.lines
-    if source.ends_with_newline:
-        return lines, []
-    return lines[:-1], [
-        f"line {len(lines)}, the last one, has no line end and was not read: the file may be cut off"
-    ]
-
-
-def _bounded(warnings: Sequence[str]) -> tuple[str, ...]:
-    unread = len(warnings) - _MOST_WARNINGS
-    more = (f"{unread} more warnings like these",) if unread > 0 else ()
-    return tuple(warnings[:_MOST_WARNINGS]) + more
-
-
-@dataclass(frozen=True, slots=True)
-class _Banner:
-    """``index`` is that of its line. ``stamp`` is the time before it, empty where there is none."""
-
-    index: int
-    version: str
-    luajit: str
-    stamp: str
-
-
-def _banners(lines: Iterable[str]) -> Iterator[_Banner]:
-    for index, line in [(index, line) for index, line in enumerate(lines) if "sysbench " in line]:
-        stamp = _STAMP.match(line)
-        if banner := _BANNER.fullmatch(line, stamp.end() if stamp else 0):
-            yield _Banner(index, banner[1], banner[2] or "", stamp[1] if stamp else "")
+    return ParsedReport(runs, intervals, _facts(tests), bounded(warnings + notes))
 
 
 def _outputs(lines: Sequence[str]) -> Iterator[Output]:
-    banners = list(_banners(lines))
-    indexes = [banner.index for banner in banners]
+    banners = [
+        (index, banner)
+        for index, line in enumerate(lines)
+        if "sysbench " in line and (banner := _BANNER.fullmatch(line))
+    ]
+    stops = [*(index for index, _ in banners), len(lines)][1:]
     previous = 0
-    for banner, (index, stop) in zip(banners, pairwise([*indexes, len(lines)]), strict=True):
-        before: Iterable[str] = lines[previous:index]
-        after: Iterable[str] = lines[index + 1 : stop]
-        if banner.stamp:
-            before, after = _WithoutStamps(before), _WithoutStamps(after)
-        output = Output(
-            line=index + 1,
-            last_line=stop,
-            version=banner.version,
-            luajit=banner.luajit,
-            stamp=banner.stamp,
-            command=command_in(before),
-            cpus=cpus_in(before),
-        )
+    for (index, banner), stop in zip(banners, stops, strict=True):
+        stamp, version, luajit = banner.groups("")
+        before, after = lines[previous:index], lines[index + 1 : stop]
+        if stamp:
+            before, after = _without_stamps(before), _without_stamps(after)
+        output = Output(index + 1, stop, version, luajit, stamp, command_in(before), cpus_in(before))
         sort(output, after)
         yield output
         previous = index + 1
 
 
-@dataclass(frozen=True, slots=True)
-class _WithoutStamps:
-    """The lines of a file behind their times."""
-
-    lines: Iterable[str]
-
-    def __iter__(self) -> Iterator[str]:
-        return (line[stamp.end() :] if (stamp := _STAMP.match(line)) else line for line in self.lines)
+def _without_stamps(lines: Sequence[str]) -> list[str]:
+    return [line[stamp.end() :] if (stamp := _STAMP.match(line)) else line for line in lines]
 
 
-def _runs(tests: Sequence[Output]) -> tuple[list[ParsedRun], list[Intervals], list[str]]:
-    alone = len(tests) == 1
-    runs: list[ParsedRun] = []
-    intervals: list[Intervals] = []
-    warnings: list[str] = []
-    for position, output in enumerate(tests, start=1):
-        try:
-            run, tables, notes = _run(output, key="" if alone else str(position))
-        except FormatError as error:
-            if position == len(tests) and not runs:
-                raise
-            notes = [f"left out: {error.message} (line {error.line})"]
-        else:
-            runs.append(run)
-            intervals += tables
-        warnings += notes if alone else [f"run {position}: {note}" for note in notes]
-    return runs, intervals, warnings
-
-
-def _run(output: Output, key: str) -> tuple[ParsedRun, list[Intervals], list[str]]:
+def _run(output: Output, key: str) -> Read:
     """The run of one output, its interval lines, and what is to be known about it.
 
     Raises FormatError where the test failed or its report is missing, not complete or impossible.
@@ -262,7 +199,7 @@ def _threads(output: Output, options: dict[str, Fact]) -> int | None:
         return next((number for number in asked if type(number) is int), None)
     text, line = output.header["threads"]
     threads = number(text, line)
-    if not (threads.is_integer() and 1 <= threads <= _MOST_THREADS):
+    if not (threads.is_integer() and 1 <= threads <= MAX_THREADS):
         raise FormatError(f"{text} is not a number of threads", line)
     return int(threads)
 
@@ -345,8 +282,12 @@ def _facts(outputs: Sequence[Output]) -> dict[str, Fact]:
     facts: dict[str, Fact] = {"tool": "sysbench", "tool_version": outputs[0].version}
     if outputs[0].luajit:
         facts["luajit"] = outputs[0].luajit
-    if commands := [masked(output.command) for output in outputs if output.command]:
+    if commands := [_without_secrets(output.command) for output in outputs if output.command]:
         facts["command"] = "\n".join(commands)
     if len(cpus := {output.cpus for output in outputs if output.cpus}) == 1:
         facts["cpus"] = cpus.pop()
     return facts
+
+
+def _without_secrets(command: str) -> str:
+    return mask_text(command).replace("'***'", "***")

@@ -3,14 +3,11 @@
 Their JSON is told of in ``hook_reports``; text may stand around it.
 """
 
-from collections.abc import Sequence
-
-from ingest.formats.report import FormatError, Intervals, ParsedReport, ParsedRun
+from ingest.formats.outputs import Read, bounded, read_runs
+from ingest.formats.report import FormatError, ParsedReport, ParsedRun
 from ingest.formats.source import Source
 from ingest.formats.sysbench import sysbench
 from ingest.formats.sysbench.hooks import PERCENTILE, PERCENTILE_UNSAID, HookRun, hold_a_report, hook_runs
-
-_MOST_WARNINGS = 20
 
 
 def recognise(head: bytes) -> bool:
@@ -22,32 +19,24 @@ def parse(source: Source) -> ParsedReport:
 
     Raises FormatError where nothing can be said of a run.
     """
-    lines, warnings = _whole_lines(source)
-    found = hook_runs(lines)
+    # All lines are read, for an object ends with its bracket.
+    found = hook_runs(source.lines)
     if not found:
         raise FormatError("no report of sysbench that is complete", line=len(source.lines))
     source.limits.check_runs(len(found))
-    alone = len(found) == 1
-    runs: list[ParsedRun] = []
-    intervals: list[Intervals] = []
-    for position, hook_run in enumerate(found, start=1):
-        key = "" if alone else str(position)
-        try:
-            run, notes = _run(hook_run, key)
-        except FormatError as error:
-            if position == len(found) and not runs:
-                raise
-            notes = [f"left out: {error.message} (line {error.line})"]
-        else:
-            runs.append(run)
-            intervals += hook_run.intervals(key)
-        warnings += notes if alone else [f"run {position}: {note}" for note in notes]
+    runs, intervals, notes = read_runs(found, _run)
+    warnings = (
+        []
+        if source.ends_with_newline
+        else [f"line {len(source.lines)}, the last one, has no line end: the file may be cut off"]
+    )
+    warnings += notes
     if any(one.metric == PERCENTILE for run in runs for one in run.readings):
         warnings.append(PERCENTILE_UNSAID)
-    return ParsedReport(tuple(runs), tuple(intervals), {"tool": "sysbench"}, _bounded(warnings))
+    return ParsedReport(runs, intervals, {"tool": "sysbench"}, bounded(warnings))
 
 
-def _run(hook_run: HookRun, key: str) -> tuple[ParsedRun, list[str]]:
+def _run(hook_run: HookRun, key: str) -> Read:
     """Raises FormatError where the run failed or was stopped, and where its figures are impossible."""
     hook_run.check()
     run = ParsedRun(
@@ -56,18 +45,4 @@ def _run(hook_run: HookRun, key: str) -> tuple[ParsedRun, list[str]]:
         threads=hook_run.threads,
         duration_s=hook_run.duration_s,
     )
-    return run, list(hook_run.notes())
-
-
-def _whole_lines(source: Source) -> tuple[Sequence[str], list[str]]:
-    """All lines, for an object ends with its bracket; a warning where the last one has no end."""
-    lines = source.lines
-    if source.ends_with_newline:
-        return lines, []
-    return lines, [f"line {len(lines)}, the last one, has no line end: the file may be cut off"]
-
-
-def _bounded(warnings: Sequence[str]) -> tuple[str, ...]:
-    unread = len(warnings) - _MOST_WARNINGS
-    more = (f"{unread} more warnings like these",) if unread > 0 else ()
-    return tuple(warnings[:_MOST_WARNINGS]) + more
+    return run, hook_run.intervals(key), list(hook_run.notes())

@@ -15,8 +15,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from benchdash.results.readings import HIGHER, Reading
+from ingest.formats.outputs import bounded
 from ingest.formats.report import FormatError, ParsedReport
-from ingest.formats.tables.entries import shortened
 from ingest.formats.tables.grids import (
     Grid,
     Row,
@@ -132,12 +132,12 @@ def _read_queries_and_scans(grid: Grid) -> ParsedReport:
     scanned = _as_scan_rates(read_grid(replace(grid, rows=scans)))
     queries = tuple(row for row in grid.rows if not _SCAN.match(row.label))
     if not queries:
-        return replace(scanned, warnings=(*shortened(warnings), *scanned.warnings))
+        return replace(scanned, warnings=(*bounded(warnings), *scanned.warnings))
     report = read_grid(replace(grid, rows=queries))
     return replace(
         report,
         runs=report.runs + scanned.runs,
-        warnings=(*shortened(warnings), *report.warnings, *scanned.warnings),
+        warnings=(*bounded(warnings), *report.warnings, *scanned.warnings),
     )
 
 

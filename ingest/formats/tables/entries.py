@@ -10,7 +10,6 @@ from ingest.formats.report import Fact, FormatError, ParsedRun
 _MEASURED = frozenset({"count", "seconds", "duration"})
 
 _IN_KEY = ("counterpart", "build", "configuration", "threads", "repetition")
-_MOST_WARNINGS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +59,6 @@ def refuse_copies(rows: Iterable[tuple[int, object]]) -> None:
         if content in seen:
             raise FormatError(f"the same as line {seen[content]}; a copy is not a second measurement", line)
         seen[content] = line
-
-
-def shortened(warnings: Sequence[str]) -> tuple[str, ...]:
-    """The first warnings, and how many more there are."""
-    more = len(warnings) - _MOST_WARNINGS
-    return tuple(warnings) if more <= 0 else (*warnings[:_MOST_WARNINGS], f"{more} more such warnings")
 
 
 def _joined(first: Entry, second: Entry) -> Entry:

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 
 from ingest.formats.cells import is_missing, is_number, number, whole_number
 from ingest.formats.names import split_product_version
+from ingest.formats.outputs import bounded
 from ingest.formats.report import Fact, FormatError, ParsedReport, ParsedRun
-from ingest.formats.tables.entries import Entry, distinct_runs, refuse_copies, shortened
+from ingest.formats.tables.entries import Entry, distinct_runs, refuse_copies
 from ingest.formats.tables.metric_words import TITLE_WORDS, Mention, Metric, mentions
 
 WORKLOAD_HEADS = frozenset({"query", "queries", "workload", "benchmark", "test", "statement"})
@@ -112,7 +113,7 @@ def read_grid(grid: Grid) -> ParsedReport:
             entries.append(Entry(row.line, replace(_run(grid, row, column, workload), readings=readings)))
     if not entries:
         raise FormatError("no cell of the table holds a value", grid.line)
-    return ParsedReport(distinct_runs(entries), facts=title_fact(grid.titles), warnings=shortened(warnings))
+    return ParsedReport(distinct_runs(entries), facts=title_fact(grid.titles), warnings=bounded(warnings))
 
 
 def title_fact(titles: Iterable[tuple[int, str]]) -> dict[str, Fact]:

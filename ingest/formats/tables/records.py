@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 from benchdash.results.readings import Reading
 from ingest.formats.cells import decimals, is_missing, is_number, number, whole_number
 from ingest.formats.names import split_product_version
+from ingest.formats.outputs import bounded
 from ingest.formats.report import Fact, FormatError, ParsedReport, ParsedRun
-from ingest.formats.tables.entries import Entry, distinct_runs, join_metrics, refuse_copies, shortened
+from ingest.formats.tables.entries import Entry, distinct_runs, join_metrics, refuse_copies
 from ingest.formats.tables.machine_columns import counters, cpu_columns
 from ingest.formats.tables.metric_words import Metric, metric_named
 
@@ -138,7 +139,7 @@ def read_records(columns: Columns, records: Sequence[Record], line: int) -> Pars
     if "value" in columns.known:
         entries = join_metrics(entries)
     runs = distinct_runs(map(_in_utc, entries))
-    return ParsedReport(runs, warnings=(*remarks, *shortened(warnings)))
+    return ParsedReport(runs, warnings=(*remarks, *bounded(warnings)))
 
 
 def _check_columns(columns: Columns, line: int) -> None:

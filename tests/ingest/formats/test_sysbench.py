@@ -705,7 +705,7 @@ def test_a_fatal_line_is_quoted_without_secrets():
     text = report(("SQL statistics:", f"{fatal}SQL statistics:"))
     line, message = refusal(text)
     assert line == 15
-    assert message == "sysbench failed: 'no login with password=*** at mysql://me:***@db/ token: ***'"
+    assert message == "sysbench failed: 'no login with password=*** at mysql://***@db/ token: ***'"
 
 
 def test_a_forced_shutdown_is_read_with_a_warning():
