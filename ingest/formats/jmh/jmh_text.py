@@ -1,10 +1,9 @@
 """JMH's text output: all that it prints while it runs, or only the table at the end."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import count, islice, takewhile
 
 from ingest.formats.jmh.results import (
     LARGEST_THREADS,
@@ -42,35 +41,12 @@ _MODES = {
     "Sampling time": "sample",
     "Single shot invocation time": "ss",
 }
-# The lines of which something is kept. All of them are found in one pass, for the files are large; the last
-# group of a match says which kind it is.
-_LINES = re.compile(
-    r"""
-    \n(?=[IRSBE#<\ \t])(?:
-      Iteration\ +(?:
-        (?P<iterations>
-          [0-9]{1,9}:\ [0-9]{1,15}\.[0-9]{1,15}\ (?P<unit>\S+)
-          (?:\nIteration\ +[0-9]{1,9}:\ [0-9]{1,15}\.[0-9]{1,15}\ (?P=unit))*
-        )(?=\n)
-      | (?P<iteration>[0-9]{1,9}):\ (?P<unusual>.*)
-      )
-    | \#\ (?:
-        Warmup\ (?:
-          Iteration\ +[0-9]{1,9}:\ <failure>(?P<warm_up_failure>)
-        | Fork:(?P<warm_up_fork>)
-        )
-      | Fork:\ (?P<fork>.*)
-      | Benchmark:\ (?P<name>.*)(?:\n\#\ Parameters:\ (?P<parameters>.*))?(?P<benchmark>(?:\n\#\ VM\ .*)*)
-      | Run\ complete(?P<complete>)
-      )
-    | (?=(?:Result|Secondary\ result|Run\ result)[\ :])(?=(?P<result>.*(?:\n.*){0,2}))
-    | <failure>(?=\n)(?P<failure>)
-    | (?:ERROR:\ org\.openjdk\.jmh\.|<forked\ VM\ failed|Exception\ in\ thread\ "main")(?P<trouble>)
-    | [ \t]*Benchmark[ \t].*Units[ \t]*(?=\n)(?P<head>)
-    )
-    """,
-    re.VERBOSE,
+_ITERATION = re.compile(r"Iteration +([0-9]{1,9}): (.*)")
+_FAILED_WARM_UP = re.compile(r"# Warmup Iteration +[0-9]{1,9}: <failure>")
+_RESULTS = tuple(
+    f"{kind}{sign}" for kind in ("Result", "Secondary result", "Run result") for sign in (" ", ":")
 )
+_TROUBLES = ("ERROR: org.openjdk.jmh.", "<forked VM failed", 'Exception in thread "main"')
 _OLD_VERSION = re.compile(r"# JMH ([0-9]\S*) \(.*")
 _FORK = re.compile(r"([0-9]{1,9}) of ([0-9]{1,9})")
 _RESULT = re.compile(r'(Secondary result|Result|Run result)(?:\s+"([^"]*)")?:(.*)')
@@ -80,9 +56,7 @@ _PARAMETER = re.compile(r"(?:^\(|, )([\w$]+) = ")
 _THREADS = re.compile(r"([0-9]{1,9}) thread")
 _FAILURE = "<failure>"
 
-_READ_AT_ONCE = 4 * 1024 * 1024
-_LARGEST_PIECE = 4 * 1024 * 1024
-_LINES_OF_A_PIECE = 20_000
+_LINES_OF_A_RESULT = 3
 _LINES_TO_A_NUMBER = 2
 _LINES_TO_A_REASON = 5
 
@@ -142,7 +116,7 @@ class _Block:
     score: Measured | None = None
     secondary: dict[str, Measured] = field(default_factory=dict)
     iterations: list[Row] = field(default_factory=list)
-    results: list[str] = field(default_factory=list)
+    results: list[list[str]] = field(default_factory=list)
     failure: _Failure | None = None
     entry: Entry | None = None
     measured: Measured | None = None
@@ -264,26 +238,6 @@ class _Section:
         return [entry for entry in self.entries if id(entry) not in matched]
 
 
-def _pieces(source: Source, lines: int) -> Iterator[str]:
-    """The text in pieces of whole lines, without the last one where it has no end.
-
-    A large file is never in memory twice. What belongs together stands without a blank line and another
-    header between, so a piece ends there.
-    """
-    if source.size <= _READ_AT_ONCE:
-        yield source.text[: source.text.rfind("\n") + 1]
-        return
-    rest, read = "", iter(source.lines[:lines])
-    while batch := list(islice(read, _LINES_OF_A_PIECE)):
-        text = rest + "\n".join(batch) + "\n"
-        end = text.rfind("\n\n# ", len(rest)) + 2
-        if end < 2:
-            end = 0 if len(text) < _LARGEST_PIECE else len(text)
-        yield text[:end]
-        rest = text[end:]
-    yield rest
-
-
 class _Log:
     """The output, sorted into sections."""
 
@@ -291,16 +245,19 @@ class _Log:
         self.sections = [_Section()]
         self.warnings: list[str] = []
         self._limits = source.limits
-        self._text = ""
-        self._lines_before = 0
-        self._counted = (0, 0)
         self._block: _Block | None = None
         self._trouble: _Failure | None = None
-        self._headers: dict[str, _Header] = {}
-        self._is_in_table = False
+        # Comments since the last blank line: what they say is said of the benchmark that is named next.
+        self._comments: list[str] = []
+        # The lines of a result, and of a failure, that are still to come.
+        self._result: list[str] | None = None
+        self._failed_at = 0
+        self._is_in_header = self._is_in_table = False
         self.last_line = len(source.lines) if source.ends_with_newline else len(source.lines) - 1
-        for text in _pieces(source, self.last_line):
-            self._read(text)
+        for number, line in enumerate(source.lines[: self.last_line], start=1):
+            self._read(line, number)
+        if self._failed_at:
+            self._fail(self.last_line, "no reason is given")
         if not source.ends_with_newline:
             self._read_cut(source.lines[-1])
         for section in self.sections:
@@ -327,66 +284,75 @@ class _Log:
             return FormatError(f"no result of {blocks[-1].workload}; did JMH finish?", last)
         return FormatError("no header of a benchmark and no row of a table; did JMH finish?", last)
 
-    def _read(self, text: str) -> None:
-        """Read a piece of the output, which is whole lines."""
-        self._lines_before += max(self._text.count("\n") - 1, 0)
-        # Every line has its end before it, too.
-        self._text, self._counted = f"\n{text}", (0, 0)
-        if self._is_in_table:
-            self._read_rows(0, self._lines_before)
-        readers: dict[str | None, Callable[[re.Match[str]], None]] = {
-            "benchmark": self._read_benchmark,
-            "iterations": self._read_iterations,
-            "fork": self._read_fork,
-            "warm_up_fork": self._read_warm_up_fork,
-            "unusual": self._read_unusual_iteration,
-            "result": self._note_result,
-            "complete": self._read_end,
-            "failure": self._read_failure,
-            "warm_up_failure": self._read_failure,
-            "trouble": self._read_trouble,
-            "head": self._read_table,
-        }
-        for line in _LINES.finditer(self._text):
-            readers[line.lastgroup](line)
-
-    def _line_at(self, offset: int) -> int:
-        """The number of the line that begins behind the line end at ``offset``, which only grows."""
-        line, counted = self._counted
-        line += self._text.count("\n", counted, offset + 1)
-        self._counted = line, offset + 1
-        return self._lines_before + line
-
-    def _lines_below(self, offset: int) -> Iterator[str]:
-        """The lines that follow the line in which ``offset`` is."""
-        start = self._text.find("\n", offset) + 1
-        while start < len(self._text):
-            end = self._text.find("\n", start)
-            yield self._text[start:end]
-            start = end + 1
-
-    def _read_table(self, head: re.Match[str]) -> None:
-        """Take the rows below the head of a table, up to the first line that is none."""
-        if not (columns := columns_of(next(self._lines_below(head.start())))):
+    def _read(self, line: str, number: int) -> None:
+        if self._failed_at:
+            self._read_reason(line, number)
+        if self._result is not None:
+            self._read_below_result(self._result, line)
+        if self._is_in_table and self._read_row(line, number):
             return
-        self._start_section_after_a_table()
-        self.sections[-1].columns = columns
-        self._read_rows(head.end(), self._line_at(head.start()))
+        if line.startswith("# "):
+            self._read_comment(line, number)
+            return
+        self._is_in_header = False
+        if not line:
+            self._comments = []
+        elif found := _ITERATION.fullmatch(line):
+            if found[2].endswith(_FAILURE):
+                self._failed_at = number
+            elif self._block:
+                _add_iteration(self._block, int(found[1]), found[2])
+        elif line.startswith(_RESULTS):
+            if self._block:
+                self._result = [line]
+                self._block.results.append(self._result)
+        elif line == _FAILURE:
+            self._failed_at = number
+        elif line.startswith(_TROUBLES):
+            self._fail(number, line)
+        elif columns := columns_of(line):
+            self._start_section_after_a_table()
+            self.sections[-1].columns = columns
+            self._is_in_table = True
 
-    def _read_rows(self, offset: int, number: int) -> None:
-        """Take rows from the line end at ``offset`` on; ``number`` is the line before it."""
-        section, self._is_in_table = self.sections[-1], False
-        for line in self._lines_below(offset):
-            number += 1
-            row = section.columns.row(line) if section.columns and line.strip() else None
-            if row:
-                section.entries.add(number, row)
-                self._limits.check_runs(len(section.entries), number)
-            elif line.strip() and not section.blocks:
-                raise FormatError(f"not a row of JMH's table: {mask_text(line.strip()[:80])!r}", number)
-            else:
-                return
-        self._is_in_table = True
+    def _read_comment(self, line: str, number: int) -> None:
+        name, _, value = line.partition(": ")
+        if name == "# Benchmark" and value:
+            self._start_section_after_a_table()
+            self._block = _Block(value.strip(), _header(tuple(self._comments)))
+            self.sections[-1].blocks.append(self._block)
+            self.sections[-1].is_complete = False
+            self._is_in_header = True
+            return
+        self._comments.append(line)
+        if self._block and self._is_in_header and name == "# Parameters":
+            self._block.parameters = value
+            return
+        if self._block and self._is_in_header and line.startswith("# VM "):
+            # In JMH 0.9 the virtual machine stands below the name.
+            self._block.header = _header(tuple(self._comments))
+            return
+        self._is_in_header = False
+        if line.startswith("# Run complete"):
+            self.sections[-1].is_complete = True
+        elif _FAILED_WARM_UP.match(line):
+            self._failed_at = number
+        elif self._block and name == "# Fork":
+            self._block.fork, self._block.forks = _fork(value)
+        elif self._block and line.startswith("# Warmup Fork:"):
+            self._block.fork = None
+
+    def _read_row(self, line: str, number: int) -> bool:
+        """Take a row of the table; the first line that is none ends it."""
+        section = self.sections[-1]
+        row = section.columns.row(line) if section.columns and line.strip() else None
+        if row:
+            section.entries.add(number, row)
+            self._limits.check_runs(len(section.entries), number)
+        elif line.strip() and not section.blocks:
+            raise FormatError(f"not a row of JMH's table: {mask_text(line.strip()[:80])!r}", number)
+        self._is_in_table = row is not None
+        return self._is_in_table
 
     def _read_cut(self, line: str) -> None:
         """Read the last line where it has no line end: what stands there may be half of it.
@@ -408,68 +374,24 @@ class _Log:
             self.sections.append(_Section())
             self._block = None
 
-    def _read_benchmark(self, line: re.Match[str]) -> None:
-        self._start_section_after_a_table()
-        # In JMH 0.9 the virtual machine stands below the name.
-        lines = (
-            self._text[self._text.rfind("\n\n", 0, line.start() + 1) + 1 : line.start()] + line["benchmark"]
-        )
-        if (header := self._headers.get(lines)) is None:
-            header = self._headers[lines] = _header(lines.split("\n"))
-        self._block = _Block(line["name"].strip(), header, line["parameters"] or "")
-        self.sections[-1].blocks.append(self._block)
-        self.sections[-1].is_complete = False
+    def _read_below_result(self, result: list[str], line: str) -> None:
+        """Take the lines below a result; of sampled operations the percentiles stand further below."""
+        block = self._block
+        is_sampled = block and block.mode == "sample" and block.results[:1] == [result]
+        if len(result) < _LINES_OF_A_RESULT or (is_sampled and line[:1] in ("", " ")):
+            result.append(line)
+        else:
+            self._result = None
 
-    def _read_fork(self, line: re.Match[str]) -> None:
-        if self._block:
-            self._block.fork, self._block.forks = _fork(line["fork"])
-
-    def _read_warm_up_fork(self, _line: re.Match[str]) -> None:
-        if self._block:
-            self._block.fork = None
-
-    def _read_end(self, _line: re.Match[str]) -> None:
-        self.sections[-1].is_complete = True
-
-    def _read_iterations(self, lines: re.Match[str]) -> None:
-        """Take iterations that stand one below the other, all with a plain number in the same unit."""
-        text, unit = lines.group("iterations", "unit")
-        if (block := self._block) and (fork := block.fork) and (scale := score_scale(unit)):
-            words, factor = text.split(), scale.factor
-            scores = words[1::4]
-            first, last = int(words[0][:-1]), int(words[-3][:-1])
-            is_whole = last - first == len(scores) - 1
-            numbers = count(first) if is_whole else [int(word[:-1]) for word in words[::4]]
-            block.iterations += [
-                (fork, number, float(score) * factor) for number, score in zip(numbers, scores, strict=False)
-            ]
-
-    def _read_unusual_iteration(self, line: re.Match[str]) -> None:
-        if line["unusual"].endswith(_FAILURE):
-            self._read_failure(line)
-        elif self._block:
-            _add_iteration(self._block, int(line["iteration"]), line["unusual"])
-
-    def _note_result(self, line: re.Match[str]) -> None:
-        if block := self._block:
-            text = line["result"]
-            if block.mode == "sample" and not block.results:
-                below = takewhile(lambda text: text[:1] in ("", " "), self._lines_below(line.end("result")))
-                text = "\n".join([text, *below])
-            block.results.append(text)
-
-    def _read_failure(self, line: re.Match[str]) -> None:
-        """The reason is the next line that is not blank."""
-        number = self._line_at(line.start())
-        for text in islice(self._lines_below(line.end()), _LINES_TO_A_REASON):
-            number += 1
-            if text.strip():
-                self._fail(number, text)
-                return
-        self._fail(number, "no reason is given")
-
-    def _read_trouble(self, line: re.Match[str]) -> None:
-        self._fail(self._line_at(line.start()), next(self._lines_below(line.start())))
+    def _read_reason(self, line: str, number: int) -> None:
+        """Take the next line that is not blank for the reason of a failure."""
+        if line.strip():
+            self._fail(number, line)
+        elif number == self._failed_at + _LINES_TO_A_REASON:
+            self._fail(number, "no reason is given")
+        else:
+            return
+        self._failed_at = 0
 
     def _fail(self, line: int, reason: str) -> None:
         """Note the first failure of a benchmark."""
@@ -497,7 +419,7 @@ def _read_results(block: _Block) -> None:
     The first result of a benchmark is its score. JMH 1.0 to 1.10 names no others, and the table has them.
     """
     results, block.results = block.results, []
-    for line, *below in (text.split("\n") for text in results):
+    for line, *below in results:
         if found := _RESULT.fullmatch(line):
             kind, name, number = found.groups()
             printed = _result_number(number, below)
@@ -540,8 +462,9 @@ def _add_percentile(block: _Block, percentile: float, text: str) -> None:
         block.secondary[score_percentile(percentile)] = printed.measured
 
 
-def _header(lines: Sequence[str]) -> _Header:
-    said = dict(_said(line) for line in lines if line.startswith("# "))
+@lru_cache(maxsize=16)
+def _header(comments: tuple[str, ...]) -> _Header:
+    said = dict(map(_said, comments))
     threads = _THREADS.match(said.get("Threads", ""))
     return _Header(
         mode=_MODES.get(said.get("Benchmark mode", "").partition(",")[0]),
@@ -598,14 +521,12 @@ def _virtual_machine(text: str) -> tuple[str, str, str]:
     return jdk, name, version if name else version.removeprefix("VM ")
 
 
-@lru_cache(maxsize=256)
 def _fork(text: str) -> tuple[int, int]:
     """The fork and how many there are: 1 and 0 in the virtual machine of JMH itself (``N/A``)."""
     found = _FORK.match(text)
     return (int(found[1]), int(found[2])) if found else (1, 0)
 
 
-@lru_cache(maxsize=256)
 def _parameters(text: str, names: frozenset[str]) -> Mapping[str, str]:
     """The parameters of ``(batchSize = 10, protocol = text)``.
 

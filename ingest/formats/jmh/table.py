@@ -35,8 +35,6 @@ _SCORE = re.compile(
     rf"(?P<score>[≈?\ufffd] \S+|{_DIGITS}|NaN|Infinity)"
     rf"(?: (?:[±?\ufffd] )?(?P<error>{_DIGITS}|NaN|Infinity))? (?P<unit>\S+)"
 )
-_PLAIN_SCORE = r"([0-9]+\.[0-9]+)(?: ±(?:\(99\.9%\))? *([0-9]+\.[0-9]+))? +(\S+)"
-_PLAIN = re.compile(_PLAIN_SCORE)
 _NUMBER = re.compile(_DIGITS)
 _POWER_OF_TEN = re.compile(r"10\^?(-?[0-9]{1,4})")
 _SUPERSCRIPTS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
@@ -204,27 +202,9 @@ class Columns:
     ends: list[int]
     has_mode: bool
     counts: tuple[str, ...]
-    usual_row: re.Pattern[str]
 
     def row(self, line: str) -> TableRow | None:
-        """The row that a line is; None where it is none."""
-        return self._usual(line) or self._unusual(line)
-
-    def _usual(self, line: str) -> TableRow | None:
-        """A row as JMH prints it where every parameter is one word."""
-        found = self.usual_row.fullmatch(line) if self.has_mode and len(self.counts) < 2 else None
-        if not found:
-            return None
-        # The words of one value and of an empty one would look like two values. JMH aligns them to the right.
-        if len(self.ends) > 1 and [found.end(place) for place in range(2, 2 + len(self.ends))] != self.ends:
-            return None
-        name, *values, mode, score, error, unit = found.groups()
-        printed = _printed(float(score), float(error) if error else None, unit)
-        benchmark, _, label = name.partition(":")
-        params = dict(zip(self.params, values, strict=False))
-        return TableRow(benchmark, label, params, mode, None, printed) if printed else None
-
-    def _unusual(self, line: str) -> TableRow | None:
+        """Return the row that a line is; None where it is none."""
         name, *rest = line.split()
         values, mode, numbers = self._parts(rest)
         counts, numbers = self._counts(numbers) if numbers else (None, [])
@@ -290,22 +270,11 @@ def columns_of(line: str) -> Columns | None:
         ends=[head.start("params") + param.end() for param in params],
         has_mode=head["mode"] is not None,
         counts=tuple(head["counts"].split()),
-        usual_row=_usual_row(len(params), len(head["counts"].split())),
     )
-
-
-def _usual_row(params: int, counts: int) -> re.Pattern[str]:
-    """Name, parameters, mode, a count that may be missing, and the number with its unit."""
-    words = r"(\S+) +" * (1 + params)
-    count = r"(?:[0-9]+ +)?" if counts else ""
-    return re.compile(rf"{words}({'|'.join(MODES)}) +{count}{_PLAIN_SCORE}")
 
 
 def printed_number(text: str) -> Printed | None:
     """``62.715 ± 2.402 us/op``, ``≈ 10⁻⁶ s/op``, ``NaN ---``; None for anything else."""
-    if plain := _PLAIN.fullmatch(text):
-        score, error, unit = plain.groups()
-        return _printed(float(score), float(error) if error else None, unit)
     words = " ".join(_ABOUT_SIGN.sub(" ≈ ", _ERROR_SIGN.sub(" ± ", text)).split())
     found = _SCORE.fullmatch(words)
     if not found:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ingest.formats import lines
 from ingest.formats.jmh import jmh_json, jmh_text
 from ingest.formats.report import FormatError
 from ingest.formats.source import Source
@@ -485,12 +486,11 @@ def test_what_goes_wrong_after_the_table_is_no_failure_of_a_benchmark():
 
 
 def test_a_large_output_is_read_as_a_small_one_is(monkeypatch):
-    source = Source((FIXTURES / "decimal-commas-1.21.txt").read_bytes())
-    whole = jmh_text.parse(source)
-    monkeypatch.setattr(jmh_text, "_READ_AT_ONCE", 0)
-    for lines in (1, 2, 3, 7, 100, 10_000):
-        monkeypatch.setattr(jmh_text, "_LINES_OF_A_PIECE", lines)
-        assert jmh_text.parse(source) == whole, lines
+    data = (FIXTURES / "decimal-commas-1.21.txt").read_bytes()
+    whole = jmh_text.parse(Source(data))
+    for size in (16, 100, 1000, 10_000):
+        monkeypatch.setattr(lines, "BLOCK_BYTES", size)
+        assert jmh_text.parse(Source(data)) == whole, size
 
 
 DEAD = HEADER + "# Benchmark: bench.Simple.dead\n\n# Fork: 1 of 1\n<forked VM failed with exit code 134>\n"
