@@ -1,8 +1,7 @@
 """The lines that sysbench prints while it runs (``--report-interval``), in the shapes of its versions."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import cache
 
 from benchdash.results.readings import percentile_metric
@@ -49,43 +48,25 @@ _CSV = (
 )
 
 _PLACE = re.compile(r"<(\w+)>")
-_WHOLE = "[0-9]{1,13}+"
-_DECIMAL = r"[0-9]{1,13}+\.[0-9]{1,9}+"
 _WHOLE_NUMBERS = frozenset({"time_s", "threads", "queue_length", "concurrency"})
-_UNSAID = -1
-_NO_RANK = 101
-_RANK_UNSAID = "latency"
 _TIMED = re.compile(r"\[ *[0-9]\S{0,20} *s? *\] ")
 _CHECKPOINT = "Checkpoint report:"
 _CHECKPOINT_AT = re.compile(rf"\[ *[0-9]\S{{0,20}} *s? *\] +{_CHECKPOINT}\s*")
 # 0.5 subtracts a larger count from a smaller one after a checkpoint.
 _BELOW_ZERO = re.compile(r"1844[0-9]{16}(?:\.[0-9]+)?")
-_NOTHING = re.compile(r"(?!)")
-# --rate has two shapes; more in one run is nothing that sysbench does.
-_MOST_SHAPES = 4
 
 Row = tuple[float | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Shape:
-    """Lines of one shape and rank: every group of ``pattern`` is a number, that of its column."""
-
-    pattern: re.Pattern[str]
-    columns: tuple[str, ...]
-    rank: int
-
-
-class Ticks:
+class IntervalLines:
     """The interval lines of one run. ``strange`` are the numbers of those that were not understood."""
 
     def __init__(self) -> None:
         self.strange: list[int] = []
-        self._shapes: list[_Shape] = []
-        # The lines in order, with one list for those that follow each other in one shape.
-        self._stretches: list[tuple[_Shape, list[tuple[float, ...]]]] = []
-        self._rows: list[tuple[float, ...]] = []
-        self._match: Callable[[str], re.Match[str] | None] = _NOTHING.fullmatch
+        # The shape of the last line is tried first.
+        self._shapes = list(_SHAPES)
+        # The columns of lines that follow each other in one shape, and their figures.
+        self._stretches: list[tuple[tuple[str, ...], list[tuple[float, ...]]]] = []
 
     def __bool__(self) -> bool:
         return bool(self._stretches)
@@ -93,128 +74,106 @@ class Ticks:
     @property
     def rank(self) -> int:
         """The percentile of the response times, 0 where the lines do not say it or there are none."""
-        return next((shape.rank for shape, _ in self._stretches if _latency(shape.rank)), 0)
+        ranks = (
+            int(row[columns.index("rank")])
+            for columns, rows in self._stretches
+            if "rank" in columns
+            for row in rows
+        )
+        return next(filter(_latency, ranks), 0)
 
-    def add(self, line: str) -> bool:
-        """Whether this is a line like the one before it; then it is taken."""
-        if match := self._match(line):
-            self._rows.append(tuple(map(float, match.groups())))
-            return True
-        return False
+    def add(self, line: str, line_number: int) -> None:
+        """Take a line. Raise FormatError where a figure in it is none.
 
-    def add_other(self, line: str, line_number: int) -> None:
-        """Take a line of another shape.
-
-        What does not begin with a time is no interval line. Raises FormatError where a figure is none.
+        What does not begin with a time is no interval line.
         """
-        shape = next((shape for shape in self._shapes if shape.pattern.fullmatch(line)), None)
-        if shape is None and (shape := _shape_of(line, line_number)):
-            self._shapes = [shape, *self._shapes][:_MOST_SHAPES]
-        if shape and shape.pattern.fullmatch(line):
-            self._begin(shape)
-            self.add(line)
-        elif _TIMED.match(line):
+        if any(self._take(line, shape) for shape in self._shapes):
+            return
+        for shape in _SHAPES:
+            if match := _with_any_text(shape).fullmatch(line):
+                _check(match.groups(), line_number)
+        if _TIMED.match(line):
             self.strange.append(line_number)
 
     def add_csv(self, line: str) -> None:
         """Take the line if it is one of report_csv."""
-        shape = _shape(_CSV, _UNSAID)
-        if shape.pattern.fullmatch(line):
-            self._begin(shape)
-            self.add(line)
+        self._take(line, _CSV)
 
-    def _begin(self, shape: _Shape) -> None:
-        self._rows = []
-        self._stretches.append((shape, self._rows))
-        self._match = shape.pattern.fullmatch
+    def _take(self, line: str, shape: str) -> bool:
+        if not (match := _with_numbers(shape).fullmatch(line)):
+            return False
+        columns = _columns(shape)
+        if not self._stretches or self._stretches[-1][0] is not columns:
+            self._stretches.append((columns, []))
+            self._shapes.sort(key=shape.__ne__)
+        self._stretches[-1][1].append(tuple(map(float, match.groups())))
+        return True
 
     def table(self, rank: int) -> tuple[tuple[str, ...], tuple[Row, ...]]:
-        """Columns and rows. ``rank`` is the percentile of the report, for lines that do not say theirs."""
-        if len(self._stretches) == 1 and _RANK_UNSAID not in self._stretches[0][0].columns:
-            shape, rows = self._stretches[0]
-            return shape.columns, tuple(rows)
-        columns = dict.fromkeys(column for shape, _ in self._stretches for column in shape.columns)
-        names = {column: _latency(rank) if column == _RANK_UNSAID else column for column in columns}
-        kept = [column for column in columns if names[column]]
-        return tuple(names[column] for column in kept), tuple(
-            tuple(map(cells.get, kept)) for cells in self._cells()
-        )
+        """Return columns and rows. ``rank`` is that of the report, for lines that do not say theirs."""
+        columns = tuple(dict.fromkeys(name for cells in self._cells(rank) for name in cells))
+        return columns, tuple(tuple(map(cells.get, columns)) for cells in self._joined(rank))
 
-    def _cells(self) -> Iterator[dict[str, float]]:
-        """The rows by column, those of the queue joined to the ones of the same time before them."""
-        before: dict[str, float] = {}
-        for shape, rows in self._stretches:
+    def _cells(self, rank: int) -> Iterator[dict[str, float]]:
+        """Yield the rows by column; without the latency where its rank is none."""
+        for columns, rows in self._stretches:
             for values in rows:
-                cells = dict(zip(shape.columns, values, strict=True))
-                if "queue_length" in cells and before.get("time_s") == cells["time_s"]:
-                    before |= cells
-                    continue
-                if before:
-                    yield before
-                before = cells
+                cells = dict(zip(columns, values, strict=True))
+                metric = _latency(int(cells.pop("rank", rank)))
+                yield {
+                    metric if name == "latency" else name: value
+                    for name, value in cells.items()
+                    if metric or name != "latency"
+                }
+
+    def _joined(self, rank: int) -> Iterator[dict[str, float]]:
+        """Yield the rows, those of the queue joined to the ones of the same time before them."""
+        before: dict[str, float] = {}
+        for cells in self._cells(rank):
+            if "queue_length" in cells and before.get("time_s") == cells["time_s"]:
+                before |= cells
+                continue
+            if before:
+                yield before
+            before = cells
         yield before
 
 
 def is_checkpoint(line: str) -> bool:
-    """``[ 2s ] Checkpoint report:``"""
+    """Tell ``[ 2s ] Checkpoint report:`` from other lines."""
     return _CHECKPOINT in line and _CHECKPOINT_AT.fullmatch(line) is not None
 
 
 def _latency(rank: int) -> str:
-    """The metric, empty where the rank is none: with percentiles off it is 0, and the latency no latency."""
+    """Return the metric, empty where percentiles are off: the rank is 0 then, and the latency none."""
     return percentile_metric(rank) if 1 <= rank <= 100 else ""
 
 
-def _shape_of(line: str, line_number: int) -> _Shape | None:
-    """How to read this line and those like it; None where no sysbench is known to print it.
-
-    Raises FormatError where a figure in it is none.
-    """
-    for written in _SHAPES:
-        if match := _with_any_rank(written).fullmatch(line):
-            rank = int(match.groupdict().get("rank", _UNSAID))
-            return _shape(written, rank if rank <= 100 else _NO_RANK)
-    for written in _SHAPES:
-        if match := _with_any_text(written).fullmatch(line):
-            _check(match.groups(), line_number)
-    return None
-
-
-def _check(figures: Sequence[str], line_number: int) -> None:
+def _check(figures: tuple[str, ...], line_number: int) -> None:
     if not any(map(_BELOW_ZERO.fullmatch, figures)):
         for figure in figures:
             number(figure, line_number)
 
 
 @cache
-def _with_any_rank(written: str) -> re.Pattern[str]:
-    return _compiled(written, lambda name: "(?P<rank>[0-9]{1,3})" if name == "rank" else _number(name))
+def _columns(shape: str) -> tuple[str, ...]:
+    return tuple(_PLACE.findall(shape))
 
 
 @cache
-def _with_any_text(written: str) -> re.Pattern[str]:
-    """Lines of a shape, whatever stands in the place of its figures."""
-    return _compiled(written, lambda name: "[0-9]{1,3}" if name == "rank" else r"([^\s/]+?)")
+def _with_numbers(shape: str) -> re.Pattern[str]:
+    """Return the pattern of whole lines, with a group for the number of each column."""
+
+    def group(place: re.Match[str]) -> str:
+        if place[1] == "rank":
+            return "([0-9]{1,3})"
+        return "([0-9]{1,13}+)" if place[1] in _WHOLE_NUMBERS else r"([0-9]{1,13}+\.[0-9]{1,9}+)"
+
+    return re.compile(_PLACE.sub(group, shape) + r"\s*")
 
 
 @cache
-def _shape(written: str, rank: int) -> _Shape:
-    """The shape for one rank, ``_UNSAID`` or ``_NO_RANK``."""
-    names = {"rank": "", "latency": _RANK_UNSAID if rank == _UNSAID else _latency(rank)}
-
-    def group(name: str) -> str:
-        if name == "rank":
-            return "[0-9]{3}" if rank == _NO_RANK else str(rank)
-        return f"({_number(name)})" if names.get(name, name) else _number(name)
-
-    columns = [names.get(name, name) for name in _PLACE.findall(written)]
-    return _Shape(_compiled(written, group), tuple(filter(None, columns)), rank)
-
-
-def _number(name: str) -> str:
-    return _WHOLE if name in _WHOLE_NUMBERS else _DECIMAL
-
-
-def _compiled(written: str, group: Callable[[str], str]) -> re.Pattern[str]:
-    """The pattern of whole lines, with a group for each named figure."""
-    return re.compile(_PLACE.sub(lambda place: group(place[1]), written) + r"\s*")
+def _with_any_text(shape: str) -> re.Pattern[str]:
+    """Return the pattern of lines of a shape, whatever stands in the place of its figures."""
+    group = {"rank": "[0-9]{1,3}"}
+    return re.compile(_PLACE.sub(lambda place: group.get(place[1], r"([^\s/]+?)"), shape) + r"\s*")

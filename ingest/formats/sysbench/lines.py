@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from ingest.formats.outputs import Figure, given_twice, quoted
 from ingest.formats.report import FormatError
 from ingest.formats.sysbench.hooks import HookRun, hook_runs
-from ingest.formats.sysbench.interval_lines import Ticks, is_checkpoint
+from ingest.formats.sysbench.interval_lines import IntervalLines, is_checkpoint
 from ingest.formats.sysbench.numbers import figure, number
 
 SQL = "SQL statistics"
@@ -150,7 +150,7 @@ class Output:
     begun: bool = False
     test: str = ""
     header: dict[str, tuple[str, int]] = field(default_factory=dict)
-    ticks: Ticks = field(default_factory=Ticks)
+    interval_lines: IntervalLines = field(default_factory=IntervalLines)
     checkpoints: list[int] = field(default_factory=list)
     histogram: list[tuple[float, float]] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
@@ -178,7 +178,7 @@ def sort(output: Output, lines: Iterable[str]) -> None:
         _Sorter(output).sort(lines)
     except FormatError as error:
         output.error = error
-    if not (output.ticks and output.blocks) and any("{" in line for line in lines):
+    if not (output.interval_lines and output.blocks) and any("{" in line for line in lines):
         found = hook_runs(lines, first_line=output.line + 1)
         output.hook_runs = [run for run in found if run.has_reports or run.error]
 
@@ -192,12 +192,10 @@ class _Sorter:
         self.block: Block | None = None
 
     def sort(self, lines: Iterable[str]) -> None:
-        ticks = self.output.ticks
         for line_number, line in enumerate(lines, start=self.output.line + 1):
             first = line[:1]
             if first == "[":
-                if not ticks.add(line):
-                    self._bracket(line, line_number)
+                self._bracket(line, line_number)
             elif first == " " or first == "\t":
                 self._indented(line, line_number)
             elif text := line.rstrip():
@@ -210,7 +208,7 @@ class _Sorter:
             self.output.checkpoints.append(line_number)
             self.block = None
         else:
-            self.output.ticks.add_other(line, line_number)
+            self.output.interval_lines.add(line, line_number)
 
     def _indented(self, line: str, line_number: int) -> None:
         if self.heading and self.block:
@@ -260,7 +258,7 @@ class _Sorter:
         if self.block and MEMORY in self.block.values and "B transferred (" in line:
             self.block.add(MEMORY, "transferred", line, line_number)
         elif self.block is None and line.count(",") == _COMMAS_OF_CSV:
-            self.output.ticks.add_csv(line)
+            self.output.interval_lines.add_csv(line)
 
     def _header(self, line: str, line_number: int) -> None:
         header = self.output.header

@@ -138,7 +138,7 @@ def _said_by_a_hook(output: Output, options: Mapping[str, Fact]) -> _Said:
         )
     hook_run = output.hook_runs[0]
     hook_run.check()
-    rank = output.ticks.rank or options.get("percentile")
+    rank = output.interval_lines.rank or options.get("percentile")
     percentile = rank if type(rank) is int and 1 <= rank <= 100 else None
     readings = tuple(hook_run.readings(_percentile_of_hooks(percentile)))
     notes = [*hook_run.notes()]
@@ -257,10 +257,10 @@ def _notes(output: Output) -> Iterator[str]:
             yield f"sysbench was forced to stop before its transactions were done (line {line})"
     if (time := _time(output.stamp)) and time.tzinfo is None:
         yield f"the time {output.stamp!r} has no offset and counts as UTC (line {output.line})"
-    if output.ticks.strange:
+    if output.interval_lines.strange:
         yield (
-            f"{len(output.ticks.strange)} interval lines were not understood, "
-            f"the first in line {output.ticks.strange[0]}"
+            f"{len(output.interval_lines.strange)} interval lines were not understood, "
+            f"the first in line {output.interval_lines.strange[0]}"
         )
     if not output.has_report_of_a_hook:
         for error in (run.error for run in output.hook_runs if run.error):
@@ -269,8 +269,8 @@ def _notes(output: Output) -> Iterator[str]:
 
 def _interval_tables(output: Output, key: str, percentile: int | None) -> list[Intervals]:
     tables = []
-    if output.ticks:
-        tables.append(Intervals(key, "sysbench", *output.ticks.table(percentile or 0)))
+    if output.interval_lines:
+        tables.append(Intervals(key, "sysbench", *output.interval_lines.table(percentile or 0)))
     elif len(output.hook_runs) == 1:
         tables += output.hook_runs[0].intervals(key, _percentile_of_hooks(percentile))
     if output.histogram:
