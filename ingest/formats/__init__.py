@@ -68,7 +68,7 @@ def parse(source: Source, name: str | None = None) -> tuple[str, ParsedReport]:
     report = FORMATS[name].parse(source)
     if not report.runs:
         raise FormatError("the file holds no result")
-    source.limits.check_runs(len(report.runs))
+    source.limits.check("runs", len(report.runs))
     report = _with_samples_within(source.limits, report)
     return name, replace(report, warnings=(*source.warnings, *report.warnings))
 

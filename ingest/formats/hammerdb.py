@@ -103,7 +103,7 @@ def _why_nothing(reader: "_Reader") -> str:
 
 def _number(text: str, line: int) -> float:
     """Raise FormatError for anything but a plain decimal number that could have been measured."""
-    return measured(text, line, "HammerDB")
+    return measured(text, line, "is not a number that HammerDB measures")
 
 
 # --- lines ------------------------------------------------------------------------------------------------

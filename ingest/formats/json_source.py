@@ -34,7 +34,8 @@ def load(source: Source) -> object:
     source.check()
     # A value follows a bracket or a comma.
     values = sum(source.data.count(sign) for sign in (b"[", b"{", b","))
-    source.limits.check_json(source.size, values)
+    source.limits.check("json_bytes", source.size)
+    source.limits.check("json_values", values)
     return _decode(source.text, first_line=1)
 
 
@@ -43,7 +44,7 @@ def load_lines(source: Source) -> Iterator[tuple[int, object]]:
 
     Raises FormatError as ``load`` does.
     """
-    source.limits.check_runs(len(source.lines))
+    source.limits.check("runs", len(source.lines))
     for number, line in enumerate(source.lines, start=1):
         if line.strip():
             yield number, _decode(line, first_line=number)

@@ -63,7 +63,7 @@ def parse(source: Source) -> ParsedReport:
     measured = [batch for batch in batches if batch.average]
     if not measured:
         raise FormatError("every batch took less than 1 ms: nothing was measured", batches[0].line)
-    source.limits.check_runs(len(measured))
+    source.limits.check("runs", len(measured))
     runs = _distinct([_run(batch) for batch in measured])
     warnings += [*notes, *(note for batch in batches for note in _notes(batch))]
     return ParsedReport(runs, facts={"tool": "mysqlslap"}, warnings=bounded(warnings))

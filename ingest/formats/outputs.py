@@ -83,11 +83,11 @@ def option(text: str) -> Fact:
 
 
 def measured(
-    text: str, line: int, tool: str, *, pattern: re.Pattern[str] = _PLAIN_NUMBER, most: float = 1e13
+    text: str, line: int, problem: str, *, pattern: re.Pattern[str] = _PLAIN_NUMBER, most: float = 1e13
 ) -> float:
-    """Return a printed number. Raise FormatError for one that the tool cannot have measured."""
+    """Return a printed number. Raise FormatError with the problem where it was not measured."""
     if not pattern.fullmatch(text):
-        raise FormatError(f"{quoted(text)} is not a number that {tool} measures", line)
+        raise FormatError(f"{quoted(text)} {problem}", line)
     if (value := float(text)) > most:
         raise FormatError(f"{text} is too large to have been measured", line)
     return value

@@ -60,8 +60,8 @@ class Source:
         FormatError as ``check`` does, and for a line beyond the limit.
         """
         content = self._content
-        self.limits.check_line(*content.longest_line)
-        self.limits.check_lines(content.lines)
+        self.limits.check("line_bytes", *content.longest_line)
+        self.limits.check("lines", content.lines)
         if len(content.blocks) == 1:
             return lines_of(content.data, content.blocks[0])
         return Lines(content.data, content.blocks, 0, content.lines)
@@ -94,7 +94,7 @@ class Source:
 
     @cached_property
     def _content(self) -> "_Content":
-        self.limits.check_file(len(self.data))
+        self.limits.check("file_bytes", len(self.data))
         if encoding := _utf_16(self.data):
             data, is_cut = _utf_8_of(self.data, encoding)
             start, stop = 0, len(data)
@@ -130,7 +130,7 @@ def _content_of(data: bytes, start: int, stop: int, *, is_cut: bool, limits: Lim
     for piece_start, piece_stop in pieces(data, start, stop):
         size = piece_stop - piece_start
         if size > max(limits.json_bytes, BLOCK_BYTES):
-            limits.check_line(size, lines + 1)
+            limits.check("line_bytes", size, lines + 1)
         piece = data[piece_start:piece_stop]
         if len(piece.translate(None, _BINARY)) < len(piece):
             raise _binary(piece, lines)

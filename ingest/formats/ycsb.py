@@ -130,7 +130,7 @@ class _Figure:
 
 def _figure(text: str, line: int) -> _Figure:
     """Raises FormatError for anything but a plain decimal number that could have been measured."""
-    value = measured(text, line, "YCSB", pattern=_NUMBER, most=_LARGEST)
+    value = measured(text, line, "is not a number that YCSB measures", pattern=_NUMBER, most=_LARGEST)
     digits, _, exponent = text.partition("E")
     return _Figure(value, 0.5 * 10.0 ** (int(exponent or 0) - len(digits.partition(".")[2])), line, text)
 

@@ -74,7 +74,7 @@ def _rows(source: Source) -> tuple[list[tuple[int, TableRow]], list[str]]:
     """The rows with their lines, and what is to be said of the last one."""
     number = next(number for number, line in enumerate(source.lines) if line.strip())
     head = _head(source.lines[number], number + 1)
-    source.limits.check_cells(len(source.lines) * head.width)
+    source.limits.check("cells", len(source.lines) * head.width)
     lines = [*source.lines]
     warnings = []
     if source.data.endswith(b"\r") and b"\n" in source.data:

@@ -348,7 +348,7 @@ class _Log:
         row = section.columns.row(line) if section.columns and line.strip() else None
         if row:
             section.entries.add(number, row)
-            self._limits.check_runs(len(section.entries), number)
+            self._limits.check("runs", len(section.entries), number)
         elif line.strip() and not section.blocks:
             raise FormatError(f"not a row of JMH's table: {mask_text(line.strip()[:80])!r}", number)
         self._is_in_table = row is not None

@@ -8,7 +8,7 @@ def number(text: str, line: int) -> float:
 
     Where nothing was measured sysbench prints 18446744073709.55 ms.
     """
-    return measured(text, line, "sysbench")
+    return measured(text, line, "is not a number that sysbench measures")
 
 
 def figure(text: str, line: int) -> Figure:

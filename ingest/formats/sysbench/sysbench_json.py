@@ -23,7 +23,7 @@ def parse(source: Source) -> ParsedReport:
     found = hook_runs(source.lines)
     if not found:
         raise FormatError("no report of sysbench that is complete", line=len(source.lines))
-    source.limits.check_runs(len(found))
+    source.limits.check("runs", len(found))
     runs, intervals, notes = read_runs(found, _run)
     warnings = (
         []

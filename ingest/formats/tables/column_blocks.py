@@ -12,20 +12,24 @@ thousands or in millions, and do not say which.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 
 from benchdash.results.readings import HIGHER, Reading
 from ingest.formats.outputs import bounded
 from ingest.formats.report import FormatError, ParsedReport
 from ingest.formats.tables.grids import (
     Grid,
+    Read,
     Row,
     counted,
     named_builds,
+    numbered_texts,
     read_grid,
     refuse_ratios,
     refuse_relative,
     says_metric,
+    second_table,
 )
 from ingest.formats.tables.metric_words import Metric
 
@@ -34,91 +38,71 @@ _HEAD = re.compile(r"col-[0-9]{1,9}(?:\s+col-[0-9]{1,9})*\s*", re.IGNORECASE)
 _SCAN = re.compile(r"scan(?:$|[._ ])", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnBlockTable:
-    """A table in the lines of a file; the block begins on line ``index + 1``."""
-
-    lines: Sequence[str]
-    index: int
-
-    def read(self) -> ParsedReport:
-        """A run for each cell; raises FormatError where the table cannot be understood."""
-        head = self._head()
-        titles, names = self._titles_and_names(head)
-        refuse_relative(titles)
-        rows = self._rows(head)
-        grid = Grid(
-            line=head + 1,
-            head="",
-            columns=tuple(self._columns(head, names)),
-            rows=tuple(rows),
-            titles=tuple(titles),
-            metric=Metric("qps"),
-        )
-        if says_metric("", (text for _, text in titles)):
-            return named_builds(read_grid(grid))
-        refuse_ratios(rows, head + 1)
-        return named_builds(_read_queries_and_scans(grid))
-
-    def _head(self) -> int:
-        """The index of the line over the columns."""
-        for index in range(self.index, len(self.lines)):
-            if _HEAD.fullmatch(self.lines[index]):
-                return index
-        raise FormatError(
-            "the block names columns, but no line 'col-1 ...' stands over a table", self.index + 1
-        )
-
-    def _titles_and_names(self, head: int) -> tuple[list[tuple[int, str]], dict[str, tuple[int, str]]]:
-        """The lines above the table that are text, and line and name of each column of the block."""
-        titles: list[tuple[int, str]] = []
-        names: dict[str, tuple[int, str]] = {}
-        for number, text in enumerate(self.lines[:head], start=1):
-            if found := _NAMED.fullmatch(text):
-                column = found[1].casefold()
-                if column in names:
-                    raise FormatError(f"{column} is named on line {names[column][0]} already", number)
-                names[column] = (number, " ".join(found[2].split()))
-            elif text.strip():
-                titles.append((number, text.strip()))
-        return titles, names
-
-    def _columns(self, head: int, names: Mapping[str, tuple[int, str]]) -> list[str]:
-        columns = self.lines[head].casefold().split()
-        for column, (line, _) in names.items():
-            if column not in columns:
-                raise FormatError(f"{column} is named, but there is no such column", line)
-        for column in columns:
-            if column not in names:
-                raise FormatError(f"the block above the table does not name {column}", head + 1)
-        return [names[column][1] for column in columns]
-
-    def _rows(self, head: int) -> list[Row]:
-        width = len(self.lines[head].split())
-        separator = "\t" if "\t" in self.lines[head].strip() else None
-        rows = []
-        for number, text in enumerate(self.lines[head + 1 :], start=head + 2):
-            if not text.strip():
-                continue
-            if _NAMED.fullmatch(text) or _HEAD.fullmatch(text):
-                raise FormatError("a second table begins; send each table as a file of its own", number)
-            cells = [cell.strip() for cell in text.split(separator, maxsplit=width)]
-            if len(cells) != width + 1:
-                raise FormatError(
-                    f"{counted(len(cells), 'cell')}; {counted(width, 'number')} and the name of the row "
-                    "behind them are meant",
-                    number,
-                )
-            rows.append(Row(number, " ".join(cells[-1].split()), tuple(cells[:-1])))
-        return rows
+def find_column_block(lines: Sequence[str], most: int) -> Read | None:
+    """Find a table whose block begins on one of the first ``most`` lines."""
+    index = next((index for index, line in enumerate(lines[:most]) if _NAMED.fullmatch(line)), None)
+    return None if index is None else partial(_read, lines, index)
 
 
-def find_column_block(lines: Sequence[str], most: int) -> ColumnBlockTable | None:
-    """The table whose block begins on one of the first ``most`` lines, or None."""
-    for index, line in enumerate(lines[:most]):
-        if _NAMED.fullmatch(line):
-            return ColumnBlockTable(lines, index)
-    return None
+def _read(lines: Sequence[str], index: int) -> ParsedReport:
+    """Read a run for each cell. Raise FormatError where the table cannot be understood."""
+    head = next((at for at in range(index, len(lines)) if _HEAD.fullmatch(lines[at])), None)
+    if head is None:
+        raise FormatError("the block names columns, but no line 'col-1 ...' stands over a table", index + 1)
+    titles, names = _titles_and_names(lines[:head])
+    refuse_relative(titles)
+    rows = _rows(lines, head)
+    columns = tuple(_columns(lines[head].casefold().split(), head + 1, names))
+    grid = Grid(head + 1, "", columns, tuple(rows), tuple(titles), Metric("qps"))
+    if says_metric("", (text for _, text in titles)):
+        return named_builds(read_grid(grid))
+    refuse_ratios(rows, head + 1)
+    return named_builds(_read_queries_and_scans(grid))
+
+
+def _titles_and_names(above: Sequence[str]) -> tuple[list[tuple[int, str]], dict[str, tuple[int, str]]]:
+    """Return the lines above the table that are text, and line and name of each column of the block."""
+    titles: list[tuple[int, str]] = []
+    names: dict[str, tuple[int, str]] = {}
+    for number, text in numbered_texts(above):
+        if found := _NAMED.fullmatch(text):
+            column = found[1].casefold()
+            if column in names:
+                raise FormatError(f"{column} is named on line {names[column][0]} already", number)
+            names[column] = (number, " ".join(found[2].split()))
+        else:
+            titles.append((number, text))
+    return titles, names
+
+
+def _columns(columns: Sequence[str], line: int, names: Mapping[str, tuple[int, str]]) -> list[str]:
+    for column, (named_on, _) in names.items():
+        if column not in columns:
+            raise FormatError(f"{column} is named, but there is no such column", named_on)
+    for column in columns:
+        if column not in names:
+            raise FormatError(f"the block above the table does not name {column}", line)
+    return [names[column][1] for column in columns]
+
+
+def _rows(lines: Sequence[str], head: int) -> list[Row]:
+    width = len(lines[head].split())
+    separator = "\t" if "\t" in lines[head].strip() else None
+    rows = []
+    for number, text in enumerate(lines[head + 1 :], start=head + 2):
+        if not text.strip():
+            continue
+        if _NAMED.fullmatch(text) or _HEAD.fullmatch(text):
+            raise second_table(number)
+        cells = [cell.strip() for cell in text.split(separator, maxsplit=width)]
+        if len(cells) != width + 1:
+            raise FormatError(
+                f"{counted(len(cells), 'cell')}; {counted(width, 'number')} and the name of the row "
+                "behind them are meant",
+                number,
+            )
+        rows.append(Row(number, " ".join(cells[-1].split()), tuple(cells[:-1])))
+    return rows
 
 
 def _read_queries_and_scans(grid: Grid) -> ParsedReport:

@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 from ingest.formats.report import Fact, FormatError, ParsedRun
 
@@ -27,13 +28,12 @@ def distinct_runs(entries: Iterable[Entry]) -> tuple[ParsedRun, ...]:
     repetition is given twice, and where runs differ only in an option that was not measured.
     """
     numbered = _numbered(list(entries))
-    keys = _keys([entry.run for entry in numbered])
     lines: dict[str, int] = {}
-    for entry, key in zip(numbered, keys, strict=True):
+    for entry, key in zip(numbered, _keys([entry.run for entry in numbered]), strict=True):
         if key in lines:
             raise FormatError(f"the run {key!r} is on line {lines[key]} already", entry.line)
         lines[key] = entry.line
-    return tuple(replace(entry.run, key=key) for entry, key in zip(numbered, keys, strict=True))
+    return tuple(replace(entry.run, key=key) for entry, key in zip(numbered, lines, strict=True))
 
 
 def join_metrics(entries: Iterable[Entry]) -> list[Entry]:
@@ -77,9 +77,7 @@ def _numbered(entries: Sequence[Entry]) -> list[Entry]:
         id(entry): number for same in alike.values() if len(same) > 1 for number, entry in _repetitions(same)
     }
     return [
-        Entry(entry.line, replace(entry.run, repetition=repetitions[id(entry)]))
-        if id(entry) in repetitions
-        else entry
+        replace(entry, run=replace(entry.run, repetition=repetitions.get(id(entry), entry.run.repetition)))
         for entry in entries
     ]
 
@@ -104,18 +102,10 @@ def _differences(first: Mapping[str, Fact], second: Mapping[str, Fact]) -> list[
     ]
 
 
-def _identity(run: ParsedRun) -> tuple[object, ...]:
-    """All that names a run, but its number and its time."""
-    return (
-        run.workload,
-        run.column,
-        run.product,
-        run.version,
-        run.build,
-        run.configuration,
-        run.counterpart,
-        run.threads,
-    )
+# All that names a run, but its number and its time.
+_identity = attrgetter(
+    "workload", "column", "product", "version", "build", "configuration", "counterpart", "threads"
+)
 
 
 def _keys(runs: Sequence[ParsedRun]) -> list[str]:

@@ -1,7 +1,7 @@
 """Tables with a name or a thread count over every column and beside every row: one value in each cell."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ingest.formats.cells import is_missing, is_number, number, whole_number
@@ -13,6 +13,9 @@ from ingest.formats.tables.metric_words import TITLE_WORDS, Mention, Metric, men
 
 WORKLOAD_HEADS = frozenset({"query", "queries", "workload", "benchmark", "test", "statement"})
 THREAD_HEADS = frozenset({"clients", "threads", "connections", "users", "sessions", "concurrency"})
+
+# Reads a table that was found.
+Read = Callable[[], ParsedReport]
 
 _NAME = re.compile(r"(?!.*: )\w(?:.*[\w)+])?")
 _QUERY_HEADS = frozenset({"query", "queries"})
@@ -185,6 +188,15 @@ def _metric_and_workload(grid: Grid) -> tuple[Metric, str | None]:
     if mention.lacks_unit:
         raise FormatError(f"{text[mention.start : mention.end]!r} has no unit; write '(ms)' behind it", line)
     return mention.metric, _title_without(mention, text) or _other_title(grid, line)
+
+
+def numbered_texts(lines: Iterable[str]) -> list[tuple[int, str]]:
+    """Return the lines above a table that are not blank, with their numbers."""
+    return [(number, text) for number, line in enumerate(lines, start=1) if (text := line.strip())]
+
+
+def second_table(line: int) -> FormatError:
+    return FormatError("a second table begins; send each table as a file of its own", line)
 
 
 def refuse_relative(titles: Iterable[tuple[int, str]]) -> None:

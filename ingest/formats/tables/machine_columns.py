@@ -3,42 +3,20 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-_TIMES = {
-    "user": "cpu_user",
-    "usr": "cpu_user",
-    "us": "cpu_user",
-    "system": "cpu_system",
-    "sys": "cpu_system",
-    "sy": "cpu_system",
-    "idle": "cpu_idle",
-    "id": "cpu_idle",
-    "idl": "cpu_idle",
-    "wait": "cpu_wait",
-    "iowait": "cpu_wait",
-    "wa": "cpu_wait",
-    "wt": "cpu_wait",
+_NAMES = {
+    "cpu_user": ("user", "usr", "us"),
+    "cpu_system": ("system", "sys", "sy"),
+    "cpu_idle": ("idle", "id", "idl"),
+    "cpu_wait": ("wait", "iowait", "wa", "wt"),
 }
+_TIMES = {name: metric for metric, names in _NAMES.items() for name in names}
 _WHOLE, _ROUNDING = 100, 2
 # What mpstat and vmstat count, of Solaris and of Linux. Of a bare number of these nobody can say whether it
 # is for each second, CPU, or transaction.
 _COUNTERS = frozenset(
     {
-        "minf",
-        "mjf",
-        "xcal",
-        "intr",
-        "ithr",
-        "in",
-        "csw",
-        "cs",
-        "icsw",
-        "migr",
-        "smtx",
-        "srw",
-        "syscl",
-        "sycl",
-        "syscalls",
-        "interrupts",
+        *("minf", "mjf", "xcal", "intr", "ithr", "in", "csw", "cs", "icsw", "migr", "smtx", "srw", "syscl"),
+        *("sycl", "syscalls", "interrupts"),
     }
 )
 

@@ -15,45 +15,26 @@ TITLE_WORDS = (
 )
 
 _RATES = {
-    "transaction": "tps",
-    "txn": "tps",
-    "trx": "tps",
+    **dict.fromkeys(("transaction", "txn", "trx"), "tps"),
     "quer": "qps",
     "event": "events_per_s",
-    "operation": "ops_per_s",
-    "op": "ops_per_s",
+    **dict.fromkeys(("operation", "op"), "ops_per_s"),
 }
 _STATISTICS = {
-    "average": "latency_avg",
-    "avg": "latency_avg",
-    "mean": "latency_avg",
+    **dict.fromkeys(("average", "avg", "mean"), "latency_avg"),
     "median": "latency_p50",
-    "minimum": "latency_min",
-    "min": "latency_min",
-    "maximum": "latency_max",
-    "max": "latency_max",
+    **dict.fromkeys(("minimum", "min"), "latency_min"),
+    **dict.fromkeys(("maximum", "max"), "latency_max"),
 }
-_OTHER_RATES = {
-    "cs/s": "context_switches_per_s",
-    "csw/s": "context_switches_per_s",
-    "context switches/s": "context_switches_per_s",
-    "context switches per second": "context_switches_per_s",
-}
+_OTHER_RATES = dict.fromkeys(
+    ("cs/s", "csw/s", "context switches/s", "context switches per second"), "context_switches_per_s"
+)
 # Factors to milliseconds, as a pair of multiplier and divisor, so that decimal digits survive the division.
 _TIMES = {
-    "ms": (1, 1),
-    "msec": (1, 1),
-    "milliseconds": (1, 1),
-    "s": (1000, 1),
-    "sec": (1000, 1),
-    "seconds": (1000, 1),
-    "us": (1, 1000),
-    "usec": (1, 1000),
-    "µs": (1, 1000),
-    "μs": (1, 1000),
-    "microseconds": (1, 1000),
-    "ns": (1, 1_000_000),
-    "nanoseconds": (1, 1_000_000),
+    **dict.fromkeys(("ms", "msec", "milliseconds"), (1, 1)),
+    **dict.fromkeys(("s", "sec", "seconds"), (1000, 1)),
+    **dict.fromkeys(("us", "usec", "µs", "μs", "microseconds"), (1, 1000)),
+    **dict.fromkeys(("ns", "nanoseconds"), (1, 1_000_000)),
 }
 
 _PER_SECOND = r"(?:\s+per\s+sec(?:ond)?|/s(?:ec(?:ond)?)?)(?!\w)"

@@ -59,7 +59,7 @@ def parse(source: Source) -> ParsedReport:
 
     Raises FormatError with the line that cannot be understood.
     """
-    source.limits.check_cells(sum(len(line.split()) for line in source.lines))
+    source.limits.check("cells", sum(len(line.split()) for line in source.lines))
     runs: dict[str, ParsedRun] = {}
     warnings: list[str] = []
     for block in _blocks(source.lines):

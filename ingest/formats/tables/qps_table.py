@@ -10,11 +10,10 @@ from dataclasses import replace
 
 from ingest.formats.report import FormatError, ParsedReport
 from ingest.formats.source import Source
-from ingest.formats.tables.aligned import AlignedTable, find_aligned_table
-from ingest.formats.tables.aligned_records import AlignedRecords, find_aligned_records
-from ingest.formats.tables.column_blocks import ColumnBlockTable, find_column_block
-from ingest.formats.tables.grids import refuse_ratios, refuse_relative
-from ingest.formats.tables.separated import SeparatedTable, find_separated_table, rows_without_names
+from ingest.formats.tables.aligned import find_aligned_grid, find_aligned_records
+from ingest.formats.tables.column_blocks import find_column_block
+from ingest.formats.tables.grids import Read, refuse_ratios, refuse_relative
+from ingest.formats.tables.separated import find_separated_table, rows_without_names
 
 _LINES_ABOVE_TABLE = 10
 # No table begins like this, and looking for one in ten lines of it takes longer than reading the whole.
@@ -31,19 +30,19 @@ def recognise(head: bytes) -> bool:
 
 
 def parse(source: Source) -> ParsedReport:
-    """A run for each result of the table. Raises FormatError with the line that cannot be understood."""
+    """Read a run for each result of the table. Raise FormatError with the line that cannot be understood."""
     lines = source.lines
-    source.limits.check_cells(sum(map(_most_cells, lines)))
+    source.limits.check("cells", sum(map(_most_cells, lines)))
     refuse_relative([(1, lines[0])])
-    table = _find_table(lines)
-    if table is None:
+    read = _find_table(lines)
+    if read is None:
         if rows := rows_without_names(lines):
             refuse_ratios(rows, line=1)
             raise FormatError(
                 "no line names the columns; write 'query' and their versions above them", line=1
             )
         raise FormatError("no line names the columns of a table, or nothing says what they are", line=1)
-    report = table.read()
+    report = read()
     if source.ends_with_newline:
         return report
     cut = "the last line has no line end; if the file was cut off, its last number was too"
@@ -54,12 +53,10 @@ def _most_cells(line: str) -> int:
     return max(len(line.split()), line.count(",") + 1, line.count(";") + 1)
 
 
-def _find_table(
-    lines: Sequence[str],
-) -> ColumnBlockTable | SeparatedTable | AlignedRecords | AlignedTable | None:
+def _find_table(lines: Sequence[str]) -> Read | None:
     return (
         find_column_block(lines, _LINES_ABOVE_TABLE)
         or find_separated_table(lines, _LINES_ABOVE_TABLE)
         or find_aligned_records(lines, _LINES_ABOVE_TABLE)
-        or find_aligned_table(lines, _LINES_ABOVE_TABLE)
+        or find_aligned_grid(lines, _LINES_ABOVE_TABLE)
     )

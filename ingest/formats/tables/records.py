@@ -16,46 +16,27 @@ from ingest.formats.tables.metric_words import Metric, metric_named
 Cell = str | int | float | None
 
 # More names than this on a line are those of no table that somebody measured.
-MOST_COLUMNS = 1_000
+MAX_COLUMNS = 1_000
 
-_MEANINGS = {
-    "query": "workload",
-    "workload": "workload",
-    "benchmark": "workload",
-    "test": "workload",
-    "client": "product",
-    "product": "product",
-    "driver": "product",
-    "version": "version",
-    "build": "build",
-    "variant": "build",
-    "configuration": "configuration",
-    "config": "configuration",
-    "server": "server",
-    "threads": "threads",
-    "clients": "threads",
-    "concurrency": "threads",
-    "connections": "threads",
-    "users": "threads",
-    "sessions": "threads",
-    "user_threads": "threads",
-    "client_threads": "threads",
-    "number_of_threads": "threads",
-    "concurrent_threads": "threads",
-    "concurrent_clients": "threads",
-    "concurrent_connections": "threads",
-    "concurrent_users": "threads",
-    "repetition": "repetition",
-    "started_at": "time",
-    "time": "time",
-    "count": "count",
-    "seconds": "seconds",
-    "duration": "seconds",
-    "error": "error",
-    "metric": "metric",
-    "value": "value",
-    "unit": "unit",
+_NAMES = {
+    "workload": ("query", "workload", "benchmark", "test"),
+    "product": ("client", "product", "driver"),
+    "version": ("version",),
+    "build": ("build", "variant"),
+    "configuration": ("configuration", "config"),
+    "server": ("server",),
+    "threads": (
+        *("threads", "clients", "concurrency", "connections", "users", "sessions", "user_threads"),
+        *("client_threads", "number_of_threads", "concurrent_threads", "concurrent_clients"),
+        *("concurrent_connections", "concurrent_users"),
+    ),
+    "repetition": ("repetition",),
+    "time": ("started_at", "time"),
+    "count": ("count",),
+    "seconds": ("seconds", "duration"),
+    **{name: (name,) for name in ("error", "metric", "value", "unit")},
 }
+_MEANINGS = {name: meaning for meaning, names in _NAMES.items() for name in names}
 _NAMING = frozenset({"workload", "product", "server", "version"})
 _COUNTED_RATES = frozenset({"qps", "tps", "events_per_s", "ops_per_s"})
 

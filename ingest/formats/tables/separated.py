@@ -9,16 +9,18 @@ from ingest.formats.cells import is_cell, is_number
 from ingest.formats.report import FormatError, ParsedReport
 from ingest.formats.tables.grids import (
     Grid,
+    Read,
     Row,
     counted,
     heads_grid,
     read_grid,
     refuse_relative,
     says_metric,
+    second_table,
     title_fact,
 )
 from ingest.formats.tables.metric_words import mentions
-from ingest.formats.tables.records import MOST_COLUMNS, Record, read_records, understand
+from ingest.formats.tables.records import MAX_COLUMNS, Record, read_records, understand
 
 _DRAWN = "|"
 _SEPARATORS = (",", "\t", ";", _DRAWN)
@@ -28,7 +30,7 @@ _NAME = re.compile(r"[^\W\d]")
 
 
 @dataclass(frozen=True, slots=True)
-class SeparatedTable:
+class _Table:
     """A table in the lines of a file: the index of its first line, its separator, its columns' names."""
 
     lines: Sequence[str]
@@ -83,7 +85,7 @@ class SeparatedTable:
                 if not _is_footer(cells[0], line, len(rows)):
                     titles.append((line, cells[0]))
             elif ended or cells == self.names:
-                raise FormatError("a second table begins; send each table as a file of its own", line)
+                raise second_table(line)
             elif len(cells) < len(self.names) or any(cells[len(self.names) :]):
                 raise FormatError(
                     f"{counted(len(cells), 'cell')}, where the first line has {len(self.names)}", line
@@ -138,15 +140,15 @@ class SeparatedTable:
             raise FormatError(f"the quotes do not fit together: {error}", line) from None
 
 
-def find_separated_table(lines: Sequence[str], most: int) -> SeparatedTable | None:
+def find_separated_table(lines: Sequence[str], most: int) -> Read | None:
     """The table whose names stand on one of the first ``most`` lines, or None."""
     for index, line in enumerate(lines[:most]):
         for separator in _SEPARATORS:
             names = _cells(line, separator)
-            if 1 < len(names) <= MOST_COLUMNS and (
+            if 1 < len(names) <= MAX_COLUMNS and (
                 understand(names).tell_runs or _heads_grid(names, lines, index, separator)
             ):
-                return SeparatedTable(lines, index, separator, names)
+                return _Table(lines, index, separator, names).read
     return None
 
 
