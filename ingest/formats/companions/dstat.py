@@ -6,7 +6,6 @@ has no rates. A file that is there already is appended to, so that it may hold s
 do is in bytes by dstat, in kB by ``pcp dstat``, and in bits by dool from 1.3 on unless told otherwise.
 """
 
-import csv
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +18,9 @@ from ingest.formats.companions.sampling import (
     Cells,
     Recording,
     clock_of,
+    csv_cells,
     number,
+    parsed_time,
     whole_lines,
 )
 from ingest.formats.report import CompanionReport, FormatError
@@ -37,12 +38,9 @@ _DOOL_WRITES_BYTES = re.compile(r"--(?:bytes|dstat)\b")
 
 # By group and name. ``total usage`` is what pcp dstat calls the CPUs.
 _CPU = ("total cpu usage", "total usage")
+_OF_CPUS = {"usr": "cpu_user", "sys": "cpu_system", "idl": "cpu_idle", "wai": "cpu_wait", "stl": "cpu_steal"}
 _NAMES = {
-    **{(group, "usr"): "cpu_user" for group in _CPU},
-    **{(group, "sys"): "cpu_system" for group in _CPU},
-    **{(group, "idl"): "cpu_idle" for group in _CPU},
-    **{(group, "wai"): "cpu_wait" for group in _CPU},
-    **{(group, "stl"): "cpu_steal" for group in _CPU},
+    **{(group, name): metric for group in _CPU for name, metric in _OF_CPUS.items()},
     ("system", "int"): "interrupts_per_s",
     ("system", "csw"): "context_switches_per_s",
     ("procs", "run"): "run_queue",
@@ -55,8 +53,9 @@ _MORE_GROUPS = ("memory usage", "procs", "load avg", "io/total")
 _MORE_SYSTEM = ("hiq", "siq")
 _DISK = "dsk/"
 _RATES = {"read": "read_mb_per_s", "writ": "write_mb_per_s"}
-_CLOCKS = ("%d-%m %H:%M:%S", "%b-%d %H:%M:%S", "%Y-%m-%d %H:%M:%S", "%d-%m-%Y %H:%M:%S")
-_LONGEST_NAME = 90
+_CLOCKS = ("%Y-%m-%d %H:%M:%S", "%d-%m-%Y %H:%M:%S")
+_CLOCKS_OF_A_YEAR = ("%Y-%d-%m %H:%M:%S", "%Y-%b-%d %H:%M:%S")
+_MAX_NAME = 90
 _DAY = 24 * 60 * 60
 
 _COMMAND = "Cmdline:"
@@ -104,7 +103,7 @@ def _recordings(lines: Sequence[str]) -> list[_Written]:
     groups: list[str] = []
     title = None
     for number_, line in enumerate(lines, 1):
-        cells = _split(line)
+        cells = csv_cells(line)
         if new := _TITLE.match(line):
             title = new
         elif title and cells[:1] == [_COMMAND]:
@@ -123,13 +122,6 @@ def _bytes_of_a_unit(title: re.Match[str], command: str) -> float:
     if title["tool"] == "dool" and (version < _DOOL_WROTE_BYTES_BEFORE or _DOOL_WRITES_BYTES.search(command)):
         return 1.0
     return _BYTES.get(title["tool"], 1.0)
-
-
-def _split(line: str) -> list[str]:
-    try:
-        return next(csv.reader([line]), [])
-    except csv.Error:
-        return []
 
 
 def _are_names(names: Sequence[str], groups: Sequence[str]) -> bool:
@@ -176,7 +168,7 @@ def _named(values: Mapping[_Column, float], bytes_of_a_unit: float) -> dict[str,
         elif group in _CPU and name in _MORE_SYSTEM:
             cells["cpu_system"] = cells.get("cpu_system", 0) + value
         elif group in _MORE_GROUPS:
-            cells[f"{group} {name}"[:_LONGEST_NAME]] = value
+            cells[f"{group} {name}"[:_MAX_NAME]] = value
     return cells | _of_single_disks(values, megabytes) if "read_mb_per_s" not in cells else cells
 
 
@@ -216,14 +208,5 @@ def _clock(columns: Sequence[_Column], texts: Sequence[str]) -> float | None:
 
 
 def _time(text: str) -> datetime | None:
-    for clock in _CLOCKS:
-        try:
-            # A leap year, so that its days are known to all.
-            return datetime.strptime(text if "%Y" in clock else f"2024-{text}", _with_year(clock))  # noqa: DTZ007
-        except ValueError:
-            continue
-    return None
-
-
-def _with_year(clock: str) -> str:
-    return clock if "%Y" in clock else f"%Y-{clock}"
+    # A leap year stands before a time without a year, so that its days are known to all.
+    return parsed_time(text, *_CLOCKS) or parsed_time(f"2024-{text}", *_CLOCKS_OF_A_YEAR)

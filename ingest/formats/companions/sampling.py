@@ -1,5 +1,6 @@
 """What the tools that sample a machine have in common: rows of numbers, named by the metrics they are."""
 
+import csv
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,11 +19,7 @@ SAMPLE = "sample"
 CPU_METRICS = ("cpu_user", "cpu_system", "cpu_wait", "cpu_idle", "cpu_steal")
 METRICS = (
     *CPU_METRICS,
-    "context_switches_per_s",
-    "interrupts_per_s",
-    "run_queue",
-    "read_mb_per_s",
-    "write_mb_per_s",
+    *("context_switches_per_s", "interrupts_per_s", "run_queue", "read_mb_per_s", "write_mb_per_s"),
 )
 
 KB_PER_MB = 1024
@@ -31,9 +28,9 @@ _BANNER = re.compile(r"Linux (\S+) \(.*\)\s+\S+\s+_(\S+)_\s+\(([0-9]{1,6}) CPU\)
 _TIME_OF_DAY = re.compile(r"([0-9]{1,2}):([0-9]{2}):([0-9]{2})(?:[^0-9]?([AP])M)?", re.IGNORECASE)
 _DAY = 24 * 60 * 60
 # More of a CPU, or of anything else, than there can be.
-_MOST_PER_CENT = 101
-_LARGEST = 1e15
-_MOST_NAMED = 10
+_MAX_PER_CENT = 101
+_MAX_NUMBER = 1e15
+_MAX_NAMED = 10
 
 Cells = Mapping[str, float | None]
 
@@ -49,7 +46,7 @@ def number(text: str) -> float | None:
     if not _NUMBER.fullmatch(text):
         return None
     value = float(text.replace(",", "."))
-    return value if 0 <= value < _LARGEST else None
+    return value if 0 <= value < _MAX_NUMBER else None
 
 
 def numbers(texts: Iterable[str]) -> list[float] | None:
@@ -65,7 +62,7 @@ def total(*parts: float) -> float:
 
 def is_possible(cells: Cells) -> bool:
     """Whether no CPU was busy for more than all of the time."""
-    return all((cells.get(name) or 0) <= _MOST_PER_CENT for name in CPU_METRICS)
+    return all((cells.get(name) or 0) <= _MAX_PER_CENT for name in CPU_METRICS)
 
 
 def time_of_day(text: str) -> int | None:
@@ -77,6 +74,24 @@ def time_of_day(text: str) -> int | None:
     if half := found[4]:
         hour = hour % 12 + (12 if half in "pP" else 0)
     return hour * 3600 + minute * 60 + second
+
+
+def parsed_time(text: str, *patterns: str) -> datetime | None:
+    """Return the time that a text gives in one of these patterns; its zone is not known."""
+    for pattern in patterns:
+        try:
+            return datetime.strptime(text, pattern)  # noqa: DTZ007 - only differences are taken
+        except ValueError:
+            continue
+    return None
+
+
+def csv_cells(line: str, delimiter: str = ",") -> list[str]:
+    """Return the cells of a line; none where its quotes do not fit together."""
+    try:
+        return next(csv.reader([line], delimiter=delimiter), [])
+    except csv.Error:
+        return []
 
 
 def clock_of(moment: datetime | None) -> float | None:
@@ -137,8 +152,8 @@ class Recording:
     def _warnings(self) -> list[str]:
         if not self.left_out:
             return []
-        shown = ", ".join(map(str, self.left_out[:_MOST_NAMED]))
-        more = len(self.left_out) - _MOST_NAMED
+        shown = ", ".join(map(str, self.left_out[:_MAX_NAMED]))
+        more = len(self.left_out) - _MAX_NAMED
         others = f" and {more} more" if more > 0 else ""
         return [f"no sample of {self.source}, and left out: line {shown}{others}"]
 
@@ -146,17 +161,13 @@ class Recording:
 def _table(source: str, rows: Sequence[Cells]) -> Intervals:
     """One row a sample, led by its time or, where no time is known, by its number."""
     columns = list(dict.fromkeys(name for row in rows for name in row))
+    times: Iterable[float | None] = map(float, range(1, len(rows) + 1))
+    first = SAMPLE
     if TIME in columns:
         columns.remove(TIME)
-        return Intervals(
-            "", source, (TIME, *columns), tuple((row.get(TIME), *map(row.get, columns)) for row in rows)
-        )
-    return Intervals(
-        "",
-        source,
-        (SAMPLE, *columns),
-        tuple((float(at), *map(row.get, columns)) for at, row in enumerate(rows, 1)),
-    )
+        first, times = TIME, (row.get(TIME) for row in rows)
+    table = ((time, *map(row.get, columns)) for time, row in zip(times, rows, strict=True))
+    return Intervals("", source, (first, *columns), tuple(table))
 
 
 def _means(rows: Sequence[Cells], printed: Mapping[str, float]) -> tuple[Reading, ...]:

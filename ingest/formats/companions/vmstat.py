@@ -16,6 +16,7 @@ from ingest.formats.companions.sampling import (
     Recording,
     clock_of,
     numbers,
+    parsed_time,
     whole_lines,
 )
 from ingest.formats.report import CompanionReport, FormatError
@@ -40,10 +41,11 @@ _NAMES = {
     "bi": "read_mb_per_s",
     "bo": "write_mb_per_s",
 }
+_KNOWN = frozenset({*_NAMES, "swpd", "free", "buff", "cache", "inact", "active", "si", "so"})
 _BLOCKS = ("bi", "bo")
 _TITLE = "procs"
 # No terminal is so low that vmstat repeats its heading after fewer lines.
-_FEWEST_LINES_BETWEEN_HEADINGS = 10
+_MIN_LINES_BETWEEN_HEADINGS = 10
 
 
 def recognise(head: bytes) -> bool:
@@ -73,7 +75,7 @@ def _recordings(lines: Sequence[str]) -> list[Recording]:
     for number, line in enumerate(lines, 1):
         if _HEADING.match(line):
             columns = line.split()
-            if not found or 0 < since_heading < _FEWEST_LINES_BETWEEN_HEADINGS:
+            if not found or 0 < since_heading < _MIN_LINES_BETWEEN_HEADINGS:
                 found.append(Recording("vmstat"))
                 since_start = 0
             since_heading = 0
@@ -101,18 +103,8 @@ def _row(columns: Sequence[str], words: Sequence[str]) -> tuple[dict[str, float]
     }
     if len(words) == numeric:
         return cells, None
-    time = _time(" ".join(words[numeric:]))
+    time = parsed_time(" ".join(words[numeric:]), "%Y-%m-%d %H:%M:%S")
     return (cells, time) if time else (None, None)
-
-
-_KNOWN = frozenset({*_NAMES, "swpd", "free", "buff", "cache", "inact", "active", "si", "so"})
-
-
-def _time(text: str) -> datetime | None:
-    try:
-        return datetime.strptime(text, "%Y-%m-%d %H:%M:%S")  # noqa: DTZ007 - only differences are taken
-    except ValueError:
-        return None
 
 
 def _timed(cells: dict[str, float] | None, started: datetime | None, time: datetime | None) -> Cells | None:
