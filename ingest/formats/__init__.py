@@ -38,9 +38,9 @@ FORMATS = {name: cast(Format, module) for name, module in sorted(find_formats(__
 
 
 def recognise(source: Source) -> str:
-    """The name of the one format that knows this file.
+    """Return the name of the one format that knows this file.
 
-    Raises FormatError where none or more than one does.
+    Raise FormatError where none or more than one does.
     """
     source.check()  # refuses empty and binary files with a better sentence than "not recognised"
     names = [name for name, format_ in FORMATS.items() if format_.recognise(source.head)]
@@ -60,7 +60,7 @@ def recognise(source: Source) -> str:
 def parse(source: Source, name: str | None = None) -> tuple[str, ParsedReport]:
     """Read a file by the named format, or by the one that recognises it.
 
-    Raises FormatError where the file cannot be understood or the name is unknown.
+    Raise FormatError where the file cannot be understood or the name is unknown.
     """
     if name and name not in FORMATS:
         raise FormatError(f"no format is called {name!r}; known are {', '.join(FORMATS)}")
@@ -74,7 +74,7 @@ def parse(source: Source, name: str | None = None) -> tuple[str, ParsedReport]:
 
 
 def _with_samples_within(limits: Limits, report: ParsedReport) -> ParsedReport:
-    """The report without the tables that go beyond the limit, and a warning of them."""
+    """Return the report without the tables that go beyond the limit, and a warning of them."""
     kept: list[Intervals] = []
     rows = 0
     for table in report.intervals:

@@ -80,7 +80,7 @@ def recognise(head: bytes) -> bool:
 def parse(source: Source) -> ParsedReport:
     """Read every result of the file; where there are several, their keys are ``1``, ``2``, ...
 
-    Raises FormatError where no run has a result. Of several runs one without is left out with a warning.
+    Raise FormatError where no run has a result. Of several runs one without is left out with a warning.
     """
     lines, warnings = whole_lines(source)
     reader = _Reader()
@@ -173,7 +173,7 @@ class _Reader:
                 self._sort(text, number)
 
     def outputs(self) -> list[_Output]:
-        """The runs that were begun, and profiles that stand alone."""
+        """Return the runs that were begun, and profiles that stand alone."""
         return [
             output
             for output in self._all
@@ -189,7 +189,7 @@ class _Reader:
         return self._all[-1] if self._all else None
 
     def _output(self, line: int) -> _Output:
-        """The run at hand; a new one after a result."""
+        """Return the run at hand; a new one after a result."""
         if not self._all or self._all[-1].result:
             self._begin(line)
         self._all[-1].last_line = line
@@ -242,13 +242,13 @@ class _Reader:
             self._output(line).counters.append((match[1], line))
 
     def _run_user(self, user: str, line: int) -> None:
-        """A virtual user that runs again belongs to another run, even if the first had no result."""
+        """Begin another run where a virtual user runs again, even if the first run had no result."""
         if self._last and user in self._last.running:
             self._begin(line)
         self._output(line).running.add(user)
 
     def _fail(self, user: str, line: int) -> None:
-        """A virtual user that failed: before the result it makes the result one of fewer users."""
+        """Note a virtual user that failed; before the result it makes the result one of fewer users."""
         output = self._last
         if output and output.result:
             output.failed_later = output.failed_later or line
@@ -256,7 +256,7 @@ class _Reader:
             self._output(line).failed.append((user, line))
 
     def _set_option(self, name: str, value: str) -> None:
-        """``pg_count_ware`` and ``count_ware``, which Oracle's is called, are the same option."""
+        """Note an option: ``pg_count_ware`` is the same as Oracle's ``count_ware``."""
         known = next((part for part in (name, name.partition("_")[2]) if part in _OPTIONS), None)
         if known:
             named = "warehouses" if known == _WAREHOUSE_COUNT else known
@@ -265,7 +265,7 @@ class _Reader:
                 self._last.options[named] = option(value)
 
     def _begin_profile(self, line: int) -> None:
-        """Before the summary stand the times of each virtual user, and before those of JSON a bracket."""
+        """Begin a profile; before its summary stand the times of each virtual user, or a bracket of JSON."""
         if self._profile is None:
             self._profile = self._add_profile(_Profile(line))
         self._procedure, self._sums_up = None, False
@@ -287,7 +287,7 @@ class _Reader:
                 self._procedure.setdefault(name, (value, line))
 
     def _read_timing(self, text: str, line: int) -> None:
-        """The same times as ``jobs ... timing`` prints them in JSON."""
+        """Read the times as ``jobs ... timing`` prints them, in JSON."""
         for match in _TIMING.finditer(text):
             procedure, name, quoted, bare = match.groups()
             if procedure and self._profile:
@@ -300,7 +300,7 @@ class _Reader:
                 self._end_profile()
 
     def _add_profile(self, profile: _Profile) -> _Profile:
-        """Beside the run whose result stands before it; on its own where there is none."""
+        """Put a profile beside the run whose result stands before it, or on its own where there is none."""
         if self._last is None or (self._last.profile and self._last.profile.procedures):
             self._all.append(_Output(profile.line, profile.line))
         self._all[-1].profile = profile
@@ -317,7 +317,7 @@ class _Reader:
 
 
 def _run(output: _Output, key: str) -> Read:
-    """Raises FormatError where there is no result, where users failed, and for impossible figures."""
+    """Raise FormatError where there is no result, where users failed, and for impossible figures."""
     notes: list[str] = []
     _refuse_failures(output)
     readings: list[Reading] = []
@@ -361,7 +361,7 @@ def _refuse_failures(output: _Output) -> None:
 
 
 def _result(match: re.Match[str], line: int) -> tuple[list[Reading], str, list[str]]:
-    """The two rates, the database whose driver was used, and what is to be known."""
+    """Return the two rates, the database whose driver was used, and warnings."""
     nopm = _number(match["nopm"] or match["old_nopm"], line)
     tpm = _number(match["tpm"] or match["old_tpm"], line)
     if not nopm:
@@ -388,14 +388,14 @@ def _times(profile: _Profile) -> Iterator[Reading]:
 
 
 def _statistic(name: str) -> str:
-    """``latency_p95`` for ``P95``; empty for what is no time of one call."""
+    """Return ``latency_p95`` for ``P95``; empty for what is no time of one call."""
     if name in {"MIN", "AVG", "MAX"}:
         return f"latency_{name.lower()}"
     return percentile_metric(int(name[1:])) if name[:1] == "P" and name[1:].isdecimal() else ""
 
 
 def _version(text: str) -> tuple[str | None, bool]:
-    """The version without what follows it, and whether it is one of MariaDB: ``10.11.6-MariaDB-log``."""
+    """Return ``10.11.6`` of ``10.11.6-MariaDB-log``, and whether it is a version of MariaDB."""
     number, separator, _ = text.partition("-MariaDB")
     return number or None, bool(separator)
 
@@ -417,7 +417,7 @@ def _time(text: str) -> datetime | None:
 
 
 def _notes(output: _Output) -> Iterator[str]:
-    """What the reader of a run must know before trusting its figures."""
+    """Yield the warnings that a reader of the run needs before trusting its figures."""
     if output.result and output.users is None:
         yield f"how many virtual users were active is missing before the result in line {output.result[1]}"
     if output.result and output.running and not output.said_all:
@@ -440,7 +440,7 @@ def _notes_on_profile(profile: _Profile) -> Iterator[str]:
 
 
 def _table(output: _Output, key: str) -> Iterator[Intervals]:
-    """The transaction counter, which does not say at what times it counted."""
+    """Yield the transaction counter, which does not say at what times it counted."""
     rows = tuple(
         (float(position), _number(text, line))
         for position, (text, line) in enumerate(output.counters, start=1)

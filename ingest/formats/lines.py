@@ -29,7 +29,7 @@ def pieces(data: bytes, start: int, stop: int) -> Iterator[tuple[int, int]]:
 
 
 def count_lines(piece: bytes) -> int:
-    """The last one counts even if it has no end."""
+    """Count the lines, a last one without an end too."""
     ends = piece.count(b"\n")
     if b"\r" in piece:
         ends += piece.count(b"\r") - piece.count(b"\r\n")
@@ -37,7 +37,7 @@ def count_lines(piece: bytes) -> int:
 
 
 def decoded(piece: bytes) -> str:
-    """Whole lines as text with ``\\n`` for line ends. A line that is not UTF-8 is read as Windows-1252."""
+    """Return whole lines as text with ``\\n`` for line ends; a line that is not UTF-8 is Windows-1252."""
     try:
         text = piece.decode()
     except UnicodeDecodeError:
@@ -46,7 +46,7 @@ def decoded(piece: bytes) -> str:
 
 
 def lines_of(data: bytes, block: Block) -> list[str]:
-    """The lines of a block without their ends."""
+    """Return the lines of a block without their ends."""
     lines = decoded(data[block.start : block.stop]).split("\n")
     if lines[-1] == "":
         lines.pop()

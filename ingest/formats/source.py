@@ -43,7 +43,7 @@ class Source:
     def text(self) -> str:
         """The whole file as text with ``\\n`` line ends, for small files and for JSON; others have ``lines``.
 
-        Raises FormatError as ``check`` does.
+        Raise FormatError as ``check`` does.
         """
         content = self._content
         if len(content.blocks) == 1 or content.first_odd_line:
@@ -89,7 +89,7 @@ class Source:
         return tuple(warnings)
 
     def check(self) -> None:
-        """Raises FormatError for an empty file, binary data, broken UTF-16, and a file beyond the limits."""
+        """Raise FormatError for an empty file, binary data, broken UTF-16, and a file beyond the limits."""
         self._content  # noqa: B018 - it is checked when it is made
 
     @cached_property
@@ -122,7 +122,7 @@ class _Content:
 
 
 def _content_of(data: bytes, start: int, stop: int, *, is_cut: bool, limits: Limits) -> _Content:
-    """Raises FormatError for nothing but blanks, binary data, and a line that would not even do as JSON."""
+    """Raise FormatError for nothing but blanks, binary data, and a line that would not even do as JSON."""
     blocks: list[Block] = []
     lines = first_odd = 0
     longest_line = (0, 0)
@@ -157,7 +157,7 @@ def _binary(piece: bytes, lines_before: int) -> FormatError:
 
 
 def _first_odd_line(piece: bytes, lines_before: int) -> int:
-    """The first line that is not UTF-8, 0 where there is none."""
+    """Return the first line that is not UTF-8, 0 where there is none."""
     try:
         piece.decode()
     except UnicodeDecodeError as error:
@@ -171,7 +171,7 @@ def _longest_line(piece: bytes, lines_before: int) -> tuple[int, int]:
 
 
 def _end_of_characters(data: bytes) -> int:
-    """Where the last whole character ends: a file may be cut within one of UTF-8."""
+    """Return where the last whole character ends: a file may be cut within one of UTF-8."""
     for length in range(1, min(3, len(data)) + 1):
         byte = data[-length]
         if byte >= 0xC0:
@@ -183,12 +183,12 @@ def _end_of_characters(data: bytes) -> int:
 
 
 def _utf_16(data: bytes) -> str | None:
-    """The encoding, if the data begins with the byte order mark of one of the two."""
+    """Return the encoding, if the data begins with the byte order mark of one of the two."""
     return _UTF_16.get(data[:2])
 
 
 def _utf_8_of(data: bytes, encoding: str) -> tuple[bytes, bool]:
-    """UTF-16 behind its byte order mark as UTF-8, and whether half a character at the end was left out."""
+    """Return UTF-16 behind its byte order mark as UTF-8, and whether it ends within a character."""
     text = BytesIO()
     decoder = codecs.getincrementaldecoder(encoding)()
     for start in range(2, len(data), _UTF_16_CHUNK):

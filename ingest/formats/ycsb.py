@@ -31,7 +31,7 @@ _STATUS = re.compile(
     r"(?P<clock>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}:[0-9]{3}) (?P<seconds>[0-9]{1,9}) sec: "
     r"[0-9]{1,18} operations; (?:(?P<rate>\S{1,40}) current ops/sec; )?"
 )
-_STATUS_LABEL_LENGTH = 200
+_MAX_LABEL_LENGTH = 200
 _STATUS_OF_OPERATION = re.compile(r"\[([A-Za-z][\w.-]{0,37}): (Count=[^\]]{1,300})\]")
 _STATUS_AVERAGE = re.compile(
     r"\[([A-Za-z][\w.-]{0,37}) AverageLatency\((us|ms)\)=([0-9]{1,18}(?:[.,][0-9]{1,9})?)\]"
@@ -53,7 +53,7 @@ _RECOGNISED = re.compile(
 _COMMAND = re.compile(r"Command line: (.*)")
 _CLIENT = re.compile(r"\S*java\b.{0,20000}?\s(?:site|com\.yahoo)\.ycsb\.Client (.*)")
 _VERSION = re.compile(r"YCSB Client ([0-9][\w.-]{0,40})\s*")
-_LONGEST_COMMAND = 50_000
+_MAX_COMMAND_LENGTH = 50_000
 
 _RUN_TIME = "RunTime(ms)"
 _THROUGHPUT = "Throughput(ops/sec)"
@@ -79,7 +79,7 @@ _GOOD_RETURNS = frozenset({"OK", "BATCHED_OK", "0"})
 
 _NUMBER = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,20})?(?:E-?[0-9]{1,3})?")
 _WHOLE = re.compile(r"[0-9]{1,15}")
-_LARGEST = 1e15
+_MAX_NUMBER = 1e15
 _NOT_OF_THE_WORKLOAD = frozenset({"exportfile", "exporter", "status.interval", "threadcount", "label"})
 
 
@@ -90,7 +90,7 @@ def recognise(head: bytes) -> bool:
 def parse(source: Source) -> ParsedReport:
     """Read every run of the file; where there are several, their keys are ``1``, ``2``, ...
 
-    Raises FormatError where no run is complete. Of several runs an incomplete one is left out with a warning.
+    Raise FormatError where no run is complete. Of several runs an incomplete one is left out with a warning.
     """
     lines, warnings = _whole_lines(source)
     found = _outputs(lines, source.limits)
@@ -104,7 +104,7 @@ def parse(source: Source) -> ParsedReport:
 
 
 def _whole_lines(source: Source) -> tuple[Sequence[str], list[str]]:
-    """The lines that have an end, and a warning where the last one has none: its number may be cut short.
+    """Return the lines that have an end, and a warning where the last one has none.
 
     The JSON exporters write no line end behind their last bracket; only a list that is closed is complete.
     """
@@ -129,8 +129,8 @@ class _Figure:
 
 
 def _figure(text: str, line: int) -> _Figure:
-    """Raises FormatError for anything but a plain decimal number that could have been measured."""
-    value = measured(text, line, "is not a number that YCSB measures", pattern=_NUMBER, most=_LARGEST)
+    """Return a figure. Raise FormatError where it is no decimal number that could have been measured."""
+    value = measured(text, line, "is not a number that YCSB measures", pattern=_NUMBER, most=_MAX_NUMBER)
     digits, _, exponent = text.partition("E")
     return _Figure(value, 0.5 * 10.0 ** (int(exponent or 0) - len(digits.partition(".")[2])), line, text)
 
@@ -218,7 +218,7 @@ class _Sorter:
             self.outputs[-1].list_closed = True
         elif " sec: " in text:
             self._status(text, line)
-        elif len(text) <= _LONGEST_COMMAND and (match := _COMMAND.fullmatch(text) or _CLIENT.match(text)):
+        elif len(text) <= _MAX_COMMAND_LENGTH and (match := _COMMAND.fullmatch(text) or _CLIENT.match(text)):
             self._at(line, begins=True).command = match[1]
         elif match := _VERSION.fullmatch(text):
             self._at(line, begins=True).version = match[1]
@@ -226,7 +226,7 @@ class _Sorter:
             self.outputs[-1].last_line = line
 
     def _at(self, line: int, *, begins: bool = False) -> _Output:
-        """The output at hand, or a new one where this line begins one."""
+        """Return the output at hand, or a new one where this line begins one."""
         if not self.outputs or (begins and self.outputs[-1].has_begun):
             self.outputs.append(_Output(line=line, last_line=line, limits=self.limits))
             self.json = {}
@@ -254,7 +254,7 @@ class _Sorter:
                 self.json = {}
 
     def _status(self, text: str, line: int) -> None:
-        match = _STATUS.search(text, 0, _STATUS_LABEL_LENGTH + 200)
+        match = _STATUS.search(text, 0, _MAX_LABEL_LENGTH + 200)
         if match is None:
             return
         figures: dict[str, float | None] = {"ops_per_s": _status_number(match["rate"] or "")}
@@ -294,25 +294,25 @@ def _status_metric(label: str) -> str:
 
 
 def _status_number(text: str, unit: str = "ms") -> float | None:
-    """A number of a status line, which has the decimal comma of its client; ∞ in the first line is None."""
+    """Return a number of a status line, which may have a decimal comma; None for ∞."""
     text = text.replace(",", ".")
-    return _milliseconds(text, unit) if _NUMBER.fullmatch(text) and float(text) <= _LARGEST else None
+    return _milliseconds(text, unit) if _NUMBER.fullmatch(text) and float(text) <= _MAX_NUMBER else None
 
 
 def _milliseconds(text: str, unit: str) -> float:
-    """With every digit of the file: 0.286 us are 0.000286 ms."""
+    """Return a time in ms with every digit of the file: 0.286 us are 0.000286 ms."""
     return float(Decimal(text).scaleb(_THOUSANDTHS_OF_MS[unit]))
 
 
 def _prefix(section: str) -> str:
-    """``read_modify_write`` for ``READ-MODIFY-WRITE``."""
+    """Return ``read_modify_write`` for ``READ-MODIFY-WRITE``."""
     return section.lower().replace("-", "_")
 
 
 def _run(output: _Output, key: str) -> Read:
-    """The run of one client, its tables, and what is to be known about it.
+    """Return the run of one client, its tables, and warnings.
 
-    Raises FormatError where the report is missing, not complete or impossible.
+    Raise FormatError where the report is missing, not complete or impossible.
     """
     if output.error:
         raise output.error
@@ -409,7 +409,7 @@ def _totals(overall: _Overall, operations: dict[str, _Section]) -> Iterator[Read
 
 
 def _counted(operations: dict[str, _Section]) -> int:
-    """The operations of the sections; a read-modify-write is also a read and an update, if they are there."""
+    """Count the operations; a read-modify-write is counted as a read and an update already."""
     counted = sum(
         -_count(section) if name == _TWO_OPERATIONS else _count(section)
         for name, section in operations.items()
@@ -423,7 +423,7 @@ def _count(section: _Section) -> int:
 
 
 def _errors(overall: _Overall, output: _Output) -> Iterator[Reading]:
-    """Operations per second that returned anything but OK: all, and of each kind."""
+    """Yield operations per second that returned anything but OK: all, and of each kind."""
     by_name = {
         name: sum(count for code, count in returns.items() if code not in _GOOD_RETURNS)
         for name, section in output.sections.items()
@@ -436,7 +436,7 @@ def _errors(overall: _Overall, output: _Output) -> Iterator[Reading]:
 
 
 def _returns(section: _Section) -> dict[str, float]:
-    """How often each code was returned."""
+    """Return how often each code was returned."""
     return {
         match[1]: _figure(value, line).value
         for name, (value, line) in section.figures.items()
@@ -445,7 +445,7 @@ def _returns(section: _Section) -> dict[str, float]:
 
 
 def _latencies(operation: str, section: _Section) -> Iterator[Reading]:
-    """The response times of one operation in ms; none where it was never completed: NaN is printed then."""
+    """Yield the response times of one operation in ms; where it was never completed they are NaN."""
     if not _count(section):
         return
     found: dict[str, tuple[_Figure, str]] = {}
@@ -469,7 +469,7 @@ def _latencies(operation: str, section: _Section) -> Iterator[Reading]:
 
 
 def _latency_metric(name: str) -> tuple[str, str] | None:
-    """``latency_p95`` and the unit of the file for ``95thPercentileLatency(us)``; None for what is none."""
+    """Return ``latency_p95`` and the unit of ``95thPercentileLatency(us)``; None for no latency."""
     if match := _LATENCY.fullmatch(name):
         return f"latency_{_STATISTICS[match[1]]}", match[2]
     if match := _VARIANCE.fullmatch(name):
@@ -482,7 +482,7 @@ def _latency_metric(name: str) -> tuple[str, str] | None:
 
 
 def _garbage(output: _Output) -> Iterator[Reading]:
-    """How often and how long the client's Java collected garbage."""
+    """Yield how often and how long the client's Java collected garbage."""
     for section, name, metric, unit in (
         ("TOTAL_GCs", "Count", "gc.count", "counts"),
         ("TOTAL_GC_TIME", "Time(ms)", "gc.time", "ms"),
@@ -538,7 +538,7 @@ class _Arguments:
 
 
 def _threads(output: _Output, arguments: _Arguments) -> int | None:
-    """What the command line says, or else how many connections were closed: each thread has one."""
+    """Return the threads of the command line, or else the closed connections: each thread has one."""
     if arguments.threads is not None:
         return arguments.threads
     closed = _connections_closed(output)
@@ -551,7 +551,7 @@ def _connections_closed(output: _Output) -> int | None:
 
 
 def _started_at(output: _Output) -> datetime | None:
-    """The client's own clock, without an offset, at second 0."""
+    """Return the client's own clock, without an offset, at second 0."""
     if not output.statuses:
         return None
     first = output.statuses[0]
@@ -589,20 +589,20 @@ def _tables(output: _Output, operations: dict[str, _Section], key: str) -> Itera
 
 
 def _ends(label: str, line: int) -> tuple[float, float | None]:
-    """Of a bucket, in ms: each is 1 ms wide, and the last (``>1000``) has no end."""
+    """Return both ends of a bucket in ms: each is 1 ms wide, and the last (``>1000``) has no end."""
     start = _figure(label.removeprefix(">"), line).value
     return start, None if label.startswith(">") else start + 1
 
 
 def _is_time_series(section: _Section) -> bool:
-    """Whether times and average latencies are listed, which have a point, and not buckets and counts."""
+    """Return whether the rows are times and averages, which have a point, and not buckets."""
     return any("." in value for _, value, _ in section.buckets)
 
 
 def _notes(
     output: _Output, overall: _Overall, operations: dict[str, _Section], arguments: _Arguments
 ) -> Iterator[str]:
-    """What the reader of a run must know before trusting its figures."""
+    """Yield the warnings that a reader of the run needs before trusting its figures."""
     if beyond := output.statuses_beyond:
         yield output.limits.samples_beyond(len(output.statuses) + beyond)
     if output.open_objects > 0:
@@ -634,7 +634,7 @@ def _is_known(name: str) -> bool:
 
 
 def _notes_on_sections(operations: dict[str, _Section]) -> Iterator[str]:
-    """Where a section lacks what the others have: each operation is measured in the same way."""
+    """Yield where a section lacks a figure of the others: all operations are measured the same way."""
     measured = {name: section for name, section in operations.items() if _count(section)}
     wanted = dict.fromkeys(
         name for section in measured.values() for name in section.figures if _latency_metric(name)

@@ -22,9 +22,9 @@ COMPANION_FORMATS = {
 
 
 def recognise(source: Source) -> str | None:
-    """The name of the one companion format that knows this file, or None.
+    """Return the name of the one companion format that knows this file, or None.
 
-    Raises FormatError for a file that is no text, and where more than one format knows it.
+    Raise FormatError for a file that is no text, and where more than one format knows it.
     """
     source.text  # noqa: B018 - refuses empty and binary files with a better sentence
     names = [name for name, format_ in COMPANION_FORMATS.items() if format_.recognise(source.head)]

@@ -55,7 +55,7 @@ _DISK = "dsk/"
 _RATES = {"read": "read_mb_per_s", "writ": "write_mb_per_s"}
 _CLOCKS = ("%Y-%m-%d %H:%M:%S", "%d-%m-%Y %H:%M:%S")
 _CLOCKS_OF_A_YEAR = ("%Y-%d-%m %H:%M:%S", "%Y-%b-%d %H:%M:%S")
-_MAX_NAME = 90
+_MAX_NAME_LENGTH = 90
 _DAY = 24 * 60 * 60
 
 _COMMAND = "Cmdline:"
@@ -69,7 +69,7 @@ def recognise(head: bytes) -> bool:
 
 
 def parse(source: Source) -> CompanionReport:
-    """Raises FormatError where there are no heads."""
+    """Raise FormatError where there are no heads."""
     lines, warnings = whole_lines(source)
     recordings = _recordings(lines)
     if not recordings:
@@ -98,7 +98,7 @@ class _Written:
 
 
 def _recordings(lines: Sequence[str]) -> list[_Written]:
-    """A start writes its command again, but not the title where the file was there already."""
+    """Return a recording for each start, which writes its command again, but not always the title."""
     found: list[_Written] = []
     groups: list[str] = []
     title = None
@@ -125,13 +125,13 @@ def _bytes_of_a_unit(title: re.Match[str], command: str) -> float:
 
 
 def _are_names(names: Sequence[str], groups: Sequence[str]) -> bool:
-    """Whether this row names the columns below the groups of the row before."""
+    """Return whether this row names the columns below the groups of the row before."""
     is_below_groups = len(groups) > 1 and groups[0] not in _TITLES and len(names) >= len(groups) - 1
     return is_below_groups and all(map(str.strip, names))
 
 
 def _columns(groups: Sequence[str], names: Sequence[str]) -> list[_Column]:
-    """``dsk/vda:read`` below ``dsk/vda`` is its ``read``."""
+    """Return group and name of each column: ``dsk/vda:read`` below ``dsk/vda`` is its ``read``."""
     columns, group = [], ""
     for at, name in enumerate(names):
         group = groups[at] if at < len(groups) and groups[at] else group
@@ -140,7 +140,7 @@ def _columns(groups: Sequence[str], names: Sequence[str]) -> list[_Column]:
 
 
 def _cells(written: _Written, texts: Sequence[str], started: float | None) -> Cells | None:
-    """None for a row that does not fit its heads."""
+    """Return the samples of a row; None where it does not fit its heads."""
     if len(texts) != len(written.columns):
         return None
     values: dict[_Column, float] = {}
@@ -168,12 +168,12 @@ def _named(values: Mapping[_Column, float], bytes_of_a_unit: float) -> dict[str,
         elif group in _CPU and name in _MORE_SYSTEM:
             cells["cpu_system"] = cells.get("cpu_system", 0) + value
         elif group in _MORE_GROUPS:
-            cells[f"{group} {name}"[:_MAX_NAME]] = value
+            cells[f"{group} {name}"[:_MAX_NAME_LENGTH]] = value
     return cells | _of_single_disks(values, megabytes) if "read_mb_per_s" not in cells else cells
 
 
 def _of_single_disks(values: Mapping[_Column, float], megabytes: float) -> dict[str, float]:
-    """What the disks did together, where no column says it."""
+    """Add up the rates of single disks where no column has their sum."""
     disks = whole_devices(group.removeprefix(_DISK) for group, _ in values if group.startswith(_DISK))
     if not disks:
         return {}
@@ -188,7 +188,7 @@ def _is_clock(column: _Column) -> bool:
 
 
 def _seconds(columns: Sequence[_Column], texts: Sequence[str]) -> float | None:
-    """The time of a row, from any moment on; None where no column says it."""
+    """Return the time of a row, from any moment on; None where no column says it."""
     for column, text in zip(columns, texts, strict=False):
         if column[1] == "epoch":
             return number(text)
@@ -198,7 +198,7 @@ def _seconds(columns: Sequence[_Column], texts: Sequence[str]) -> float | None:
 
 
 def _clock(columns: Sequence[_Column], texts: Sequence[str]) -> float | None:
-    """The time of day of a row, in the zone of its ``time`` or, of an ``epoch``, in UTC."""
+    """Return the time of day of a row, in the zone of its ``time`` or, of an ``epoch``, in UTC."""
     for column, text in zip(columns, texts, strict=False):
         if column[1] == "epoch" and (epoch := number(text)) is not None:
             return epoch % _DAY

@@ -52,7 +52,7 @@ _OF_A_DEVICE = (
     *("tps", "r/s", "w/s", "await", "r_await", "w_await", "f_await", "svctm", "avgqu-sz", "aqu-sz", "%util"),
 )
 _MAX_DEVICES = 8
-_MAX_NAME = 60
+_MAX_NAME_LENGTH = 60
 
 
 def recognise(head: bytes) -> bool:
@@ -60,7 +60,7 @@ def recognise(head: bytes) -> bool:
 
 
 def parse(source: Source) -> CompanionReport:
-    """Raises FormatError where there is no report."""
+    """Raise FormatError where there is no report."""
     lines, warnings = whole_lines(source)
     reports = list(_reports(lines))
     if not reports:
@@ -104,7 +104,7 @@ class _Report:
             self.cpu = dict(zip(columns[1:], values, strict=True))
 
     def cells(self, start: int | None, devices: Sequence[str]) -> dict[str, float]:
-        """The samples of the CPUs and of these devices, of which one that is not listed did nothing."""
+        """Return the samples of the CPUs and of these devices; one that is not listed did nothing."""
         cells: dict[str, float] = {}
         if self.clock is not None and start is not None:
             cells[TIME] = float(seconds_after(start, self.clock))
@@ -118,7 +118,7 @@ class _Report:
         for name in devices[:_MAX_DEVICES]:
             printed = self.devices.get(name, {})
             cells |= {
-                f"{name[:_MAX_NAME]} {column}": printed[column]
+                f"{name[:_MAX_NAME_LENGTH]} {column}": printed[column]
                 for column in _OF_A_DEVICE
                 if column in printed
             }
@@ -147,7 +147,7 @@ def _reports(lines: Iterable[str]) -> Iterator[_Report]:
 
 
 def _whole_reports(lines: Sequence[str], reports: Sequence[_Report], warnings: list[str]) -> list[_Report]:
-    """Without a last report that lacks what the one before it has: the file may be cut in it."""
+    """Return the reports without a last one that lacks a part: the file may be cut in it."""
     if len(reports) < 2:
         return list(reports)
     last, before = reports[-1], reports[-2]

@@ -35,7 +35,7 @@ def recognise(head: bytes) -> bool:
 
 
 def parse(source: Source) -> CompanionReport:
-    """Raises FormatError where the number of CPUs is not said."""
+    """Raise FormatError where the number of CPUs is not said."""
     is_json = _JSON_IN_HEAD.match(source.head) is not None
     said, warnings = (_fields(source), list(source.warnings)) if is_json else pairs(source)
     hardware: dict[str, Fact] = {ours: said[name] for name, ours in _TEXTS.items() if said.get(name)}
@@ -67,7 +67,7 @@ def _fields(source: Source) -> dict[str, str]:
 
 
 def _flat(entries: Any) -> Iterator[tuple[str, str]]:
-    """Newer versions put some fields below others."""
+    """Yield all fields; newer versions put some below others."""
     for entry in entries:
         if isinstance(entry, Mapping):
             if entry.get("data") is not None:

@@ -61,7 +61,7 @@ _KILOBYTES = {
 }
 _MS_PER_CPU = 1000
 _CLOCKS = ("%Y-%m-%d %H:%M:%S", "%H:%M:%S")
-_MAX_NAME = 90
+_MAX_NAME_LENGTH = 90
 
 
 def recognise(head: bytes) -> bool:
@@ -72,7 +72,7 @@ def recognise(head: bytes) -> bool:
 
 
 def parse(source: Source) -> CompanionReport:
-    """Raises FormatError where there are no heads."""
+    """Raise FormatError where there are no heads."""
     lines, warnings = whole_lines(source)
     heads = _HEADS.match(lines[0]) if lines else None
     if heads is None:
@@ -93,7 +93,7 @@ def parse(source: Source) -> CompanionReport:
 
 
 def _row(line: str, delimiter: str, width: int) -> tuple[datetime | None, list[str]]:
-    """The time of a row and its cells; no cells where they do not fit the heads."""
+    """Return the time of a row and its cells; no cells where they do not fit the heads."""
     words = csv_cells(line, delimiter)
     parts = len(words) - width
     if parts not in (1, 2):
@@ -116,7 +116,7 @@ def _cells(
     cells: dict[str, float] = {}
     if started and time:
         cells[TIME] = (time - started).total_seconds()
-    return cells | _named(values) | _shares_ofparsed_time(values)
+    return cells | _named(values) | _shares_of_time(values)
 
 
 def _named(values: Mapping[str, float]) -> dict[str, float]:
@@ -129,12 +129,12 @@ def _named(values: Mapping[str, float]) -> dict[str, float]:
         elif ours := _KILOBYTES.get(name):
             cells.setdefault(ours, value / KB_PER_MB)
         elif name not in _MILLISECONDS:
-            cells[name[:_MAX_NAME]] = value
+            cells[name[:_MAX_NAME_LENGTH]] = value
     return cells
 
 
-def _shares_ofparsed_time(values: Mapping[str, float]) -> dict[str, float]:
-    """Per cent of all CPUs, whose number follows from the time that they were busy and idle together."""
+def _shares_of_time(values: Mapping[str, float]) -> dict[str, float]:
+    """Return per cents of all CPUs, whose number follows from their time, busy and idle."""
     if "kernel.all.cpu.idle" not in values or "kernel.all.cpu.user" not in values:
         return {}
     spent: dict[str, float] = dict.fromkeys(CPU_METRICS, 0.0)

@@ -42,7 +42,7 @@ def whole_lines(source: Source) -> tuple[Sequence[str], list[str]]:
 
 
 def number(text: str) -> float | None:
-    """``12.5`` and ``12,5``; None for what is no number or none that can be measured."""
+    """Return the number of ``12.5`` or ``12,5``; None for a text that is none or cannot be measured."""
     if not _NUMBER.fullmatch(text):
         return None
     value = float(text.replace(",", "."))
@@ -50,23 +50,23 @@ def number(text: str) -> float | None:
 
 
 def numbers(texts: Iterable[str]) -> list[float] | None:
-    """None where one of them is no number."""
+    """Return the numbers; None where one of the texts is none."""
     found = [number(text) for text in texts]
     return None if None in found else [value for value in found if value is not None]
 
 
 def total(*parts: float) -> float:
-    """The sum, without the noise that adding decimals gives."""
+    """Return the sum, without the noise that adding decimals gives."""
     return round(sum(parts), 6)
 
 
 def is_possible(cells: Cells) -> bool:
-    """Whether no CPU was busy for more than all of the time."""
+    """Return whether no CPU was busy for more than all of the time."""
     return all((cells.get(name) or 0) <= _MAX_PER_CENT for name in CPU_METRICS)
 
 
 def time_of_day(text: str) -> int | None:
-    """Seconds since midnight of the first time in a text, such as ``07:54:56 PM``."""
+    """Return seconds since midnight of the first time in a text, such as ``07:54:56 PM``."""
     found = _TIME_OF_DAY.search(text)
     if found is None:
         return None
@@ -95,17 +95,17 @@ def csv_cells(line: str, delimiter: str = ",") -> list[str]:
 
 
 def clock_of(moment: datetime | None) -> float | None:
-    """The time of day of a moment, in seconds since midnight."""
+    """Return the time of day of a moment, in seconds since midnight."""
     return None if moment is None else float(moment.hour * 3600 + moment.minute * 60 + moment.second)
 
 
 def seconds_after(start: int, later: int) -> int:
-    """How long after one time of the day another one comes next."""
+    """Return how long after one time of the day another one comes next."""
     return (later - start) % _DAY
 
 
 def banner_facts(lines: Sequence[str]) -> tuple[dict[str, Fact], dict[str, Fact]]:
-    """What the first line of sysstat's tools says: facts of the hardware, and of the environment."""
+    """Return facts of the hardware and of the environment from the first line of sysstat's tools."""
     for line in lines[:20]:
         if found := _BANNER.match(line):
             return {"arch": found[2], "cpus": int(found[3])}, {"kernel": found[1]}
@@ -138,7 +138,7 @@ class Recording:
         environment: Mapping[str, Fact] | None = None,
         warnings: Sequence[str] = (),
     ) -> CompanionReport:
-        """``means`` are those that the tool itself printed; all others are computed from the samples."""
+        """Return the report. ``means`` were printed by the tool; others are computed from the samples."""
         samples = (_table(self.source, self.rows),) if self.rows else ()
         return CompanionReport(
             samples=samples,
@@ -159,7 +159,7 @@ class Recording:
 
 
 def _table(source: str, rows: Sequence[Cells]) -> Intervals:
-    """One row a sample, led by its time or, where no time is known, by its number."""
+    """Return a row for each sample, led by its time or, where no time is known, by its number."""
     columns = list(dict.fromkeys(name for row in rows for name in row))
     times: Iterable[float | None] = map(float, range(1, len(rows) + 1))
     first = SAMPLE

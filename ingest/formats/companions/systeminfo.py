@@ -50,7 +50,7 @@ def recognise(head: bytes) -> bool:
 
 
 def parse(source: Source) -> CompanionReport:
-    """Raises FormatError where nothing of it is known."""
+    """Raise FormatError where nothing of it is known."""
     said, warnings = pairs(source)
     hardware: dict[str, Fact] = {}
     for name, ours in _HARDWARE.items():

@@ -53,7 +53,7 @@ def recognise(head: bytes) -> bool:
 
 
 def parse(source: Source) -> CompanionReport:
-    """Raises FormatError where there is no heading."""
+    """Raise FormatError where there is no heading."""
     lines, warnings = whole_lines(source)
     recordings = _recordings(lines)
     if not recordings:
@@ -67,7 +67,7 @@ def parse(source: Source) -> CompanionReport:
 
 
 def _recordings(lines: Sequence[str]) -> list[Recording]:
-    """What each start of vmstat printed, without the first line."""
+    """Return the samples of each start of vmstat, without its first line."""
     found: list[Recording] = []
     columns: list[str] = []
     started: datetime | None = None
@@ -92,7 +92,7 @@ def _recordings(lines: Sequence[str]) -> list[Recording]:
 
 
 def _row(columns: Sequence[str], words: Sequence[str]) -> tuple[dict[str, float] | None, datetime | None]:
-    """The samples of a line and its time. Its zone is a column of the heading where there is a time."""
+    """Return the samples of a line and its time, whose zone is a column of the heading."""
     numeric = next((at for at, name in enumerate(columns) if name not in _KNOWN), len(columns))
     values = numbers(words[:numeric])
     if values is None or len(values) < numeric:

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ingest.formats.jmh.results import (
-    LARGEST_THREADS,
     MODES,
     NOT_APPLICABLE,
     Measured,
@@ -15,6 +14,7 @@ from ingest.formats.jmh.results import (
     report_of,
 )
 from ingest.formats.jmh.table import Entries, Printed, TableRow, decimal, is_count, is_decimal
+from ingest.formats.outputs import MAX_THREADS
 from ingest.formats.report import FormatError, ParsedReport
 from ingest.formats.source import Source
 from ingest.masking import mask_text
@@ -34,9 +34,9 @@ def recognise(head: bytes) -> bool:
 
 
 def parse(source: Source) -> ParsedReport:
-    """One run for each benchmark with its parameters and mode.
+    """Return one run for each benchmark with its parameters and mode.
 
-    Raises FormatError, with the line, for lines that JMH does not write and where nothing was measured.
+    Raise FormatError, with the line, for lines that JMH does not write and where nothing was measured.
     """
     rows, warnings = _rows(source)
     entries = Entries()
@@ -71,7 +71,7 @@ class _Head:
 
 
 def _rows(source: Source) -> tuple[list[tuple[int, TableRow]], list[str]]:
-    """The rows with their lines, and what is to be said of the last one."""
+    """Return the rows with their lines, and a warning where the last one may be cut."""
     number = next(number for number, line in enumerate(source.lines) if line.strip())
     head = _head(source.lines[number], number + 1)
     source.limits.check("cells", len(source.lines) * head.width)
@@ -108,12 +108,12 @@ def _head(text: str, line: int) -> _Head:
 
 
 def _may_be_half(line: str, head: _Head) -> bool:
-    """Whether something may be missing at the end of a line; a last cell in quotes is all there."""
+    """Return whether something may be missing at the end of a line; a last cell in quotes is all there."""
     return bool(head.params) or not line.endswith('"')
 
 
 def _cells(lines: Sequence[str], separator: str, first_line: int) -> Iterator[tuple[int, list[str]]]:
-    """The cells of each line, with its number; a cell in quotes may hold line ends."""
+    """Yield the cells of each line, with its number; a cell in quotes may hold line ends."""
     reader = csv.reader((f"{line}\n" for line in lines), delimiter=separator, strict=True)
     line = first_line
     try:
@@ -134,7 +134,7 @@ def _row(cells: Sequence[str], head: _Head, line: int) -> TableRow:
         raise FormatError("the name of the benchmark is missing", line)
     if mode not in MODES:
         raise FormatError(f"{mask_text(mode[:40])!r} is not a mode of JMH", line)
-    if not is_count(threads) or not 1 <= int(threads) <= LARGEST_THREADS:
+    if not is_count(threads) or not 1 <= int(threads) <= MAX_THREADS:
         raise FormatError(f"{mask_text(threads[:40])!r} is not a number of threads", line)
     for text in (samples, score, error):
         if not is_decimal(text):

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import NoReturn, Self
 
 from ingest.formats.jmh.results import (
-    LARGEST_COUNT,
-    LARGEST_THREADS,
+    MAX_COUNT,
     PERCENTILES,
     Measured,
     Result,
@@ -23,6 +22,7 @@ from ingest.formats.jmh.results import (
     workload_name,
 )
 from ingest.formats.json_source import line_of, load
+from ingest.formats.outputs import MAX_THREADS
 from ingest.formats.report import Fact, FormatError, ParsedReport
 from ingest.formats.source import Source
 
@@ -46,9 +46,9 @@ def recognise(head: bytes) -> bool:
 
 
 def parse(source: Source) -> ParsedReport:
-    """One run for each benchmark with its parameters and mode.
+    """Return one run for each benchmark with its parameters and mode.
 
-    Raises FormatError, with the line, for broken JSON and for values that JMH does not write.
+    Raise FormatError, with the line, for broken JSON and for values that JMH does not write.
     """
     benchmarks = [_benchmark(entry) for entry in _Node(source, (), load(source)).items()]
     results = [_result(benchmark, benchmark.score) for benchmark in benchmarks if benchmark.score]
@@ -78,13 +78,13 @@ class _Node:
         return {str(key): self._at(key, value) for key, value in self.value.items()}
 
     def items(self) -> Iterator[Self]:
-        """One after the other: there may be a million."""
+        """Return the items one after the other: there may be a million."""
         if not isinstance(self.value, list):
             self.refuse("must be a list")
         return (self._at(index, value) for index, value in enumerate(self.value))
 
     def find(self, key: str) -> Self | None:
-        """The value of a key; None where it is left out or null."""
+        """Return the value of a key; None where it is left out or null."""
         if not isinstance(self.value, dict):
             self.refuse("must be an object")
         value = self.value.get(key)
@@ -109,7 +109,7 @@ class _Node:
         return self.value
 
     def number(self) -> float | None:
-        """A number; None where JMH has none and writes ``"NaN"``."""
+        """Return a number; None where JMH has none and writes ``"NaN"``."""
         if self.value in _NO_NUMBER:
             return None
         if isinstance(self.value, bool) or not isinstance(self.value, int | float):
@@ -119,7 +119,7 @@ class _Node:
         return float(self.value)
 
     def pair(self) -> tuple[float, float]:
-        """Two numbers, neither below 0."""
+        """Return two numbers, neither below 0."""
         match [item.number() for item in self.items()]:
             case [float(first), float(second)] if first >= 0 and second >= 0:
                 pair = first, second
@@ -199,7 +199,7 @@ def _measured(metric: _Node) -> Measured | None:
 
 
 def _confidence(metric: _Node, score: float) -> tuple[float, float] | None:
-    """The interval that the file gives; None where JMH has none."""
+    """Return the interval that the file gives; None where JMH has none."""
     found = metric.find("scoreConfidence")
     match [bound.number() for bound in found.items()] if found else []:
         case [float(low), float(high)]:
@@ -217,7 +217,7 @@ def _result(benchmark: _Benchmark, score: Measured) -> Result:
         params=benchmark.params,
         mode=benchmark.mode,
         score=score,
-        threads=threads.whole(least=1, most=LARGEST_THREADS) if threads else None,
+        threads=threads.whole(least=1, most=MAX_THREADS) if threads else None,
         secondary={**_percentiles(benchmark), **_secondary(benchmark)},
         options=_options(benchmark.entry),
         environment=_environment(benchmark.entry),
@@ -227,7 +227,7 @@ def _result(benchmark: _Benchmark, score: Measured) -> Result:
 
 
 def _percentiles(benchmark: _Benchmark) -> dict[str, Measured]:
-    """Those of the sampled operations. In the other modes the file has percentiles of iterations."""
+    """Return the percentiles of sampled operations; in other modes they are those of iterations."""
     printed = benchmark.primary.find("scorePercentiles")
     if benchmark.mode != "sample" or not printed:
         return {}
@@ -243,7 +243,7 @@ def _percentiles(benchmark: _Benchmark) -> dict[str, Measured]:
 
 
 def _secondary(benchmark: _Benchmark) -> dict[str, Measured]:
-    """What profilers and auxiliary counters measured; those that print no number have NaN for a score."""
+    """Return the metrics of profilers and auxiliary counters, except those whose score is NaN."""
     metrics = benchmark.entry.find("secondaryMetrics")
     found = {label: _measured(metric) for label, metric in metrics.members().items()} if metrics else {}
     method = benchmark.name.rpartition(".")[2]
@@ -253,16 +253,16 @@ def _secondary(benchmark: _Benchmark) -> dict[str, Measured]:
 def _options(entry: _Node) -> dict[str, Fact]:
     options: dict[str, Fact] = {}
     if forks := entry.find("forks"):
-        options["forks"] = forks.whole(least=0, most=LARGEST_COUNT)
+        options["forks"] = forks.whole(least=0, most=MAX_COUNT)
     for phase in ("warmup", "measurement"):
         iterations = entry.find(f"{phase}Iterations")
         time = entry.find(f"{phase}Time")
         batch_size = entry.find(f"{phase}BatchSize")
         options |= phase_options(
             phase,
-            iterations=iterations.whole(least=0, most=LARGEST_COUNT) if iterations else None,
+            iterations=iterations.whole(least=0, most=MAX_COUNT) if iterations else None,
             time=time.text() if time else None,
-            batch_size=batch_size.whole(least=0, most=LARGEST_COUNT) if batch_size else None,
+            batch_size=batch_size.whole(least=0, most=MAX_COUNT) if batch_size else None,
         )
     return options
 
@@ -277,7 +277,7 @@ def _environment(entry: _Node) -> dict[str, Fact]:
 
 
 def _iterations(benchmark: _Benchmark) -> tuple[Row, ...]:
-    """Fork, iteration and score from ``rawData``: a list of scores for each fork."""
+    """Return fork, iteration and score from ``rawData``: a list of scores for each fork."""
     raw = benchmark.primary.find("rawData")
     scores = (
         (fork, iteration, score.number())
@@ -291,7 +291,7 @@ def _iterations(benchmark: _Benchmark) -> tuple[Row, ...]:
 
 
 def _samples(primary: _Node) -> list[_Samples]:
-    """What ``rawDataHistogram`` holds for each fork and iteration: pairs of time and count."""
+    """Return pairs of time and count from ``rawDataHistogram``, for each fork and iteration."""
     raw = primary.find("rawDataHistogram")
     return [
         _Samples(fork, iteration, [pair.pair() for pair in pairs.items()])
@@ -301,7 +301,7 @@ def _samples(primary: _Node) -> list[_Samples]:
 
 
 def _means(samples: list[_Samples], scale: Scale) -> tuple[Row, ...]:
-    """Fork, iteration and mean time: what JMH prints for an iteration of sampled operations."""
+    """Return fork, iteration and mean time: what JMH prints for an iteration of sampled operations."""
     means = [(sample.fork, sample.iteration, sample.mean) for sample in samples]
     return tuple(
         (fork, iteration, None if mean is None else mean * scale.factor) for fork, iteration, mean in means
@@ -309,7 +309,7 @@ def _means(samples: list[_Samples], scale: Scale) -> tuple[Row, ...]:
 
 
 def _histogram(samples: list[_Samples], scale: Scale) -> tuple[Row, ...]:
-    """Latency in ms and count over all forks and iterations, ascending."""
+    """Return latency in ms and count over all forks and iterations, ascending."""
     total: dict[float, float] = {}
     for sample in samples:
         for time, count in sample.counts:

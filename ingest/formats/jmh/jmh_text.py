@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from ingest.formats.jmh.results import (
-    LARGEST_THREADS,
     PERCENTILES,
     Measured,
     Result,
@@ -30,6 +29,7 @@ from ingest.formats.jmh.table import (
     listed,
     printed_number,
 )
+from ingest.formats.outputs import MAX_THREADS
 from ingest.formats.report import Fact, FormatError, ParsedReport
 from ingest.formats.source import Source
 from ingest.masking import mask_text
@@ -67,9 +67,9 @@ def recognise(head: bytes) -> bool:
 
 
 def parse(source: Source) -> ParsedReport:
-    """One run for each benchmark with its parameters and mode.
+    """Return one run for each benchmark with its parameters and mode.
 
-    Raises FormatError, with the line, where nothing was measured, a table cannot be read or the output breaks
+    Raise FormatError, with the line, where nothing was measured, a table cannot be read or the output breaks
     off. Benchmarks that failed are warnings.
     """
     log = _Log(source)
@@ -200,7 +200,7 @@ class _Section:
             yield f"only the table tells of {names}; it may have shortened the name"
 
     def warnings_of_the_end(self) -> Iterator[str]:
-        """What the last benchmark of the table has no rows for, though it was measured."""
+        """Yield a warning of rows that the last benchmark of the table lacks, though it was measured."""
         block = next((block for block in self.blocks if block.entry in self.entries[-1:]), None)
         if not block or not block.entry:
             return
@@ -216,7 +216,7 @@ class _Section:
             yield f"the table ends before the rows of {listed(missing)} of {block.workload}: it is cut off"
 
     def refuse_a_cut(self, last_line: int) -> None:
-        """Raises FormatError where the end of the output is missing."""
+        """Raise FormatError where the end of the output is missing."""
         if not self.blocks:
             return
         missing = ([] if self.is_complete else ["'# Run complete'"]) + ([] if self.columns else ["the table"])
@@ -267,7 +267,7 @@ class _Log:
         self.warnings += self.sections[-1].warnings_of_the_end()
 
     def refusal(self) -> FormatError:
-        """Why no benchmark was measured."""
+        """Return why no benchmark was measured."""
         last = max(self.last_line, 1)
         blocks = [block for section in self.sections for block in section.blocks]
         entries = [entry for section in self.sections for entry in section.entries]
@@ -357,7 +357,7 @@ class _Log:
     def _read_cut(self, line: str) -> None:
         """Read the last line where it has no line end: what stands there may be half of it.
 
-        Raises FormatError for half a row of the table.
+        Raise FormatError for half a row of the table.
         """
         section, number = self.sections[-1], self.last_line + 1
         if not (self._is_in_table and section.columns and line.strip()):
@@ -440,7 +440,7 @@ def _read_score(block: _Block, printed: Printed | None, below: Sequence[str]) ->
 
 
 def _result_number(beside: str, below: Sequence[str]) -> Printed | None:
-    """The number of a result, which stands in the same line or below it."""
+    """Return the number of a result, which stands in the same line or below it."""
     texts = [text for text in (beside.strip(), *map(str.strip, below[:_LINES_TO_A_NUMBER])) if text]
     text = next((text for text in texts if not text.startswith("N = ")), "")
     return printed_number(text.removeprefix("mean =").partition("[")[0].strip())
@@ -468,14 +468,14 @@ def _header(comments: tuple[str, ...]) -> _Header:
     threads = _THREADS.match(said.get("Threads", ""))
     return _Header(
         mode=_MODES.get(said.get("Benchmark mode", "").partition(",")[0]),
-        threads=int(threads[1]) if threads and 0 < int(threads[1]) <= LARGEST_THREADS else None,
+        threads=int(threads[1]) if threads and 0 < int(threads[1]) <= MAX_THREADS else None,
         options=_options(said),
         environment=_environment(said),
     )
 
 
 def _said(line: str) -> tuple[str, str]:
-    """Key and value of ``# VM version: JDK 17``."""
+    """Return key and value of ``# VM version: JDK 17``."""
     if old := _OLD_VERSION.fullmatch(line):
         return "JMH version", old[1]
     key, _, value = line.removeprefix("# ").partition(": ")
@@ -512,7 +512,7 @@ def _environment(said: Mapping[str, str]) -> dict[str, Fact]:
 
 
 def _virtual_machine(text: str) -> tuple[str, str, str]:
-    """JDK version, name and version of ``JDK 17.0.15, OpenJDK 64-Bit Server VM, 17.0.15+6``.
+    """Split ``JDK 17.0.15, OpenJDK 64-Bit Server VM, 17.0.15+6`` into JDK version, name and version.
 
     Old JMH prints ``JDK 1.8.0_66, VM 25.66-b17``.
     """
@@ -522,13 +522,13 @@ def _virtual_machine(text: str) -> tuple[str, str, str]:
 
 
 def _fork(text: str) -> tuple[int, int]:
-    """The fork and how many there are: 1 and 0 in the virtual machine of JMH itself (``N/A``)."""
+    """Return the fork and how many there are: 1 and 0 in the virtual machine of JMH itself (``N/A``)."""
     found = _FORK.match(text)
     return (int(found[1]), int(found[2])) if found else (1, 0)
 
 
 def _parameters(text: str, names: frozenset[str]) -> Mapping[str, str]:
-    """The parameters of ``(batchSize = 10, protocol = text)``.
+    """Return the parameters of ``(batchSize = 10, protocol = text)``.
 
     A value may look like one more parameter, so those that the head of the table names are the ones. It does
     not name those of a benchmark that failed.
@@ -541,12 +541,12 @@ def _parameters(text: str, names: frozenset[str]) -> Mapping[str, str]:
 
 
 def _last_names(benchmark: str) -> str:
-    """Class and method."""
+    """Return class and method."""
     return ".".join(benchmark.rsplit(".", 2)[-2:])
 
 
 def _may_be_called(benchmark: str, name: str) -> bool:
-    """Whether the table may call it so: without its first packages, or with one letter for some of them."""
+    """Return whether the table may shorten the benchmark to this name: fewer or shorter packages."""
     if benchmark == name or benchmark.endswith(f".{name}"):
         return True
     whole, short = benchmark.split("."), name.split(".")

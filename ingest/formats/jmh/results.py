@@ -19,13 +19,12 @@ from ingest.masking import mask_text
 MODES = ("thrpt", "avgt", "sample", "ss")
 PERCENTILES = (0.0, 50.0, 90.0, 95.0, 99.0, 99.9, 99.99, 100.0)
 NOT_APPLICABLE = "N/A"
-LARGEST_THREADS = 1_000_000
-LARGEST_COUNT = 1_000_000_000
+MAX_COUNT = 1_000_000_000
 
 Row = tuple[float | None, ...]
 
 # Far beyond any measurement, and products of two such numbers are still finite.
-_LARGEST = 1e100
+_MAX_NUMBER = 1e100
 
 _NANOSECONDS = {
     **dict.fromkeys(("ns", "nsec"), 1.0),
@@ -42,7 +41,7 @@ _HIGHER_IS_BETTER_UNITS = ("insns/clk",)
 _MARK = r"(?:Â·|┬[╖À]|[·@?ú\ufffd])"
 _PROFILER_MARKS = re.compile(f"{_MARK}+")
 _PERCENTILE_LABEL = re.compile(rf"(?:(?P<method>.*?)(?::|{_MARK}))?p(?P<rank>[01]\.[0-9]{{1,9}})")
-_LONGEST_ARGUMENTS = 10_000
+_MAX_ARGUMENTS_LENGTH = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +90,13 @@ class Result(NamedTuple):
 
 
 def is_plausible(number: float) -> bool:
-    """Whether a number is finite and small enough to be a measurement in any unit."""
-    return abs(number) <= _LARGEST
+    """Return whether a number is finite and small enough to be a measurement in any unit."""
+    return abs(number) <= _MAX_NUMBER
 
 
 @lru_cache(maxsize=256)
 def scale_of(unit: str) -> Scale | None:
-    """The scale of ``us/op`` or ``ops/ms``; None for what is neither time per operation nor throughput."""
+    """Return the scale of ``us/op`` or ``ops/ms``; None for a unit that is no score's."""
     left, _, right = unit.partition("/")
     if left == "ops" and right in _NANOSECONDS:
         return Scale("ops/s", HIGHER, 1e9 / _NANOSECONDS[right])
@@ -108,7 +107,7 @@ def scale_of(unit: str) -> Scale | None:
 
 @lru_cache(maxsize=256)
 def score_scale(unit: str) -> Scale | None:
-    """The scale of a score. Old JMH prints the time of a single shot as ``us``, without ``/op``."""
+    """Return the scale of a score. Old JMH prints the time of a single shot as ``us``, without ``/op``."""
     return scale_of(unit) or scale_of(f"{unit}/op")
 
 
@@ -117,7 +116,7 @@ def interval_around(score: float, error: float | None) -> tuple[float, float] | 
 
 
 def workload_name(benchmark: str, params: Mapping[str, str], mode: str | None) -> str:
-    """``bench.BatchInsert.blackhole batchSize=10 avgt``, on one line whatever the parameters hold."""
+    """Return ``bench.BatchInsert.blackhole batchSize=10 avgt``, on one line whatever the parameters hold."""
     named = [f"{name}={_without_secrets(value)}" for name, value in params.items() if value != NOT_APPLICABLE]
     return " ".join(" ".join([benchmark, *named, mode or ""]).split())
 
@@ -128,7 +127,7 @@ def _without_secrets(value: str) -> str:
 
 @lru_cache(maxsize=1024)
 def metric_name(label: str, method: str) -> str:
-    """The metric of a secondary result: ``·gc.count`` of old JMH is ``gc.count``, ``p0.50`` is ``score_p50``.
+    """Return the metric of a secondary result: ``gc.count`` of ``·gc.count``, ``score_p50`` of ``p0.50``.
 
     ``method`` is the last part of the benchmark's name; old JMH puts it before a percentile (``do1·p0.50``).
     The methods of a group have percentiles of their own: ``get:p0.50`` is ``get_p50``.
@@ -144,14 +143,14 @@ def metric_name(label: str, method: str) -> str:
 
 
 def score_percentile(percentile: float) -> str:
-    """``score_p99_9`` for 99.9."""
+    """Return ``score_p99_9`` for 99.9."""
     return percentile_metric(round(percentile, 6)).replace("latency", "score")
 
 
 def phase_options(
     phase: str, *, iterations: int | None, time: str | None, batch_size: int | None
 ) -> dict[str, Fact]:
-    """How long the phase ``warmup`` or ``measurement`` ran; nothing of what is not said or usual."""
+    """Return how long the phase ``warmup`` or ``measurement`` ran; nothing of what is not said or usual."""
     options: dict[str, Fact] = {}
     if iterations is not None:
         options[f"{phase}_iterations"] = iterations
@@ -163,12 +162,12 @@ def phase_options(
 
 
 def jvm_arguments(text: str) -> str:
-    """The arguments of the virtual machine, without the passwords among them."""
-    return mask_text(text[:_LONGEST_ARGUMENTS])
+    """Return the arguments of the virtual machine, without the passwords among them."""
+    return mask_text(text[:_MAX_ARGUMENTS_LENGTH])
 
 
 def report_of(results: Sequence[Result], warnings: Sequence[str]) -> ParsedReport:
-    """The runs of a file, one for each result. What all of them share of their environment is a fact."""
+    """Return a run for each result. An environment that all of them share is a fact of the report."""
     shared = _shared(results)
     workloads = [result.workload for result in results]
     keys = _keys(workloads)
@@ -227,14 +226,14 @@ def _reading(metric: str, measured: Measured, score: Measured) -> Reading:
 
 @lru_cache(maxsize=256)
 def _scale(metric: str, unit: str, score_unit: str) -> Scale:
-    """The methods of a group are measured as their score is; names of profilers' metrics have dots."""
+    """Return the scale of a metric: methods of a group have that of their score, unlike profilers."""
     is_score = metric == "score" or (unit == score_unit and "." not in metric)
     scale = (score_scale if is_score else scale_of)(unit) or Scale(unit, _direction_of_unit(unit), 1.0)
     return replace(scale, direction=LOWER) if metric.startswith("gc.") else scale
 
 
 def _direction_of_unit(unit: str) -> Direction:
-    """Of a profiler's number: events and bytes per operation are costs, instructions per clock are not."""
+    """Return the direction of a profiler's number: costs, except for instructions per clock."""
     return HIGHER if unit in _HIGHER_IS_BETTER_UNITS else LOWER
 
 
@@ -249,7 +248,7 @@ def _shared(results: Sequence[Result]) -> dict[str, Fact]:
 
 
 def _keys(workloads: Sequence[str]) -> list[str]:
-    """The workloads, numbered where one stands more than once (``X avgt``, ``X avgt #2``)."""
+    """Return the workloads, numbered where one stands more than once (``X avgt``, ``X avgt #2``)."""
     seen: Counter[str] = Counter()
     keys: dict[str, None] = {}
     for workload in workloads:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ingest.formats.jmh.results import (
-    LARGEST_THREADS,
     MODES,
     NOT_APPLICABLE,
     PERCENTILES,
@@ -19,6 +18,7 @@ from ingest.formats.jmh.results import (
     score_scale,
     workload_name,
 )
+from ingest.formats.outputs import MAX_THREADS
 from ingest.formats.report import FormatError
 
 _ERROR_HEAD = r"(?:(?:Score|Mean)\s+)?\(?[Ee]rror\)?(?:\s+\(?99[.,]9%\)?)?"
@@ -129,7 +129,7 @@ class Entry:
             yield f"{self.workload} has no row for {names}: the file is cut off, or JMH is an old one"
 
     def _missing(self) -> list[str]:
-        """The metrics that JMH prints beside those that are there."""
+        """Return the metrics that JMH prints beside those that are there."""
         present = self.secondary.keys() | ({score_percentile(0)} if self.mode == "sample" else set())
         families = [names for names in _TOGETHER if names[0] in present]
         return [name for names in families for name in names if name not in self.secondary]
@@ -144,7 +144,7 @@ class Entries(list[Entry]):
         self._units: set[str] = set()
 
     def add(self, line: int, row: TableRow) -> None:
-        """Take a row. Raises FormatError for a score in a unit that is none of JMH's."""
+        """Take a row. Raise FormatError for a score in a unit that is none of JMH's."""
         self._units.add(row.printed.unit)
         key = key_of(row.benchmark, row.params, row.mode)
         known = self._latest.get(key)
@@ -160,7 +160,7 @@ class Entries(list[Entry]):
             known.secondary[metric_name(row.label, row.method)] = row.printed.measured
 
     def knows(self, unit: str) -> bool:
-        """Whether a unit is a whole one, not half of one."""
+        """Return whether a unit is a whole one, not half of one."""
         return unit in self._units or scale_of(unit) is not None
 
 
@@ -181,7 +181,7 @@ def key_of(benchmark: str, params: Mapping[str, str], mode: str | None) -> Key:
 
 
 def applicable(params: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """The parameters that a benchmark has, without those of its neighbours."""
+    """Return the parameters that a benchmark has, without those of its neighbours."""
     return tuple(
         [(name, " ".join(value.split())) for name, value in params.items() if value != NOT_APPLICABLE]
     )
@@ -216,7 +216,7 @@ class Columns:
         return TableRow(benchmark, label, params, mode, counts.get("Thr"), printed)
 
     def _parts(self, rest: list[str]) -> tuple[list[str], str | None, list[str]]:
-        """The words of the parameters, the mode, and the words of the numbers.
+        """Return the words of the parameters, the mode, and the words of the numbers.
 
         The mode is searched for from the right, because the value of a parameter may hold spaces.
         """
@@ -228,7 +228,7 @@ class Columns:
         return rest[:found], rest[found], rest[found + 1 :]
 
     def _counts(self, words: list[str]) -> tuple[dict[str, int] | None, list[str]]:
-        """The counts before the score, and the words of the score; None where the counts are none.
+        """Return the counts before the score, and the words of the score; None where the counts are none.
 
         A single count is left out for what was not counted.
         """
@@ -238,18 +238,18 @@ class Columns:
         if not all(is_count(text) for text in texts):
             return None, []
         counts = dict(zip(self.counts, map(int, texts), strict=False))
-        is_odd = not 1 <= counts.get("Thr", 1) <= LARGEST_THREADS
+        is_odd = not 1 <= counts.get("Thr", 1) <= MAX_THREADS
         return None if is_odd else counts, words[len(self.counts) :]
 
     def _params(self, line: str, name: str, words: list[str]) -> dict[str, str] | None:
-        """The values of the parameters; None where the words do not fit into the columns."""
+        """Return the values of the parameters; None where the words do not fit into the columns."""
         values = self._aligned_values(line, name)
         if " ".join(values).split() != words:
             values = [" ".join(words)] if len(self.params) == 1 else words
         return dict(zip(self.params, values, strict=True)) if len(values) == len(self.params) else None
 
     def _aligned_values(self, line: str, name: str) -> list[str]:
-        """The values as JMH places them, which may hold spaces or nothing; none where a person moved them.
+        """Return the values as JMH places them, with spaces or empty; none where a person moved them.
 
         JMH aligns them to the right: each ends where the head of its column ends.
         """
@@ -260,7 +260,7 @@ class Columns:
 
 
 def columns_of(line: str) -> Columns | None:
-    """The columns that the head of a table names; None where the line is no such head."""
+    """Return the columns that the head of a table names; None where the line is no such head."""
     head = _HEADER.fullmatch(line) if "Benchmark" in line else None
     if not head:
         return None
@@ -274,7 +274,7 @@ def columns_of(line: str) -> Columns | None:
 
 
 def printed_number(text: str) -> Printed | None:
-    """``62.715 ± 2.402 us/op``, ``≈ 10⁻⁶ s/op``, ``NaN ---``; None for anything else."""
+    """Return the number of ``62.715 ± 2.402 us/op``, ``≈ 10⁻⁶ s/op`` or ``NaN ---``; None for other texts."""
     words = " ".join(_ABOUT_SIGN.sub(" ≈ ", _ERROR_SIGN.sub(" ± ", text)).split())
     found = _SCORE.fullmatch(words)
     if not found:
@@ -304,7 +304,7 @@ def is_count(text: str) -> bool:
 
 
 def decimal(text: str) -> float | None:
-    """The number that a decimal text is, with a decimal point or comma; None for NaN and Infinity."""
+    """Return the number that a decimal text is, with a decimal point or comma; None for NaN and Infinity."""
     return None if text in _NOT_A_NUMBER else float(text.replace(",", "."))
 
 

@@ -76,7 +76,7 @@ _FAILED = re.compile(
 )
 _ABORTED = re.compile(r"(?:pgbench: (?:error|fatal): )?Run was aborted; .+")
 FILLED = re.compile(r"[0-9]+ (?:of [0-9]+ tuples \([0-9]+%\) done.*|tuples done\.)")
-_LONGEST_COMMAND = 20_000
+_MAX_COMMAND_LENGTH = 20_000
 
 
 def figure(text: str, line: int) -> Figure:
@@ -98,13 +98,13 @@ class Statistics:
         self.end = line
 
     def text(self, name: str) -> tuple[str, int]:
-        """A value and its line. Raises FormatError where it is missing."""
+        """Return a value and its line. Raise FormatError where it is missing."""
         if name not in self.values:
             raise FormatError(f"the report is not complete: no '{name}' up to this line", self.end)
         return self.values[name]
 
     def figure(self, name: str, pattern: str = r"(\S+)") -> Figure:
-        """The number in a value of the given form. Raises FormatError where either is missing."""
+        """Return the number in a value of the given form. Raise FormatError where either is missing."""
         text, line = self.text(name)
         found = re.fullmatch(pattern, text)
         if found is None:
@@ -112,7 +112,7 @@ class Statistics:
         return figure(found[1], line)
 
     def maybe(self, name: str, pattern: str = r"(\S+)") -> Figure | None:
-        """As ``figure``, and None where there is no line of that name."""
+        """Return the figure, None where there is no line of that name."""
         return self.figure(name, pattern) if name in self.values else None
 
 
@@ -175,7 +175,7 @@ class Output:
 
 
 def sort_lines(lines: Iterable[str]) -> list[Output]:
-    """The outputs of all pgbench runs in a file. One that cannot be understood holds the ``error``."""
+    """Return the outputs of all pgbench runs in a file. One that cannot be understood holds the ``error``."""
     sorter = _Sorter()
     for line_number, line in enumerate(lines, start=1):
         sorter.sort(line, line_number)
@@ -215,7 +215,7 @@ class _Sorter:
         return output
 
     def _output(self, line_number: int) -> Output:
-        """The output that has no report yet: what is printed before one belongs to it."""
+        """Return the output that has no report yet: what is printed before one belongs to it."""
         if not self.outputs or self.outputs[-1].report:
             return self._begin(line_number)
         return self._note(self.outputs[-1], line_number)
@@ -240,7 +240,7 @@ class _Sorter:
             output.strange_ticks.append(line_number)
 
     def _is_of_report(self, line: str, text: str, line_number: int) -> bool:
-        """Whether the line belongs to the report of the last output, where it is noted."""
+        """Return whether the line belongs to the report of the last output, where it is noted."""
         output = self.outputs[-1] if self.outputs else None
         if output is None or output.report is None:
             return False
@@ -254,7 +254,7 @@ class _Sorter:
         return known
 
     def _report_line(self, report: Report, line: str, text: str, line_number: int) -> bool:
-        """Raises FormatError for a line that stands there twice, and for figures that are none."""
+        """Raise FormatError for a line that stands there twice, and for figures that are none."""
         if self.counts is not None and self.script is not None:
             if found := _STATEMENT[self.counts].fullmatch(line):
                 self._statement(self.script, found, line_number)
@@ -328,7 +328,7 @@ def _count(text: str, line_number: int) -> int:
 
 
 def _cells(tick: re.Match[str]) -> tuple[tuple[str, ...], tuple[float | None, ...]]:
-    """The columns and numbers of a progress line; no response times where no transaction ended."""
+    """Return the columns and numbers of a progress line; no response times where no transaction ended."""
     texts = {name: text for name, text in zip(_COLUMNS, tick.groups(), strict=True) if text is not None}
     idle = not float(texts["tps"])
     return tuple(texts), tuple(
@@ -338,9 +338,9 @@ def _cells(tick: re.Match[str]) -> tuple[tuple[str, ...], tuple[float | None, ..
 
 
 def _is_call(text: str) -> bool:
-    """Whether the line calls pgbench, as ``set -x`` or a script prints it."""
+    """Return whether the line calls pgbench, as ``set -x`` or a script prints it."""
     return (
         "pgbench " in text
-        and len(text) <= _LONGEST_COMMAND
+        and len(text) <= _MAX_COMMAND_LENGTH
         and any(word.rpartition("/")[2] == "pgbench" for word in text.split())
     )

@@ -19,8 +19,8 @@ from ingest.formats.pgbench.output import (
     sort_lines,
 )
 from ingest.formats.pgbench.readings import (
+    MAX_STATEMENTS,
     MILLISECONDS,
-    MOST_STATEMENTS,
     RECONNECTING,
     SECONDS,
     Totals,
@@ -68,8 +68,8 @@ _RATE = re.compile(r"(?<!\S)(?:-R|--rate)[ =]?([0-9]+(?:\.[0-9]+)?)(?!\S)")
 _POSTGRESQL = re.compile(
     r"[0-9]\.[0-9]+(?:\.[0-9]+)?|[1-9][0-9]+\.[0-9]+|[0-9.]+(?:devel|(?:alpha|beta|rc)[0-9]+)"
 )
-_EARLIEST_EPOCH = 1e8
-_LONGEST_STATEMENT = 200
+_MIN_EPOCH = 1e8
+_MAX_STATEMENT_LENGTH = 200
 
 
 def recognise(head: bytes) -> bool:
@@ -79,7 +79,7 @@ def recognise(head: bytes) -> bool:
 def parse(source: Source) -> ParsedReport:
     """Read every run of the file; where there are several, their keys are ``1``, ``2``, ...
 
-    Raises FormatError where no run is complete. Of several runs an incomplete one is left out with a warning.
+    Raise FormatError where no run is complete. Of several runs an incomplete one is left out with a warning.
     """
     lines, warnings = whole_lines(source)
     outputs = sort_lines(lines)
@@ -96,9 +96,9 @@ def _nothing_measured(lines: Sequence[str]) -> FormatError:
 
 
 def _run(output: Output, key: str) -> Read:
-    """The run of one output and what is to be known about it.
+    """Return the run of one output, its progress, and warnings.
 
-    Raises FormatError where the run failed or its report is missing, not complete or impossible.
+    Raise FormatError where the run failed or its report is missing, not complete or impossible.
     """
     report = _final_report(output)
     found = totals(report)
@@ -130,14 +130,14 @@ def _final_report(output: Output) -> Report:
 
 
 def _server(output: Output) -> tuple[str | None, str | None]:
-    """Product and version, where the banner names a version as PostgreSQL writes it."""
+    """Return product and version, where the banner names a version as PostgreSQL writes it."""
     if _POSTGRESQL.fullmatch(output.server_version):
         return "PostgreSQL", output.server_version
     return None, None
 
 
 def _workload(report: Report) -> str | None:
-    """The script by the name that pgbench's ``-b`` has for it, or that of its file; several with weights."""
+    """Return the script as ``-b`` calls it, or the name of its file; several with their weights."""
     if len(report.scripts) <= 1:
         return _script_name(report.statistics.text(TYPE)[0])
     scripts = [script for _, script in sorted(report.scripts.items())]
@@ -151,7 +151,7 @@ def _workload(report: Report) -> str | None:
 
 
 def _weight(script: Script) -> str:
-    """What is printed as ``weight: 3 (targets 75.0% of total)``; in 9.6 and before all weigh the same."""
+    """Return ``3`` of ``weight: 3 (targets 75.0% of total)``; up to 9.6 all weigh the same."""
     return script.statistics.values.get("weight", ("1", 0))[0].partition(" ")[0]
 
 
@@ -182,7 +182,7 @@ def _options(output: Output, report: Report) -> dict[str, Fact]:
 
 
 def _option(text: str) -> Fact:
-    """A whole number as such. A fraction stays a text: it was told to the tool, not measured by it."""
+    """Return a whole number as such. A fraction stays a text: it was told to the tool, not measured by it."""
     whole = text.removesuffix(".0")
     return int(whole) if re.fullmatch(r"[0-9]{1,15}", whole) else mask_text(text[:100])
 
@@ -196,11 +196,11 @@ def _statement_texts(report: Report) -> dict[str, Fact]:
 
 
 def _shortened_statement(text: str) -> str:
-    return mask_text(text[: 2 * _LONGEST_STATEMENT])[:_LONGEST_STATEMENT]
+    return mask_text(text[: 2 * _MAX_STATEMENT_LENGTH])[:_MAX_STATEMENT_LENGTH]
 
 
 def _notes(output: Output, report: Report, found: Totals) -> Iterator[str]:
-    """What the reader of a run must know before trusting its figures."""
+    """Yield the warnings that a reader of the run needs before trusting its figures."""
     statistics = report.statistics
     processed = found.processed
     _, _, asked = statistics.text(PROCESSED)[0].partition("/")
@@ -223,8 +223,8 @@ def _notes(output: Output, report: Report, found: Totals) -> Iterator[str]:
     if missing := _missing_end(report):
         yield f"the end of the report is missing after line {report.end}: {missing}"
     for script_number, script in sorted(report.scripts.items()):
-        if len(sql_statements(script)) == MOST_STATEMENTS:
-            yield f"of the statements of script {script_number} no more than {MOST_STATEMENTS} were read"
+        if len(sql_statements(script)) == MAX_STATEMENTS:
+            yield f"of the statements of script {script_number} no more than {MAX_STATEMENTS} were read"
     if output.strange_ticks:
         yield (
             f"{len(output.strange_ticks)} progress lines were not understood, "
@@ -233,7 +233,7 @@ def _notes(output: Output, report: Report, found: Totals) -> Iterator[str]:
 
 
 def _missing_end(report: Report) -> str | None:
-    """What the report lacks at its end, as far as anything in it tells: figures of a script, statements."""
+    """Return the end that a report lacks, where other parts of it tell of figures or statements."""
     scripts = [script for _, script in sorted(report.scripts.items())]
     if report.has_files and len(scripts) == 1:
         return "the statements of the other files"
@@ -257,7 +257,7 @@ def _missing_end(report: Report) -> str | None:
 
 
 def _intervals(output: Output, key: str) -> Iterator[Intervals]:
-    """The progress lines, with the columns that this pgbench prints."""
+    """Yield the progress lines, with the columns that this pgbench prints."""
     if output.ticks:
         start = _start(output.ticks)
         rows = ((round((row[0] or 0.0) - start, 3), *row[1:]) if start else row for row in output.ticks)
@@ -265,9 +265,9 @@ def _intervals(output: Output, key: str) -> Iterator[Intervals]:
 
 
 def _start(ticks: Sequence[tuple[float | None, ...]]) -> float:
-    """What is to be taken from the times: 0, or one interval before the first of ``--progress-timestamp``."""
+    """Return where the times begin: 0, or an interval before the first of ``--progress-timestamp``."""
     times = [row[0] for row in ticks[:2] if row[0] is not None]
-    return 0.0 if times[0] < _EARLIEST_EPOCH else times[0] - (times[-1] - times[0])
+    return 0.0 if times[0] < _MIN_EPOCH else times[0] - (times[-1] - times[0])
 
 
 def _facts(outputs: Sequence[Output]) -> dict[str, Fact]:

@@ -23,7 +23,7 @@ OF_ALL = r"(\S+?)(?:/\S+)?"
 _COUNT_AND_SHARE = r"([0-9]+)(?:/[0-9]+)?(?: \(\S+ ?%\))?"
 _LAG = {"schedule_lag_avg": r"avg (\S+) \(max \S+\) ms", "schedule_lag_max": r"avg \S+ \(max (\S+)\) ms"}
 
-MOST_STATEMENTS = 100
+MAX_STATEMENTS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Totals:
 
 
 def totals(report: Report) -> Totals:
-    """Raises FormatError where the report is not complete, or nothing was measured."""
+    """Raise FormatError where the report is not complete, or nothing was measured."""
     processed = report.statistics.figure(PROCESSED, OF_ALL)
     if not processed.value:
         raise FormatError("not one transaction was completed", processed.line)
@@ -86,7 +86,7 @@ def _check_scripts(report: Report, processed: Figure) -> None:
 
 
 def readings(report: Report, found: Totals) -> tuple[Reading, ...]:
-    """Raises FormatError for a figure that is none."""
+    """Raise FormatError for a figure that is none."""
     statistics = report.statistics
     average = average_latency(statistics, found)
     return (
@@ -105,7 +105,7 @@ def readings(report: Report, found: Totals) -> tuple[Reading, ...]:
 
 
 def average_latency(statistics: Statistics, found: Totals) -> float | None:
-    """The average response time in ms; None where none is printed, or a 0 that is no measurement.
+    """Return the average response time in ms; None where none is printed, or a 0 that is no measurement.
 
     Unless it measures every transaction, and so prints a standard deviation, pgbench divides the time of all
     clients by the transactions, up to 9.6 the time that was asked for. The same from figures with more digits
@@ -125,7 +125,7 @@ def average_latency(statistics: Statistics, found: Totals) -> float | None:
 
 
 def _times(statistics: Statistics) -> Iterator[Reading]:
-    """Times in ms that are printed as they were measured."""
+    """Yield times in ms that are printed as they were measured."""
     if stddev := statistics.maybe("latency stddev", MILLISECONDS):
         yield reading("latency_stddev", stddev.value)
     for metric, pattern in _LAG.items():
@@ -137,7 +137,7 @@ def _times(statistics: Statistics) -> Iterator[Reading]:
 
 
 def _failures(statistics: Statistics, found: Totals) -> Iterator[Reading]:
-    """What went wrong: per second, and in per cent of all transactions that were meant to run."""
+    """Yield failures per second, and in per cent of all transactions that were meant to run."""
     failed = statistics.maybe("number of failed transactions", _COUNT_AND_SHARE)
     skipped = statistics.maybe("number of transactions skipped", _COUNT_AND_SHARE)
     if failed:
@@ -174,7 +174,7 @@ def _script_readings(report: Report, seconds: float) -> Iterator[Reading]:
 
 
 def _shares(script: Script, prefix: str, seconds: float) -> Iterator[Reading]:
-    """What one of several scripts had of the whole."""
+    """Yield the share that one of several scripts has of the whole."""
     statistics = script.statistics
     done = statistics.maybe(PROCESSED, r"(\S+)(?: \(tps = \S+\))?") or statistics.maybe("transactions")
     if done:
@@ -187,11 +187,11 @@ def _shares(script: Script, prefix: str, seconds: float) -> Iterator[Reading]:
 
 
 def script_prefix(report: Report, script_number: int) -> str:
-    """What stands before the names of a script's figures: nothing where there is only one script."""
+    """Return the prefix of a script's metrics, empty where there is only one script."""
     return f"script_{script_number}." if len(report.scripts) > 1 else ""
 
 
 def sql_statements(script: Script) -> list[tuple[int, Statement]]:
-    """The statements with their numbers. What begins with a backslash is done by pgbench itself."""
+    """Return the statements with their numbers. What begins with a backslash is done by pgbench itself."""
     statements = [statement for statement in script.statements if not statement.text.startswith("\\")]
-    return list(enumerate(statements[:MOST_STATEMENTS], start=1))
+    return list(enumerate(statements[:MAX_STATEMENTS], start=1))

@@ -6,8 +6,8 @@ from itertools import takewhile
 
 from ingest.formats.report import Fact
 
-_LONGEST = 20_000
-_MOST_LINES = 200
+_MAX_COMMAND_LENGTH = 20_000
+_MAX_LINES = 200
 _WORD = re.compile(r"""(?:[^\s'"]|'[^']*'|"[^"]*")+""")
 _SHELL = re.compile(r"[0-9]?[<>|&;]")
 _WHOLE = re.compile(r"[0-9]{1,15}")
@@ -16,12 +16,12 @@ _SECRET_NAME = re.compile(r"pass|pwd|secret|token|key", re.IGNORECASE)
 
 
 def command_in(lines: Iterable[str]) -> str:
-    """The last line that calls sysbench to run a test, as ``set -x`` or a script prints it; else empty."""
+    """Return the last line that calls sysbench to run a test, as a script prints it; else empty."""
     command = ""
     for line in _joined(lines):
         if (
             ("sysbench" in line or ".lua" in line)
-            and len(line) <= _LONGEST
+            and len(line) <= _MAX_COMMAND_LENGTH
             and _positional(arguments(line))[-1:] == ["run"]
         ):
             command = line.strip()
@@ -29,16 +29,16 @@ def command_in(lines: Iterable[str]) -> str:
 
 
 def cpus_in(lines: Iterable[str]) -> int | None:
-    """The number in the last line that is nothing but ``48 CPUs``."""
+    """Return the number in the last line that is nothing but ``48 CPUs``."""
     found = [match for line in lines if "CPU" in line and (match := _CPUS.fullmatch(line))]
     return int(found[-1][1]) if found else None
 
 
 def _joined(lines: Iterable[str]) -> Iterator[str]:
-    """The lines; one that goes on behind a backslash is one with the next."""
+    """Yield the lines; one that goes on behind a backslash is one with the next."""
     begun: list[str] = []
     for line in lines:
-        if line.endswith("\\") and len(begun) < _MOST_LINES:
+        if line.endswith("\\") and len(begun) < _MAX_LINES:
             begun.append(line[:-1].strip())
         elif begun:
             yield " ".join([*begun, line.strip()])
@@ -48,7 +48,7 @@ def _joined(lines: Iterable[str]) -> Iterator[str]:
 
 
 def arguments(command: str) -> list[str]:
-    """The words after ``sysbench``, up to a pipe or a redirection.
+    """Return the words after ``sysbench``, up to a pipe or a redirection.
 
     A Lua script may stand in its place, as ``./tpcc.lua --threads=8 run`` does; it is the first word then.
     """
@@ -66,20 +66,20 @@ def _is_script(word: str) -> bool:
 
 
 def _positional(words: Sequence[str]) -> list[str]:
-    """The test, if it is named so, and the command: empty where the words are no call of sysbench."""
+    """Return the test, if it is named so, and the command: empty where the words are no call of sysbench."""
     found = [word for word in words if not word.startswith("-")]
     return found if len(found) <= 2 else []
 
 
 def workload_of(words: Sequence[str]) -> str | None:
-    """The test that a command line names: ``oltp_delete`` of ``share/sysbench/oltp_delete.lua run``."""
+    """Return the test of a command line: ``oltp_delete`` of ``share/oltp_delete.lua run``."""
     named = [word.removeprefix("--test=") for word in words if word.startswith("--test=")]
     test = next(iter(named + _positional(words)[:-1]), "")
     return test.rpartition("/")[2].removesuffix(".lua") or None
 
 
 def options_of(words: Sequence[str]) -> dict[str, Fact]:
-    """The options of a command line under their long names, without those that hold secrets."""
+    """Return the options of a command line under their long names, without those that hold secrets."""
     options: dict[str, Fact] = {}
     for word in words:
         name, is_set, value = word.partition("=")

@@ -24,11 +24,12 @@ from decimal import Decimal
 from itertools import pairwise
 
 from benchdash.results.readings import LOWER, Reading, reading
+from ingest.formats.outputs import MAX_THREADS
 from ingest.formats.report import FormatError, Intervals
 from ingest.masking import mask_text
 
 _OBJECT = re.compile(r"\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}")
-_LONGEST_OBJECT = 4000
+_MAX_OBJECT_LENGTH = 4000
 _SPARE_COMMA = re.compile(r",(\s*[}\]])")
 
 _OF_REPORT_JSON = frozenset({"time", "threads", "tps", "qps", "latency", "errors", "reconnects"})
@@ -44,9 +45,8 @@ _HEADER_THREADS = re.compile(r"Number of threads: ([0-9]{1,7})")
 _REPORT_IN_TEXT = frozenset({"SQL statistics:", "General statistics:", "Latency (ms):", "Throughput:"})
 _NUMBER = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,12})?")
 # Where nothing was measured sysbench prints 18446744073709.55 ms.
-_LARGEST = 1e13
+_MAX_NUMBER = 1e13
 _RATES = ("tps", "qps", "reads_per_s", "writes_per_s", "other_per_s", "errors_per_s", "reconnects_per_s")
-_MOST_THREADS = 1_000_000
 _DOUBTFUL = 0.1
 
 PERCENTILE = "latency_pct"
@@ -61,7 +61,7 @@ PERCENTILE_UNSAID = (
 
 
 def hold_a_report(head: bytes) -> bool:
-    """Whether the beginning of a file has an object of either kind."""
+    """Return whether the beginning of a file has an object of either kind."""
     if not any(
         all(b'"%s"' % name.encode() in head for name in names) for names in (_OF_REPORT_JSON, _OF_A_HOOK)
     ):
@@ -85,7 +85,7 @@ class _Piece:
 
 
 def _pieces(lines: Iterable[str], first: int = 1) -> Iterator[_Piece]:
-    """What stands in lines of which the first one has this number, in their order."""
+    """Yield the pieces of lines, of which the first one has this number."""
     buffer = ""
     for number, line in enumerate(lines, start=first):
         if buffer and line.lstrip().startswith("{"):
@@ -97,7 +97,7 @@ def _pieces(lines: Iterable[str], first: int = 1) -> Iterator[_Piece]:
                 yield from _outside(line, number)
                 continue
         buffer += line + "\n"
-        if "}" not in line and len(buffer) <= _LONGEST_OBJECT:
+        if "}" not in line and len(buffer) <= _MAX_OBJECT_LENGTH:
             continue
         end = 0
         while (start := buffer.find("{", end)) >= 0 and (match := _OBJECT.match(buffer, start)):
@@ -110,7 +110,7 @@ def _pieces(lines: Iterable[str], first: int = 1) -> Iterator[_Piece]:
         yield from _outside(buffer[end:stop], first)
         first += buffer.count("\n", end, stop)
         buffer = buffer[stop:]
-        if len(buffer) > _LONGEST_OBJECT:
+        if len(buffer) > _MAX_OBJECT_LENGTH:
             yield _Piece("unfinished", "", first)
             buffer = ""
     if buffer:
@@ -118,7 +118,7 @@ def _pieces(lines: Iterable[str], first: int = 1) -> Iterator[_Piece]:
 
 
 def _outside(text: str, line: int) -> Iterator[_Piece]:
-    """What stands between objects: brackets and commas, or the lines of something else."""
+    """Yield what stands between objects: brackets, or the lines of something else."""
     bare = text.strip(" \t\n,")
     if bare and not bare.strip("[], \t\n"):
         yield from (_Piece(sign, "", line) for sign in bare if sign in "[]")
@@ -131,7 +131,7 @@ class _KeyTwiceError(ValueError):
 
 
 def _loose_object(text: str) -> Mapping[str, object]:
-    """An object with its numbers as text. Raises _KeyTwiceError; an empty one for what is none."""
+    """Return an object with its numbers as text, an empty one for any other text. Raise _KeyTwiceError."""
     try:
         value = json.loads(
             _SPARE_COMMA.sub(r"\1", text), parse_int=str, parse_float=str, object_pairs_hook=_members
@@ -186,7 +186,7 @@ class _Report:
 
 
 def _report(text: str, line: int) -> _Report | None:
-    """Raises FormatError for an object of sysbench with a number that is none; None for any other object."""
+    """Return the report of an object of sysbench, None for any other. Raise FormatError for bad numbers."""
     try:
         value = _loose_object(re.sub(r":\s*([+-]?(?:nan|inf)\w{0,8})", r': "\1"', text, flags=re.IGNORECASE))
     except _KeyTwiceError as twice:
@@ -195,7 +195,7 @@ def _report(text: str, line: int) -> _Report | None:
         return None
     numbers = _Numbers(value, line)
     report = _of_a_hook(numbers) if value.keys() >= _OF_A_HOOK else _of_report_json(numbers)
-    if not report.threads.is_integer() or report.threads > _MOST_THREADS:
+    if not report.threads.is_integer() or report.threads > MAX_THREADS:
         raise FormatError(f"{report.threads:g} is not a number of threads", line)
     return report
 
@@ -207,13 +207,13 @@ class _Numbers:
 
     def __getitem__(self, name: str) -> float:
         text = self.value[name]
-        if not isinstance(text, str) or _NUMBER.fullmatch(text) is None or float(text) > _LARGEST:
+        if not isinstance(text, str) or _NUMBER.fullmatch(text) is None or float(text) > _MAX_NUMBER:
             shown = mask_text(str(text)[:40])
             raise FormatError(f"{name} is {shown!r}, which is not a number that sysbench measures", self.line)
         return float(text)
 
     def milliseconds(self, name: str) -> float:
-        """A time that is given in seconds, with every digit: 0.000821649 s are 0.821649 ms."""
+        """Return a time that is given in seconds, with every digit: 0.000821649 s are 0.821649 ms."""
         return float(Decimal(repr(self[name])).scaleb(3))
 
     def of(self, name: str) -> "_Numbers":
@@ -237,7 +237,7 @@ def _of_report_json(numbers: _Numbers) -> _Report:
 
 
 def _of_a_hook(numbers: _Numbers) -> _Report:
-    """A script that prints the fields that sysbench hands to a hook: counts, and times in seconds."""
+    """Return the report of a script that prints the fields of a hook: counts, and times in seconds."""
     seconds = numbers["time_interval"]
     if not seconds:
         raise FormatError("time_interval is 0: nothing was measured", numbers.line)
@@ -311,14 +311,14 @@ class HookRun:
     error: FormatError | None = None
 
     def check(self) -> None:
-        """Raises FormatError where the run failed or was stopped, and where its figures are impossible."""
+        """Raise FormatError where the run failed or was stopped, and where its figures are impossible."""
         _refuse_failures(self)
         if not self._rates()["tps"]:
             last_line = self.final.line if self.final else self.ticks.last_line
             raise FormatError("not one event was completed", last_line)
 
     def readings(self, percentile: str = PERCENTILE) -> Iterator[Reading]:
-        """The figures of the final report, or the means of the intervals where there is none.
+        """Yield the figures of the final report, or the means of the intervals where there is none.
 
         ``percentile`` is the metric of its response time, where its rank is known.
         """
@@ -335,7 +335,7 @@ class HookRun:
                 yield reading("total_events", final.events)
 
     def intervals(self, key: str, percentile: str = PERCENTILE) -> list[Intervals]:
-        """A table of the reports before the final one, if there are any."""
+        """Return a table of the reports before the final one, if there are any."""
         if not self.ticks:
             return []
         measured = [name for name in _LATENCIES if not all(map(math.isnan, self.ticks.column(name)))]
@@ -350,7 +350,7 @@ class HookRun:
         return [Intervals(key, "sysbench", tuple(columns), rows)]
 
     def notes(self) -> Iterator[str]:
-        """What the reader of a run must know before trusting its figures."""
+        """Yield the warnings that a reader of the run needs before trusting its figures."""
         if not self.final:
             yield (
                 f"no final report is there: the rates are the means of {len(self.ticks)} intervals up to "
@@ -396,7 +396,7 @@ class HookRun:
 
 
 def hook_runs(lines: Iterable[str], *, first_line: int = 1) -> list[HookRun]:
-    """The runs in their order: a new one begins after a final report, and where time goes back.
+    """Return the runs in their order: a new one begins after a final report, and where time goes back.
 
     ``first_line`` is the number of the first of these lines.
     """
@@ -487,7 +487,7 @@ def _refuse_failures(run: HookRun) -> None:
 
 
 def _mean_rates(ticks: _Ticks) -> dict[str, float]:
-    """The rates of all intervals together, each weighted by its length."""
+    """Return the rates of all intervals together, each weighted by its length."""
     lengths = _lengths(ticks)
     seconds = sum(lengths)
     if not seconds:
@@ -498,7 +498,7 @@ def _mean_rates(ticks: _Ticks) -> dict[str, float]:
 
 
 def _lengths(ticks: _Ticks) -> list[float]:
-    """The seconds of each interval; the first is no longer than the second, where the file begins later."""
+    """Return the seconds of each interval, the first of which is no longer than the second."""
     ends = ticks.column("time")
     return [min(ends[0], _step(ticks)), *(end - start for start, end in pairwise(ends))]
 
@@ -509,7 +509,7 @@ def _step(ticks: _Ticks) -> float:
 
 
 def _doubts(final: _Report, ticks: _Ticks) -> Iterator[str]:
-    """Whether the final report is one of the whole run: after --report-checkpoints it is not."""
+    """Yield doubts that the final report covers the whole run: after --report-checkpoints it does not."""
     rest = "after --report-checkpoints the final report covers only the rest of the run"
     mean, total = _mean_rates(ticks)["tps"], final.rates["tps"]
     if final.time - ticks.last_time > _step(ticks):

@@ -90,7 +90,7 @@ class Block:
     values: dict[str, dict[str, tuple[str, int]]] = field(default_factory=dict)
 
     def add(self, heading: str, name: str, value: str, line: int) -> None:
-        """Raises FormatError for a name that is there already."""
+        """Raise FormatError for a name that is there already."""
         names = self.values[heading]
         if name in names:
             raise given_twice(f"'{name[:80]}:'", line)
@@ -101,7 +101,7 @@ class Block:
         return heading in self.values and (name is None or name in self.values[heading])
 
     def text(self, heading: str, name: str) -> tuple[str, int]:
-        """A value and its line. Raises FormatError where the report lacks it."""
+        """Return a value and its line. Raise FormatError where the report lacks it."""
         try:
             return self.values[heading][name]
         except KeyError:
@@ -117,7 +117,7 @@ class Block:
         return figure(text.removesuffix(unit), line)
 
     def match(self, heading: str, name: str, pattern: re.Pattern[str]) -> tuple[re.Match[str], int]:
-        """A value of several parts, and its line."""
+        """Return a value of several parts, and its line."""
         text, line = self.text(heading, name)
         match = pattern.fullmatch(text)
         if match is None:
@@ -125,7 +125,7 @@ class Block:
         return match, line
 
     def figures(self, heading: str, name: str, pattern: re.Pattern[str]) -> tuple[Figure, Figure]:
-        """The two numbers of one line."""
+        """Return the two numbers of one line."""
         match, line = self.match(heading, name, pattern)
         return figure(match[1], line), figure(match[2], line)
 
@@ -226,7 +226,7 @@ class _Sorter:
             self._header(line.strip(), line_number)
 
     def _bucket(self, line: str, line_number: int) -> None:
-        """``       0.728 |***                                      12``"""
+        """Read ``       0.728 |***                                      12``."""
         value, bar, count = line.partition(" |")
         if bar:
             latency = number(value.strip(), line_number)
@@ -276,7 +276,7 @@ class _Sorter:
                     header.setdefault(name, (_MEANT.get((name, value), value), line_number))
 
     def _open(self, heading: str, line_number: int) -> Block:
-        """The report that this heading belongs to: a new one where the report at hand has it already."""
+        """Return the report that this heading belongs to, a new one where the last has it already."""
         self.in_header = self.in_histogram = False
         self.heading = heading
         if self.block is None or heading in self.block.values:

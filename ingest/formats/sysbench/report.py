@@ -137,7 +137,7 @@ class Report:
                 yield reading(metric, number(spread[2], line))
 
     def _clock(self) -> Clock | None:
-        """The least rounded of all that the report says about its time.
+        """Return the least rounded figure of the report about its time.
 
         sysbench divides every count by one time, which it does not print: the total time is a little off,
         and has four decimals only. A count over its own rate mostly gives that time in more digits; where
@@ -160,7 +160,7 @@ class Report:
         return Clock(count, per_second, error)
 
     def _rate(self, name: str) -> float:
-        """The rate of a count in all its digits, or the printed one where the two contradict each other."""
+        """Return the rate of a count in all its digits, or as printed where the two contradict each other."""
         count, printed = self._rated.get(name) or self.block.figures(SQL, name, _COUNT_AND_RATE)
         if self.clock is None:
             return printed.value
@@ -192,7 +192,7 @@ class Report:
             yield reading("reconnects_per_s", self._rate("reconnects"))
 
     def _counted_file_rates(self) -> Iterator[Reading]:
-        """The rates of fileio in 0.4 and 0.5: ``6008 Read, 3997 Write, 12800 Other = 22805 Total``."""
+        """Yield the rates of fileio in 0.4 and 0.5: ``6008 Read, 3997 Write, 12800 Other = 22805 Total``."""
         counts, line = self.block.match(FILE_COUNTS, "operations", _IO_COUNTS)
         sizes, line_of_sizes = self.block.match(FILE_COUNTS, "transferred", _IO_SIZES)
         if self.clock is None:
@@ -205,7 +205,7 @@ class Report:
             yield reading(f"{direction}_mib_per_s", self.clock.rate(mib))
 
     def _mib(self, blocks: float, printed: str, line: int) -> float:
-        """What so many blocks hold: the printed size has five digits, the header has the size of a block."""
+        """Return the MiB of so many blocks: the printed size has only five digits."""
         size = _size(printed, line)
         computed = blocks * _size(*self.output.header.get("file_block_size", ("0b", line)))
         return computed if abs(computed - size) <= 1e-4 * size else size
@@ -231,7 +231,7 @@ class Report:
 
 
 def _totals(output: Output, block: Block) -> Totals:
-    """Raises FormatError where they are missing, or nothing was done."""
+    """Raise FormatError where they are missing, or nothing was done."""
     if block.has(GENERAL) or output.version.startswith(("0.", "1.0")):
         totals = Totals(
             elapsed=block.figure(GENERAL, "total time", unit="s"),
@@ -252,7 +252,7 @@ def _totals(output: Output, block: Block) -> Totals:
 
 
 def _rated(block: Block) -> dict[str, tuple[Figure, Figure]]:
-    """Every count that is printed with its rate, by name."""
+    """Return every count that is printed with its rate, by name."""
     rated = {
         name: block.figures(SQL, name, _COUNT_AND_RATE)
         for name, (text, _) in block.values.get(SQL, {}).items()
@@ -264,7 +264,7 @@ def _rated(block: Block) -> dict[str, tuple[Figure, Figure]]:
 
 
 def _percentiles(block: Block) -> dict[int, tuple[str, int]]:
-    """The printed percentiles; none where they are disabled. Raises FormatError where the line is missing."""
+    """Return the printed percentiles. Raise FormatError where there is no line for them."""
     found = {
         int(match[1]): value
         for name, value in block.values.get(LATENCY, {}).items()
@@ -276,7 +276,7 @@ def _percentiles(block: Block) -> dict[int, tuple[str, int]]:
 
 
 def _file_rates(block: Block) -> Iterator[Reading]:
-    """The rates of fileio in 1.1: ``read:  IOPS=9645.73 150.71 MiB/s (158.03 MB/s)``."""
+    """Yield the rates of fileio in 1.1: ``read:  IOPS=9645.73 150.71 MiB/s (158.03 MB/s)``."""
     for name, metric in (("read", "read"), ("write", "written")):
         operations, transferred = block.figures(THROUGHPUT, name, _IO_RATES)
         yield reading(f"{name}s_per_s", operations.value)
@@ -286,6 +286,6 @@ def _file_rates(block: Block) -> Iterator[Reading]:
 
 
 def _size(text: str, line: int) -> float:
-    """``93.875Mb`` and ``16Kb`` in MiB."""
+    """Return ``93.875Mb`` and ``16Kb`` in MiB."""
     unit = text.rstrip("b")[-1:]
     return number(text.rstrip("b").rstrip("KMGT"), line) * _MIB.get(unit, _MIB["b"])

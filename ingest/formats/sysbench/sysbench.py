@@ -46,7 +46,7 @@ def recognise(head: bytes) -> bool:
 def parse(source: Source) -> ParsedReport:
     """Read every run of the file; where there are several, their keys are ``1``, ``2``, ...
 
-    Raises FormatError where no run is complete. Of several runs an incomplete one is left out with a warning.
+    Raise FormatError where no run is complete. Of several runs an incomplete one is left out with a warning.
     """
     lines, warnings = whole_lines(source)
     outputs = list(_outputs(lines))
@@ -83,9 +83,9 @@ def _without_stamps(lines: Sequence[str]) -> list[str]:
 
 
 def _run(output: Output, key: str) -> Read:
-    """The run of one output, its interval lines, and what is to be known about it.
+    """Return the run of one output, its interval lines, and warnings.
 
-    Raises FormatError where the test failed or its report is missing, not complete or impossible.
+    Raise FormatError where the test failed or its report is missing, not complete or impossible.
     """
     _refuse_failures(output)
     words = arguments(output.command) if output.command else []
@@ -154,7 +154,7 @@ def _percentile_of_hooks(rank: int | None) -> str:
 
 
 def _final_block(output: Output) -> Block:
-    """The report of the whole run or, after checkpoints, of the rest of it."""
+    """Return the report of the whole run or, after checkpoints, of the rest of it."""
     blocks, checkpoints = output.blocks, output.checkpoints
     if len(blocks) <= len(checkpoints):
         raise FormatError(
@@ -184,7 +184,7 @@ def _refuse_failures(output: Output) -> None:
 
 
 def _failures(output: Output) -> list[tuple[str, int]]:
-    """The FATAL lines, except the one after which sysbench still reports."""
+    """Return the FATAL lines, except the one after which sysbench still reports."""
     return [(text, line) for text, line in output.fatal if not _is_forced_shutdown(text)]
 
 
@@ -193,7 +193,7 @@ def _is_forced_shutdown(text: str) -> bool:
 
 
 def _threads(output: Output, options: dict[str, Fact]) -> int | None:
-    """What the tool itself printed, else the option of the command, which is taken out of the options."""
+    """Return the threads that the tool printed, or else take them from the options of the command."""
     asked = [options.pop(name, None) for name in ("threads", "num-threads")]
     if "threads" not in output.header:
         return next((number for number in asked if type(number) is int), None)
@@ -211,7 +211,7 @@ def _header_options(output: Output) -> dict[str, Fact]:
 
 
 def _time(stamp: str) -> datetime | None:
-    """The moment, where the stamp says which: ``Nov 20 15:31:13`` has no year."""
+    """Return the moment, where the stamp says which: ``Nov 20 15:31:13`` has no year."""
     if not stamp:
         return None
     text = stamp.strip("[]")
@@ -224,12 +224,12 @@ def _time(stamp: str) -> datetime | None:
 
 
 def _in_utc(time: datetime | None) -> datetime | None:
-    """The moment with an offset; without one it counts as UTC."""
+    """Return the moment with an offset; without one it counts as UTC."""
     return time.replace(tzinfo=UTC) if time and time.tzinfo is None else time
 
 
 def _notes_on_text(report: Report) -> Iterator[str]:
-    """What the reader of a report must know before trusting its figures."""
+    """Yield the warnings that a reader of the report needs before trusting its figures."""
     clock, elapsed = report.clock, report.totals.elapsed
     if report.output.checkpoints:
         rest = "; total_time alone covers all of it" if report.covers_less_than_its_time else ""
@@ -251,7 +251,7 @@ def _after_checkpoint(output: Output) -> str:
 
 
 def _notes(output: Output) -> Iterator[str]:
-    """What the reader of a run must know, whoever printed its report."""
+    """Yield the warnings that hold whoever printed the report."""
     for text, line in output.fatal:
         if _is_forced_shutdown(text):
             yield f"sysbench was forced to stop before its transactions were done (line {line})"

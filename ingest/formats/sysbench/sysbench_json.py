@@ -17,7 +17,7 @@ def recognise(head: bytes) -> bool:
 def parse(source: Source) -> ParsedReport:
     """Read every run of the file; where there are several, their keys are ``1``, ``2``, ...
 
-    Raises FormatError where nothing can be said of a run.
+    Raise FormatError where nothing can be said of a run.
     """
     # All lines are read, for an object ends with its bracket.
     found = hook_runs(source.lines)
@@ -37,7 +37,7 @@ def parse(source: Source) -> ParsedReport:
 
 
 def _run(hook_run: HookRun, key: str) -> Read:
-    """Raises FormatError where the run failed or was stopped, and where its figures are impossible."""
+    """Raise FormatError where the run failed or was stopped, and where its figures are impossible."""
     hook_run.check()
     run = ParsedRun(
         readings=tuple(hook_run.readings()),

@@ -22,9 +22,9 @@ class Entry:
 
 
 def distinct_runs(entries: Iterable[Entry]) -> tuple[ParsedRun, ...]:
-    """The runs of the entries, each with a unique key.
+    """Return the runs of the entries, each with a unique key.
 
-    Runs that nothing tells apart are numbered as repetitions. Raises FormatError, with the line, where one
+    Runs that nothing tells apart are numbered as repetitions. Raise FormatError, with the line, where one
     repetition is given twice, and where runs differ only in an option that was not measured.
     """
     numbered = _numbered(list(entries))
@@ -37,7 +37,7 @@ def distinct_runs(entries: Iterable[Entry]) -> tuple[ParsedRun, ...]:
 
 
 def join_metrics(entries: Iterable[Entry]) -> list[Entry]:
-    """Entries of one reading each, with those of one run put together.
+    """Join entries of one reading each to entries of one run each.
 
     The second line of a metric belongs to the second repetition of its run.
     """
@@ -68,7 +68,7 @@ def _joined(first: Entry, second: Entry) -> Entry:
 
 
 def _numbered(entries: Sequence[Entry]) -> list[Entry]:
-    """The entries, with numbers for repetitions where several runs differ in nothing but their time."""
+    """Return the entries, numbered as repetitions where runs differ in nothing but their time."""
     alike: dict[object, list[Entry]] = defaultdict(list)
     for entry in entries:
         if entry.run.repetition is None:
@@ -109,7 +109,7 @@ _identity = attrgetter(
 
 
 def _keys(runs: Sequence[ParsedRun]) -> list[str]:
-    """``DO 1/ConnectorJ-5.1`` for each run, with what varies in the file: ``.../threads=4/repetition=2``."""
+    """Return ``DO 1/ConnectorJ-5.1`` for each run, with ``/threads=4`` where threads vary in the file."""
     varying = [name for name in _IN_KEY if len({getattr(run, name) for run in runs}) > 1]
     keys = [_key(run, varying) for run in runs]
     if len(set(keys)) < len(keys):

@@ -20,7 +20,7 @@ Read = Callable[[], ParsedReport]
 _NAME = re.compile(r"(?!.*: )\w(?:.*[\w)+])?")
 _QUERY_HEADS = frozenset({"query", "queries"})
 # Ratios stay below it, and in a table of rates at least one does not.
-_LEAST_RATE = 10
+_MIN_RATE = 10
 _EMPTY_TITLES = frozenset({"", "result", "results", "throughput", "performance", "benchmark"})
 
 
@@ -48,7 +48,7 @@ class Grid:
 
 
 def counts_threads(head: str) -> bool:
-    """Whether a head such as ``Concurrent clients`` says that thread counts follow."""
+    """Return whether a head such as ``Concurrent clients`` says that thread counts follow."""
     words = head.casefold().split()
     return bool(words) and words[-1] in THREAD_HEADS
 
@@ -58,13 +58,13 @@ def is_count(text: str) -> bool:
 
 
 def product_and_version(label: str) -> tuple[str | None, str | None]:
-    """Product and version of a column or row; a label that begins with a digit is a version alone."""
+    """Return product and version of a column or row; a label that begins with a digit is a version alone."""
     label = label.strip()
     return (None, label) if label[:1].isdigit() else split_product_version(label)
 
 
 def named_builds(report: ParsedReport) -> ParsedReport:
-    """The report with columns that name no version taken for versions: ``x.my8044_rel.c8r32`` is a build.
+    """Return the report with names of columns taken for versions: ``x.my8044_rel.c8r32`` is a build.
 
     Which product it is of, its sender says.
     """
@@ -75,7 +75,7 @@ def named_builds(report: ParsedReport) -> ParsedReport:
 
 
 def heads_grid(head: str, names: Sequence[str], *, looks_sure: bool) -> bool:
-    """Whether ``head`` and ``names`` can only be the first line of such a table.
+    """Return whether ``head`` and ``names`` can only be the first line of such a table.
 
     That is so where a name has a version, or where the caller is sure because what stands around says so.
     """
@@ -93,14 +93,14 @@ def heads_grid(head: str, names: Sequence[str], *, looks_sure: bool) -> bool:
 
 
 def says_metric(head: str, titles: Iterable[str]) -> bool:
-    """Whether the head or a title says what the numbers of a table are."""
+    """Return whether the head or a title says what the numbers of a table are."""
     return head.casefold() in _QUERY_HEADS or any(any(mentions(title)) for title in titles)
 
 
 def read_grid(grid: Grid) -> ParsedReport:
-    """The runs of a table whose titles, or whose head ``query``, say what all of its numbers are.
+    """Return the runs of a table whose titles, or whose head ``query``, say what all of its numbers are.
 
-    Raises FormatError where they do not, and for every row and cell that cannot be understood.
+    Raise FormatError where they do not, and for every row and cell that cannot be understood.
     """
     _check_names(grid)
     _check_rows(grid)
@@ -120,7 +120,7 @@ def read_grid(grid: Grid) -> ParsedReport:
 
 
 def title_fact(titles: Iterable[tuple[int, str]]) -> dict[str, Fact]:
-    """All that stands around a table, as a fact of its runs."""
+    """Return the text around a table as a fact of its runs."""
     title = " ".join(text.strip() for _, text in titles)
     return {"title": title} if title else {}
 
@@ -153,7 +153,7 @@ def counted(count: int, noun: str) -> str:
 
 
 def _run(grid: Grid, row: Row, column: str, workload: str | None) -> ParsedRun:
-    """The run that a cell belongs to, still without its reading."""
+    """Return the run that a cell belongs to, still without its reading."""
     threads = None
     if all(map(is_count, grid.columns)):
         named, threads = row.label, whole_number(column, "the thread count", grid.line)
@@ -166,7 +166,7 @@ def _run(grid: Grid, row: Row, column: str, workload: str | None) -> ParsedRun:
 
 
 def _metric_and_workload(grid: Grid) -> tuple[Metric, str | None]:
-    """The metric that the titles name, and what else the title says, which is the workload of its curves."""
+    """Return the metric that the titles name, and the rest of the title, the workload of its curves."""
     refuse_relative(grid.titles)
     found = [(line, text, mention) for line, text in grid.titles for mention in mentions(text)]
     if not found:
@@ -211,9 +211,9 @@ def refuse_relative(titles: Iterable[tuple[int, str]]) -> None:
 def refuse_ratios(rows: Iterable[Row], line: int) -> None:
     """Raise FormatError where nothing says what the numbers are, and all are as small as ratios are."""
     numbers = [float(cell) for row in rows for cell in row.cells if is_number(cell)]
-    if numbers and max(numbers) < _LEAST_RATE:
+    if numbers and max(numbers) < _MIN_RATE:
         raise FormatError(
-            f"no number reaches {_LEAST_RATE}: are these relative figures? Upload the absolute ones, "
+            f"no number reaches {_MIN_RATE}: are these relative figures? Upload the absolute ones, "
             "or write 'queries per second' above the table",
             line,
         )

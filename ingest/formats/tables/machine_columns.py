@@ -22,7 +22,7 @@ _COUNTERS = frozenset(
 
 
 def cpu_columns(numbers: Mapping[str, Sequence[float]]) -> dict[str, str]:
-    """The metric of each column that holds per cents of CPU time; ``numbers`` are the columns by their names.
+    """Return the metric of each column of CPU time in per cent; ``numbers`` are the columns by name.
 
     None do unless user and system time, or one of them and idle time, are there, and no row of them makes
     more than a whole.
@@ -38,10 +38,10 @@ def cpu_columns(numbers: Mapping[str, Sequence[float]]) -> dict[str, str]:
 
 
 def counters(names: Iterable[str]) -> set[str]:
-    """The names of columns that an operating system counted."""
+    """Return the names of columns that an operating system counted."""
     return {name for name in names if _word(name) in _COUNTERS}
 
 
 def _word(name: str) -> str:
-    """``User``, ``%usr``, ``CPU user (%)`` without what only says that it is CPU time in per cent."""
+    """Reduce ``%usr`` and ``CPU user (%)`` to the word that names the CPU time."""
     return re.sub(r"\bcpu\b|[%()_ ]+", "", name.casefold().replace("_", " "))

@@ -72,7 +72,7 @@ class Metric:
     printed_unit: str = ""
 
     def reading(self, value: float, line: int) -> Reading:
-        """The normalised reading of a printed value; raises FormatError where it gets too large for one."""
+        """Return the reading of a printed value. Raise FormatError where it gets too large for one."""
         normalised = value * self.multiplier / self.divisor
         if not math.isfinite(normalised):
             raise FormatError(f"the number {value:g} is too large", line)
@@ -80,7 +80,7 @@ class Metric:
         return normal._replace(printed_unit=self.printed_unit) if self.printed_unit else normal
 
     def accepts(self, unit: str) -> bool:
-        """Whether numbers of this metric can be printed in a unit: ``us``, ``queries/second``, ``1/s``."""
+        """Return whether this metric can be printed in a unit: ``us``, ``queries/second``, ``1/s``."""
         word = unit.strip().casefold()
         normal = reading(self.name, 0).unit.casefold()
         if normal == "ms" and word in _TIMES:
@@ -90,7 +90,7 @@ class Metric:
         return word in {normal, self.name} or metric_named(unit) == self
 
     def in_unit(self, unit: str, line: int) -> "Metric":
-        """The metric as printed in a unit; raises FormatError for a unit that it cannot have."""
+        """Return the metric as printed in a unit; raise FormatError for a unit that it cannot have."""
         if not self.accepts(unit):
             raise FormatError(f"{unit.strip()[:40]!r} is not a unit of {self.name}", line)
         if reading(self.name, 0).unit != "ms":
@@ -111,7 +111,7 @@ class Mention:
 
 
 def mentions(text: str) -> Iterator[Mention]:
-    """The metrics that a title or a note names, in its order."""
+    """Yield the metrics that a title or a note names, in its order."""
     for match in _PHRASE.finditer(text):
         if rate := match["rate"]:
             metric, lacks_unit = Metric(_RATES[rate.casefold()]), False
@@ -127,12 +127,12 @@ def mentions(text: str) -> Iterator[Mention]:
 
 
 def metric_named(head: str) -> Metric | None:
-    """The metric that a head or a unit names, or None: ``tps``, ``p95 (us)``, ``queries/second``.
+    """Return the metric that a head or a unit names, or None: ``tps``, ``p95 (us)``, ``queries/second``.
 
     The whole head must name it. A latency without a unit is in milliseconds when it bears our own name.
     """
     # Every file has the heads of the one before; a long one would only fill the memory.
-    return _remembered(head) if len(head) <= _LONGEST_REMEMBERED else _metric_named(head)
+    return _remembered(head) if len(head) <= _MAX_REMEMBERED_LENGTH else _metric_named(head)
 
 
 def _metric_named(head: str) -> Metric | None:
@@ -151,7 +151,7 @@ def _metric_named(head: str) -> Metric | None:
     return None
 
 
-_LONGEST_REMEMBERED = 50
+_MAX_REMEMBERED_LENGTH = 50
 _remembered = lru_cache(maxsize=1000)(_metric_named)
 
 

@@ -55,9 +55,9 @@ def recognise(head: bytes) -> bool:
 
 
 def parse(source: Source) -> ParsedReport:
-    """A run for each row of a block, or the one run of two tables without a name.
+    """Return a run for each row of a block, or the one run of two tables without a name.
 
-    Raises FormatError with the line that cannot be understood.
+    Raise FormatError with the line that cannot be understood.
     """
     source.limits.check("cells", sum(len(line.split()) for line in source.lines))
     runs: dict[str, ParsedRun] = {}
@@ -134,7 +134,7 @@ def _blocks(lines: Sequence[str]) -> Iterator[_Block]:
 
 
 def _figures(block: _Block) -> dict[str, dict[str, "_Cell"]]:
-    """The cells of each build by the names of their columns; without builds there is one, called ``""``."""
+    """Return the cells of each build by their columns; without builds there is one, called ``""``."""
     builds: dict[str, dict[str, _Cell]] = {}
     for table in block.tables:
         for line, words in table.rows:
@@ -200,7 +200,7 @@ def _run(block: _Block, build: str, figures: Mapping[str, _Cell]) -> ParsedRun:
 
 
 def _workload(name: str) -> str | None:
-    """``sb.met.point-query.warm.range100.pk1.dop1`` is ``point-query.warm range=100``."""
+    """Return ``point-query.warm range=100`` of ``sb.met.point-query.warm.range100.pk1.dop1``."""
     named = _FILE_NAME.fullmatch(name)
     if not named:
         return name or None
@@ -208,7 +208,7 @@ def _workload(name: str) -> str | None:
 
 
 def _most_exact(head: str, figures: Mapping[str, _Cell]) -> float:
-    """The figure of a column, or what it was computed from where that says the same with more digits."""
+    """Return a figure as printed, or computed anew where that says the same with more digits."""
     cell, printed = figures[head], figures[head].value
     source, factor = _COMPUTED_FROM.get(head, ("", 1))
     if any(name not in figures or is_missing(figures[name].text) for name in (source, "o/s")):

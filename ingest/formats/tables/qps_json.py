@@ -38,7 +38,7 @@ def recognise(head: bytes) -> bool:
 
 
 def parse(source: Source) -> ParsedReport:
-    """A run for each measurement. Raises FormatError with the line that cannot be understood."""
+    """Return a run for each measurement. Raise FormatError with the line that cannot be understood."""
     source.check()
     first = source.head.decode("utf-8", "replace").lstrip().partition("\n")[0]
     if (
@@ -78,7 +78,7 @@ def _records_and_facts(source: Source, document: object) -> tuple[Sequence[Recor
 
 
 def _said_once(document: Mapping[str, object]) -> dict[str, Cell]:
-    """What the file says of all its measurements: the unit, the thread count, the server."""
+    """Return the fields that hold for all measurements: the unit, the thread count, the server."""
     fields: dict[str, Cell] = {
         name: value
         for name, value in document.items()
@@ -92,13 +92,13 @@ def _said_once(document: Mapping[str, object]) -> dict[str, Cell]:
 
 
 def _records(items: Iterable[tuple[int, object]]) -> list[Record]:
-    """Of measurements with their lines."""
+    """Return a record for each measurement with its line."""
     meant: dict[str, _Meant] = {}
     return [_record(line, value, meant) for line, value in items]
 
 
 def _record(line: int, value: object, meant: dict[str, "_Meant"]) -> Record:
-    """``meant`` is by the names so far: the measurements of a file have the same names."""
+    """Return the record of one measurement. ``meant`` remembers the names of those before it."""
     if not isinstance(value, dict):
         raise FormatError(f"a measurement must be an object with fields, not {_kind(value)}", line)
     for name, cell in value.items():
@@ -137,7 +137,7 @@ def _kind(value: object) -> str:
 
 
 def _object_on_line(line: str) -> dict[str, object]:
-    """The object that a line holds alone, as in JSON Lines; an empty one for any other line."""
+    """Return the object that a line holds alone, as in JSON Lines; an empty one for any other line."""
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):

@@ -75,7 +75,7 @@ class Columns:
 
 
 def meaning_of(name: str) -> str | None:
-    """What a column of this name holds, or None for one that nobody has agreed on."""
+    """Return the meaning of a column's name, None for one that nobody has agreed on."""
     return _MEANINGS.get("_".join(name.casefold().replace("-", " ").split()))
 
 
@@ -90,9 +90,9 @@ def understand(names: Iterable[str]) -> Columns:
 
 
 def read_records(columns: Columns, records: Sequence[Record], line: int) -> ParsedReport:
-    """The runs that the records tell of. ``line`` is where the names of the columns stand.
+    """Return the runs that the records tell of. ``line`` is where the names of the columns stand.
 
-    Records with an error instead of a value are left out with a warning. Raises FormatError for columns
+    Records with an error instead of a value are left out with a warning. Raise FormatError for columns
     that contradict each other and for every field that cannot be understood.
     """
     _check_columns(columns, line)
@@ -143,7 +143,7 @@ def _check_columns(columns: Columns, line: int) -> None:
 
 
 def _with_cpu_times(columns: Columns, records: Sequence[Record]) -> Columns:
-    """The columns, with those that hold CPU times for metrics."""
+    """Return the columns, with those that hold CPU times for metrics."""
     numbers = {
         name: [number(record.fields[name] or 0, record.line) for record in records]
         for name in columns.other
@@ -156,7 +156,7 @@ def _with_cpu_times(columns: Columns, records: Sequence[Record]) -> Columns:
 
 
 def _is_numeric(name: str, records: Iterable[Record]) -> bool:
-    """Whether a column holds numbers and nothing else."""
+    """Return whether a column holds numbers and nothing else."""
     cells = [cell for record in records if not _is_empty(cell := record.fields.get(name))]
     return bool(cells) and all(not isinstance(cell, str) or is_number(cell) for cell in cells)
 
@@ -207,14 +207,14 @@ class _Row:
         return tuple(metric.reading(self._most_exact(metric, cell), self.line) for metric, cell in cells)
 
     def _in_its_unit(self, metric: Metric, unit: str) -> Metric:
-        """The metric in the unit that the record names; of several metrics those that can have it do."""
+        """Return the metric in the record's unit; of several metrics only those that can have it change."""
         others = self.columns.metrics.values()
         if not metric.accepts(unit) and any(other.accepts(unit) for other in others):
             return metric
         return metric.in_unit(unit, self.line)
 
     def _named_metric(self) -> Metric:
-        """The metric that the record names beside its value, in the unit that it names."""
+        """Return the metric that the record names beside its value, in the unit that it names."""
         name, unit = self.text("metric"), self.text("unit")
         metric = metric_named(name or unit or "")
         if metric is None:
@@ -224,7 +224,7 @@ class _Row:
         return metric.in_unit(unit, self.line) if unit else metric
 
     def _most_exact(self, metric: Metric, cell: str | float) -> float:
-        """The number of the cell, or count over seconds where that rounds to it and so has more digits."""
+        """Return the number of a cell, or count over seconds where that rounds to it."""
         printed = number(cell, self.line)
         if metric.name not in _COUNTED_RATES:
             return printed
@@ -264,7 +264,7 @@ class _Row:
         )
 
     def _configuration(self) -> str | None:
-        """What the columns say that have no other meaning, in their order: ``tcp, unprepared``."""
+        """Join the cells of columns without another meaning, in their order: ``tcp, unprepared``."""
         named = self.columns.known.get("configuration")
         names = [name for name in self.columns.names if name == named or name in self.columns.other]
         cells = [self.record.fields.get(name) for name in names if name not in self.numeric]

@@ -43,7 +43,7 @@ class _Table:
         return self.index + 1
 
     def read(self) -> ParsedReport:
-        """What the table tells; raises FormatError where it cannot be understood."""
+        """Read the table. Raise FormatError where it cannot be understood."""
         titles, rows = self._titles_and_rows()
         width = self._width(rows)
         names = self.names[:width]
@@ -71,7 +71,7 @@ class _Table:
         return read_grid(Grid(self.line, head, tuple(over_columns), grid_rows, titles))
 
     def _titles_and_rows(self) -> tuple[tuple[tuple[int, str], ...], list[tuple[int, tuple[str, ...]]]]:
-        """The lines above and below the table that are text, and its rows, all with their line numbers."""
+        """Return the lines around the table that are text, and its rows, all with their numbers."""
         titles = [
             (number, text)
             for number, text in enumerate(self.lines[: self.index], start=1)
@@ -95,20 +95,20 @@ class _Table:
         return tuple(titles), rows
 
     def _is_text(self, line: int, cell: str) -> bool:
-        """Whether a line without separators is no row that was cut off, but text."""
+        """Return whether a line without separators is no row that was cut off, but text."""
         if self.separator == _DRAWN:
             return _DRAWN not in self.lines[line - 1]
         return any(mentions(cell))
 
     def _width(self, rows: Sequence[tuple[int, tuple[str, ...]]]) -> int:
-        """How many columns there are without those at the end that hold nothing, as spreadsheets add."""
+        """Return the number of columns without empty ones at the end, as spreadsheets add."""
         width = len(self.names)
         while width > 1 and not self.names[width - 1] and not any(cells[width - 1] for _, cells in rows):
             width -= 1
         return width
 
     def _lacks_end(self) -> bool:
-        """Whether what a client draws or writes under a table is missing.
+        """Return whether what a client draws or writes under a table is missing.
 
         That is a line where one stands above the table, or the number of rows where it has no sides.
         """
@@ -121,7 +121,7 @@ class _Table:
         return not has_sides and not any(_FOOTER.fullmatch(line.strip()) for line in below)
 
     def _cells_by_line(self) -> Iterator[tuple[int, tuple[str, ...]]]:
-        """The cells of each line below the names; blank lines and lines of empty cells are left out."""
+        """Yield the cells of each line below the names; blank lines and lines of empty cells are left out."""
         below = self.lines[self.index + 1 :]
         if self.separator == _DRAWN:
             has_sides = _has_sides(self.lines[self.index])
@@ -141,7 +141,7 @@ class _Table:
 
 
 def find_separated_table(lines: Sequence[str], most: int) -> Read | None:
-    """The table whose names stand on one of the first ``most`` lines, or None."""
+    """Find the table whose names stand on one of the first ``most`` lines."""
     for index, line in enumerate(lines[:most]):
         for separator in _SEPARATORS:
             names = _cells(line, separator)
@@ -153,7 +153,7 @@ def find_separated_table(lines: Sequence[str], most: int) -> Read | None:
 
 
 def rows_without_names(lines: Sequence[str]) -> tuple[Row, ...]:
-    """The rows, each a name and numbers, of a file where every line is one and none names the columns."""
+    """Return the rows of a file in which every line is a name and numbers."""
     first = next((line for line in lines if line.strip()), "")
     separator = "\t" if "\t" in first else ","
     if not _is_row(_cells(first, separator)):
@@ -179,7 +179,7 @@ def _heads_grid(names: Sequence[str], lines: Sequence[str], index: int, separato
 
 
 def _cells(line: str, separator: str) -> tuple[str, ...]:
-    """The cells of one line; none where its quotes do not fit together."""
+    """Return the cells of one line; none where its quotes do not fit together."""
     if separator not in line:
         return ()
     if separator == _DRAWN:
@@ -191,7 +191,7 @@ def _cells(line: str, separator: str) -> tuple[str, ...]:
 
 
 def _drawn_cells(line: str, *, has_sides: bool) -> tuple[str, ...]:
-    """The cells between ``|``, which mysql draws at both sides of a table too, and psql does not."""
+    """Return the cells between ``|``, which mysql draws at both sides of a table too, and psql does not."""
     inner = line.strip().removeprefix(_DRAWN).removesuffix(_DRAWN) if has_sides else line
     return tuple(cell.strip() for cell in inner.split(_DRAWN))
 
@@ -201,7 +201,7 @@ def _has_sides(line: str) -> bool:
 
 
 def _is_footer(text: str, line: int, rows: int) -> bool:
-    """Whether a client says how many rows it wrote; raises FormatError where they are not so many."""
+    """Return whether a client says how many rows it wrote; raise FormatError where they are not so many."""
     footer = _FOOTER.fullmatch(text.strip())
     if footer and int(footer[1]) != rows:
         raise FormatError(f"{footer[0]!r} stands under {counted(rows, 'row')}", line)

@@ -22,28 +22,28 @@ from ingest.formats.tables.records import meaning_of
 _SAYS_METRIC = re.compile(r'"(?:unit|metric)"\s*:\s*"([^"\\]{1,80})"')
 _ROW = re.compile(r'"\s*:\s*(?=\{\s*"[^"\\]{1,200}"\s*:\s*(?:[0-9]|null|"))')
 
-_MOST_LOOKED_AT = 20
+_MAX_ROWS_TRIED = 20
 
 
 def begins_wide_object(text: str) -> bool:
-    """Whether an object says what its numbers are, and has a row of them under names with versions."""
+    """Return whether an object says what its numbers are, and has a row of them under names with versions."""
     if not any(metric_named(said) for said in _SAYS_METRIC.findall(text)):
         return False
-    rows = islice(_ROW.finditer(text), _MOST_LOOKED_AT)
+    rows = islice(_ROW.finditer(text), _MAX_ROWS_TRIED)
     return any(_is_row(object_at(text, row.end())) for row in rows)
 
 
 def begins_wide_list(first: Mapping[str, object]) -> bool:
-    """Whether the first object of a list names a workload, and has numbers under names with versions."""
+    """Return whether the first object of a list has a workload, and numbers under versions."""
     heads = [name for name in first if name.casefold() in WORKLOAD_HEADS]
     rest = {name: value for name, value in first.items() if name not in heads}
     return len(heads) == 1 and isinstance(first[heads[0]], str) and _is_row(rest)
 
 
 def read_wide(source: Source, document: object) -> ParsedReport | None:
-    """The runs of such a table, or None where the document is none.
+    """Return the runs of such a table, or None where the document is none.
 
-    Raises FormatError for a field that cannot be understood.
+    Raise FormatError for a field that cannot be understood.
     """
     if isinstance(document, list):
         first = document[0] if document and isinstance(document[0], dict) else {}
@@ -88,7 +88,7 @@ def _read_object(source: Source, document: Mapping[str, object], path: tuple[str
 
 
 def _path_of_table(document: Mapping[str, object]) -> tuple[str, ...] | None:
-    """Where the rows are: ``()`` beside the other fields, ``("results",)`` in the one field that has rows."""
+    """Return the path of the rows: ``()`` beside other fields, or ``("results",)`` in one of them."""
     if _metric_words(document) is None:
         return None
     if any(isinstance(value, dict) and _is_row(value) for value in document.values()):
@@ -129,7 +129,7 @@ def _grid(head: str, rows: Sequence[tuple[int, str, Mapping[str, object]]], metr
 
 
 def _cell(value: object, name: str, line: int) -> str:
-    """A cell as tables have it. Raises FormatError for what is neither a number nor a sign for none."""
+    """Return a cell as tables have it. Raise FormatError for what is neither a number nor a sign for none."""
     if value is None:
         return ""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
@@ -140,7 +140,7 @@ def _cell(value: object, name: str, line: int) -> str:
 
 
 def _is_row(row: Mapping[str, object]) -> bool:
-    """Whether there are only numbers, and at least one name is that of a product with its version."""
+    """Return whether there are only numbers, and at least one name is that of a product with its version."""
     has_version = any(product_and_version(name)[0] and product_and_version(name)[1] for name in row)
     return has_version and all(
         meaning_of(name) is None and metric_named(name) is None and _may_be_cell(value)
@@ -155,7 +155,7 @@ def _may_be_cell(value: object) -> bool:
 
 
 def object_at(text: str, start: int) -> dict[str, object]:
-    """The object that begins there; an empty one where it does not end or is none."""
+    """Return the object that begins there; an empty one where it does not end or is none."""
     try:
         value, _ = json.JSONDecoder().raw_decode(text, start)
     except (ValueError, RecursionError):
