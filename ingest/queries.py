@@ -122,7 +122,7 @@ def uploads_for(viewer: Viewer, project: Project | None = None) -> QuerySet[Uplo
 
     Refused and deleted ones are for members, and for the token that sent them.
     """
-    asked = viewer.projects_by_name() if project is None else [project]
+    asked = viewer.projects() if project is None else [project]
     projects = [one for one in asked if viewer.sees(one)]
     open_to = [one.pk for one in projects if one.raw_files_are_public or viewer.is_member(one)]
     others = [one.pk for one in projects if one.pk not in open_to]

@@ -9,7 +9,6 @@ from django.db.models import Q, QuerySet
 
 from benchdash.accounts.models import Membership, Project, Role, Scope, Token, User
 from benchdash.database.one_row import one_row
-from benchdash.database.written import Given, written
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
@@ -59,8 +58,11 @@ class Viewer:
         return self.user.email if self.user else ""
 
     def projects(self) -> QuerySet[Project]:
-        """The projects that exist for this viewer. A token that reads sees its own and the public ones."""
-        there = Project.objects.filter(deleting_since=None)
+        """Return the projects that exist for this viewer, by name.
+
+        A token that reads sees its own and the public ones.
+        """
+        there = Project.objects.filter(deleting_since=None).order_by("name", "pk")
         if self.user and self.user.is_superuser:
             return there
         visible = Q(visibility=Project.Visibility.PUBLIC)
@@ -69,14 +71,6 @@ class Viewer:
         if self.user:
             visible |= Q(pk__in=self.user.memberships.values("project"))
         return there.filter(visible)
-
-    def projects_by_name(self) -> list[Project]:
-        """All of ``projects``, as every page names them."""
-        if self.user and self.user.is_superuser:
-            return _all_projects()
-        reads = self.token is not None and self.is_member(self.token.project)
-        member = self.token.project_id if self.token and reads else None
-        return _visible_projects(member=member, user=self.user.pk if self.user else None)
 
     def project_ids(self, scope: str) -> frozenset[int]:
         """The ids of the projects in which this viewer has the scope."""
@@ -172,22 +166,6 @@ class Viewer:
 
 def _scopes_of(token: Token) -> frozenset[str]:
     return frozenset(token.scopes).union(*(_IMPLIED.get(scope, ()) for scope in token.scopes))
-
-
-@written
-def _all_projects() -> QuerySet[Project]:
-    return Project.objects.filter(deleting_since=None).order_by("name", "pk")
-
-
-@written
-def _visible_projects() -> QuerySet[Project]:
-    memberships = Membership.objects.filter(user=Given("user"))
-    visible = (
-        Q(visibility=Project.Visibility.PUBLIC)
-        | Q(pk=Given("member"))
-        | Q(pk__in=memberships.values("project"))
-    )
-    return Project.objects.filter(visible, deleting_since=None).order_by("name", "pk")
 
 
 NOBODY = Viewer()

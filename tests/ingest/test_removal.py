@@ -111,7 +111,6 @@ def test_while_it_is_deleted_it_exists_for_nobody_and_its_members_are_told():
     token.project.refresh_from_db()
     for viewer in (BY, Viewer(user=admin), Viewer(token=token)):
         assert not viewer.projects()
-        assert not viewer.projects_by_name()
         assert not viewer.project_ids(Scope.READ)
     with pytest.raises(NotVisible):
         BY.project("nightly")

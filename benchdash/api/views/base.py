@@ -20,12 +20,11 @@ from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 from rest_framework.viewsets import GenericViewSet
 
-from benchdash.accounts.access import NotVisible, Viewer, viewer_of
+from benchdash.accounts.access import Viewer, viewer_of
 from benchdash.accounts.models import Project, Scope
 from benchdash.api import parameters
 from benchdash.api.pagination import Pages
 from benchdash.api.parameters import Filter, Filters
-from benchdash.database.written import Given, written
 from benchdash.results.corrections import CorrectionError, Effect
 from benchdash.throttling import AnonymousThrottle
 
@@ -137,47 +136,8 @@ class RowsView(View, ListModelMixin, RetrieveModelMixin, GenericViewSet[Any]):
             return Q(**{self.project_field: self.project(slug).pk})
         return Q(**{f"{self.project_field}__in": self.viewer.projects()})
 
-    def visible_row(self) -> Any:
-        """The row of the address, of ``queryset`` as it is, which reads projects too. Raises NotVisible."""
-        choosing = {"project", *(one.name for one in self.filters)}
-        if self.viewer.sending_token or not choosing.isdisjoint(self.request.query_params):
-            return self.get_object()
-        found = _by_key(type(self), key=self.kwargs["pk"])
-        if not found or not self.viewer.sees(found[0].project):
-            raise NotVisible("no such row")
-        return found[0]
 
-
-@written
-def _by_key(view: type[RowsView]) -> QuerySet[Any]:
-    rows: Any = view.queryset
-    one: QuerySet[Any] = rows.filter(pk=Given("key"))
-    return one
-
-
-class CommonListView(RowsView):
-    """A list of which most ask for the first rows of a project. Its ``queryset`` prefetches nothing."""
-
-    def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        slug = parameters.text(request, "project")
-        is_common = request.query_params.keys() <= {"project", "limit"}
-        if not slug or not is_common or self.viewer.sending_token:
-            return super().list(request, *args, **kwargs)
-        pages = Pages()
-        limit = pages.limit(request)
-        rows = _first_of_project(type(self), limit + 1, project=self.project(slug).pk)
-        shown = pages.page(rows, limit, request, self)
-        return pages.get_paginated_response(self.get_serializer(shown, many=True).data)
-
-
-@written
-def _first_of_project(view: type[RowsView], number: int) -> QuerySet[Any]:
-    rows: Any = view.queryset
-    of_project: QuerySet[Any] = rows.filter(**{view.project_field: Given("project")})
-    return of_project.order_by(*view.order)[:number]
-
-
-class CorrectableView(CommonListView):
+class CorrectableView(RowsView):
     """Rows that those may correct who triage."""
 
     def row_to_correct(self) -> Any:

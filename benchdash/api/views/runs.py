@@ -127,7 +127,7 @@ class RunViews(CorrectableView):
         """
         as_csv = parameters.wants_csv(request)
         source = parameters.text(request, "source")
-        tables = IntervalSamples.objects.filter(run=self.visible_row()).order_by("source")
+        tables = IntervalSamples.objects.filter(run=self.get_object()).order_by("source")
         found = [table for table in tables if source in (None, table.source)]
         if source and not found:
             raise parameters.refuse("source", f"the run has no samples of '{source}'")

@@ -79,7 +79,7 @@ class SeriesViews(RowsView):
     @method_decorator(conditional_page)
     def points(self, request: Request, pk: int) -> HttpResponse:
         """One row a group, in order. With `If-None-Match` an answer that did not change is 304."""
-        series = self.visible_row()
+        series = self.get_object()
         columns = _columns(request)
         since = parameters.text(request, "since")
         points = point_columns({series.pk: series}, {*columns, "time"} if since else columns)[series.pk]

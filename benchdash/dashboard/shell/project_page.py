@@ -119,7 +119,7 @@ def content_page(
 
 def _page(viewer: Viewer, slug: str) -> ProjectPage:
     """Raises NotVisible or BeingDeleted. The bar names all projects, so that the one is found among them."""
-    projects = viewer.projects_by_name()
+    projects = list(viewer.projects())
     for project in projects:
         if project.slug == slug:
             return ProjectPage(project, viewer, projects)

@@ -13,7 +13,6 @@ from django.db.models.functions import Concat
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import AuditEntry, Project, Token, User
 from benchdash.dashboard.shell import numbers
-from benchdash.database.written import Given, written
 from benchdash.results.models import (
     Configuration,
     Hardware,
@@ -86,22 +85,13 @@ def held_by(uploads: Iterable[Upload]) -> dict[int, Held]:
 
 def senders(project: Project) -> list[tuple[str, str]]:
     """Who has sent uploads to the project: (``token-3`` or ``user-4``, a name)."""
+    sent = Upload.objects.filter(project=project).order_by()
+    tokens = Token.objects.filter(pk__in=sent.values("token")).order_by("name", "pk")
+    users = User.objects.filter(pk__in=sent.values("user")).order_by("name", "email")
     return [
-        *((f"token-{token.pk}", str(token)) for token in _tokens_that_sent(project=project.pk)),
-        *((f"user-{user.pk}", str(user)) for user in _users_who_sent(project=project.pk)),
+        *((f"token-{token.pk}", str(token)) for token in tokens),
+        *((f"user-{user.pk}", str(user)) for user in users),
     ]
-
-
-@written
-def _tokens_that_sent() -> QuerySet[Token]:
-    sent = Upload.objects.filter(project=Given("project")).order_by()
-    return Token.objects.filter(pk__in=sent.values("token")).order_by("name", "pk")
-
-
-@written
-def _users_who_sent() -> QuerySet[User]:
-    sent = Upload.objects.filter(project=Given("project")).order_by()
-    return User.objects.filter(pk__in=sent.values("user")).order_by("name", "email")
 
 
 def find_upload(viewer: Viewer, project: Project, pk: int) -> Upload:
