@@ -94,7 +94,7 @@ MIDDLEWARE = [
     "benchdash.entrance.middleware.refuse_early",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "benchdash.privacy.keep_answers_private",
-    "benchdash.compression.compress",
+    "benchdash.compression.CompressionMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
