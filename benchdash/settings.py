@@ -88,7 +88,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     # First, so that what the others answer by themselves carries the policy too.
-    "benchdash.policy.PolicyMiddleware",
+    "csp.middleware.CSPMiddleware",
     "django.middleware.security.SecurityMiddleware",
     # Before anything that reads a body.
     "benchdash.entrance.middleware.refuse_early",
