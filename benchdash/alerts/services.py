@@ -19,7 +19,6 @@ from benchdash.accounts.services import audit
 from benchdash.alerts import emails
 from benchdash.alerts.models import Alert, Confirmation, OwedMail, Subscription
 from benchdash.celery import ring
-from benchdash.database.row_updates import update_rows
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.results.models import Hardware, Product
 
@@ -308,7 +307,7 @@ def _postpone(mails: list[_Mail], error: Exception, *, at_least_every: timedelta
         mail.retry_at = timezone.now() + wait
         mail.attempts += 1
         mail.error = (str(error) or type(error).__name__)[:500]
-    update_rows(mails, ["retry_at", "attempts", "error"])
+    type(mails[0])._default_manager.bulk_update(mails, ["retry_at", "attempts", "error"], batch_size=100)
 
 
 def _kind(mail: OwedMail) -> str:

@@ -9,7 +9,6 @@ from statistics import median
 from django.db.models import Count
 from django.utils import timezone
 
-from benchdash.database.row_updates import update_rows
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.orders import groups_in_order
 from benchdash.regressions.places import Place, is_watched
@@ -121,7 +120,7 @@ def _as_stored(incident: Incident) -> list[object]:
 
 
 def _write(found: Sequence[tuple[Incident, _Cluster]], changed: Sequence[Incident]) -> None:
-    update_rows(changed, _FOUND)
+    Incident.objects.bulk_update(changed, _FOUND, batch_size=30)
     Incident.objects.bulk_create([incident for incident, _ in found if incident.pk is None])
     moved = []
     for incident, cluster in found:
@@ -129,7 +128,7 @@ def _write(found: Sequence[tuple[Incident, _Cluster]], changed: Sequence[Inciden
             if change_point.incident_id != incident.pk:
                 change_point.incident = incident
                 moved.append(change_point)
-    update_rows(moved, ["incident_id"])
+    ChangePoint.objects.bulk_update(moved, ["incident"], batch_size=100)
 
 
 def _group(version_id: int, commit: str | None, started_at: datetime, branch: str) -> Hashable:

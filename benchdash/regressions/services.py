@@ -20,7 +20,6 @@ from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project, User
 from benchdash.accounts.services import audit
 from benchdash.celery import ring
-from benchdash.database.row_updates import update_rows
 from benchdash.database.troubles import is_everybodys
 from benchdash.heartbeat import still_at_work
 from benchdash.regressions.curve_series import may_have_curves, update_curve_series
@@ -334,7 +333,7 @@ def update_change_points(place: Place, *, quiet: bool, new_since: datetime | Non
     ChangePoint.objects.filter(pk__in=[one.pk for one in (*gone, *changed)]).update(
         state=ChangePoint.State.WITHDRAWN
     )
-    update_rows(changed, _FIELDS)
+    ChangePoint.objects.bulk_update(changed, _FIELDS, batch_size=30)
     ChangePoint.objects.bulk_create(new)
 
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
-from benchdash.database.row_updates import update_rows
 from benchdash.results.measurements import delete_measurements
 from benchdash.results.models import Measurement, Series
 
@@ -102,4 +101,4 @@ def _adopt_units(stored: Mapping[_Key, Series], wanted: Mapping[_Key, DerivedSer
         if stored[key].unit != one.unit:
             stored[key].unit = one.unit
             changed.append(stored[key])
-    update_rows(changed, ["unit"])
+    Series.objects.bulk_update(changed, ["unit"], batch_size=100)

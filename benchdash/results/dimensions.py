@@ -13,7 +13,6 @@ from django.db import connection
 from django.db.models import Model, Q
 
 from benchdash.accounts.models import Project
-from benchdash.database.row_updates import update_rows
 from benchdash.results.models import (
     COMMIT_PREFIX,
     Alias,
@@ -490,7 +489,8 @@ def _fill_commit_times(versions: Sequence[ServerVersion], records: Sequence[RunR
             version.committed_at = record.committed_at
             filled[version.pk] = version
     if filled:
-        update_rows([filled[version] for version in sorted(filled)], ["committed_at"])
+        rows = [filled[version] for version in sorted(filled)]
+        ServerVersion.objects.bulk_update(rows, ["committed_at"], batch_size=100)
         follow_commit_times(filled)
 
 
@@ -569,7 +569,8 @@ def _fill_workload_options(workloads: Mapping[str, Thing], records: Iterable[Run
         if record.options and not workload.options:
             workload.options = dict(record.options)
             filled[workload.pk] = workload
-    update_rows([Workload(pk=pk, options=filled[pk].options) for pk in sorted(filled)], ["options"])
+    rows = [Workload(pk=pk, options=filled[pk].options) for pk in sorted(filled)]
+    Workload.objects.bulk_update(rows, ["options"], batch_size=100)
 
 
 def differing_options(workload: Thing, options: Mapping[str, Fact]) -> list[str]:

@@ -20,7 +20,6 @@ from django.utils import timezone
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project
 from benchdash.database.locks import alone_with
-from benchdash.database.row_updates import update_rows
 from benchdash.heartbeat import still_at_work
 from benchdash.results.services import refresh_statistics, remove_runs_of
 from ingest import services
@@ -202,7 +201,7 @@ def _take(archive: Upload, batch: Sequence[tuple[ArchiveFile, Prepared]]) -> Non
         for (row, _), one in zip(fresh, taken, strict=True):
             state = _state_of(one.upload) if one.upload else ArchiveFile.State.REFUSED
             _tell(row, one.upload, state, () if one.upload else one.errors)
-        update_rows(rows, ["upload_id", "state", "errors"])
+        ArchiveFile.objects.bulk_update(rows, ["upload", "state", "errors"], batch_size=100)
         _delete_stray(archive.project, before - {row.upload_id for row in rows})
         archive.done += sum(row.state != ArchiveFile.State.QUEUED for row in rows)
         archive.attempts = 0

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
-from benchdash.database.row_updates import update_rows
 from benchdash.results.readings import Reading
 from benchdash.results.records import Fact, SampleTable
 from ingest.formats import companions as companion_formats
@@ -84,7 +83,7 @@ def beside_stored(upload: Upload) -> Beside:
         if row.format != found:
             row.format = found
             changed.append(row)
-    update_rows(changed, ["format"])
+    Companion.objects.bulk_update(changed, ["format"], batch_size=100)
     return beside
 
 

@@ -12,7 +12,6 @@ from django.utils import timezone
 from benchdash.accounts.access import BeingDeleted, Viewer
 from benchdash.accounts.models import Project
 from benchdash.database.json_text import json_text
-from benchdash.database.row_updates import update_rows
 from benchdash.results.records import RunRecord
 from benchdash.results.services import Recorded, RecordError, record_new_uploads
 from benchdash.results.stability import Rule
@@ -276,7 +275,7 @@ def _add_warnings(uploads: Sequence[Upload], recorded: Mapping[int, Recorded]) -
         return
     for upload in warned:
         upload.warnings = joined(upload.warnings, recorded[upload.pk].warnings)
-    update_rows(warned, ["warnings"])
+    Upload.objects.bulk_update(warned, ["warnings"], batch_size=100)
 
 
 def _accept(project: Project, by: Viewer, arrival: Arrival, quiet: bool) -> Received | FieldsError:
