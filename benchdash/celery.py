@@ -7,14 +7,12 @@ from contextlib import contextmanager
 from functools import partial, wraps
 
 from celery import Celery
-from celery.signals import worker_init
 from django.core.cache import cache
 from django.db import transaction
 from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
 
 from benchdash.database.locks import alone_with
-from benchdash.memory import give_back_freed_memory
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "benchdash.settings")
 
@@ -28,11 +26,6 @@ app = Celery("benchdash")
 app.set_default()
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
-
-
-@worker_init.connect
-def _spare_memory(**_signal: object) -> None:
-    give_back_freed_memory()
 
 
 def one_at_a_time(job: Callable[[], None]) -> Callable[[], None]:

@@ -5,8 +5,6 @@ import os
 import resource
 from typing import Any
 
-from benchdash.memory import give_back_freed_memory
-
 worker_class = "benchdash.entrance.worker.Worker"
 workers = int(os.environ.get("WEB_CONCURRENCY", "2"))
 # The code is loaded once and shared; a worker that dies is back at once.
@@ -16,9 +14,6 @@ graceful_timeout = 4
 # How long a connection may be idle between two requests.
 keepalive = 5
 control_socket_disable = True
-
-
-give_back_freed_memory()
 
 
 def when_ready(_server: Any) -> None:

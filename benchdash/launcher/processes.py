@@ -18,7 +18,14 @@ _FIRST_DELAY_S = 1.0
 _LONGEST_DELAY_S = 30.0
 # Who has run that long has not died from what killed it last time.
 _SETTLED_AFTER_S = 60.0
-_PR_SET_PDEATHSIG = 1
+# Read by glibc: large blocks go back to the system when they are freed, and threads share their memory.
+# Without it a web process grew from 160 to 350 MB. The image sets the same.
+MEMORY_SETTINGS = {
+    "MALLOC_ARENA_MAX": "2",
+    "MALLOC_MMAP_THRESHOLD_": "262144",
+    "MALLOC_TRIM_THRESHOLD_": "262144",
+}
+_PR_SET_PDEATHSIG = 1  # of the kernel's prctl(2), for which Python has no function
 _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
@@ -36,7 +43,7 @@ def spawn(program: Program, environment: Mapping[str, str], **streams: object) -
     """Start it in a session of its own, so that Ctrl-C reaches the launcher alone."""
     return subprocess.Popen(  # type: ignore[call-overload, no-any-return]  # noqa: S603 - our own programs
         program.command,
-        env=environment,
+        env={**MEMORY_SETTINGS, **environment},
         stdin=subprocess.DEVNULL,
         text=True,
         pass_fds=program.inherited,
