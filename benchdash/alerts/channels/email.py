@@ -1,26 +1,29 @@
-"""A mail by name: ``templates/emails/<name>/`` holds subject.txt, body.txt and body.html."""
+"""E-mail. A mail is a folder: ``templates/emails/<name>/`` holds subject.txt, body.txt and body.html."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from email.utils import make_msgid
+from smtplib import SMTPDataError, SMTPException, SMTPRecipientsRefused
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from django.conf import settings
 from django.core.mail import EmailMultiAlternatives
+from django.core.validators import validate_email
 from django.template.loader import render_to_string
 from django.urls import reverse
 
+from benchdash.alerts.channels.errors import RefusedError, UnavailableError
 from benchdash.alerts.mail_files import INCIDENT_HEADER
 from benchdash.alerts.models import Alert, Confirmation
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.queries import evidence, family_evidence, what_changed
 from benchdash.regressions.spans import last_good_at, span
 
-_MOST_SERIES = 12
-_MOST_DIFFERENCES = 12
-# Beyond this the history page would be a tangle.
-_MOST_LINES = 4
+MAX_SERIES = 12
+MAX_DIFFERENCES = 12
+# With more lines the chart of the history page could not be read.
+MAX_LINES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +41,15 @@ class Evidence:
     groups: str
 
 
-def send_regression(alert: Alert) -> None:
-    """Raises OSError or smtplib.SMTPException where the mail server does not take it."""
+def check(address: str) -> str:
+    """Return the address as it is stored. Raises Django's ValidationError for what is no e-mail address."""
+    address = address.strip().lower()
+    validate_email(address)
+    return address
+
+
+def send(alert: Alert) -> None:
+    """Tell one address about a regression. Raises RefusedError or UnavailableError."""
     incident = alert.incident
     changed = [one for one in evidence(incident) if one.state == ChangePoint.State.CONFIRMED]
     differences = what_changed(changed)
@@ -49,14 +59,14 @@ def send_regression(alert: Alert) -> None:
         "span": span(incident, last_good_at=last_good_at(incident, changed)),
         "worst": _evidence(changed[0]) if changed else None,
         "median": _per_cent(incident.median),
-        "evidence": [_evidence(change_point) for change_point in changed[:_MOST_SERIES]],
-        "more": max(0, len(changed) - _MOST_SERIES),
+        "evidence": [_evidence(change_point) for change_point in changed[:MAX_SERIES]],
+        "more": max(0, len(changed) - MAX_SERIES),
         "count": len(changed),
         "workloads": sorted({change_point.series.workload.name for change_point in changed}),
         "hardware": sorted({change_point.series.hardware.name for change_point in changed}),
         "family": family_evidence(changed),
-        "differences": differences[:_MOST_DIFFERENCES],
-        "more_differences": max(0, len(differences) - _MOST_DIFFERENCES),
+        "differences": differences[:MAX_DIFFERENCES],
+        "more_differences": max(0, len(differences) - MAX_DIFFERENCES),
         "url": _address("dashboard:incident", incident.project.slug, incident.pk),
         "history_url": _history_address(incident, changed),
         "unsubscribe_url": unsubscribe,
@@ -65,8 +75,8 @@ def send_regression(alert: Alert) -> None:
     _send("regression", to=alert.address, context=context, headers=headers)
 
 
-def send_confirmation(confirmation: Confirmation) -> None:
-    """Raises OSError or smtplib.SMTPException where the mail server does not take it."""
+def ask(confirmation: Confirmation) -> None:
+    """Ask an address whether it wants its subscription. Raises RefusedError or UnavailableError."""
     subscription = confirmation.subscription
     url = _address("dashboard:confirm_subscription", subscription.key) if subscription else ""
     context = {"subscription": subscription, "url": url}
@@ -74,7 +84,7 @@ def send_confirmation(confirmation: Confirmation) -> None:
 
 
 def _unsubscribe_headers(url: str) -> dict[str, str]:
-    """By which a mail program shows a button that ends the subscription."""
+    """Return the headers that make a mail program show a button to unsubscribe."""
     if not url:
         return {}
     return {"List-Unsubscribe": f"<{url}>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"}
@@ -95,7 +105,12 @@ def _send(name: str, *, to: str, context: Mapping[str, Any], headers: Mapping[st
         headers={**own, **headers},
     )
     mail.attach_alternative(part("body.html"), "text/html")
-    mail.send()
+    try:
+        mail.send()
+    except (SMTPRecipientsRefused, SMTPDataError) as error:
+        raise RefusedError(str(error) or type(error).__name__) from error
+    except (OSError, SMTPException) as error:
+        raise UnavailableError(str(error) or type(error).__name__) from error
 
 
 def _evidence(change_point: ChangePoint) -> Evidence:
@@ -115,7 +130,7 @@ def _evidence(change_point: ChangePoint) -> Evidence:
 
 
 def _expected(change_point: ChangePoint, unit: str) -> str:
-    """What the family of the series let expect; empty where the series' own history was enough."""
+    """Return the range that similar series predicted; empty where the series' own history was enough."""
     low, high = change_point.expected_low, change_point.expected_high
     if low is None or high is None:
         return ""
@@ -123,12 +138,12 @@ def _expected(change_point: ChangePoint, unit: str) -> str:
 
 
 def _with_unit(value: float, unit: str) -> str:
-    # Metrics per second say so in their names.
+    # The names of such metrics already say that they are per second.
     return _significant(value) if unit == "1/s" else f"{_significant(value)} {unit}"
 
 
 def _significant(value: float) -> str:
-    """Four significant digits, thousands separated: 15,344 and 1,052 and 6.67."""
+    """Return four significant digits with thousands separated: 15,344, 1,052 or 6.67."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
@@ -143,7 +158,7 @@ def _confidence(confidence: float) -> str:
 def _history_address(incident: Incident, changed: Sequence[ChangePoint]) -> str:
     if not changed:
         return ""
-    series = [("series", change_point.series_id) for change_point in changed[:_MOST_LINES]]
+    series = [("series", change_point.series_id) for change_point in changed[:MAX_LINES]]
     return f"{_address('dashboard:history', incident.project.slug)}?{urlencode(series)}"
 
 
