@@ -143,11 +143,11 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 REDIS_URL = os.environ.get("REDIS_URL") or embedded.redis_url(VAR_DIR)
 CACHES = {
     "default": {
-        "BACKEND": "benchdash.cache.Cache",
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": REDIS_URL,
         "KEY_PREFIX": "benchdash",
         # A Redis that does not answer must not keep a page waiting.
-        "OPTIONS": {"socket_timeout": 3},
+        "OPTIONS": {"socket_timeout": 3, "serializer": "benchdash.cache.JSONSerializer"},
     },
 }
 

@@ -5,10 +5,10 @@ import ipaddress
 import logging
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from django.conf import settings
-from django.core.cache import caches
+from django.core.cache import cache
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import render
 from redis.exceptions import RedisError
@@ -20,8 +20,6 @@ from benchdash.client_address import client_address
 if TYPE_CHECKING:
     # DRF's views load the classes that its settings name, and one of them throttles.
     from rest_framework.views import APIView
-
-    from benchdash.cache import Cache
 
 logger = logging.getLogger(__name__)
 
@@ -58,7 +56,8 @@ class MinuteThrottle(SimpleRateThrottle):
         who = hashlib.sha256(asker.encode()).hexdigest()
         key = f"throttle:{self.scope}:{who}:{int(time.time() // self._seconds)}"
         try:
-            return cast("Cache", caches["default"]).count(key, seconds=2 * self._seconds)
+            cache.add(key, 0, timeout=2 * self._seconds)
+            return cache.incr(key)
         except RedisError as error:
             logger.warning("requests (%s) are not counted: %s", self.scope, error)
             return 1
