@@ -10,8 +10,6 @@ from django.db import models
 from django.db.models.functions import Lower
 from django.utils import timezone
 
-from benchdash.database.one_row import one_row
-
 TOKEN_PREFIX = "bd_"  # noqa: S105 - a mark by which leaked tokens can be found, not a secret
 TOKEN_PREFIX_LENGTH = 10  # the part of a token's secret that is shown and logged
 
@@ -25,15 +23,6 @@ class UserManager(BaseUserManager["User"]):
 
     def create_superuser(self, email: str, password: str | None = None, **fields: Any) -> "User":
         return self.create_user(email, password, is_staff=True, is_superuser=True, **fields)
-
-    def get(self, *args: Any, **conditions: Any) -> "User":
-        """By the key alone, as for each page of somebody who is signed in, without the query compiler."""
-        if args or conditions.keys() != {"pk"}:
-            return super().get(*args, **conditions)
-        user = one_row(self.model, "id = %s", [conditions["pk"]])
-        if user is None:
-            raise self.model.DoesNotExist("no user has this key")
-        return user
 
 
 class User(AbstractBaseUser, PermissionsMixin):
