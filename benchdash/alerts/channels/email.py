@@ -27,7 +27,7 @@ MAX_LINES = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class ChangedSeries:
     """One changed series, as a line of the mail."""
 
     what: str
@@ -113,10 +113,10 @@ def _send(name: str, *, to: str, context: Mapping[str, Any], headers: Mapping[st
         raise UnavailableError(str(error) or type(error).__name__) from error
 
 
-def _evidence(change_point: ChangePoint) -> Evidence:
+def _evidence(change_point: ChangePoint) -> ChangedSeries:
     series = change_point.series
     threads = "" if series.threads is None else f", {series.threads} threads"
-    return Evidence(
+    return ChangedSeries(
         what=f"{series.workload.name}{threads}, {series.hardware.name}",
         metric=series.metric,
         before=_with_unit(change_point.before, series.unit),
