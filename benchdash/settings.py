@@ -419,6 +419,11 @@ SPECTACULAR_SETTINGS = {
     "TITLE": "benchdash",
     "DESCRIPTION": "The history of benchmark results: upload, read, compare.",
     "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "benchdash.api.schema.add_problems",
+    ],
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "ENUM_NAME_OVERRIDES": {

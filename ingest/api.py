@@ -80,7 +80,12 @@ class _View(APIView):
 
 _KNOWN_OR_TRIED = PolymorphicProxySerializer(
     component_name="KnownOrTried",
-    serializers=[ReceivedSerializer, DryRunSerializer, ArchiveDryRunSerializer],
+    serializers=[ReceivedSerializer, ArchiveDryRunSerializer],
+    resource_type_field_name=None,
+)
+_CHANGED_OR_PREVIEW = PolymorphicProxySerializer(
+    component_name="ChangedOrPreview",
+    serializers=[UploadDetailSerializer, PreviewSerializer],
     resource_type_field_name=None,
 )
 
@@ -166,7 +171,9 @@ class UploadDetailView(_View):
         """One upload: its state, progress, files, runs and metadata."""
         return Response(self._detail(upload_for(self.viewer, pk)))
 
-    @extend_schema(request=UploadChangeSerializer, responses=UploadDetailSerializer)
+    @extend_schema(
+        request=UploadChangeSerializer, responses={200: _CHANGED_OR_PREVIEW, 202: UploadDetailSerializer}
+    )
     def patch(self, request: Request, pk: int) -> Response:
         """Change metadata and record the runs again, or with ``preview`` say what that would do.
 

@@ -86,10 +86,13 @@ class RunSummarySerializer(serializers.Serializer[Any]):
 
 
 class ReceivedSerializer(serializers.Serializer[Any]):
-    """The answer to an upload. For the schema alone: received_answer makes it."""
+    """The answer to an upload, without ``id`` and ``url`` where it was only tried.
+
+    For the schema alone: received_answer makes it.
+    """
 
     id = serializers.IntegerField(allow_null=True)
-    url = serializers.CharField(read_only=True)
+    url = serializers.CharField(read_only=True, allow_null=True)
     state = serializers.CharField()
     format = serializers.CharField()
     sha256 = serializers.CharField()

@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from tests import schema_check
 from tests.chromium import PROGRAM, WINDOW, running_chromium
 from tests.statements import refuse_many_parameters
 
@@ -48,6 +49,13 @@ def _empty_cache(request):
         from django.core.cache import cache
 
         cache.clear()
+
+
+@pytest.fixture(autouse=True)
+def _answers_fit_the_schema():
+    """Every JSON answer of the API in a test is as the OpenAPI schema says."""
+    yield
+    assert schema_check.errors_of_answers() == []
 
 
 @pytest.fixture(scope="session")

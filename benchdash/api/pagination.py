@@ -56,9 +56,8 @@ class Pages(BasePagination):
             "properties": {
                 "results": schema,
                 "next": {
-                    "type": "string",
+                    "type": ["string", "null"],
                     "format": "uri",
-                    "nullable": True,
                     "description": "the address of the next page; null on the last one",
                 },
             },

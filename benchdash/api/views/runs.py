@@ -46,7 +46,7 @@ _TABLES = {
             "columns": {"type": "array", "items": {"type": "string"}},
             "rows": {
                 "type": "array",
-                "items": {"type": "array", "items": {"type": "number", "nullable": True}},
+                "items": {"type": "array", "items": {"type": ["number", "null"]}},
             },
         },
     },
