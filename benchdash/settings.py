@@ -84,6 +84,7 @@ INSTALLED_APPS = [
     "django_htmx",
     "rest_framework",
     "drf_spectacular",
+    "drf_spectacular_sidecar",
     "csp",
 ]
 MIDDLEWARE = [
@@ -420,6 +421,9 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "The history of benchmark results: upload, read, compare.",
     "VERSION": "1",
     "OAS_VERSION": "3.1.0",
+    # From our own static files, and with no look at the schema by a validator elsewhere.
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_SETTINGS": {"deepLinking": True, "validatorUrl": None},
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "benchdash.api.schema.add_problems",

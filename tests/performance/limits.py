@@ -79,7 +79,7 @@ LIMITS: Final = {
     "page: audit log": Limit(8, 35.4, 3.9),
     "page: tokens": Limit(4, 8.8, 3.1),
     "page: project settings": Limit(4, 12.0, 3.7),
-    "page: documentation of the API": Limit(2, 323, 26.3),
+    "page: documentation of the API": Limit(2, 6.0, 2.5),
     "1,000 readings in one POST": Limit(16, 21.3, 1.8),
     "100 readings in one POST": Limit(16, 2.6, 0.7),
     "one sysbench file": Limit(17, 0.6, 0.6),
@@ -96,4 +96,6 @@ HEAVIER: Final = {
     "page: side by side, 48 rows x 4 metrics": 480,
     "page: history of 730 nights": 480,
     "page: history of 5,000 points": 555,
+    # Swagger UI is 370 of it.
+    "page: documentation of the API": 450,
 }
