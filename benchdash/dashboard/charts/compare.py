@@ -58,6 +58,18 @@ class Value:
         return settling(self.comparison) if self.comparison else ""
 
     @property
+    def text(self) -> str:
+        """The number, with its unit where that is not the row's."""
+        if self.cell is None:
+            return ""
+        number = numbers.number(self.cell.value)
+        return f"{number} {self.cell.unit}" if self.is_foreign else number
+
+    @property
+    def error(self) -> str:
+        return numbers.plus_minus(self.cell.value, *self.interval) if self.cell else ""
+
+    @property
     def noise(self) -> str:
         """Where the noise that the verdict is judged by is known from."""
         return NOISE[self.comparison.basis] if self.comparison else ""

@@ -3,15 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, NamedTuple
-
-from django.utils.safestring import SafeString, mark_safe
-
-from benchdash.dashboard.markup import EMPTY, html, joined
-
-_INPUT: Final = '<label><input type="{}" name="{}" id="filter-{}-'
-_CHOICE: Final = '{}{}" value="{}"{}> {}</label>\n'
-_CHOSEN: Final = (EMPTY, mark_safe(" checked"))
+from typing import NamedTuple
 
 
 class Choice(NamedTuple):
@@ -45,15 +37,6 @@ class Filter:
         if len(chosen) <= 2:
             return ", ".join(choice.label for choice in chosen)
         return f"{chosen[0].label} and {len(chosen) - 1} more"
-
-    @property
-    def inputs(self) -> SafeString:
-        """A box to tick or a radio button for each choice."""
-        shared = html(_INPUT, "checkbox" if self.several else "radio", self.name, self.name)
-        return joined(
-            html(_CHOICE, shared, number, value, _CHOSEN[chosen], label)
-            for number, (value, label, chosen) in enumerate(self.choices, start=1)
-        )
 
 
 def one_of(

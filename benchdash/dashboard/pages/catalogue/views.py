@@ -17,7 +17,6 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from benchdash.accounts.access import NotVisible
 from benchdash.accounts.models import Scope
-from benchdash.dashboard.catalogue_rows import version_table, workload_table
 from benchdash.dashboard.pages.catalogue import queries as catalogue
 from benchdash.dashboard.pages.catalogue.forms import BuildForm, MergeForm, RenameForm, UnmergeForm, name_of
 from benchdash.dashboard.pages.catalogue.queries import ConfigurationRow
@@ -52,14 +51,12 @@ _DIGEST: Final = re.compile("[0-9a-f]{64}")
 def versions(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     chip, found = _chosen_versions(request, page)
     pages = Paginator(found, _PAGE).get_page(request.GET.get("page"))
-    rows, may_correct = catalogue.version_rows(pages), page.may(Scope.TRIAGE)
     context = {
         "filters": [chip],
         "reset_url": request.path if chip.chosen else "",
         "pages": pages,
-        "rows": rows,
-        "table": version_table(page, rows, may_correct=may_correct),
-        "may_correct": may_correct,
+        "rows": catalogue.version_rows(pages),
+        "may_correct": page.may(Scope.TRIAGE),
     }
     return page.render(request, "dashboard/versions.html", context)
 
@@ -131,9 +128,9 @@ def hardware_csv(_request: HttpRequest, page: ProjectPage) -> HttpResponse:
 @require_safe
 @project_page
 def workloads(request: HttpRequest, page: ProjectPage) -> HttpResponse:
-    rows, may_correct = catalogue.workload_rows(page.project), page.may(Scope.TRIAGE)
-    table = workload_table(page, rows, may_correct=may_correct)
-    context = {"rows": rows, "table": table, "may_correct": may_correct}
+    pages = Paginator(catalogue.workload_rows(page.project), _PAGE).get_page(request.GET.get("page"))
+    rows = [(row, catalogue.facts_in_words(row.workload.options)) for row in pages]
+    context = {"pages": pages, "rows": rows, "may_correct": page.may(Scope.TRIAGE)}
     return page.render(request, "dashboard/workloads.html", context)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 from typing import Any, Final, Literal
 
@@ -13,7 +14,6 @@ from django.views.decorators.http import require_safe
 from benchdash.accounts.models import Project
 from benchdash.dashboard.charts.common import Figure
 from benchdash.dashboard.compare.columns import short_id
-from benchdash.dashboard.history_rows import Links, NamedLine, group_rows, line_rows
 from benchdash.dashboard.pages.history.figure import (
     Addresses,
     Look,
@@ -23,7 +23,15 @@ from benchdash.dashboard.pages.history.figure import (
     small_figure,
     suits_log,
 )
-from benchdash.dashboard.pages.history.histories import Line, Row, read_lines, rows_of, versions_axis
+from benchdash.dashboard.pages.history.histories import (
+    Changes,
+    Line,
+    Row,
+    changes_of,
+    read_lines,
+    rows_of,
+    versions_axis,
+)
 from benchdash.dashboard.pages.history.selection import SeriesChoice, choose_series, panels
 from benchdash.dashboard.shell import series_words
 from benchdash.dashboard.shell.commands import upload_command
@@ -90,6 +98,17 @@ class Switch:
 
 
 @dataclass(frozen=True)
+class NamedLine:
+    """A row of the table of lines. ``pair_url`` leads to the newest two groups side by side."""
+
+    name: str
+    line: Line
+    changes: Changes
+    colour: str = ""
+    pair_url: str = ""
+
+
+@dataclass(frozen=True)
 class Chart:
     """A large chart with the table that says the same. ``open_url`` leads to it alone, where it is not."""
 
@@ -106,6 +125,11 @@ class Chart:
     def series(self) -> Series:
         """For what all of its series share."""
         return self.lines[0].line.series
+
+    @cached_property
+    def named(self) -> dict[int, NamedLine]:
+        """Its lines by the ids of their series."""
+        return {named.line.series.pk: named for named in self.lines}
 
     @property
     def table(self) -> str:
@@ -176,16 +200,10 @@ def _charts(request: HttpRequest, page: ProjectPage, choice: SeriesChoice, wishe
                 open_url=_series_url("history", page, part, wishes) if several else "",
             )
         )
-    links, reasons = Links.of(page.project, _compare_urls(page, charts)), _reasons(page, charts)
     return {
         "charts": charts,
-        "line_rows": {chart.name: line_rows(chart.lines, links) for chart in charts},
-        "group_rows": {
-            chart.name: group_rows(
-                chart.rows, chart.lines, links, reasons=reasons, is_relative=chart.is_relative
-            )
-            for chart in charts
-        },
+        "compare_urls": _compare_urls(page, charts),
+        "reasons": _reasons(page, charts),
         "switches": _switches(request, looks),
     }
 
@@ -243,13 +261,13 @@ def _chart(
     page: ProjectPage, name: str, lines: Sequence[Line], look: Look, *, rows: Page[Row], open_url: str
 ) -> Chart:
     series = [line.series for line in lines]
-    names = series_words.names(series)
+    names, changes = series_words.names(series), changes_of(lines)
     return Chart(
         name=name,
         title=series_words.title(series),
         figure=history_figure(lines, names, look, _addresses(page)),
         lines=[
-            NamedLine(name, line, colour, _pair_url(page.project, line))
+            NamedLine(name, line, changes[line], colour, _pair_url(page.project, line))
             for name, line, colour in zip(names, lines, line_colours(series), strict=True)
         ],
         rows=rows,
@@ -330,7 +348,7 @@ def _small_charts(
         "title": series_words.title(choice.series),
         "pages": pages,
         "shares_values": shared.y is not None,
-        "line_rows": line_rows(_named_lines(shown, names, of_series), Links.of(page.project)),
+        "small_lines": _named_lines(shown, names, of_series),
         "is_relative": relative,
         "switches": _switches(request, looks),
     }
@@ -356,11 +374,12 @@ def _small_looks(
 def _named_lines(
     shown: Sequence[Sequence[Series]], names: Sequence[str], of_series: Mapping[Series, Line]
 ) -> list[NamedLine]:
-    named = []
+    named, changes = [], changes_of(list(of_series.values()))
     for panel, name in zip(shown, names, strict=True):
         for series, own in zip(panel, series_words.names(panel), strict=True):
             words = f"{name}, {own}" if len(panel) > 1 else name
-            named.append(NamedLine(words, of_series[series]))
+            line = of_series[series]
+            named.append(NamedLine(words, line, changes[line]))
     return named
 
 

@@ -16,7 +16,6 @@ from django.views.decorators.http import require_POST, require_safe
 from benchdash.accounts.access import NotVisible
 from benchdash.accounts.models import AuditEntry, Project, Scope
 from benchdash.dashboard.charts.common import Figure
-from benchdash.dashboard.incident_rows import Listed, table_rows
 from benchdash.dashboard.pages.incidents.figure import around, change_figure, shared_range
 from benchdash.dashboard.pages.incidents.forms import CommentForm, TriageForm
 from benchdash.dashboard.shell import filters
@@ -72,17 +71,13 @@ def incidents(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     order = (TruncHour("detected_at").desc(), "-started_at", "-pk")
     found = _chosen(queries.incidents(page.project), chips).order_by(*order)
     pages = Paginator(found, _PAGE).get_page(request.GET.get("page"))
-    rows = [
-        Listed(one, span(one, last_good_at=one.last_good_at), one.workloads, one.series_count)  # type: ignore[attr-defined]
-        for one in pages
-    ]
     is_filtered = any(chip.chosen for chip in chips)
     context = {
         "filters": chips,
         "reset_url": request.path if is_filtered else "",
         "is_filtered": is_filtered,
         "pages": pages,
-        "table_rows": table_rows(page, rows),
+        "rows": [(one, span(one, last_good_at=one.last_good_at)) for one in pages],  # type: ignore[attr-defined]
         "upload_command": upload_command(),
         "upload_url": page_url("upload_new", page.project) if page.may(Scope.UPLOAD) else "",
     }

@@ -9,7 +9,6 @@ from django.core.exceptions import ValidationError
 from django.core.paginator import Paginator
 from django.db.models import F, Q
 from django.http import Http404, HttpRequest, HttpResponse
-from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
 from django.urls import path
 from django.views.decorators.cache import never_cache
@@ -31,11 +30,11 @@ from benchdash.alerts.models import Alert, Subscription
 from benchdash.alerts.services import (
     ask_to_confirm,
     confirm,
+    is_old_news,
     retry,
     subscribe,
     unsubscribe,
 )
-from benchdash.dashboard import alert_rows
 from benchdash.dashboard.pages.people.forms import (
     DeleteProjectForm,
     MemberForm,
@@ -197,7 +196,7 @@ def alerts(request: HttpRequest, page: ProjectPage) -> HttpResponse:
         "filters": [chip],
         "reset_url": request.path if chip.chosen else "",
         "pages": pages,
-        "rows": alert_rows.table_rows(page.project, pages, get_token(request) if may_retry else None),
+        "rows": [(alert, is_old_news(alert)) for alert in pages],
         "mails_are_files": mails_are_files(),
         "mail_is_held": settings.HOLD_MAIL,
         "held_for_days": settings.HISTORICAL_AFTER.days,

@@ -21,7 +21,6 @@ from benchdash.dashboard.pages.runs import iterations as intervals
 from benchdash.dashboard.pages.runs.details import RunDetails, find_run, run_details
 from benchdash.dashboard.pages.runs.figure import TimeLine
 from benchdash.dashboard.pages.runs.samples import WithinRun, within_run
-from benchdash.dashboard.run_rows import run_choices, run_rows, table_rows
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.filters import Filter, one_of
 from benchdash.dashboard.shell.navigation import page_url
@@ -34,6 +33,7 @@ from benchdash.results import corrections
 from benchdash.results.distributions import distribution_of, is_histogram
 from benchdash.results.models import IntervalSamples, Run
 from benchdash.results.queries import find_runs
+from benchdash.results.run_list import run_choices, run_rows
 from ingest.queries import may_see_raw
 
 _RUNS: Final = 100
@@ -66,12 +66,10 @@ def runs(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     excluded = _EXCLUDED.get(request.GET.get("excluded", ""))
     found = find_runs(page.project, excluded=excluded, **asked).values_list("pk", flat=True)
     pages = LongList(found, _RUNS, request.GET.get("page")).page_asked_for()
-    rows = run_rows(pages)
     context = {
         "filters": _filters(page.project, asked, request.GET.get("excluded", "")),
         "pages": pages,
-        "rows": rows,
-        "table_rows": table_rows(page.project, rows),
+        "rows": run_rows(pages),
         "is_filtered": bool(asked) or excluded is not None,
         "command": upload_command(),
     }

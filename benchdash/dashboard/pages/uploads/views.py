@@ -35,7 +35,6 @@ from benchdash.dashboard.shell.filters import Filter
 from benchdash.dashboard.shell.numbers import count
 from benchdash.dashboard.shell.paging import LongList
 from benchdash.dashboard.shell.project_page import ProjectPage, project_page
-from benchdash.dashboard.upload_rows import table_rows
 from ingest.api import raw_response
 from ingest.errors import FileMissingError, FileUnavailableError
 from ingest.formats import FORMATS
@@ -81,13 +80,8 @@ def uploads(request: HttpRequest, page: ProjectPage) -> HttpResponse:
         "is_filtered": is_filtered,
         "reset_url": request.path if is_filtered else "",
         "pages": pages,
-        "table_rows": table_rows(
-            page,
-            pages,
-            received.held_by(pages),
-            {archive: counted(states) for archive, states in files.items()},
-            sees_reasons=sees_reasons,
-        ),
+        "held_by": received.held_by(pages),
+        "files_of": {archive: counted(states) for archive, states in files.items()},
         "waits": any(upload.state not in Upload.FINISHED for upload in pages),
         "sees_reasons": sees_reasons,
         "may_upload": page.may(Scope.UPLOAD),

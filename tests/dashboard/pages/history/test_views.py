@@ -37,7 +37,7 @@ def shown_at(client, url):
 
 
 def text_of(answer):
-    return answer.content.decode()
+    return re.sub(r">\s+<", "><", answer.content.decode())
 
 
 def make_change_point(series, index, *, state="confirmed", with_incident=True):

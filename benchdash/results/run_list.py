@@ -1,17 +1,12 @@
-"""The rows of the list of runs: what is read of each, and how it is written."""
+"""The list of runs, read by hand-written SQL."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection
 from datetime import datetime
 from typing import Final, NamedTuple
 
 from django.db import connection
-from django.utils.safestring import SafeString, mark_safe
 
 from benchdash.accounts.models import Project
-from benchdash.dashboard import cells
-from benchdash.dashboard.markup import EMPTY, html, joined
-from benchdash.dashboard.shell import numbers
-from benchdash.dashboard.shell.navigation import page_urls
 from benchdash.results import metrics
 
 
@@ -100,54 +95,3 @@ def run_choices(project: Project, *, product: str | None) -> dict[str, list[str]
     # Versions of two products may be written alike and sorted apart.
     chosen = [products, list(dict.fromkeys(versions)), *others]
     return dict(zip(("product", "version", "workload", "hardware", "configuration"), chosen, strict=True))
-
-
-def table_rows(project: Project, rows: Iterable[RunRow]) -> SafeString:
-    """The rows as HTML; their heads are in the template."""
-    url = page_urls("run", project)
-    return joined(_table_row(row, url) for row in rows)
-
-
-_ROW: Final = """<tr{}>
-<th scope="row"><a href="{}">{}</a></th>
-<td>{} <span class="mono">{}</span></td>
-<td>{}{}</td>
-<td>{}</td>
-<td class="number">{}</td>
-{}
-<td>{}</td>
-<td>{}</td>
-<td>{}{}</td>
-</tr>
-"""
-_READING: Final = '<td class="number" data-value="{}">{} <span class="quiet">{} {}</span></td>'
-_NO_READING: Final = html('<td class="number">{}</td>', numbers.NOTHING)
-_FADED: Final = mark_safe(' class="is-faded"')
-_RELEASE: Final = mark_safe('<span class="quiet">release</span>')
-
-
-def _table_row(row: RunRow, url: Callable[[int], str]) -> SafeString:
-    return html(
-        _ROW,
-        _FADED if row.is_excluded else EMPTY,
-        url(row.pk),
-        cells.exact(row.started_at),
-        row.product,
-        f"{row.version} {row.build}".rstrip(),
-        f"{row.branch} " if row.branch else EMPTY,
-        cells.commit(row.commit) if row.commit else EMPTY if row.branch else _RELEASE,
-        row.workload,
-        numbers.count(row.threads),
-        _reading(row),
-        row.hardware,
-        row.configuration,
-        cells.badge("excluded") if row.is_excluded else EMPTY,
-        cells.badge("partial", "warnings") if row.has_warnings else EMPTY,
-    )
-
-
-def _reading(row: RunRow) -> SafeString:
-    if row.metric is None or row.unit is None:
-        return _NO_READING
-    name, unit = numbers.short_metric_name(row.metric), numbers.unit_words(row.metric, row.unit)
-    return html(_READING, row.value, numbers.number(row.value), name, unit)

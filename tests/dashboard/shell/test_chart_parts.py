@@ -7,17 +7,17 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 from django.core.serializers.json import DjangoJSONEncoder
+from django.template import engines
 
-from benchdash.dashboard.chart_markup import Chart, chart_markup, figure_json
+from benchdash.dashboard.shell.figure_json import figure_json
 
 HOSTILE = "</script><b>&\u2028\u2029\"'"
 
 
-def chart(**fields):
-    usual = {"title": "", "height": 360, "table": "", "csv": "", "link": "", "scale": "", "at": ""}
-    return chart_markup(
-        Chart(**{"figure": {}, "name": "x", "small": False, "notice": "", **usual, **fields}),
-    )
+def chart(*, at="", notice="", **fields):
+    given = " ".join(f"{name}={name}" for name in fields)
+    template = engines["django"].from_string(f'{{% load shell %}}{{% chart figure "x" {given} %}}')
+    return template.render({"figure": {}, "at": at, "project": {"notice": notice}, **fields})
 
 
 def test_a_figure_is_read_back_as_it_was():
