@@ -6,7 +6,6 @@ from typing import Final
 
 from benchdash.dashboard.charts.compare import Line
 from benchdash.dashboard.compare.columns import short_id
-from benchdash.dashboard.compare.dimensions import Measured
 from benchdash.dashboard.compare.selection import Choice, threads_texts
 from benchdash.dashboard.compare.version_picker import VersionPicker
 from benchdash.dashboard.shell import filters, numbers
@@ -15,6 +14,7 @@ from benchdash.dashboard.shell.navigation import Link
 from benchdash.regressions.column_names import names
 from benchdash.regressions.comparison import Column
 from benchdash.results import metrics
+from benchdash.results.catalogue import Measured
 
 _SUGGESTIONS: Final = 8
 

@@ -7,11 +7,13 @@ from typing import Final
 
 from django.http import QueryDict
 
-from benchdash.dashboard.compare.columns import short_id
+from benchdash.dashboard.compare.columns import meant_by, short_id
 from benchdash.dashboard.compare.places import Place
+from benchdash.dashboard.compare.selection import default_columns
 from benchdash.dashboard.compare.version_picker import newest_of_lines
 from benchdash.dashboard.shell import filters, numbers
 from benchdash.dashboard.shell.filters import Filter
+from benchdash.dashboard.shell.selection import EMPTY, names_place
 from benchdash.regressions.branch_table import Base
 from benchdash.regressions.column_names import names
 from benchdash.regressions.comparison import Column
@@ -40,16 +42,19 @@ def read_place(
 ) -> tuple[Place, list[Filter]]:
     """The place that is asked for, as far as there is one, and a filter for each part that has a choice.
 
+    An address that names no place may choose versions: it is the place of the reference, or of the newest.
     Where the address leaves several, it is the one that recent runs use most; see ``recent_use``.
     """
+    asked = {name: _part(query.get(name)) for name, *_ in _PARTS}
+    if not names_place(query) and (chosen := _chosen_column(query, available)):
+        asked = Place.of(chosen)._asdict()
     places = sorted(dict.fromkeys(map(Place.of, available)), key=lambda place: -use[place])
     found = []
     for name, label, empty in _PARTS:
         values = sorted({getattr(place, name) for place in places})
         found.append((name, label, empty, values))
-        asked = "" if query.get(name) == _NONE else query.get(name)
-        if asked in values:
-            places = [place for place in places if getattr(place, name) == asked]
+        if asked[name] in values:
+            places = [place for place in places if getattr(place, name) == asked[name]]
     place = places[0]
     chips = [
         filters.one_of(
@@ -65,9 +70,19 @@ def read_place(
     return place, chips
 
 
+def _part(text: str | None) -> str | None:
+    return "" if text in EMPTY else text
+
+
+def _chosen_column(query: QueryDict, available: Sequence[Column]) -> Column | None:
+    texts = [query.get("base", ""), *reversed(query.getlist("v"))]
+    found = (meant_by(text, available) for text in texts if text)
+    return next((columns[0] for columns in found if columns), None)
+
+
 def read_metric(query: QueryDict, measured: dict[str, int]) -> tuple[str, Filter]:
-    asked = query.get("metric", "")
-    metric = asked if asked in measured else metrics.main_metric(measured)
+    asked = [metric for metric in query.getlist("metric") if metric in measured]
+    metric = asked[0] if asked else metrics.main_metric(measured)
     options = [(name, numbers.metric_name(name)) for name in metrics.in_order(measured)]
     return metric, filters.one_of("metric", "Metric", options, metric, empty="")
 
@@ -81,9 +96,11 @@ class Shown:
 
     def of(self, columns: Sequence[Column]) -> list[Column]:
         """``columns`` are in the order of versions, and so is the answer."""
-        if not self.by_line:
-            return list(columns[-self.last :])
-        return newest_of_lines(columns[::-1])[::-1]
+        if self.by_line:
+            return newest_of_lines(columns[::-1])[::-1]
+        if self == Shown():
+            return default_columns(columns, self.last)
+        return list(columns[-self.last :])
 
 
 def read_shown(query: QueryDict, *, what: str, lines: bool) -> tuple[Shown, Filter]:

@@ -11,10 +11,14 @@ from django.http import QueryDict
 from benchdash.accounts.models import Project
 from benchdash.dashboard.compare.columns import meant_by, short_id
 from benchdash.dashboard.compare.places import Place, recent_use
+from benchdash.dashboard.shell.selection import EMPTY, PLACE
 from benchdash.regressions.comparison import Column
+from benchdash.results.versions import release_line
 
-# At first, so many of the newest versions.
+# Default number of versions.
 AT_FIRST: Final = 6
+# The default reference is the oldest of so many of the newest versions at a place, on every page.
+_REFERENCE_DEPTH: Final = 12
 MOST_COLUMNS: Final = 40
 UNSAID_THREADS: Final = "none"
 SCALES: Final = ("linear", "log")
@@ -59,7 +63,7 @@ def read_columns(
     """The columns that ``v`` and ``base`` choose. An address that chooses none gets the newest versions."""
     asked = list(dict.fromkeys(text for text in [*query.getlist("v"), query.get("base", "")] if text))
     if not asked:
-        chosen = newest_columns(available, project)[-at_first:]
+        chosen = default_columns(newest_columns(asked_place(query, available), project), at_first)
         return Columns(chosen=tuple(chosen), base=chosen[0])
     meant = {text: meant_by(text, available) for text in asked}
     wanted = {
@@ -78,6 +82,34 @@ def read_columns(
         unclear=tuple((text, tuple(columns)) for text, columns in meant.items() if len(columns) > 1),
         left_out=len(in_order) - len(chosen),
     )
+
+
+def default_reference(at_place: Sequence[Column]) -> Column:
+    """Return what versions at a place (in their order) are held against where nobody chose."""
+    return at_place[-_REFERENCE_DEPTH:][0]
+
+
+def default_columns(at_place: Sequence[Column], number: int) -> list[Column]:
+    """Return the default reference and the newest versions beside it."""
+    newest = at_place[-_REFERENCE_DEPTH:]
+    return [newest[0], *newest[1:][1 - number :]]
+
+
+def asked_place(query: QueryDict, available: Sequence[Column]) -> Sequence[Column]:
+    """Return the columns at the place that an address names, as far as there are any."""
+    for name in PLACE:
+        asked = {"" if text in EMPTY else text for text in query.getlist(name) if text}
+        if asked:
+            found = [column for column in available if _part_of_place(column, name) in asked]
+            available = found or available
+    return available
+
+
+def _part_of_place(column: Column, name: str) -> str:
+    if name == "line":
+        return release_line(column.version.product.name, column.version.version)
+    part: str = getattr(Place.of(column), name)
+    return part
 
 
 def newest_columns(available: Sequence[Column], project: Project) -> list[Column]:
@@ -129,6 +161,13 @@ class Choice:
             **changes,
         }
         return address_of(path, parameters)
+
+
+def workload_ids(texts: Iterable[str], workloads: Mapping[int, str]) -> list[str]:
+    """Return ids for what an address says: ids, or the names that other pages use."""
+    ids = {name: str(pk) for pk, name in workloads.items()}
+    ids |= {pk: pk for pk in ids.values()}
+    return list(dict.fromkeys(ids.get(text, text) for text in texts))
 
 
 def address_of(path: str, parameters: Mapping[str, str | Sequence[str]]) -> str:

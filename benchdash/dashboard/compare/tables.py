@@ -11,7 +11,6 @@ from django.http import HttpRequest
 from benchdash.accounts.models import Project
 from benchdash.dashboard.compare import controls
 from benchdash.dashboard.compare.columns import short_id
-from benchdash.dashboard.compare.dimensions import Measured
 from benchdash.dashboard.compare.selection import Choice
 from benchdash.dashboard.compare.version_picker import VersionPicker, version_picker
 from benchdash.dashboard.compare.versions import Available
@@ -22,6 +21,7 @@ from benchdash.regressions.comparison import (
     compare_all_metrics,
     compare_columns,
 )
+from benchdash.results.catalogue import Measured
 from benchdash.results.readings import DERIVED
 
 _LONGEST_SEARCH: Final = 200

@@ -10,7 +10,7 @@ from django.urls import URLResolver, get_resolver, get_script_prefix, get_urlcon
 
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project, Scope
-from benchdash.dashboard.shell.carried import carried
+from benchdash.dashboard.shell import selection
 
 
 @dataclass(frozen=True)
@@ -79,25 +79,27 @@ class Navigation:
         return any(link.is_current for link in self.more)
 
 
-def navigation(project: Project, viewer: Viewer, current: str) -> Navigation:
-    """The links to the pages of a project; ``current`` is the URL name of the page being shown."""
+def navigation(project: Project, viewer: Viewer, current: str, query: QueryDict | None = None) -> Navigation:
+    """The links to the pages of a project; ``current`` is the URL name of the page being shown.
+
+    Those to pages that share the selection of its address (``query``) take it along.
+    """
     return Navigation(
-        main=_links(_MAIN, project, viewer, current), more=_links(_MORE, project, viewer, current)
+        main=_links(_MAIN, project, viewer, current, query), more=_links(_MORE, project, viewer, current)
     )
 
 
 def tabs(project: Project, current: str, query: QueryDict) -> Sequence[Link]:
     """The pages beside the current one that show the same things another way; empty where it stands alone.
 
-    Each link takes along what both pages understand of the current one's address.
+    Each link takes the selection of the current page along.
     """
     if current not in _UNDER_COMPARE:
         return []
-    links = []
-    for entry in _COMPARE:
-        url, chosen = page_url(entry.name, project), carried(query, here=current, there=entry.name)
-        links.append(Link(entry.label, f"{url}?{chosen}" if chosen else url, _is_shown(entry, current)))
-    return links
+    return [
+        Link(entry.label, _url(entry, project, current, query), _is_shown(entry, current))
+        for entry in _COMPARE
+    ]
 
 
 def page_label(name: str) -> str:
@@ -105,16 +107,25 @@ def page_label(name: str) -> str:
     return _LABELS[name]
 
 
-def _links(entries: Sequence[_Entry], project: Project, viewer: Viewer, current: str) -> list[Link]:
+def _links(
+    entries: Sequence[_Entry], project: Project, viewer: Viewer, current: str, query: QueryDict | None = None
+) -> list[Link]:
     links = []
     for entry in entries:
         if entry.members and not viewer.is_member(project):
             continue
         if entry.scope and not viewer.may(entry.scope, project):
             continue
-        url = page_url(entry.name, project)
-        links.append(Link(entry.label, url, is_current=_is_shown(entry, current)))
+        links.append(Link(entry.label, _url(entry, project, current, query), _is_shown(entry, current)))
     return links
+
+
+def _url(entry: _Entry, project: Project, current: str, query: QueryDict | None) -> str:
+    url = page_url(entry.name, project)
+    if query is None or not {current, entry.name} <= selection.PAGES:
+        return url
+    chosen = selection.selected(query, here=current, there=entry.name)
+    return f"{url}?{chosen}" if chosen else url
 
 
 def _is_shown(entry: _Entry, current: str) -> bool:

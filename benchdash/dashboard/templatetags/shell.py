@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django import template
-from django.http import HttpRequest
+from django.http import HttpRequest, QueryDict
 from django.template.context import RequestContext
 
 from benchdash.accounts.access import NOBODY, Viewer, viewer_of
@@ -25,7 +25,7 @@ def top_bar(context: RequestContext) -> dict[str, Any]:
         "viewer": viewer,
         "project": project,
         "projects": page.projects if page else [],
-        "navigation": navigation(project, viewer, current) if project else None,
+        "navigation": navigation(project, viewer, current, _selection(context)) if project else None,
         "is_sign_in": current == "sign_in",
         "csrf_token": context.get("csrf_token"),
     }
@@ -35,7 +35,13 @@ def top_bar(context: RequestContext) -> dict[str, Any]:
 def page_tabs(context: RequestContext) -> dict[str, Any]:
     """The tabs of a page that is one of several on the same things."""
     request, project = context.get("request"), context.get("project")
-    return {"tabs": tabs(project, _current(request), request.GET) if project and request else []}
+    return {"tabs": tabs(project, _current(request), _selection(context)) if project and request else []}
+
+
+def _selection(context: RequestContext) -> QueryDict:
+    """What the address selects, unless the page says it in other words."""
+    request = context.get("request")
+    return context.get("selection") or (request.GET if request else QueryDict())
 
 
 @register.inclusion_tag("dashboard/_chart.html", takes_context=True)

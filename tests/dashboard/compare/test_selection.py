@@ -39,11 +39,18 @@ def ids(project, **place):
 # --- nothing chosen -----------------------------------------------------------------------------------------
 
 
-def test_a_bare_address_compares_the_six_newest_versions_with_the_oldest_of_them(project):
-    measure(project, *(f"10.6.{patch}" for patch in range(1, 10)))
+def test_a_bare_address_compares_the_five_newest_versions_with_the_oldest_of_the_last_twelve(project):
+    measure(project, *(f"10.6.{patch}" for patch in range(1, 16)))
     found = chosen(project)
-    assert versions(found.chosen) == [f"10.6.{patch}" for patch in range(4, 10)]
+    assert versions(found.chosen) == ["10.6.4", *(f"10.6.{patch}" for patch in range(11, 16))]
     assert found.base.version.version == "10.6.4"
+
+
+def test_a_bare_address_compares_few_versions_with_the_oldest_of_them(project):
+    measure(project, *(f"10.6.{patch}" for patch in range(1, 7)))
+    found = chosen(project)
+    assert versions(found.chosen) == [f"10.6.{patch}" for patch in range(1, 7)]
+    assert found.base.version.version == "10.6.1"
 
 
 def test_at_first_it_is_the_newest_product_where_it_is_measured_most(project):

@@ -14,9 +14,9 @@ from benchdash.dashboard.charts import compare as charts
 from benchdash.dashboard.charts.common import Figure
 from benchdash.dashboard.charts.compare import Line, Scale, Value
 from benchdash.dashboard.compare import controls
-from benchdash.dashboard.compare.dimensions import Measured, measured_of
+from benchdash.dashboard.compare.dimensions import measured_of
 from benchdash.dashboard.compare.panels import Addresses, DrawCurve, Panel, panels
-from benchdash.dashboard.compare.selection import read_columns
+from benchdash.dashboard.compare.selection import read_columns, workload_ids
 from benchdash.dashboard.compare.tables import choosing, chosen_workloads, queries_of_api, tables_of
 from benchdash.dashboard.compare.versions import available_columns
 from benchdash.dashboard.pages.curves import figure as curve_charts
@@ -39,6 +39,7 @@ from benchdash.regressions.comparability import doubts
 from benchdash.regressions.comparison import Column, ComparisonTable
 from benchdash.regressions.rows import Row
 from benchdash.results import metrics
+from benchdash.results.catalogue import Measured
 from benchdash.results.readings import DERIVED, HIGHER, LOWER
 
 # So many charts on a page at most, whatever is chosen.
@@ -107,6 +108,7 @@ def curves_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
 def _compared(request: HttpRequest, page: ProjectPage, choice: CurvesChoice, base: Column) -> dict[str, Any]:
     chosen = choice.columns.chosen
     everything = measured_of(page.project, chosen)
+    choice = replace(choice, workloads=workload_ids(choice.workloads, everything.workloads))
     measured = _at_thread_counts(everything)
     known = metrics.in_order(measured.metrics)
     asked = [metric for metric in known if metric in choice.metrics]
@@ -146,8 +148,7 @@ def _compared(request: HttpRequest, page: ProjectPage, choice: CurvesChoice, bas
 
 def _at_thread_counts(measured: Measured) -> Measured:
     """Without what nobody said the threads of, and without what is derived of whole curves."""
-    return replace(
-        measured,
+    return measured._replace(
         metrics={metric: number for metric, number in measured.metrics.items() if metric not in DERIVED},
         threads=[count for count in measured.threads if count is not None],
     )

@@ -7,13 +7,16 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Any, Final
 
-from django.db import connection
-from django.db.models import Count, Q
+from django.db.models import Count, F, Q
 from django.http import QueryDict
 
 from benchdash.accounts.models import Project
+from benchdash.dashboard.compare.dimensions import workload_names
 from benchdash.dashboard.shell.filters import Filter, some_of
 from benchdash.dashboard.shell.numbers import short_metric_name
+from benchdash.dashboard.shell.selection import EMPTY, PLACE
+from benchdash.database.ids import ids_in
+from benchdash.results import catalogue
 from benchdash.results.metrics import in_order, main_metric
 from benchdash.results.models import Alias, Series
 from benchdash.results.queries import find_series
@@ -56,9 +59,6 @@ _BY_NAME: Final = {facet.name: facet for facet in FACETS}
 _WITH_OLD_NAMES: Final = ("product", "workload", "hardware", "configuration")
 # What a place is, in the order in which it is said to tell it from others.
 _PLACE: Final = ("branch", "product", "hardware", "configuration", "counterpart", "build")
-# The newest runs say what a project looks at now; from so many groups on there is something to look at.
-_NEWEST_RUNS: Final = 2000
-_A_HISTORY: Final = 3
 
 Asked = Mapping[str, Collection[str]]
 _Identity = Mapping[str, str]
@@ -88,6 +88,7 @@ class SeriesChoice:
     """``series`` are in the order of their names, numbers and versions. ``kept`` goes into the filters' form.
 
     ``has_any``: whether the project has series at all. ``relaxations`` tell why nothing was found.
+    ``selection`` says in the words of an address what ids of series mean.
     """
 
     series: Sequence[Series]
@@ -95,6 +96,7 @@ class SeriesChoice:
     kept: Sequence[tuple[str, str]]
     has_any: bool
     relaxations: Sequence[Relaxation] = ()
+    selection: QueryDict | None = None
 
 
 def choose_series(project: Project, query: QueryDict) -> SeriesChoice:
@@ -107,6 +109,8 @@ def choose_series(project: Project, query: QueryDict) -> SeriesChoice:
     by_id = _by_id(project, query)
     if by_id is None:
         asked = _asked(project, query)
+        if not asked.keys() & {*PLACE}:
+            asked = {**asked, **_places_of_columns(project, query)}
         if not asked and query.get(_ANY_PLACE[0]) != _ANY_PLACE[1]:
             asked = _newest_place(project, offered.places)
         found = find_series(project).filter(_condition(asked))
@@ -124,7 +128,15 @@ def choose_series(project: Project, query: QueryDict) -> SeriesChoice:
         kept=_kept(by_id, asked),
         has_any=bool(offered.places),
         relaxations=[] if series else _relaxations(project, asked, measured, asked_metrics),
+        selection=_selection(asked, metrics) if by_id else None,
     )
+
+
+def _selection(asked: Asked, metrics: Collection[str]) -> QueryDict:
+    query = QueryDict(mutable=True)
+    for name, values in {**asked, METRIC: metrics}.items():
+        query.setlist(name, sorted(values))
+    return query
 
 
 def panels(series: Sequence[Series]) -> list[list[Series]]:
@@ -154,6 +166,9 @@ def _by_id(project: Project, query: QueryDict) -> list[Series] | None:
 def _asked(project: Project, query: QueryDict) -> Asked:
     """The values by facet; a thing is found by its old name too."""
     asked = {facet.name: _said(query, facet.name) for facet in FACETS}
+    # The pages under Compare know workloads by their ids.
+    found = workload_names(project, asked["workload"])
+    asked["workload"] = {found.get(text, text) for text in asked["workload"]}
     old = {name: asked[name] for name in _WITH_OLD_NAMES if asked[name]}
     if old:
         aliases = Alias.objects.filter(project=project, name__in=set().union(*old.values()), version=None)
@@ -167,14 +182,36 @@ def _asked(project: Project, query: QueryDict) -> Asked:
 
 def _said(query: QueryDict, name: str) -> set[str]:
     """What a parameter says; no name holds a NUL, and no database takes one."""
-    return {text for text in query.getlist(name) if text and "\0" not in text}
+    return {NONE if text in EMPTY else text for text in query.getlist(name) if text and "\0" not in text}
+
+
+def _places_of_columns(project: Project, query: QueryDict) -> Asked:
+    """The places of the versions that the pages under Compare hold, as ``v``; one statement."""
+    texts = _said(query, "v") | _said(query, "base")
+    ids = [ids_in(text.partition("~")[0].split(".")) for text in texts]
+    columns = [one for one in ids if len(one) == 3]
+    if not columns:
+        return {}
+    versions, machines, configurations = zip(*columns, strict=True)
+    surroundings = [[*text.split("~", 2), "", ""] for text in texts]
+    series = Series.objects.filter(
+        project=project,
+        product__versions__in=versions,
+        build=F("product__versions__build"),
+        branch__in={branch for _, branch, *_ in surroundings},
+        hardware__in=machines,
+        configuration__in=configurations,
+        counterpart__in={counterpart for _, _, counterpart, *_ in surroundings},
+    )
+    facets = [facet for facet in FACETS if facet.name in _PLACE]
+    rows = series.order_by().values_list(*(facet.of_series for facet in facets)).distinct()
+    found = [set(map(_text, values)) for values in zip(*rows, strict=True)]
+    return {facet.name: values for facet, values in zip(facets, found, strict=True)} if found else {}
 
 
 def _newest_place(project: Project, places: Sequence[_Identity]) -> Asked:
     """The place measured last that has a history, and no more of it than tells it from others."""
-    with connection.cursor() as cursor:
-        cursor.execute(_NEWEST_PLACE, {"project": project.pk, "newest": _NEWEST_RUNS, "history": _A_HISTORY})
-        newest = cursor.fetchone()
+    newest = catalogue.newest_place(project)
     if newest is None:
         return {}
     facets = [_BY_NAME[name] for name in _PLACE]
@@ -185,26 +222,6 @@ def _newest_place(project: Project, places: Sequence[_Identity]) -> Asked:
             asked[facet.name] = {text}
             left = [identity for identity in left if identity[facet.name] == text]
     return asked
-
-
-# Of the places with most groups, as many as make a history at the most, that of the newest run.
-_NEWEST_PLACE: Final = """
-    SELECT recent.branch, product.name, hardware.name, configuration.name, recent.counterpart, version.build
-    FROM (
-        SELECT version_id, branch, hardware_id, configuration_id, counterpart,
-            CASE WHEN branch <> '' THEN (started_at AT TIME ZONE 'UTC')::date END AS day,
-            row_number() OVER (ORDER BY started_at DESC, id DESC) AS rank
-        FROM results_run WHERE project_id = %(project)s AND excluded_at IS NULL
-        ORDER BY started_at DESC, id DESC LIMIT %(newest)s
-    ) recent
-    JOIN results_serverversion version ON version.id = recent.version_id
-    JOIN results_product product ON product.id = version.product_id
-    JOIN results_hardware hardware ON hardware.id = recent.hardware_id
-    JOIN results_configuration configuration ON configuration.id = recent.configuration_id
-    GROUP BY 1, 2, 3, 4, 5, 6
-    ORDER BY least(count(DISTINCT (recent.version_id, recent.day)), %(history)s) DESC, min(recent.rank)
-    LIMIT 1
-"""
 
 
 def _values_of(series: Iterable[Series]) -> Asked:
@@ -237,43 +254,14 @@ def _fits(facet: Facet, values: Collection[str]) -> Q:
 # --- what there is ----------------------------------------------------------------------------------------
 
 
-# A row is a place, a workload or a thread count: a project has thousands of all three together.
-_OFFERED: Final = """
-    SELECT product.name, branch, line, build, hardware.name, configuration.name, counterpart,
-        workload.name, threads, kind
-    FROM (
-        SELECT product_id, branch, line, build, hardware_id, configuration_id, counterpart, workload_id,
-            threads, grouping(product_id, workload_id, threads) AS kind
-        FROM results_series WHERE project_id = %(project)s
-        GROUP BY GROUPING SETS (
-            (product_id, branch, line, build, hardware_id, configuration_id, counterpart),
-            (workload_id), (threads)
-        )
-    ) offered
-    LEFT JOIN results_product product ON product.id = offered.product_id
-    LEFT JOIN results_hardware hardware ON hardware.id = offered.hardware_id
-    LEFT JOIN results_configuration configuration ON configuration.id = offered.configuration_id
-    LEFT JOIN results_workload workload ON workload.id = offered.workload_id
-"""
 _OF_PLACE: Final = ("product", "branch", "line", "build", "hardware", "configuration", "counterpart")
-_IS_WORKLOAD, _IS_THREADS = 0b101, 0b110  # what is not grouped by
 
 
 def _offered(project: Project) -> _Offered:
-    with connection.cursor() as cursor:
-        cursor.execute(_OFFERED, {"project": project.pk})
-        found = cursor.fetchall()
-    places = []
-    values: dict[str, set[str]] = {facet.name: set() for facet in FACETS}
-    for *place, workload, threads, kind in found:
-        if kind == _IS_WORKLOAD:
-            values["workload"].add(_text(workload))
-        elif kind == _IS_THREADS:
-            values["threads"].add(_text(threads))
-        else:
-            places.append(dict(zip(_OF_PLACE, map(_text, place), strict=True)))
-    for name in _OF_PLACE:
-        values[name] = {place[name] for place in places}
+    found = catalogue.offered_series(project)
+    places = [dict(zip(_OF_PLACE, map(_text, place), strict=True)) for place in found.places]
+    values = {name: {place[name] for place in places} for name in _OF_PLACE}
+    values |= {"workload": set(map(_text, found.workloads)), "threads": set(map(_text, found.threads))}
     return _Offered(places, values)
 
 

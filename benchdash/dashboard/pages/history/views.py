@@ -156,6 +156,7 @@ def history_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
         "filters": choice.filters,
         "kept": [*choice.kept, *wishes.parameters.items()],
         "choice": choice,
+        "selection": choice.selection,
         "fixed_url": _fixed_url(request.path, choice, wishes),
         **(shown(request, page, choice, wishes) if choice.series else _nothing(request, choice)),
     }

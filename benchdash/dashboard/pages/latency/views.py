@@ -13,7 +13,13 @@ from benchdash.dashboard.charts import compare as compare_charts
 from benchdash.dashboard.charts import latency as charts
 from benchdash.dashboard.charts.compare import Line
 from benchdash.dashboard.compare import controls
-from benchdash.dashboard.compare.selection import Choice, read_choice, read_columns, threads_texts
+from benchdash.dashboard.compare.selection import (
+    Choice,
+    read_choice,
+    read_columns,
+    threads_texts,
+    workload_ids,
+)
 from benchdash.dashboard.compare.tables import columns_of_api, picker_of, threads_of_api
 from benchdash.dashboard.compare.versions import Available
 from benchdash.dashboard.pages.latency.selection import ALL_OPERATIONS, chosen_row, read_view, row_filters
@@ -80,6 +86,7 @@ def latency_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
     return {
         "choice": choice,
         "version_picker": picker,
+        "kept": [("metric", metric) for metric in choice.metrics],
         "meanings": controls.meanings(request.path, choice),
         "suggestions": controls.suggestions(picker),
         **(_distributions(request.path, page.project, choice) if choice.columns.base else {}),
@@ -93,6 +100,8 @@ def _distributions(path: str, project: Project, choice: Choice) -> dict[str, Any
     lines = compare_charts.lines(called, base=at, in_order=are_versions_in_order(chosen))
     rows = sampled_rows(project, chosen)
     ids = _workload_ids(project, rows)
+    named = {pk: name for name, pk in ids.items()}
+    choice = replace(choice, workloads=workload_ids(choice.workloads, named))
     row = chosen_row(choice, rows, ids)
     context: dict[str, Any] = {"lines": lines, "chips": controls.chips(path, choice, lines)}
     if base is None or row is None:

@@ -1,6 +1,7 @@
 """Versions side by side."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from django.core.paginator import Paginator
@@ -13,9 +14,9 @@ from benchdash.dashboard.charts.compare import Line, Scale
 from benchdash.dashboard.charts.matrix import Head, Matrix, matrix
 from benchdash.dashboard.compare import controls
 from benchdash.dashboard.compare.columns import short_id
-from benchdash.dashboard.compare.dimensions import Measured, measured_of, workloads_measured
+from benchdash.dashboard.compare.dimensions import measured_of, workloads_measured
 from benchdash.dashboard.compare.panels import Addresses, Panel, panels
-from benchdash.dashboard.compare.selection import Choice, read_choice, read_columns
+from benchdash.dashboard.compare.selection import Choice, read_choice, read_columns, workload_ids
 from benchdash.dashboard.compare.tables import choosing, queries_of_api, tables_of
 from benchdash.dashboard.compare.versions import available_columns
 from benchdash.dashboard.shell import numbers
@@ -26,6 +27,7 @@ from benchdash.regressions.column_names import are_versions_in_order, names
 from benchdash.regressions.comparability import doubts
 from benchdash.regressions.comparison import Column, ComparisonTable
 from benchdash.results import metrics
+from benchdash.results.catalogue import Measured
 
 # So many charts on a page at most, whatever is chosen: each is computed, with its table.
 _CHARTS: Final = 12
@@ -45,6 +47,7 @@ def compare_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
 def _comparison(request: HttpRequest, project: Project, choice: Choice, base: Column) -> dict[str, Any]:
     chosen = choice.columns.chosen
     measured = measured_of(project, chosen)
+    choice = replace(choice, workloads=workload_ids(choice.workloads, measured.workloads))
     known = metrics.in_order(measured.metrics)
     asked = [metric for metric in known if metric in choice.metrics]
     wanted, found = _what_to_show(project, choice, measured, asked)

@@ -1,7 +1,7 @@
 """The matrix page: all workloads against chosen versions, or against the newest nights of a branch."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from django.http import QueryDict
@@ -12,7 +12,7 @@ from benchdash.dashboard.compare import matrix_selection as place_form
 from benchdash.dashboard.compare.branch_base import branch_base
 from benchdash.dashboard.compare.columns import short_id
 from benchdash.dashboard.compare.controls import Switch, meanings
-from benchdash.dashboard.compare.dimensions import Measured, measured_of
+from benchdash.dashboard.compare.dimensions import measured_of
 from benchdash.dashboard.compare.matrix_sources import (
     Reading,
     Source,
@@ -22,7 +22,7 @@ from benchdash.dashboard.compare.matrix_sources import (
     of_versions,
 )
 from benchdash.dashboard.compare.places import Place, recent_use
-from benchdash.dashboard.compare.selection import Columns, read_choice, read_columns
+from benchdash.dashboard.compare.selection import Columns, read_choice, read_columns, workload_ids
 from benchdash.dashboard.compare.version_picker import VersionPicker, version_picker
 from benchdash.dashboard.compare.versions import Available
 from benchdash.dashboard.pages.matrix import baseline as baseline_form
@@ -35,6 +35,7 @@ from benchdash.regressions.branch_table import Rows
 from benchdash.regressions.column_names import names
 from benchdash.regressions.comparability import Doubt, doubts
 from benchdash.regressions.comparison import Column, ComparisonTable
+from benchdash.results.catalogue import Measured
 from benchdash.results.models import Baseline
 from benchdash.results.workload_groups import grouping_of
 
@@ -118,6 +119,7 @@ def whole_matrix(project: Project, query: QueryDict, path: str, available: Avail
         chosen = _nights(project, query, view, available, branches)
     else:
         chosen = _versions(project, query, path, view, available)
+    view = _with_ids(view, chosen.measured)
     source, table = chosen.source, chosen.source.table
     tested = table is not None and is_tested(table)
     ids = {name: str(pk) for pk, name in chosen.measured.workloads.items()}
@@ -149,8 +151,13 @@ def _writer(view: View) -> Callable[[float], str]:
     return (lambda ratio: numbers.change(ratio - 1)) if view.nights else numbers.ratio
 
 
+def _with_ids(view: View, measured: Measured) -> View:
+    return replace(view, workloads=workload_ids(view.workloads, measured.workloads))
+
+
 def _reading(project: Project, view: View, measured: Measured, metric: str) -> Reading:
-    workloads = [name for pk, name in measured.workloads.items() if str(pk) in view.workloads]
+    asked = _with_ids(view, measured).workloads
+    workloads = [name for pk, name in measured.workloads.items() if str(pk) in asked]
     rows = Rows(workloads=workloads, threads=view.threads)
     return Reading(metric, rows, view.relative_to, grouping_of(project))
 

@@ -10,13 +10,13 @@ from django.utils.dateparse import parse_date, parse_datetime
 
 from benchdash.dashboard.charts.matrix import Look, Order, Values
 from benchdash.dashboard.compare.controls import Switch
-from benchdash.dashboard.compare.dimensions import Measured
 from benchdash.dashboard.compare.selection import read_threads, threads_texts
 from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.filters import Filter
 from benchdash.dashboard.shell.navigation import Link
 from benchdash.regressions.branch_table import Around
 from benchdash.regressions.rows import RelativeTo
+from benchdash.results.catalogue import Measured
 
 T = TypeVar("T", bound=str)
 

@@ -51,7 +51,8 @@ def _newest_uploads(page: ProjectPage) -> list[Upload]:
 
 
 def _kept(request: HttpRequest) -> list[tuple[str, str]]:
-    return [("open", one) for one in request.GET.getlist("open")]
+    """What the filters do not say; who chooses another place leaves the versions of this one behind."""
+    return [(name, text) for name in ("open", "workload", "threads") for text in request.GET.getlist(name)]
 
 
 urlpatterns = [path("", overview, name="overview")]

@@ -9,7 +9,14 @@ from django.http import QueryDict
 from benchdash.accounts.models import Project
 from benchdash.dashboard.compare.columns import meant_by, short_id
 from benchdash.dashboard.compare.places import Place
-from benchdash.dashboard.compare.selection import address_of, newest_columns, read_threads, threads_texts
+from benchdash.dashboard.compare.selection import (
+    address_of,
+    asked_place,
+    default_reference,
+    newest_columns,
+    read_threads,
+    threads_texts,
+)
 from benchdash.database.ids import ids_in
 from benchdash.regressions.comparison import Column
 
@@ -22,6 +29,7 @@ class PairChoice:
 
     ``runs`` are the ids of at most two runs, which come before columns. ``gone`` are texts that mean nothing
     here; ``unclear`` are those that mean several columns, with the side that they stand for.
+    ``versions`` are the ids of all that the pages of several versions hold.
     """
 
     base: Column | None
@@ -32,6 +40,7 @@ class PairChoice:
     metrics: Sequence[str]
     workloads: Sequence[str]
     threads: Sequence[int | None]
+    versions: Sequence[str] = ()
 
     def address(self, path: str, **changes: str | Sequence[str]) -> str:
         """The address of this choice, with some parameters changed; an empty one goes."""
@@ -43,9 +52,15 @@ class PairChoice:
             "metric": self.metrics,
             "workload": self.workloads,
             "threads": threads_texts(self.threads),
+            "v": self.versions,
             **changes,
         }
         return address_of(path, parameters)
+
+    @property
+    def extra(self) -> list[tuple[str, str]]:
+        """The parameters that no picker or filter says."""
+        return [("v", text) for text in self.versions]
 
     def swapped(self, path: str) -> str:
         """The address with the sides changed for each other."""
@@ -61,7 +76,7 @@ def read_pair(query: QueryDict, available: Sequence[Column], project: Project) -
     meant = {side: meant_by(text, available) for side, text in asked.items() if text}
     base, against = (found[0] if len(found := meant.get(side, [])) == 1 else None for side in SIDES)
     if not any(asked.values()):
-        base, against = _newest_two(available, project)
+        base, against = _reference_and_newest(asked_place(query, available), project)
     elif base and not asked["against"]:
         against = _neighbour(base, available, later=True)
     elif against and not asked["base"]:
@@ -75,12 +90,13 @@ def read_pair(query: QueryDict, available: Sequence[Column], project: Project) -
         metrics=list(dict.fromkeys(query.getlist("metric"))),
         workloads=list(dict.fromkeys(query.getlist("workload"))),
         threads=read_threads(query),
+        versions=query.getlist("v"),
     )
 
 
-def _newest_two(available: Sequence[Column], project: Project) -> tuple[Column | None, Column | None]:
-    newest = newest_columns(available, project)[-2:]
-    return (newest[0], newest[1]) if len(newest) == 2 else (None, newest[0] if newest else None)
+def _reference_and_newest(available: Sequence[Column], project: Project) -> tuple[Column | None, Column]:
+    at_place = newest_columns(available, project)
+    return default_reference(at_place) if len(at_place) > 1 else None, at_place[-1]
 
 
 def _neighbour(column: Column, available: Sequence[Column], *, later: bool) -> Column | None:

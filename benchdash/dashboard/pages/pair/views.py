@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -11,9 +11,9 @@ from django.urls import path, reverse
 
 from benchdash.accounts.models import Project
 from benchdash.dashboard.compare.columns import short_id
-from benchdash.dashboard.compare.dimensions import Measured, measured_of
+from benchdash.dashboard.compare.dimensions import measured_of
 from benchdash.dashboard.compare.places import Place
-from benchdash.dashboard.compare.selection import threads_texts
+from benchdash.dashboard.compare.selection import threads_texts, workload_ids
 from benchdash.dashboard.compare.version_picker import VersionPicker, one_version_picker
 from benchdash.dashboard.compare.versions import Available, available_columns
 from benchdash.dashboard.pages.pair import tables as pair_tables
@@ -38,6 +38,7 @@ from benchdash.regressions.pairs import (
     side_names,
 )
 from benchdash.results import metrics
+from benchdash.results.catalogue import Measured
 
 # More rows than these are a click away, and beyond the second number in the CSV alone.
 _ROWS: Final = 40
@@ -93,21 +94,23 @@ def _of_columns(
     pickers = [_picker(request, choice, available, side, called) for side in SIDES]
     context = {
         "pickers": pickers,
-        "kept": [("rows", "all")] if request.GET.get("rows") == "all" else [],
+        "kept": [*choice.extra, *([("rows", "all")] if request.GET.get("rows") == "all" else [])],
         "meanings": _meanings(request.path, choice),
         "suggestions": _suggestions(request.path, choice, available),
     }
     if choice.base is None or choice.against is None:
         return context
     measured = measured_of(project, [choice.base, choice.against])
+    base, against = choice.base, choice.against
+    choice = replace(choice, workloads=workload_ids(choice.workloads, measured.workloads))
     found = pair_of_columns(
         project,
-        choice.base,
-        choice.against,
+        base,
+        against,
         workloads=[name for pk, name in measured.workloads.items() if str(pk) in choice.workloads],
         threads=choice.threads,
     )
-    ids = [short_id(column) for column in (choice.base, choice.against)]
+    ids = [short_id(column) for column in (base, against)]
     lines = urlencode([("v", one) for one in ids] + [("base", ids[0])])
     query = _query_of_columns(choice, measured)
     return {

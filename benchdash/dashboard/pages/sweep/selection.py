@@ -17,14 +17,15 @@ _MOST_TEXTS: Final = 50
 class Choice:
     """All that an address chooses; what is empty was not chosen.
 
-    ``setting`` is the key of a factor, ``subject`` the id of one, ``workloads`` are names of rows, ``only``
-    are conditions as ``key=value``. ``values`` ``hidden`` leaves out all absolute figures.
+    ``versions`` are ids of subjects, or columns of other pages; ``setting`` is the key of a factor,
+    ``workloads`` are names of rows or ids, ``only`` are conditions as ``key=value``. ``values`` ``hidden``
+    leaves out all absolute figures.
     """
 
-    subject: str = ""
+    versions: Sequence[str] = ()
     setting: str = ""
     base: str = ""
-    metric: str = ""
+    metrics: Sequence[str] = ()
     hardware: str = ""
     workloads: Sequence[str] = ()
     threads: Sequence[int | None] = ()
@@ -32,6 +33,12 @@ class Choice:
     x: str = ""
     values: str = ""
     scale: str = ""
+
+    @property
+    def subjects(self) -> list[str]:
+        """The ids of subjects that the versions mean, the reference of other pages first, then the newest."""
+        texts = [text for text in self.versions if text == self.base] + [*reversed(self.versions)]
+        return [_subject(text) for text in texts]
 
     @property
     def is_relative(self) -> bool:
@@ -50,10 +57,10 @@ class Choice:
     def address(self, path: str, **changes: str | Sequence[str]) -> str:
         """The address of this choice, with some parameters changed; an empty one goes."""
         parameters: dict[str, str | Sequence[str]] = {
-            "v": self.subject,
+            "v": self.versions,
             "setting": self.setting,
             "base": self.base,
-            "metric": self.metric,
+            "metric": self.metrics,
             "hardware": self.hardware,
             "workload": self.workloads,
             "threads": threads_texts(self.threads),
@@ -73,10 +80,10 @@ def read_choice(query: QueryDict) -> Choice:
         return text(name) if text(name) in allowed else ""
 
     return Choice(
-        subject=text("v"),
+        versions=_texts(query, "v"),
         setting=text("setting"),
         base=text("base"),
-        metric=text("metric"),
+        metrics=_texts(query, "metric"),
         hardware=text("hardware"),
         workloads=_texts(query, "workload"),
         threads=read_threads(query),
@@ -85,6 +92,12 @@ def read_choice(query: QueryDict) -> Choice:
         values=one_of("values", VALUES),
         scale=one_of("axis", SCALES),
     )
+
+
+def _subject(text: str) -> str:
+    """``12~branch`` for the column ``12.3.1~branch``."""
+    numbers, *rest = text.split("~", 1)
+    return "~".join([numbers.partition(".")[0], *rest])
 
 
 def _texts(query: QueryDict, name: str) -> list[str]:

@@ -1,7 +1,7 @@
 """One setting varied: its values side by side."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -14,6 +14,7 @@ from benchdash.accounts.models import Project
 from benchdash.dashboard.charts import compare as charts
 from benchdash.dashboard.charts.compare import Line, Scale
 from benchdash.dashboard.compare.controls import Switch
+from benchdash.dashboard.compare.dimensions import workload_names
 from benchdash.dashboard.compare.selection import threads_texts
 from benchdash.dashboard.pages.sweep.doubts import sweep_doubts
 from benchdash.dashboard.pages.sweep.panels import Addresses, Look, sweep_panels
@@ -79,9 +80,11 @@ def sweep_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
     available = subjects_of(page.project, setting=choice.setting, most=_VERSIONS)
     if not available:
         return {"command": upload_command()}
-    if choice.subject and all(one.id != choice.subject for one in available):
-        available = [*filter(None, [find_subject(page.project, choice.subject)]), *available]
-    subject = next((one for one in available if one.id == choice.subject), available[0])
+    if choice.subjects and not {one.id for one in available} & {*choice.subjects}:
+        available = [*filter(None, [find_subject(page.project, choice.subjects[0])]), *available]
+    by_id = {one.id: one for one in available}
+    subject = next((by_id[one] for one in choice.subjects if one in by_id), available[0])
+    choice = replace(choice, workloads=_workload_names(page.project, choice.workloads))
     found = find_sweep(
         page.project,
         subject,
@@ -157,10 +160,17 @@ def _shown(request: HttpRequest, asked: _Asked, table: SweepTable) -> dict[str, 
     }
 
 
+def _workload_names(project: Project, texts: Sequence[str]) -> list[str]:
+    """Names for what an address says: names, or the ids that other pages use."""
+    found = workload_names(project, texts)
+    return [found.get(text, text) for text in texts]
+
+
 def _metric(choice: Choice, measured: Mapping[str, int]) -> str:
     """The chosen metric, or what the benchmark is run for; empty where nothing was measured."""
-    if choice.metric in measured:
-        return choice.metric
+    asked = [metric for metric in choice.metrics if metric in measured]
+    if asked:
+        return asked[0]
     return metrics.main_metric(measured) if measured else ""
 
 

@@ -27,8 +27,8 @@ def chosen(project, query):
     return tuple(side and side.version.version for side in (choice.base, choice.against))
 
 
-def test_a_bare_address_chooses_the_newest_two(project):
-    assert chosen(project, "") == ("10.6.2", "10.6.3")
+def test_a_bare_address_chooses_the_newest_and_the_reference_of_all_pages(project):
+    assert chosen(project, "") == ("10.6.1", "10.6.3")
 
 
 def test_both_sides_are_chosen_by_short_ids(project):
