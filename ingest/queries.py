@@ -1,6 +1,6 @@
 """What is asked about uploads."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Value
@@ -115,6 +115,14 @@ def file_counts(archives: Collection[int]) -> dict[int, dict[str, int]]:
     for archive, state, number in rows.values_list("archive", "state").annotate(Count("pk")):
         counts.setdefault(archive, {})[state] = number
     return counts
+
+
+def uploads_named(project: Project, words: Sequence[str]) -> QuerySet[Upload, tuple[int, str]]:
+    """Id and name of the uploads that have all of the words in their names, the newest first."""
+    found = Upload.objects.filter(project=project).order_by("-received_at")
+    for word in words:
+        found = found.filter(name__icontains=word)
+    return found.values_list("pk", "name")
 
 
 def uploads_for(viewer: Viewer, project: Project | None = None) -> QuerySet[Upload]:

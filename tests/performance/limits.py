@@ -73,7 +73,7 @@ LIMITS: Final = {
     "page: workloads": Limit(7, 40, 3.6),
     "page: groups of workloads": Limit(5, 13.8, 3.8),
     "page: how changes are found": Limit(4, 9.9, 4.0),
-    "page: search": Limit(4, 5.8, 2.1),
+    "page: search": Limit(5, 5.8, 2.1),
     "page: subscriptions": Limit(7, 37.5, 4.1),
     "page: alerts": Limit(5, 50.3, 4.3),
     "page: audit log": Limit(8, 35.4, 3.9),

@@ -1,16 +1,12 @@
 """Where the versions of a project were measured, and which of these places it looks at most."""
 
 from collections import Counter
-from typing import Final, NamedTuple
-
-from django.db import connection
+from typing import NamedTuple
 
 from benchdash.accounts.models import Project
 from benchdash.regressions.comparison import Column
+from benchdash.results import catalogue
 from benchdash.results.models import DEFAULT_CONFIGURATION
-
-# The newest runs say what a project looks at now, whatever its archives hold.
-_NEWEST_RUNS: Final = 2000
 
 
 class Place(NamedTuple):
@@ -49,29 +45,4 @@ class Place(NamedTuple):
 
 def recent_use(project: Project) -> Counter[Place]:
     """How many of the newest runs each place has, that of the newest run first; one statement."""
-    with connection.cursor() as cursor:
-        cursor.execute(_USE, {"project": project.pk, "newest": _NEWEST_RUNS})
-        return Counter({Place(*place): runs for *place, runs in cursor.fetchall()})
-
-
-# Few versions are among the newest runs: named after they are counted, not run by run.
-_USE: Final = """
-    SELECT product.name, version.build, recent.branch, hardware.name, configuration.name,
-        recent.counterpart, sum(recent.runs)::bigint
-    FROM (
-        SELECT version_id, branch, hardware_id, configuration_id, counterpart, count(*) AS runs,
-            min(rank) AS rank
-        FROM (
-            SELECT version_id, branch, hardware_id, configuration_id, counterpart,
-                row_number() OVER (ORDER BY started_at DESC, id DESC) AS rank
-            FROM results_run WHERE project_id = %(project)s AND excluded_at IS NULL
-            ORDER BY started_at DESC, id DESC LIMIT %(newest)s
-        ) newest
-        GROUP BY 1, 2, 3, 4, 5
-    ) recent
-    JOIN results_serverversion version ON version.id = recent.version_id
-    JOIN results_product product ON product.id = version.product_id
-    JOIN results_hardware hardware ON hardware.id = recent.hardware_id
-    JOIN results_configuration configuration ON configuration.id = recent.configuration_id
-    GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY min(recent.rank)
-"""
+    return Counter({Place(*place): runs for *place, runs in catalogue.recent_use(project)})

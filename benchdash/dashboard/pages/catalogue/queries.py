@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
-from django.db import connection
 from django.db.models import Count, Max, Min, QuerySet, Sum
 
 from benchdash.accounts.models import Project
 from benchdash.regressions.queries import Difference, differing
+from benchdash.results.catalogue import Use, uses_of_hardware, uses_of_versions, uses_of_workloads
 from benchdash.results.models import (
     Alias,
     Configuration,
@@ -28,20 +28,7 @@ MOST_STREAMS: Final = 12
 MOST_CONTENTS: Final = 12
 
 
-@dataclass(frozen=True)
-class Use:
-    """How much a thing was measured; ``branches`` and ``threads`` are sorted."""
-
-    runs: int = 0
-    last_run_at: datetime | None = None
-    branches: tuple[str, ...] = ()
-    threads: tuple[int, ...] = ()
-    environments: int = 0
-
-
 _UNUSED: Final = Use()
-_Uses = tuple[int, int, datetime, list[Any]]
-"""The id of a thing, its runs, when the last of them started, and what differs among them."""
 
 
 @dataclass(frozen=True)
@@ -118,13 +105,8 @@ def versions(project: Project) -> QuerySet[ServerVersion]:
 def version_rows(found: Iterable[ServerVersion]) -> list[VersionRow]:
     """In their order; two statements for them all."""
     listed = list(found)
-    used = {
-        version: Use(runs, last, branches=tuple(sorted(branches)))
-        for version, runs, last, branches in _found_uses(
-            _USES_OF_VERSIONS, [version.pk for version in listed]
-        )
-    }
-    old_names = _old_names("version", [version.pk for version in listed])
+    ids = [version.pk for version in listed]
+    used, old_names = uses_of_versions(ids), _old_names("version", ids)
     return [
         VersionRow(
             version,
@@ -138,19 +120,13 @@ def version_rows(found: Iterable[ServerVersion]) -> list[VersionRow]:
 
 def hardware_rows(project: Project) -> list[HardwareRow]:
     machines = list(Hardware.objects.filter(project=project).prefetch_related("aliases").order_by("name"))
-    used = {
-        machine: Use(runs, last, environments=len(environments))
-        for machine, runs, last, environments in _found_uses(_USES_OF_HARDWARE, project.pk)
-    }
+    used = uses_of_hardware(project)
     return [HardwareRow(machine, used.get(machine.pk, _UNUSED)) for machine in machines]
 
 
 def workload_rows(project: Project) -> list[WorkloadRow]:
     workloads = list(Workload.objects.filter(project=project).order_by("name"))
-    used = {
-        workload: Use(runs, last, threads=tuple(threads))
-        for workload, runs, last, threads in _found_uses(_USES_OF_WORKLOADS, project.pk)
-    }
+    used = uses_of_workloads(project)
     counted = Series.objects.filter(project=project).order_by().values_list("workload").annotate(Count("pk"))
     series, old_names = dict(counted), _old_names("workload", [workload.pk for workload in workloads])
     return [
@@ -188,32 +164,6 @@ def _old_names(kind: str, ids: Iterable[int]) -> defaultdict[int, list[str]]:
     for thing, name in listed:
         names[thing].append(name)
     return names
-
-
-# Few groups first, and what differs among those: to count what differs among all runs sorts them all.
-_USES: Final = """
-    SELECT thing, sum(runs)::bigint, max(last), array_remove(array_agg(DISTINCT aspect), NULL)
-    FROM ({}) groups (thing, aspect, runs, last)
-    GROUP BY thing
-"""
-_USES_OF_VERSIONS: Final = _USES.format("""
-    SELECT version_id, NULLIF(branch, ''), count(*), max(started_at)
-    FROM results_run WHERE version_id = ANY(%s) GROUP BY 1, 2
-""")
-_USES_OF_HARDWARE: Final = _USES.format("""
-    SELECT hardware_id, environment_id, runs, last_run_at
-    FROM results_surroundingscount WHERE project_id = %s
-""")
-_USES_OF_WORKLOADS: Final = _USES.format("""
-    SELECT workload_id, threads, runs, last_run_at FROM results_workloadcount WHERE project_id = %s
-""")
-
-
-def _found_uses(statement: str, wanted: int | list[int]) -> list[_Uses]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, [wanted])
-        found: list[_Uses] = cursor.fetchall()
-        return found
 
 
 _StreamKey = tuple[str, str]

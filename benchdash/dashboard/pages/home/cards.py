@@ -5,25 +5,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from django.db import connection
 from django.db.models import Count
 
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project
 from benchdash.regressions.models import Incident
+from benchdash.results.catalogue import Size, sizes_of
 
 MOST_RUNS: Final = 10_000
-
-# To count a million runs takes longer than all the rest of the page.
-_MEASURED = """
-    SELECT wanted.id,
-        (SELECT count(*) FROM (
-            SELECT FROM results_run WHERE project_id = wanted.id LIMIT %(most)s
-        ) some_runs),
-        (SELECT count(*) FROM results_serverversion WHERE project_id = wanted.id),
-        (SELECT started_at FROM results_run WHERE project_id = wanted.id ORDER BY started_at DESC LIMIT 1)
-    FROM unnest(%(projects)s::bigint[]) AS wanted (id)
-"""
 
 
 @dataclass(frozen=True)
@@ -49,7 +38,7 @@ class ProjectCard:
 def project_cards(viewer: Viewer) -> Sequence[ProjectCard]:
     """The projects that the viewer may see, by name, in a constant number of statements."""
     projects = list(viewer.projects())
-    measured = _measured(projects)
+    measured = sizes_of(projects, most=MOST_RUNS)
     listed = Incident.objects.filter(project__in=projects).exclude(status=Incident.Status.WITHDRAWN)
     newest = {
         incident.project_id: incident
@@ -65,22 +54,15 @@ def project_cards(viewer: Viewer) -> Sequence[ProjectCard]:
     )
     cards = []
     for project in projects:
-        runs, versions, last_run_at = measured.get(project.pk, (0, 0, None))
+        size = measured.get(project.pk, Size())
         cards.append(
             ProjectCard(
                 project=project,
-                runs=runs,
-                versions=versions,
-                last_run_at=last_run_at,
+                runs=size.runs,
+                versions=size.versions,
+                last_run_at=size.last_run_at,
                 open_incidents=still_open.get(project.pk, 0),
                 newest_incident=newest.get(project.pk),
             )
         )
     return cards
-
-
-def _measured(projects: Sequence[Project]) -> dict[int, tuple[int, int, datetime | None]]:
-    """By the id of a project: its runs, of many one more than ``MOST_RUNS``, its versions, the last start."""
-    with connection.cursor() as cursor:
-        cursor.execute(_MEASURED, {"projects": [project.pk for project in projects], "most": MOST_RUNS + 1})
-        return {project: (runs, versions, last) for project, runs, versions, last in cursor.fetchall()}
