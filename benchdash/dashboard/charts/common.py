@@ -118,6 +118,42 @@ def versions_axis(labels: Sequence[str]) -> dict[str, Any]:
     return axis(type="category", categoryorder="array", categoryarray=list(labels), showgrid=False)
 
 
+def names_axis(names: Sequence[str]) -> dict[str, Any]:
+    """Names from top to bottom, at 0, 1, 2 ..."""
+    return axis(
+        tickmode="array",
+        tickvals=list(range(len(names))),
+        ticktext=list(map(plain, names)),
+        range=[len(names) - 0.5, -0.5],
+        showgrid=False,
+        ticks="",
+        zeroline=False,
+        fixedrange=True,
+    )
+
+
+def line_at(x: float) -> dict[str, Any]:
+    """A dotted line upwards: what others are compared with."""
+    line = {"color": token("ink-2"), "width": 1, "dash": "dot"}
+    return {"type": "line", "x0": x, "x1": x, "yref": "paper", "y0": 0, "y1": 1, "line": line}
+
+
+def band(x: Sequence[Any], y: Sequence[float | None], colour: str, opacity: float) -> dict[str, Any]:
+    """A ground behind a line, around these corners."""
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": list(x),
+        "y": list(y),
+        "fill": "toself",
+        "fillcolor": colour,
+        "line": {"color": colour, "width": 0},
+        "opacity": opacity,
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
+
+
 def time_axis() -> dict[str, Any]:
     return axis("time, UTC", type="date", showgrid=False)
 

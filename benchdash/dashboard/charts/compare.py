@@ -170,21 +170,12 @@ def bars(row: Row, lines: Sequence[Line], metric: str, scale: Scale, link: Calla
         trace |= {"type": "bar", "orientation": "h", "width": 0.72, "marker": marker, "textposition": "none"}
     layout = common.base_layout(
         xaxis=value_axis([row], metric, scale),
-        yaxis=common.axis(
-            tickmode="array",
-            tickvals=list(range(len(shown))),
-            ticktext=[common.plain(value.line.short_name) for value in shown],
-            range=[len(shown) - 0.5, -0.5],
-            showgrid=False,
-            ticks="",
-            zeroline=False,
-            fixedrange=True,
-        ),
+        yaxis=common.names_axis([value.line.short_name for value in shown]),
     )
     # The names make their own room.
     layout["margin"]["l"] = 8
     if scale.relative_to:
-        layout["shapes"] = [_hundred_per_cent()]
+        layout["shapes"] = [common.line_at(100)]
     return common.figure([trace], layout)
 
 
@@ -276,8 +267,3 @@ def _is_log(rows: Sequence[Row], scale: Scale) -> bool:
 
 def _all(rows: Sequence[Row]) -> list[float]:
     return [cell.value for row in rows for cell in (row.base, *row.cells) if cell and cell.unit == row.unit]
-
-
-def _hundred_per_cent() -> dict[str, Any]:
-    line = {"color": common.token("ink-2"), "width": 1, "dash": "dot"}
-    return {"type": "line", "x0": 100, "x1": 100, "yref": "paper", "y0": 0, "y1": 1, "line": line}

@@ -1,22 +1,23 @@
 """What the compare page offers to click: filters, chips of the chosen versions, switches, suggestions."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from benchdash.dashboard.charts.compare import Line
-from benchdash.dashboard.compare.columns import short_id
-from benchdash.dashboard.compare.selection import Choice, threads_texts
+from benchdash.dashboard.compare.selection import UNSAID_THREADS, Choice, Columns, threads_texts
 from benchdash.dashboard.compare.version_picker import VersionPicker
-from benchdash.dashboard.shell import filters, numbers
-from benchdash.dashboard.shell.filters import Filter
+from benchdash.dashboard.shell import numbers
+from benchdash.dashboard.shell.filters import Filter, one_of, some_of
 from benchdash.dashboard.shell.navigation import Link
-from benchdash.regressions.column_names import names
+from benchdash.regressions.column_names import names, short_id
 from benchdash.regressions.comparison import Column
 from benchdash.results import metrics
 from benchdash.results.catalogue import Measured
 
 _SUGGESTIONS: Final = 8
+AXES: Final = (("", "auto"), ("linear", "linear"), ("log", "log"))
 
 
 @dataclass(frozen=True)
@@ -36,21 +37,46 @@ class Switch:
     links: Sequence[Link]
 
 
+def switch(
+    label: str, name: str, options: Iterable[tuple[str, str]], chosen: str, address: Callable[..., str]
+) -> Switch:
+    """``options`` are values of the parameter ``name`` with their words; ``address`` takes one of them."""
+    return Switch(label, [Link(words, address(**{name: value}), value == chosen) for value, words in options])
+
+
+def reference_filter(columns: Columns, called: Sequence[str]) -> Filter:
+    """``called`` are the names of the chosen columns."""
+    bases = zip(map(short_id, columns.chosen), called, strict=True)
+    return one_of("base", "Reference", bases, short_id(columns.base) if columns.base else None, empty="")
+
+
+def workloads_filter(measured: Measured, chosen: Iterable[str]) -> Filter:
+    return some_of(
+        "workload", "Workloads", [(str(pk), name) for pk, name in measured.workloads.items()], chosen
+    )
+
+
+def threads_options(counts: Iterable[int | None]) -> list[tuple[str, str]]:
+    return [(text, "not said" if text == UNSAID_THREADS else text) for text in threads_texts(counts)]
+
+
+def threads_filter(counts: Iterable[int | None], chosen: Iterable[int | None]) -> Filter:
+    return some_of("threads", "Threads", threads_options(counts), threads_texts(chosen))
+
+
+def metrics_options(known: Collection[str]) -> list[tuple[str, str]]:
+    return [(metric, numbers.metric_name(metric)) for metric in metrics.in_order(known)]
+
+
 def choice_filters(
     choice: Choice, measured: Measured, shown: Sequence[str], called: Sequence[str]
 ) -> list[Filter]:
     """``shown`` are the metrics that the page shows; ``called`` are the names of the chosen columns."""
-    columns = choice.columns
-    bases = zip(map(short_id, columns.chosen), called, strict=True)
-    base = short_id(columns.base) if columns.base else None
-    known = [(metric, numbers.metric_name(metric)) for metric in metrics.in_order(measured.metrics)]
-    workloads = [(str(pk), name) for pk, name in measured.workloads.items()]
-    threads = [(text, "not said" if text == "none" else text) for text in threads_texts(measured.threads)]
     return [
-        filters.one_of("base", "Reference", bases, base, empty=""),
-        filters.some_of("metric", "Metrics", known, shown),
-        filters.some_of("workload", "Workloads", workloads, choice.workloads),
-        filters.some_of("threads", "Threads", threads, threads_texts(choice.threads)),
+        reference_filter(choice.columns, called),
+        some_of("metric", "Metrics", metrics_options(measured.metrics), shown),
+        workloads_filter(measured, choice.workloads),
+        threads_filter(measured.threads, choice.threads),
     ]
 
 
@@ -67,14 +93,11 @@ def chips(path: str, choice: Choice, lines: Sequence[Line]) -> list[Chip]:
 
 
 def switches(path: str, choice: Choice) -> list[Switch]:
-    view = choice.view
-    values = (("absolute", "", not view.relative), ("relative", "relative", view.relative))
-    axes = [(scale or "auto", scale, scale == view.scale) for scale in ("", "linear", "log")]
+    address = partial(choice.address, path)
+    values = (("", "absolute"), ("relative", "relative"))
     return [
-        Switch(
-            "Values", [Link(label, choice.address(path, values=value), on) for label, value, on in values]
-        ),
-        Switch("Axes", [Link(label, choice.address(path, axis=value), on) for label, value, on in axes]),
+        switch("Values", "values", values, "relative" if choice.view.relative else "", address),
+        switch("Axes", "axis", AXES, choice.view.scale, address),
     ]
 
 

@@ -7,17 +7,22 @@ from typing import Final
 
 from django.http import QueryDict
 
-from benchdash.dashboard.compare.columns import meant_by, short_id
+from benchdash.accounts.models import Project
+from benchdash.dashboard.compare.controls import metrics_options
 from benchdash.dashboard.compare.places import Place
 from benchdash.dashboard.compare.selection import default_columns
 from benchdash.dashboard.compare.version_picker import newest_of_lines
-from benchdash.dashboard.shell import filters, numbers
+from benchdash.dashboard.compare.versions import meant_by
+from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.filters import Filter
+from benchdash.dashboard.shell.navigation import address_with
 from benchdash.dashboard.shell.selection import EMPTY, names_place
-from benchdash.regressions.branch_table import Base
-from benchdash.regressions.column_names import names
+from benchdash.regressions.branch_table import Base, base_of, stream_of
+from benchdash.regressions.column_names import names, short_id
 from benchdash.regressions.comparison import Column
 from benchdash.results import metrics
+from benchdash.results.baselines import baselines
+from benchdash.results.models import Baseline
 
 AT_FIRST: Final = 8
 _LENGTHS: Final = (8, 16, 40)
@@ -83,8 +88,7 @@ def _chosen_column(query: QueryDict, available: Sequence[Column]) -> Column | No
 def read_metric(query: QueryDict, measured: dict[str, int]) -> tuple[str, Filter]:
     asked = [metric for metric in query.getlist("metric") if metric in measured]
     metric = asked[0] if asked else metrics.main_metric(measured)
-    options = [(name, numbers.metric_name(name)) for name in metrics.in_order(measured)]
-    return metric, filters.one_of("metric", "Metric", options, metric, empty="")
+    return metric, filters.one_of("metric", "Metric", metrics_options(measured), metric, empty="")
 
 
 @dataclass(frozen=True)
@@ -116,23 +120,37 @@ def read_shown(query: QueryDict, *, what: str, lines: bool) -> tuple[Shown, Filt
     return shown, filters.one_of("show", "Columns", options, chosen, empty="")
 
 
-def read_branch_base(
-    query: QueryDict, releases: Sequence[Column], stored: tuple[str, Base] | None
-) -> tuple[Base | None, Filter]:
-    """What a branch stands against: what people set for it (``stored``, with its name), one of the releases
-    at its place, or None: the oldest group that is shown. At first the first of these that there is.
+@dataclass(frozen=True)
+class BranchBase:
+    """``base`` None: the oldest shown group. ``chip`` chooses another; ``history`` has the newest first."""
+
+    base: Base | None
+    chip: Filter
+    history: Sequence[Baseline]
+
+    @property
+    def stored(self) -> Baseline | None:
+        """What people set, and did not take back."""
+        return next((one for one in self.history[:1] if one.version), None)
+
+
+def branch_base(project: Project, query: QueryDict, branch: Column, releases: Sequence[Column]) -> BranchBase:
+    """What people set for the branch, one of the releases at its place (in their order), or the oldest group
+    that is shown: at first the first of these that there is. One statement.
     """
+    history = baselines(project, stream_of(branch))
+    stored = base_of(history[0], branch) if history else None
     by_id = {short_id(column): Base(column) for column in releases}
-    known: dict[str, Base | None] = {**({_STORED: stored[1]} if stored else {}), **by_id, _NONE: None}
-    newest = next(reversed(by_id), _NONE)
+    known: dict[str, Base | None] = {**({_STORED: stored} if stored else {}), **by_id, _NONE: None}
     asked = query.get("base", "")
-    chosen = asked if asked in known else (_STORED if stored else newest)
+    chosen = asked if asked in known else (_STORED if stored else next(reversed(by_id), _NONE))
     options = [
-        *([(_STORED, f"{stored[0]} (set for this branch)")] if stored else []),
+        *([(_STORED, f"{history[0].name} (set for this branch)")] if stored else []),
         (_NONE, "the oldest shown"),
         *zip(by_id, names(releases), strict=True),
     ]
-    return known[chosen], filters.one_of("base", "Baseline", options, chosen, empty="")
+    chip = filters.one_of("base", "Baseline", options, chosen, empty="")
+    return BranchBase(known[chosen], chip, history)
 
 
 def read_base(query: QueryDict, offered: Sequence[Column], at_first: Column) -> tuple[Column, Filter]:
@@ -145,10 +163,6 @@ def read_base(query: QueryDict, offered: Sequence[Column], at_first: Column) -> 
 
 def toggled(query: QueryDict, path: str, workload: str) -> str:
     """The address with the thread counts of a workload shown instead of hidden, or the other way round."""
-    changed = query.copy()
     opened = query.getlist("open")
-    changed.setlist(
-        "open",
-        [one for one in opened if one != workload] if workload in opened else [*opened, workload],
-    )
-    return f"{path}?{changed.urlencode()}"
+    changed = [one for one in opened if one != workload] if workload in opened else [*opened, workload]
+    return address_with(path, query, open=changed)

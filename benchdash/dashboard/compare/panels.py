@@ -1,6 +1,6 @@
 """The panels of the compare page: a chart for each workload and metric, with the table that says the same."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Final
@@ -14,13 +14,17 @@ from benchdash.dashboard.shell.series_words import threads_words
 from benchdash.regressions.comparison import ComparisonTable
 from benchdash.regressions.rows import Row, geometric_mean
 
-_CURVE_HEIGHT: Final = 340
+CURVE_HEIGHT: Final = 340
 
 
 @dataclass(frozen=True)
 class TableRow:
+    """A row of thread counts; or of a value that was varied, with its name and the mean of its changes."""
+
     threads: int | None
     values: Sequence[Value]
+    name: str = ""
+    mean: float | None = None
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,7 @@ class Panel:
     of its ratios; bars have a table with one row a version.
 
     ``note`` says what the numbers are; ``says_n`` that the number of runs stands in each cell.
+    ``corner`` says what the rows of the table are, ``hides_values`` that only percentages are shown.
     """
 
     name: str
@@ -47,6 +52,9 @@ class Panel:
     says_n: bool
     csv_url: str
     url: str
+    corner: str = "threads"
+    is_over_values: bool = False
+    hides_values: bool = False
 
 
 @dataclass(frozen=True)
@@ -82,13 +90,22 @@ def panels(
     def draw(rows: Sequence[Row], lines: Sequence[Line], metric: str) -> Figure:
         return charts.against_threads(rows, lines, metric, scale, addresses.series)
 
-    made = []
-    for workload, found in groupby(table.rows, key=lambda row: row.workload):
+    return [
+        _panel(table, rows, lines, scale, place, name, addresses, draw_curve or draw)
+        for name, rows in named_parts(table.rows, keys, curves_and_bars)
+    ]
+
+
+def named_parts(
+    rows: Sequence[Row],
+    keys: Mapping[str, str],
+    parts: Callable[[Sequence[Row]], Iterable[Sequence[Row]]],
+) -> Iterator[tuple[str, Sequence[Row]]]:
+    """The rows of each panel with its name, for the workloads that have a key."""
+    for workload, found in groupby(rows, key=lambda row: row.workload):
         if key := keys.get(workload):
-            for number, rows in enumerate(curves_and_bars(list(found))):
-                name = f"{key}-{number}" if number else key
-                made.append(_panel(table, rows, lines, scale, place, name, addresses, draw_curve or draw))
-    return made
+            for number, part in enumerate(parts(list(found))):
+                yield f"{key}-{number}" if number else key, part
 
 
 def curves_and_bars(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
@@ -131,7 +148,7 @@ def _panel(
         direction=first.direction,
         title=_title(rows, metric, scale, place),
         figure=figure,
-        height=_CURVE_HEIGHT if is_curve else charts.bars_height(len(shown)),
+        height=CURVE_HEIGHT if is_curve else charts.bars_height(len(shown)),
         is_curve=is_curve,
         lines=lines,
         rows=values,

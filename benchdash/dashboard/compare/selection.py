@@ -3,15 +3,16 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlencode
 
 from django.http import QueryDict
 
 from benchdash.accounts.models import Project
-from benchdash.dashboard.compare.columns import meant_by, short_id
 from benchdash.dashboard.compare.places import Place, recent_use
+from benchdash.dashboard.compare.versions import meant_by
 from benchdash.dashboard.shell.selection import EMPTY, PLACE
+from benchdash.regressions.column_names import short_id
 from benchdash.regressions.comparison import Column
 from benchdash.results.versions import release_line
 
@@ -39,6 +40,12 @@ class Columns:
     left_out: int = 0
 
     @property
+    def machine(self) -> str:
+        """The name of the machine, where there is only one."""
+        machines = {column.hardware for column in self.chosen}
+        return next(iter(machines)) if len(machines) == 1 else ""
+
+    @property
     def others(self) -> list[Column]:
         return [column for column in self.chosen if column != self.base]
 
@@ -49,6 +56,11 @@ class View:
 
     relative: bool = False
     scale: str = ""
+
+    @property
+    def log(self) -> bool | None:
+        """None: as the numbers need it."""
+        return is_log(self.scale)
 
     @property
     def kept(self) -> list[tuple[str, str]]:
@@ -138,29 +150,59 @@ def _are_neighbours(column: Column, other: Column) -> bool:
     )
 
 
-@dataclass(frozen=True)
-class Choice:
-    """All that an address chooses; empty metrics, workloads (their ids) or threads were not chosen."""
+@dataclass(frozen=True, kw_only=True)
+class Selection:
+    """What an address of any page under Compare selects; empty metrics, workloads (their ids or names) or
+    threads were not chosen.
+    """
 
-    columns: Columns
-    metrics: Sequence[str]
-    workloads: Sequence[str]
-    threads: Sequence[int | None]
-    view: View
+    metrics: Sequence[str] = ()
+    workloads: Sequence[str] = ()
+    threads: Sequence[int | None] = ()
+
+    @property
+    def versions(self) -> Mapping[str, str | Sequence[str]]:
+        """As query parameters: the versions and the reference, or what stands in their place."""
+        raise NotImplementedError
+
+    @property
+    def kept(self) -> list[tuple[str, str]]:
+        """As query parameters: what no filter says."""
+        return []
 
     def address(self, path: str, **changes: str | Sequence[str]) -> str:
-        """The address of this choice, with some parameters changed; an empty one goes."""
+        """The address of this selection, with some parameters changed; an empty one goes."""
+        return address_of(
+            path,
+            {
+                **self.versions,
+                "metric": self.metrics,
+                "workload": self.workloads,
+                "threads": threads_texts(self.threads),
+                **dict(self.kept),
+                **changes,
+            },
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice(Selection):
+    """Any number of versions, and how their numbers are drawn."""
+
+    columns: Columns
+    view: View
+
+    @property
+    def versions(self) -> Mapping[str, str | Sequence[str]]:
         base = self.columns.base
-        parameters: dict[str, str | Sequence[str]] = {
+        return {
             "v": [short_id(column) for column in self.columns.chosen],
             "base": short_id(base) if base else "",
-            "metric": self.metrics,
-            "workload": self.workloads,
-            "threads": threads_texts(self.threads),
-            **dict(self.view.kept),
-            **changes,
         }
-        return address_of(path, parameters)
+
+    @property
+    def kept(self) -> list[tuple[str, str]]:
+        return self.view.kept
 
 
 def workload_ids(texts: Iterable[str], workloads: Mapping[int, str]) -> list[str]:
@@ -182,13 +224,20 @@ def address_of(path: str, parameters: Mapping[str, str | Sequence[str]]) -> str:
 
 
 def read_choice(query: QueryDict, columns: Columns) -> Choice:
-    return Choice(
-        columns=columns,
-        metrics=list(dict.fromkeys(query.getlist("metric"))),
-        workloads=list(dict.fromkeys(query.getlist("workload"))),
-        threads=read_threads(query),
-        view=_read_view(query),
-    )
+    return Choice(columns=columns, view=_read_view(query), **read_measured(query))
+
+
+def read_measured(query: QueryDict) -> dict[str, Any]:
+    """The metrics, workloads and threads of a selection."""
+    return {
+        "metrics": list(dict.fromkeys(query.getlist("metric"))),
+        "workloads": list(dict.fromkeys(query.getlist("workload"))),
+        "threads": read_threads(query),
+    }
+
+
+def is_log(scale: str) -> bool | None:
+    return {"log": True, "linear": False}.get(scale)
 
 
 def threads_texts(threads: Iterable[int | None]) -> list[str]:

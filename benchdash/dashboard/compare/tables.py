@@ -1,19 +1,24 @@
 """What the pages that compare versions share: the picker, the tables, and their address in the API."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
 from urllib.parse import urlencode
 
 from django.http import HttpRequest
+from django.urls import reverse
 
 from benchdash.accounts.models import Project
+from benchdash.dashboard.charts import compare as charts
+from benchdash.dashboard.charts.compare import Line
 from benchdash.dashboard.compare import controls
-from benchdash.dashboard.compare.columns import short_id
-from benchdash.dashboard.compare.selection import Choice
+from benchdash.dashboard.compare.panels import Addresses
+from benchdash.dashboard.compare.selection import Choice, Columns
 from benchdash.dashboard.compare.version_picker import VersionPicker, version_picker
 from benchdash.dashboard.compare.versions import Available
+from benchdash.dashboard.shell.navigation import page_url
+from benchdash.regressions.column_names import are_versions_in_order, names, short_id
 from benchdash.regressions.comparison import (
     Column,
     ComparisonTable,
@@ -25,6 +30,7 @@ from benchdash.results.catalogue import Measured
 from benchdash.results.readings import DERIVED
 
 _LONGEST_SEARCH: Final = 200
+_SELECTOR: Final = ("id", "branch", "hardware", "configuration", "counterpart")
 
 
 def picker_of(request: HttpRequest, choice: Choice, available: Available) -> VersionPicker:
@@ -72,6 +78,24 @@ def tables_of(
     return [found[metric] for metric in shown if metric in found]
 
 
+def lines_of(columns: Columns) -> list[Line]:
+    """The lines of the chosen columns, by their names, in their order."""
+    chosen, base = columns.chosen, columns.base
+    at = chosen.index(base) if base else 0
+    return charts.lines(names(chosen), base=at, in_order=are_versions_in_order(chosen))
+
+
+def addresses_of(path: str, project: Project, choice: Choice, workloads: Mapping[str, str]) -> Addresses:
+    """Where the panels of a comparison lead to; ``workloads`` are ids by name."""
+    history, api = page_url("history", project), reverse("api:compare")
+    query = queries_of_api(project, choice)
+    return Addresses(
+        series=lambda pk: f"{history}?series={pk}" if history else "",
+        csv=lambda metric, workload: f"{api}?{query(metric, workload)}",
+        alone=lambda metric, workload: choice.address(path, metric=metric, workload=workloads[workload]),
+    )
+
+
 def queries_of_api(project: Project, choice: Choice) -> Callable[[str, str], str]:
     """The same comparison of a metric and a workload, asked of the API."""
     before = urlencode([("project", project.slug)])
@@ -91,18 +115,12 @@ def columns_of_api(choice: Choice) -> list[tuple[str, str]]:
     base = choice.columns.base
     against = choice.columns.others or choice.columns.chosen
     return [
-        *(("base", _selector(column)) for column in [base] if column),
-        *(("against", _selector(column)) for column in against),
+        *(("base", selector(column)) for column in [base] if column),
+        *(("against", selector(column)) for column in against),
     ]
 
 
-def _selector(column: Column) -> str:
-    return json.dumps(
-        {
-            "id": column.version.pk,
-            "branch": column.branch,
-            "hardware": column.hardware,
-            "configuration": column.configuration,
-            "counterpart": column.counterpart,
-        }
-    )
+def selector(column: Column) -> str:
+    """A column as the API takes it."""
+    place = column.as_json()
+    return json.dumps({name: place[name] for name in _SELECTOR})

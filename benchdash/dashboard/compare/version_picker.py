@@ -5,11 +5,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from benchdash.dashboard.compare.columns import short_id
 from benchdash.dashboard.compare.places import Place
 from benchdash.dashboard.compare.selection import AT_FIRST
 from benchdash.dashboard.compare.versions import Available
-from benchdash.regressions.column_names import short_commit
+from benchdash.regressions.column_names import short_commit, short_id
 from benchdash.regressions.comparison import Column
 from benchdash.results.models import UNKNOWN_VERSION
 from benchdash.results.versions import release_line

@@ -1,16 +1,15 @@
 """The versions that a project offers to compare: as many as a page shows, and what an address asks for."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Final, overload
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from django.http import QueryDict
 
 from benchdash.accounts.models import Project
 from benchdash.dashboard.compare.places import Place
 from benchdash.database.ids import ids_in
+from benchdash.regressions.column_names import short_id
 from benchdash.regressions.comparison import Column, columns_at
 from benchdash.results.version_places import PlaceOfVersions, newest_versions, places_of_versions
 
@@ -21,34 +20,24 @@ _LONGEST_SEARCH: Final = 200
 _MOST_ASKED: Final = 100
 
 
-@dataclass(frozen=True)
-class Available(Sequence[Column]):
-    """``columns`` are in the order of versions; ``versions`` is how many there are at each place."""
+class Available(list[Column]):
+    """The offered columns, in the order of versions; ``versions`` is how many there are at each place."""
 
-    columns: Sequence[Column]
-    versions: Mapping[Place, int]
+    def __init__(self, columns: Sequence[Column], versions: Mapping[Place, int] | None = None) -> None:
+        super().__init__(columns)
+        self.versions = Counter(map(Place.of, columns)) if versions is None else versions
 
-    @classmethod
-    def of(cls, columns: Sequence[Column]) -> "Available":
-        """Where there are no others."""
-        return cls(columns, Counter(map(Place.of, columns)))
-
-    @cached_property
+    @property
     def total(self) -> int:
         return sum(self.versions.values())
 
-    def __len__(self) -> int:
-        return len(self.columns)
 
-    def __iter__(self) -> Iterator[Column]:
-        return iter(self.columns)
-
-    @overload
-    def __getitem__(self, at: int) -> Column: ...
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[Column]: ...
-    def __getitem__(self, at: int | slice) -> Column | Sequence[Column]:
-        return self.columns[at]
+def meant_by(text: str, columns: Iterable[Column]) -> list[Column]:
+    """The columns with this short id. The id of a version alone (``12``) means it at every place."""
+    versions = ids_in([text.partition(".")[0]])
+    # Of the thousands that a project has, few are of the version.
+    of_version = (column for column in columns if column.version.pk in versions)
+    return [column for column in of_version if text in (short_id(column), *map(str, versions))]
 
 
 def available_columns(project: Project, query: QueryDict) -> Available:

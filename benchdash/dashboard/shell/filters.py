@@ -1,9 +1,13 @@
 """The chips of the filter line: what can be chosen, and what is."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
+
+from django.db.models import Model, QuerySet
+
+M = TypeVar("M", bound=Model)
 
 
 class Choice(NamedTuple):
@@ -51,6 +55,19 @@ def some_of(
 ) -> Filter:
     """A chip for any number of ``options`` (value, label)."""
     return Filter(name, label, _choices(options, set(chosen)), several=True, empty=empty)
+
+
+def some_of_names(name: str, label: str, names: Iterable[str], chosen: Iterable[str]) -> Filter:
+    """A chip for any number of things that are called as they are meant."""
+    return some_of(name, label, [(text, text) for text in names], chosen)
+
+
+def filtered(found: QuerySet[M], chips: Iterable[Filter], fields: Mapping[str, str]) -> QuerySet[M]:
+    """Return the rows that chips choose; ``fields`` are the fields of chips by their names."""
+    for chip in chips:
+        if chip.chosen and chip.name in fields:
+            found = found.filter(**{f"{fields[chip.name]}__in": [choice.value for choice in chip.chosen]})
+    return found
 
 
 def _choices(options: Iterable[tuple[str, str]], chosen: set[str]) -> list[Choice]:

@@ -142,6 +142,16 @@ def page_url(name: str, project: Project, *args: int | str, **query: str) -> str
     return f"{url}?{chosen}" if chosen else url
 
 
+def address_with(path: str, query: QueryDict, **changes: str | Sequence[str]) -> str:
+    """Return an address with some parameters changed; an empty one goes."""
+    changed = query.copy()
+    for name, value in changes.items():
+        changed.setlist(name, [value] if isinstance(value, str) else list(value))
+        if not value:
+            del changed[name]
+    return f"{path}?{changed.urlencode()}"
+
+
 def page_urls(name: str, project: Project, *args: str) -> Callable[[int], str]:
     """The addresses of the pages that are told apart by a number, which is the last in them."""
     before, _, after = page_url(name, project, *args, 0).rpartition("0")

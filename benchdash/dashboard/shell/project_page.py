@@ -3,10 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
+from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -16,6 +17,7 @@ from benchdash.accounts.access import BeingDeleted, NotAllowed, NotVisible, View
 from benchdash.accounts.models import Project, Scope
 
 P = ParamSpec("P")
+M = TypeVar("M", bound=Model)
 
 _LONGEST_REASON = 1000
 
@@ -124,6 +126,14 @@ def _page(viewer: Viewer, slug: str) -> ProjectPage:
         if project.slug == slug:
             return ProjectPage(project, viewer, projects)
     return ProjectPage(viewer.project(slug), viewer, projects)
+
+
+def found_or_hidden(rows: QuerySet[M], what: str) -> M:
+    """Return the first of the rows. Raises NotVisible: ``what`` says what there is not."""
+    found = rows.first()
+    if found is None:
+        raise NotVisible(what)
+    return found
 
 
 def sent_reason(request: HttpRequest) -> str:

@@ -2,8 +2,9 @@
 
 import pytest
 
-from benchdash.dashboard.compare.columns import meant_by, short_id
 from benchdash.dashboard.compare.places import Place
+from benchdash.dashboard.compare.versions import meant_by
+from benchdash.regressions.column_names import short_id
 from benchdash.regressions.comparison import Selector, columns_of
 from tests.builders import make_project, make_record, make_runs
 

@@ -5,10 +5,10 @@ from datetime import timedelta
 import pytest
 from django.http import QueryDict
 
-from benchdash.dashboard.compare.columns import short_id
 from benchdash.dashboard.compare.selection import MOST_COLUMNS, read_choice, read_columns
 from benchdash.dashboard.compare.version_picker import version_picker
 from benchdash.dashboard.compare.versions import available_columns
+from benchdash.regressions.column_names import short_id
 from benchdash.regressions.comparison import Selector, columns_of
 from tests.builders import START, make_project, make_record, make_runs
 

@@ -9,7 +9,6 @@ from django.shortcuts import redirect
 from django.urls import path, reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from benchdash.accounts.access import NotVisible
 from benchdash.accounts.models import Scope
 from benchdash.articles import services
 from benchdash.articles.addresses import PAGES, AddressError
@@ -19,7 +18,7 @@ from benchdash.articles.services import ArticleError, NewBlock
 from benchdash.dashboard.pages.articles.blocks import block_url, fixed_query, shown_block
 from benchdash.dashboard.pages.articles.forms import AddForm, ArticleForm, BlockForm, asked_view
 from benchdash.dashboard.shell.navigation import page_label
-from benchdash.dashboard.shell.project_page import ProjectPage, project_page
+from benchdash.dashboard.shell.project_page import ProjectPage, found_or_hidden, project_page
 
 _MOST_LISTED: Final = 500
 
@@ -49,10 +48,7 @@ def article(request: HttpRequest, page: ProjectPage, name: str) -> HttpResponse:
 def _article(page: ProjectPage, name: str, *, deleted: bool = False) -> Article:
     """Raises NotVisible."""
     found = Article.objects.filter(project=page.project, slug=name, deleted_at__isnull=not deleted)
-    article = found.select_related("project").first()
-    if article is None:
-        raise NotVisible(f"there is no article {name!r}")
-    return article
+    return found_or_hidden(found.select_related("project"), f"there is no article {name!r}")
 
 
 # --- writing ------------------------------------------------------------------------------------------------
@@ -163,9 +159,7 @@ def article_block(request: HttpRequest, page: ProjectPage, name: str, pk: int) -
     """What the button ``do`` says is done with a view of the article."""
     page.require(Scope.TRIAGE)
     found = _article(page, name)
-    block = found.blocks.filter(pk=pk).first()
-    if block is None:
-        raise NotVisible(f"there is no view {pk}")
+    block = found_or_hidden(found.blocks.filter(pk=pk), f"there is no view {pk}")
     # One row for both, so that what a service changes is what the page shows.
     block.article = found
     asked = request.POST.get("do", "")

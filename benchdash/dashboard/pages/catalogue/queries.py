@@ -9,6 +9,7 @@ from typing import Any, Final
 from django.db.models import Count, Max, Min, QuerySet, Sum
 
 from benchdash.accounts.models import Project
+from benchdash.dashboard.shell.facts import in_words
 from benchdash.regressions.queries import Difference, differing
 from benchdash.results.catalogue import Use, uses_of_hardware, uses_of_versions, uses_of_workloads
 from benchdash.results.models import (
@@ -149,12 +150,8 @@ def configuration_rows(project: Project) -> list[ConfigurationRow]:
 
 
 def facts_in_words(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """``cpu model``, ``AMD EPYC 7713``, by name; what is not known is left out."""
-    return [
-        (name.replace("_", " "), ", ".join(map(str, value)) if isinstance(value, list) else str(value))
-        for name, value in sorted(facts.items())
-        if value not in ("", None, [], {})
-    ]
+    """By name."""
+    return in_words(dict(sorted(facts.items())))
 
 
 def _old_names(kind: str, ids: Iterable[int]) -> defaultdict[int, list[str]]:

@@ -95,12 +95,8 @@ def versions_csv(request: HttpRequest, page: ProjectPage) -> HttpResponse:
 
 def _chosen_versions(request: HttpRequest, page: ProjectPage) -> tuple[Filter, QuerySet[ServerVersion]]:
     products = Product.objects.filter(project=page.project).order_by("name").values_list("name", flat=True)
-    chip = filters.some_of(
-        "product", "Product", [(name, name) for name in products], request.GET.getlist("product")
-    )
-    found = catalogue.versions(page.project)
-    if chip.chosen:
-        found = found.filter(product__name__in=[choice.value for choice in chip.chosen])
+    chip = filters.some_of_names("product", "Product", products, request.GET.getlist("product"))
+    found = filters.filtered(catalogue.versions(page.project), [chip], {"product": "product__name"})
     return chip, found
 
 

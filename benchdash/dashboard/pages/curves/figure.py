@@ -161,18 +161,12 @@ def _bands(curve: Curve, look: Look) -> list[dict[str, Any]]:
             stretches.append([])
     colour = common.token("ink") if curve.line.is_base else curve.line.colour
     return [
-        {
-            "type": "scatter",
-            "mode": "lines",
-            "x": [*(count for count, *_ in stretch), *(count for count, *_ in reversed(stretch))],
-            "y": [*(high for *_, high in stretch), *(low for _, low, _ in reversed(stretch))],
-            "fill": "toself",
-            "fillcolor": colour,
-            "line": {"color": colour, "width": 0},
-            "opacity": 0.2,
-            "hoverinfo": "skip",
-            "showlegend": False,
-        }
+        common.band(
+            [*(count for count, *_ in stretch), *(count for count, *_ in reversed(stretch))],
+            [*(high for *_, high in stretch), *(low for _, low, _ in reversed(stretch))],
+            colour,
+            0.2,
+        )
         for stretch in stretches
         if len(stretch) > 1
     ]

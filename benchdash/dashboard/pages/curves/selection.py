@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from django.http import QueryDict
 
-from benchdash.dashboard.compare.controls import Switch
-from benchdash.dashboard.compare.selection import SCALES, Choice, Columns, View, read_choice
+from benchdash.dashboard.compare.controls import AXES, Switch, switch
+from benchdash.dashboard.compare.selection import SCALES, Choice, Columns, View, read_measured
 from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.filters import Filter
-from benchdash.dashboard.shell.navigation import Link
 
 PLANE: Final = "plane"
 _VALUES: Final = ("relative", "own")
@@ -48,20 +48,15 @@ class CurvesView(View):
         return [*self.look, *((name, str(count)) for name, count in counts if count is not None)]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CurvesChoice(Choice):
     view: CurvesView
 
 
 def read_curves_choice(query: QueryDict, columns: Columns) -> CurvesChoice:
-    choice = read_choice(query, columns)
-    return CurvesChoice(
-        columns=choice.columns,
-        metrics=choice.metrics,
-        workloads=choice.workloads,
-        threads=[count for count in choice.threads if count is not None],
-        view=_read_view(query),
-    )
+    measured = read_measured(query)
+    measured["threads"] = [count for count in measured["threads"] if count is not None]
+    return CurvesChoice(columns=columns, view=_read_view(query), **measured)
 
 
 def _read_view(query: QueryDict) -> CurvesView:
@@ -86,34 +81,22 @@ def _count(text: str) -> int | None:
 
 
 def curves_switches(path: str, choice: CurvesChoice) -> list[Switch]:
-    view = choice.view
+    view, address = choice.view, partial(choice.address, path)
     is_plane = view.shows == PLANE
-
-    def switch(label: str, name: str, now: str, options: Sequence[tuple[str, str]]) -> Switch:
-        return Switch(
-            label,
-            [Link(words, choice.address(path, **{name: value}), value == now) for words, value in options],
-        )
-
-    shows = switch(
-        "Show", "view", view.shows, [("against threads", ""), ("response time against throughput", PLANE)]
-    )
-    axes = switch("Axes", "axis", view.scale, [("auto", ""), ("linear", "linear"), ("log", "log")])
-    repeats = [("bars", ""), *([] if is_plane else [("band", "band")]), ("none", "none")]
+    views = [("", "against threads"), (PLANE, "response time against throughput")]
+    repeats = [("", "bars"), *([] if is_plane else [("band", "band")]), ("none", "none")]
+    shows = switch("Show", "view", views, view.shows, address)
+    axes = switch("Axes", "axis", AXES, view.scale, address)
     if is_plane:
-        return [shows, axes, switch("Repeats", "repeats", view.repeats, repeats)]
+        return [shows, axes, switch("Repeats", "repeats", repeats, view.repeats, address)]
+    values = [("", "absolute"), ("relative", "of the reference"), ("own", "of own first point")]
     return [
         shows,
-        switch(
-            "Values",
-            "values",
-            view.values,
-            [("absolute", ""), ("of the reference", "relative"), ("of own first point", "own")],
-        ),
+        switch("Values", "values", values, view.values, address),
         axes,
-        switch("Threads", "x", view.threads_axis, [("log", ""), ("linear", "linear")]),
-        switch("Repeats", "repeats", view.repeats, repeats),
-        switch("Fitted law", "fit", "usl" if view.fit else "", [("off", ""), ("on", "usl")]),
+        switch("Threads", "x", [("", "log"), ("linear", "linear")], view.threads_axis, address),
+        switch("Repeats", "repeats", repeats, view.repeats, address),
+        switch("Fitted law", "fit", [("", "off"), ("usl", "on")], "usl" if view.fit else "", address),
     ]
 
 

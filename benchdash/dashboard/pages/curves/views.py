@@ -17,7 +17,14 @@ from benchdash.dashboard.compare import controls
 from benchdash.dashboard.compare.dimensions import measured_of
 from benchdash.dashboard.compare.panels import Addresses, DrawCurve, Panel, panels
 from benchdash.dashboard.compare.selection import read_columns, workload_ids
-from benchdash.dashboard.compare.tables import choosing, chosen_workloads, queries_of_api, tables_of
+from benchdash.dashboard.compare.tables import (
+    addresses_of,
+    choosing,
+    chosen_workloads,
+    lines_of,
+    queries_of_api,
+    tables_of,
+)
 from benchdash.dashboard.compare.versions import available_columns
 from benchdash.dashboard.pages.curves import figure as curve_charts
 from benchdash.dashboard.pages.curves.figure import Look
@@ -34,7 +41,7 @@ from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.navigation import page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
-from benchdash.regressions.column_names import are_versions_in_order, names
+from benchdash.regressions.column_names import names
 from benchdash.regressions.comparability import doubts
 from benchdash.regressions.comparison import Column, ComparisonTable
 from benchdash.regressions.rows import Row
@@ -117,7 +124,7 @@ def _compared(request: HttpRequest, page: ProjectPage, choice: CurvesChoice, bas
     workloads = chosen_workloads(choice, measured)
     tables = _with_curves(tables_of(page.project, choice, base, workloads, asked or shown_first))
     called = names(chosen)
-    lines = charts.lines(called, base=chosen.index(base), in_order=are_versions_in_order(chosen))
+    lines = lines_of(choice.columns)
     shown = [table.metric for table in tables] or asked
     context = {
         "filters": [
@@ -240,13 +247,7 @@ def _panels(
     workload: str,
     key: str,
 ) -> list[Panel]:
-    history, api = page_url("history", page.project), reverse("api:compare")
-    query = queries_of_api(page.project, choice)
-    addresses = Addresses(
-        series=lambda pk: f"{history}?series={pk}" if history else "",
-        csv=lambda metric, workload: f"{api}?{query(metric, workload)}",
-        alone=lambda metric, _: choice.address(path, metric=metric, workload=key),
-    )
+    addresses = addresses_of(path, page.project, choice, {workload: key})
     made = []
     for number, table in tables:
         own = choice
@@ -256,7 +257,7 @@ def _panels(
             table,
             lines,
             scale=Scale(),
-            place=_place(choice),
+            place=choice.columns.machine,
             keys={workload: f"{key}-{number}"},
             addresses=addresses,
             draw_curve=_drawing(_look(own, lines), own, addresses),
@@ -293,7 +294,7 @@ def _look(choice: CurvesChoice, lines: Sequence[Line]) -> Look:
     return Look(
         values="relative" if view.values == "relative" else "own" if view.values == "own" else "absolute",
         relative_to=next(line.name for line in lines if line.is_base),
-        log={"log": True, "linear": False}.get(view.scale),
+        log=view.log,
         linear_threads=view.threads_axis == "linear",
         repeats="band" if view.repeats == "band" else "none" if view.repeats == "none" else "bars",
     )
@@ -306,12 +307,7 @@ def _title(table: ComparisonTable, choice: CurvesChoice, lines: Sequence[Line]) 
         "own": " relative to its own first point",
     }.get(choice.view.values, "")
     what = f"{numbers.metric_name(table.metric)} against threads{relative}"
-    return ", ".join(filter(None, [table.rows[0].workload, what, _place(choice)]))
-
-
-def _place(choice: CurvesChoice) -> str:
-    machines = {column.hardware for column in choice.columns.chosen}
-    return next(iter(machines)) if len(machines) == 1 else ""
+    return ", ".join(filter(None, [table.rows[0].workload, what, choice.columns.machine]))
 
 
 # --- response time against throughput ---------------------------------------------------------------------
@@ -363,7 +359,7 @@ def _plane(
         name=name,
         throughput=numbers.short_metric_name(throughput.metric),
         response_time=numbers.short_metric_name(response_time.metric),
-        title=", ".join(filter(None, [workload, what, _place(choice)])),
+        title=", ".join(filter(None, [workload, what, choice.columns.machine])),
         figure=figure,
         lines=lines,
         rows=[

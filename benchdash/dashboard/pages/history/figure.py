@@ -191,18 +191,7 @@ def _band(line: Line, points: Sequence[Point], colour: str, look: Look) -> dict[
         y += [*(_scaled(point.high, factor) for point in stretch), *reversed(lows), None]
     if not x:
         return {}
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "x": x,
-        "y": y,
-        "fill": "toself",
-        "fillcolor": colour,
-        "line": {"color": colour, "width": 0},
-        "opacity": 0.25,
-        "hoverinfo": "skip",
-        "showlegend": False,
-    }
+    return common.band(x, y, colour, 0.25)
 
 
 def _stretches(points: Sequence[Point]) -> list[list[Point]]:

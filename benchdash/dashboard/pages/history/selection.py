@@ -29,7 +29,6 @@ METRIC: Final = "metric"
 _ANY_PLACE: Final = ("place", "any")
 # More series than this are not named one by one in an address.
 _MOST_IDS: Final = 200
-_LARGEST_ID: Final = 2**63 - 1
 _LARGEST_COUNT: Final = 2**31 - 1
 _NUMBER: Final = re.compile(r"([0-9]+)")
 
@@ -159,8 +158,7 @@ def _by_id(project: Project, query: QueryDict) -> list[Series] | None:
     texts = [text for text in query.getlist("series") if text][:_MOST_IDS]
     if not texts:
         return None
-    ids = {int(text) for text in texts if text.isascii() and text.isdigit() and len(text) < 20}
-    return list(find_series(project).filter(pk__in=[pk for pk in ids if pk <= _LARGEST_ID]))
+    return list(find_series(project).filter(pk__in=set(ids_in(texts))))
 
 
 def _asked(project: Project, query: QueryDict) -> Asked:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import groupby
 from typing import Any, Final, Literal
 
@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 
 from benchdash.accounts.models import Project
 from benchdash.dashboard.charts.common import Figure
-from benchdash.dashboard.compare.columns import short_id
+from benchdash.dashboard.compare.controls import Switch, switch
 from benchdash.dashboard.pages.history.figure import (
     Addresses,
     Look,
@@ -36,13 +36,12 @@ from benchdash.dashboard.pages.history.selection import SeriesChoice, choose_ser
 from benchdash.dashboard.shell import series_words
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.csv_files import csv_file
-from benchdash.dashboard.shell.navigation import page_url
+from benchdash.dashboard.shell.navigation import address_with, page_url
 from benchdash.dashboard.shell.pair_links import points_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page, project_page
-from benchdash.regressions.comparison import Column
+from benchdash.regressions.column_names import id_at
 from benchdash.regressions.options import equivalence_margin
 from benchdash.results.models import Run, Series
-from benchdash.results.queries import Point
 
 LINES_IN_ONE_CHART: Final = 6
 SMALL_CHARTS: Final = 24
@@ -80,21 +79,6 @@ class Wishes:
             "relative": {True: "1", False: "0", None: None}[self.relative],
         }
         return {name: value for name, value in said.items() if value}
-
-
-@dataclass(frozen=True)
-class Side:
-    label: str
-    url: str
-    is_on: bool
-
-
-@dataclass(frozen=True)
-class Switch:
-    """A choice between two ways to draw, one click apart."""
-
-    label: str
-    sides: Sequence[Side]
 
 
 @dataclass(frozen=True)
@@ -288,23 +272,11 @@ def _compare_url(page: ProjectPage, row: Row) -> str:
     series, before = row.line.series, row.line.points[max((row.index or 0) - 1, 0)]
     if before.version == row.point.version:
         return ""
-    base, changed = (short_id(_column(series, point)) for point in (before, row.point))
+    base, changed = (id_at(point.version.pk, series) for point in (before, row.point))
     query = QueryDict(mutable=True)
     query.setlist("v", [base, changed])
     query.update({"base": base, "metric": series.metric, "workload": str(series.workload_id)})
     return f"{page_url('compare', page.project)}?{query.urlencode()}"
-
-
-def _column(series: Series, point: Point) -> Column:
-    return Column(
-        version=point.version,
-        branch=series.branch,
-        hardware=series.hardware.name,
-        configuration=series.configuration.name,
-        counterpart=series.counterpart,
-        hardware_id=series.hardware_id,
-        configuration_id=series.configuration_id,
-    )
 
 
 def _reasons(page: ProjectPage, charts: Sequence[Chart]) -> dict[int, str]:
@@ -388,12 +360,7 @@ def _named_lines(
 
 
 def _nothing(request: HttpRequest, choice: SeriesChoice) -> dict[str, Any]:
-    without = []
-    for relaxation in choice.relaxations:
-        query = request.GET.copy()
-        for name in (relaxation.name, "page"):
-            query.pop(name, None)
-        without.append((relaxation, f"?{query.urlencode()}"))
+    without = [(one, address_with("", request.GET, page="", **{one.name: ""})) for one in choice.relaxations]
     return {"without": without, "by_id": "series" in request.GET, "command": upload_command()}
 
 
@@ -437,36 +404,14 @@ def _csv_row(row: Row) -> Sequence[Any]:
 
 def _switches(request: HttpRequest, looks: Sequence[Look]) -> list[Switch]:
     look = looks[0]
-    is_log = any(one.log for one in looks)
-
-    def side(label: str, name: str, value: str, *, is_on: bool) -> Side:
-        query = request.GET.copy()
-        query.pop("page", None)
-        query[name] = value
-        return Side(label, f"{request.path}?{query.urlencode()}", is_on)
-
+    address = partial(address_with, request.path, request.GET, page="")
+    axis = "time" if look.axis is None else "versions"
+    scale = "log" if any(one.log for one in looks) else "linear"
+    values = "1" if look.relative else "0"
     return [
-        Switch(
-            "Horizontal axis",
-            [
-                side("Versions", "x", "versions", is_on=look.axis is not None),
-                side("Time", "x", "time", is_on=look.axis is None),
-            ],
-        ),
-        Switch(
-            "Vertical axis",
-            [
-                side("Linear", "scale", "linear", is_on=not is_log),
-                side("Log", "scale", "log", is_on=is_log),
-            ],
-        ),
-        Switch(
-            "Values",
-            [
-                side("Absolute", "relative", "0", is_on=not look.relative),
-                side("Relative", "relative", "1", is_on=look.relative),
-            ],
-        ),
+        switch("Horizontal axis", "x", [("versions", "Versions"), ("time", "Time")], axis, address),
+        switch("Vertical axis", "scale", [("linear", "Linear"), ("log", "Log")], scale, address),
+        switch("Values", "relative", [("0", "Absolute"), ("1", "Relative")], values, address),
     ]
 
 

@@ -13,7 +13,6 @@ from django.shortcuts import redirect
 from django.urls import path
 from django.views.decorators.http import require_POST, require_safe
 
-from benchdash.accounts.access import NotVisible
 from benchdash.accounts.models import AuditEntry, Project, Scope
 from benchdash.dashboard.charts.common import Figure
 from benchdash.dashboard.pages.incidents.figure import around, change_figure, shared_range
@@ -25,7 +24,7 @@ from benchdash.dashboard.shell.csv_files import csv_file
 from benchdash.dashboard.shell.filters import Filter
 from benchdash.dashboard.shell.navigation import page_url
 from benchdash.dashboard.shell.pair_links import runs_url
-from benchdash.dashboard.shell.project_page import ProjectPage, project_page
+from benchdash.dashboard.shell.project_page import ProjectPage, found_or_hidden, project_page
 from benchdash.regressions import queries, services
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.spans import last_good_at, span
@@ -48,6 +47,13 @@ _VERBS: Final = {
     Incident.State.FIXED: "Mark as fixed",
     Incident.State.INVALID: "Mark as invalid",
 }
+
+
+# Fields of a change point, as columns of a file.
+_EVIDENCE: Final = (
+    *("before", "after", "change", "confidence", "noise", "family_size", "expected_low", "expected_high"),
+    *("groups_before", "groups_after", "state"),
+)
 
 
 @dataclass(frozen=True)
@@ -93,7 +99,7 @@ def _filters(project: Project, query: QueryDict) -> list[Filter]:
             "status", "Status", Incident.Status.choices, query.getlist("status"), empty="not withdrawn"
         ),
         filters.some_of("kind", "Kind", Incident.Kind.choices, query.getlist("kind")),
-        filters.some_of("product", "Product", [(name, name) for name in products], query.getlist("product")),
+        filters.some_of_names("product", "Product", products, query.getlist("product")),
         filters.some_of(
             "branch",
             "Branch",
@@ -106,12 +112,7 @@ def _filters(project: Project, query: QueryDict) -> list[Filter]:
 def _chosen(found: QuerySet[Incident], chips: Sequence[Filter]) -> QuerySet[Incident]:
     chosen = {chip.name: [choice.value for choice in chip.chosen] for chip in chips}
     found = found.filter(status__in=chosen["status"] or _NOT_WITHDRAWN)
-    if chosen["state"]:
-        found = found.filter(state__in=chosen["state"])
-    if chosen["kind"]:
-        found = found.filter(kind__in=chosen["kind"])
-    if chosen["product"]:
-        found = found.filter(product__name__in=chosen["product"])
+    found = filters.filtered(found, chips, {"state": "state", "kind": "kind", "product": "product__name"})
     if chosen["branch"]:
         found = found.filter(branch__in=["" if name == _RELEASES else name for name in chosen["branch"]])
     return found
@@ -167,9 +168,7 @@ def evidence_csv(_request: HttpRequest, page: ProjectPage, pk: int) -> HttpRespo
     shown = _incident(page, pk)
     columns = (
         *("workload", "threads", "metric", "unit", "direction", "hardware", "configuration"),
-        *("last_good", "first_changed", "started_at", "before", "after", "change", "confidence", "noise"),
-        *("family_size", "expected_low", "expected_high"),
-        *("groups_before", "groups_after", "state", "series", "run"),
+        *("last_good", "first_changed", "started_at", *_EVIDENCE, "series", "run"),
     )
     rows = [
         (
@@ -183,17 +182,7 @@ def evidence_csv(_request: HttpRequest, page: ProjectPage, pk: int) -> HttpRespo
             one.last_good.version if one.last_good else None,
             one.run.version,
             one.run.started_at.isoformat(),
-            one.before,
-            one.after,
-            one.change,
-            one.confidence,
-            one.noise,
-            one.family_size,
-            one.expected_low,
-            one.expected_high,
-            one.groups_before,
-            one.groups_after,
-            one.state,
+            *(getattr(one, name) for name in _EVIDENCE),
             one.series_id,
             one.run_id,
         )
@@ -204,10 +193,10 @@ def evidence_csv(_request: HttpRequest, page: ProjectPage, pk: int) -> HttpRespo
 
 def _incident(page: ProjectPage, pk: int) -> Incident:
     """Raises NotVisible."""
-    found = queries.incidents(page.project).filter(pk=pk).first()
-    if found is None:
-        raise NotVisible(f"there is no incident {pk} in the project '{page.project.slug}'")
-    return found
+    return found_or_hidden(
+        queries.incidents(page.project).filter(pk=pk),
+        f"there is no incident {pk} in the project '{page.project.slug}'",
+    )
 
 
 def _show(

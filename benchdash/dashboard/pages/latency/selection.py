@@ -6,7 +6,7 @@ from typing import Final
 
 from django.http import QueryDict
 
-from benchdash.dashboard.compare.columns import short_id
+from benchdash.dashboard.compare.controls import reference_filter, threads_options
 from benchdash.dashboard.compare.selection import Choice, View, threads_texts
 from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.filters import Filter
@@ -54,30 +54,14 @@ def row_filters(
     choice: Choice, row: RowKey, rows: Mapping[RowKey, int], ids: Mapping[str, int], called: list[str]
 ) -> list[Filter]:
     """``called`` are the names of the chosen columns."""
-    columns = choice.columns
-    bases = zip(map(short_id, columns.chosen), called, strict=True)
-    workloads = list(dict.fromkeys(one.workload for one in rows))
+    workloads = [(str(ids[name]), name) for name in dict.fromkeys(one.workload for one in rows)]
     same = [one for one in rows if one.workload == row.workload]
-    threads = threads_texts(dict.fromkeys(one.threads for one in same))
+    threads = threads_options(dict.fromkeys(one.threads for one in same))
     operations = list(dict.fromkeys(one.operation for one in same if one.threads == row.threads))
     found = [
-        filters.one_of(
-            "base", "Reference", bases, short_id(columns.base) if columns.base else None, empty=""
-        ),
-        filters.one_of(
-            "workload",
-            "Workload",
-            [(str(ids[name]), name) for name in workloads],
-            str(ids[row.workload]),
-            empty="",
-        ),
-        filters.one_of(
-            "threads",
-            "Threads",
-            [(text, "not said" if text == "none" else text) for text in threads],
-            threads_texts([row.threads])[0],
-            empty="",
-        ),
+        reference_filter(choice.columns, called),
+        filters.one_of("workload", "Workload", workloads, str(ids[row.workload]), empty=""),
+        filters.one_of("threads", "Threads", threads, threads_texts([row.threads])[0], empty=""),
     ]
     if operations != [""]:
         named = [(one or ALL_OPERATIONS, one or "all operations") for one in operations]

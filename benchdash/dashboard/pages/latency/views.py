@@ -9,7 +9,6 @@ from django.http import HttpRequest
 from django.urls import path, reverse
 
 from benchdash.accounts.models import Project
-from benchdash.dashboard.charts import compare as compare_charts
 from benchdash.dashboard.charts import latency as charts
 from benchdash.dashboard.charts.compare import Line
 from benchdash.dashboard.compare import controls
@@ -20,14 +19,14 @@ from benchdash.dashboard.compare.selection import (
     threads_texts,
     workload_ids,
 )
-from benchdash.dashboard.compare.tables import columns_of_api, picker_of, threads_of_api
+from benchdash.dashboard.compare.tables import choosing, columns_of_api, lines_of, threads_of_api
 from benchdash.dashboard.compare.versions import Available
 from benchdash.dashboard.pages.latency.selection import ALL_OPERATIONS, chosen_row, read_view, row_filters
 from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
 from benchdash.dashboard.shell.series_words import threads_words
-from benchdash.regressions.column_names import are_versions_in_order, names
+from benchdash.regressions.column_names import names
 from benchdash.regressions.detection import Comparison
 from benchdash.regressions.latency import (
     SHARES,
@@ -77,18 +76,14 @@ class TableRow:
 
 
 def latency_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
-    available = Available.of(sampled_columns(page.project))
+    available = Available(sampled_columns(page.project))
     if not available:
         return {"command": upload_command()}
     columns = read_columns(request.GET, available, page.project)
     choice = replace(read_choice(request.GET, columns), view=read_view(request.GET))
-    picker = picker_of(request, choice, available)
     return {
-        "choice": choice,
-        "version_picker": picker,
         "kept": [("metric", metric) for metric in choice.metrics],
-        "meanings": controls.meanings(request.path, choice),
-        "suggestions": controls.suggestions(picker),
+        **choosing(request, choice, available),
         **(_distributions(request.path, page.project, choice) if choice.columns.base else {}),
     }
 
@@ -96,8 +91,7 @@ def latency_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
 def _distributions(path: str, project: Project, choice: Choice) -> dict[str, Any]:
     chosen, base = choice.columns.chosen, choice.columns.base
     called = names(chosen)
-    at = chosen.index(base) if base else 0
-    lines = compare_charts.lines(called, base=at, in_order=are_versions_in_order(chosen))
+    lines = lines_of(choice.columns)
     rows = sampled_rows(project, chosen)
     ids = _workload_ids(project, rows)
     named = {pk: name for name, pk in ids.items()}

@@ -6,24 +6,22 @@ from typing import Any, Final
 
 from django.core.paginator import Paginator
 from django.http import HttpRequest
-from django.urls import path, reverse
+from django.urls import path
 
 from benchdash.accounts.models import Project
-from benchdash.dashboard.charts import compare as charts
 from benchdash.dashboard.charts.compare import Line, Scale
 from benchdash.dashboard.charts.matrix import Head, Matrix, matrix
 from benchdash.dashboard.compare import controls
-from benchdash.dashboard.compare.columns import short_id
 from benchdash.dashboard.compare.dimensions import measured_of, workloads_measured
-from benchdash.dashboard.compare.panels import Addresses, Panel, panels
+from benchdash.dashboard.compare.panels import Panel, panels
 from benchdash.dashboard.compare.selection import Choice, read_choice, read_columns, workload_ids
-from benchdash.dashboard.compare.tables import choosing, queries_of_api, tables_of
+from benchdash.dashboard.compare.tables import addresses_of, choosing, lines_of, tables_of
 from benchdash.dashboard.compare.versions import available_columns
 from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.navigation import page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
-from benchdash.regressions.column_names import are_versions_in_order, names
+from benchdash.regressions.column_names import names, short_id
 from benchdash.regressions.comparability import doubts
 from benchdash.regressions.comparison import Column, ComparisonTable
 from benchdash.results import metrics
@@ -56,7 +54,7 @@ def _comparison(request: HttpRequest, project: Project, choice: Choice, base: Co
     tables = tables_of(project, choice, base, workloads, wanted) if workloads else []
     called = names(chosen)
     at = chosen.index(base)
-    lines = charts.lines(called, base=at, in_order=are_versions_in_order(chosen))
+    lines = lines_of(choice.columns)
     shown = [table.metric for table in tables] or asked
     context = {
         "filters": controls.choice_filters(choice, measured, shown, called),
@@ -112,17 +110,8 @@ def _panels(
     ids: Mapping[str, str],
     workloads: Sequence[str],
 ) -> list[Panel]:
-    history, api = page_url("history", project), reverse("api:compare")
-    query = queries_of_api(project, choice)
-    addresses = Addresses(
-        series=lambda pk: f"{history}?series={pk}" if history else "",
-        csv=lambda metric, workload: f"{api}?{query(metric, workload)}",
-        alone=lambda metric, workload: choice.address(path, metric=metric, workload=ids[workload]),
-    )
     relative_to = next(line.name for line in lines if line.is_base) if choice.view.relative else ""
-    scale = Scale(relative_to=relative_to, log={"log": True, "linear": False}.get(choice.view.scale))
-    machines = {column.hardware for column in choice.columns.chosen}
-    place = next(iter(machines)) if len(machines) == 1 else ""
+    scale = Scale(relative_to=relative_to, log=choice.view.log)
     return [
         panel
         for number, table in enumerate(tables)
@@ -130,9 +119,9 @@ def _panels(
             table,
             lines,
             scale=scale,
-            place=place,
+            place=choice.columns.machine,
             keys={workload: f"{ids[workload]}-{number}" for workload in workloads},
-            addresses=addresses,
+            addresses=addresses_of(path, project, choice, ids),
         )
     ]
 

@@ -9,9 +9,7 @@ from django.http import QueryDict
 from benchdash.accounts.models import Project
 from benchdash.dashboard.charts.matrix import Head, Look, Matrix, is_tested, matrix
 from benchdash.dashboard.compare import matrix_selection as place_form
-from benchdash.dashboard.compare.branch_base import branch_base
-from benchdash.dashboard.compare.columns import short_id
-from benchdash.dashboard.compare.controls import Switch, meanings
+from benchdash.dashboard.compare.controls import Switch, meanings, reference_filter
 from benchdash.dashboard.compare.dimensions import measured_of
 from benchdash.dashboard.compare.matrix_sources import (
     Reading,
@@ -29,10 +27,10 @@ from benchdash.dashboard.pages.matrix import baseline as baseline_form
 from benchdash.dashboard.pages.matrix import selection as form
 from benchdash.dashboard.pages.matrix.selection import View
 from benchdash.dashboard.shell import numbers
-from benchdash.dashboard.shell.filters import Filter, one_of
-from benchdash.dashboard.shell.navigation import Link, page_url
+from benchdash.dashboard.shell.filters import Filter
+from benchdash.dashboard.shell.navigation import Link, address_with, page_url
 from benchdash.regressions.branch_table import Rows
-from benchdash.regressions.column_names import names
+from benchdash.regressions.column_names import names, short_id
 from benchdash.regressions.comparability import Doubt, doubts
 from benchdash.regressions.comparison import Column, ComparisonTable
 from benchdash.results.catalogue import Measured
@@ -178,13 +176,7 @@ def _versions(project: Project, query: QueryDict, path: str, view: View, availab
     others = [column for column in columns.chosen if column != base]
     source = of_versions(project, _reading(project, view, measured, metric), base, others, ids)
     called = names(columns.chosen)
-    base_chip = one_of(
-        "base",
-        "Reference",
-        zip(map(short_id, columns.chosen), called, strict=True),
-        short_id(base),
-        empty="",
-    )
+    base_chip = reference_filter(replace(columns, base=base), called)
     chosen = "&".join(f"v={short_id(column)}" for column in columns.chosen)
     charts = f"{page_url('compare', project)}?{chosen}&base={short_id(base)}&metric={metric}&workload="
     places = {Place.of(column) for column in columns.chosen}
@@ -203,18 +195,12 @@ def _versions(project: Project, query: QueryDict, path: str, view: View, availab
 
 
 def _picker(query: QueryDict, path: str, available: Available, columns: Columns) -> VersionPicker:
-    def address(picked: Sequence[Column]) -> str:
-        changed = query.copy()
-        changed.setlist("v", list(map(short_id, picked)))
-        changed.pop("base", None)
-        return f"{path}?{changed.urlencode()}"
-
     return version_picker(
         available,
         columns.chosen,
         find=query.get("find", "")[:_LONGEST_SEARCH],
         summary=f"{len(columns.chosen)} of {available.total}",
-        address=address,
+        address=lambda picked: address_with(path, query, v=list(map(short_id, picked)), base=""),
     )
 
 
@@ -231,7 +217,7 @@ def _nights(
     measured = measured_of(project, at_place)
     metric, metric_chip = place_form.read_metric(query, measured.metrics)
     shown, shown_chip = place_form.read_shown(query, what="nights", lines=False)
-    held = branch_base(project, query, at_place[0], releases)
+    held = place_form.branch_base(project, query, at_place[0], releases)
     is_held = view.relative_to == "base"
     source = of_branch(
         project,

@@ -3,17 +3,18 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time
+from functools import partial
 from typing import Final, TypeVar, get_args
 
 from django.http import QueryDict
 from django.utils.dateparse import parse_date, parse_datetime
 
 from benchdash.dashboard.charts.matrix import Look, Order, Values
-from benchdash.dashboard.compare.controls import Switch
-from benchdash.dashboard.compare.selection import read_threads, threads_texts
+from benchdash.dashboard.compare.controls import Switch, switch, threads_filter, workloads_filter
+from benchdash.dashboard.compare.selection import read_threads
 from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.filters import Filter
-from benchdash.dashboard.shell.navigation import Link
+from benchdash.dashboard.shell.navigation import Link, address_with
 from benchdash.regressions.branch_table import Around
 from benchdash.regressions.rows import RelativeTo
 from benchdash.results.catalogue import Measured
@@ -82,11 +83,9 @@ def read_view(query: QueryDict, *, branches: bool, releases: bool) -> View:
 
 
 def row_filters(view: View, measured: Measured, look: Look) -> list[Filter]:
-    workloads = [(str(pk), name) for pk, name in measured.workloads.items()]
-    threads = [(text, "not said" if text == "none" else text) for text in threads_texts(measured.threads)]
     return [
-        filters.some_of("workload", "Workloads", workloads, view.workloads),
-        filters.some_of("threads", "Threads", threads, threads_texts(view.threads)),
+        workloads_filter(measured, view.workloads),
+        threads_filter(measured.threads, view.threads),
         filters.one_of("rows", "Rows", _ROWS, view.rows, empty=""),
         filters.one_of("sort", "Sorted by", _ORDERS, view.order, empty=""),
         filters.some_of("changed", "Changed", _CHANGED, ["1"] if view.only_changed else []),
@@ -96,18 +95,19 @@ def row_filters(view: View, measured: Measured, look: Look) -> list[Filter]:
 
 def switches(query: QueryDict, path: str, view: View, *, both: bool) -> list[Switch]:
     """``both``: whether there are releases and branches to choose from."""
+    address = partial(address_with, path, query)
     said = "change" if view.nights else "ratio"
     base = "the baseline" if view.nights else "the reference"
     values = (("relative", said), ("absolute", "absolute"), ("both", "both"))
     against = (("base", base), ("previous", "the column before"))
     over = (("versions", "versions"), ("nights", "nights"))
     made = [
-        _switch(query, path, "Values", "values", values, view.values),
-        _switch(query, path, "Against", "relative_to", against, view.relative_to),
+        switch("Values", "values", values, view.values, address),
+        switch("Against", "relative_to", against, view.relative_to, address),
     ]
     if both:
         chosen = "nights" if view.nights else "versions"
-        made.insert(0, _switch(query, path, "Columns", "over", over, chosen))
+        made.insert(0, switch("Columns", "over", over, chosen, address))
     return made
 
 
@@ -122,11 +122,8 @@ def pages(query: QueryDict, path: str, around: Around) -> list[Link]:
 
 
 def _until(query: QueryDict, path: str, until: datetime | None) -> str:
-    changed = query.copy()
-    changed.pop("until", None)
-    if until:
-        changed["until"] = until.astimezone(UTC).isoformat().replace("+00:00", "Z")
-    return f"{path}?{changed.urlencode()}"
+    text = until.astimezone(UTC).isoformat().replace("+00:00", "Z") if until else ""
+    return address_with(path, query, until=text)
 
 
 def _moment(text: str) -> datetime | None:
@@ -137,17 +134,6 @@ def _moment(text: str) -> datetime | None:
         return found and (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
         return None
-
-
-def _switch(
-    query: QueryDict, path: str, label: str, name: str, options: Sequence[tuple[str, str]], chosen: str
-) -> Switch:
-    links = []
-    for value, words in options:
-        changed = query.copy()
-        changed[name] = value
-        links.append(Link(words, f"{path}?{changed.urlencode()}", is_current=value == chosen))
-    return Switch(label, links)
 
 
 def _one_of(asked: str | None, known: Sequence[T]) -> T:

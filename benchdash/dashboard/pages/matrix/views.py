@@ -11,15 +11,15 @@ from django.views.decorators.http import require_POST
 
 from benchdash.accounts.models import Scope
 from benchdash.dashboard.compare import controls
-from benchdash.dashboard.compare.columns import short_id
 from benchdash.dashboard.compare.versions import available_columns
 from benchdash.dashboard.pages.matrix.baseline import BaselineForm, meant_by
 from benchdash.dashboard.pages.matrix.figure import WholeMatrix, whole_matrix
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.csv_files import csv_file
-from benchdash.dashboard.shell.navigation import page_url
+from benchdash.dashboard.shell.navigation import address_with, page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page, project_page
 from benchdash.regressions.branch_table import stream_of
+from benchdash.regressions.column_names import short_id
 from benchdash.regressions.comparison import Selector, columns_of
 from benchdash.regressions.rows import Row
 from benchdash.results.baselines import BaselineError, set_baseline
@@ -34,8 +34,6 @@ def matrix_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
     if not available:
         return {"command": upload_command()}
     shown = whole_matrix(page.project, request.GET, request.path, available)
-    query = request.GET.copy()
-    query["format"] = "csv"
     return {
         "shown": shown,
         "fixed_url": _fixed_url(request, shown),
@@ -44,7 +42,7 @@ def matrix_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
         "version_picker": shown.picker,
         "picker": "dashboard/_version_picker.html" if shown.picker else "",
         "may_move": shown.baseline is not None and page.may(Scope.TRIAGE),
-        "csv_url": f"{request.path}?{query.urlencode()}",
+        "csv_url": address_with(request.path, request.GET, format="csv"),
         "suggestions": controls.suggestions(shown.picker) if shown.picker else [],
     }
 
@@ -53,10 +51,15 @@ def _fixed_url(request: HttpRequest, shown: WholeMatrix) -> str:
     """The address with the versions and the metric that it left open; empty for nights, which move on."""
     if shown.matrix is None or shown.columns is None or shown.columns.base is None:
         return ""
-    query = request.GET.copy()
-    query.setlist("v", list(map(short_id, shown.columns.chosen)))
-    query["base"], query["metric"], query["over"] = short_id(shown.columns.base), shown.metric, "versions"
-    return f"{request.path}?{query.urlencode()}"
+    columns = shown.columns
+    return address_with(
+        request.path,
+        request.GET,
+        v=list(map(short_id, columns.chosen)),
+        base=short_id(shown.columns.base),
+        metric=shown.metric,
+        over="versions",
+    )
 
 
 # --- the baseline of a branch ------------------------------------------------------------------------------

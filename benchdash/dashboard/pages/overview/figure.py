@@ -8,7 +8,6 @@ from django.http import QueryDict
 from benchdash.accounts.models import Project
 from benchdash.dashboard.charts.matrix import Head, Look, Matrix, matrix
 from benchdash.dashboard.compare import matrix_selection as form
-from benchdash.dashboard.compare.branch_base import branch_base
 from benchdash.dashboard.compare.dimensions import measured_of
 from benchdash.dashboard.compare.matrix_sources import Reading, Source, of_branch, of_versions
 from benchdash.dashboard.compare.places import Place, recent_use
@@ -79,7 +78,7 @@ def _groups(
     oldest group.
     """
     shown, shown_chip = form.read_shown(query, what="groups", lines=False)
-    held = branch_base(project, query, branch, releases)
+    held = form.branch_base(project, query, branch, releases)
     source = of_branch(project, Reading(metric), branch, last=shown.last, base=held.base)
     return source, [shown_chip, *([held.chip] if len(held.chip.choices) > 1 else [])]
 

@@ -64,17 +64,8 @@ def changes(rows: Sequence[Change], *, title: str) -> Figure:
             zeroline=False,
             range=_range(x, ends),
         ),
-        yaxis=common.axis(
-            tickmode="array",
-            tickvals=list(range(len(rows))),
-            ticktext=[common.plain(common.shortened(row.name, _LONGEST_NAME)) for row in rows],
-            range=[len(rows) - 0.5, -0.5],
-            showgrid=False,
-            ticks="",
-            zeroline=False,
-            fixedrange=True,
-        ),
-        shapes=[_no_change()],
+        yaxis=common.names_axis([common.shortened(row.name, _LONGEST_NAME) for row in rows]),
+        shapes=[common.line_at(0)],
     )
     # The names make their own room.
     layout["margin"]["l"] = 8
@@ -123,8 +114,3 @@ def _hover(one: Comparison) -> str:
     if one.low is not None and one.high is not None:
         interval = f" ({numbers.change(one.low - 1)} to {numbers.change(one.high - 1)})"
     return f"{numbers.change((one.ratio or 0) - 1)}{interval}, {one.verdict}"
-
-
-def _no_change() -> dict[str, Any]:
-    line = {"color": common.token("ink-2"), "width": 1, "dash": "dot"}
-    return {"type": "line", "x0": 0, "x1": 0, "yref": "paper", "y0": 0, "y1": 1, "line": line}

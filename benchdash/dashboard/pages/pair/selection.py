@@ -1,66 +1,48 @@
 """What the address of the page "Side by side" chooses, and what is chosen where it does not say."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from django.http import QueryDict
 
 from benchdash.accounts.models import Project
-from benchdash.dashboard.compare.columns import meant_by, short_id
 from benchdash.dashboard.compare.places import Place
 from benchdash.dashboard.compare.selection import (
-    address_of,
+    Selection,
     asked_place,
     default_reference,
     newest_columns,
-    read_threads,
-    threads_texts,
+    read_measured,
 )
+from benchdash.dashboard.compare.versions import meant_by
 from benchdash.database.ids import ids_in
+from benchdash.regressions.column_names import short_id
 from benchdash.regressions.comparison import Column
 
 SIDES: Final = ("base", "against")
 
 
-@dataclass(frozen=True)
-class PairChoice:
-    """All that an address chooses; empty metrics, workloads (their ids) or threads were not chosen.
+@dataclass(frozen=True, kw_only=True)
+class PairChoice(Selection):
+    """Two sides. ``runs`` are the ids of at most two runs, which come before columns.
 
-    ``runs`` are the ids of at most two runs, which come before columns. ``gone`` are texts that mean nothing
-    here; ``unclear`` are those that mean several columns, with the side that they stand for.
-    ``versions`` are the ids of all that the pages of several versions hold.
+    ``gone`` are texts that mean nothing here; ``unclear`` are those that mean several columns, with the side
+    that they stand for. ``beside`` are the ids of all versions that the pages of several hold.
     """
 
     base: Column | None
     against: Column | None
-    runs: Sequence[int]
-    gone: Sequence[str]
-    unclear: Sequence[tuple[str, str, Sequence[Column]]]
-    metrics: Sequence[str]
-    workloads: Sequence[str]
-    threads: Sequence[int | None]
-    versions: Sequence[str] = ()
-
-    def address(self, path: str, **changes: str | Sequence[str]) -> str:
-        """The address of this choice, with some parameters changed; an empty one goes."""
-        columns = {"base": self.base, "against": self.against}
-        sides = {name: short_id(column) for name, column in columns.items() if column and not self.runs}
-        parameters: dict[str, str | Sequence[str]] = {
-            **sides,
-            "run": list(map(str, self.runs)),
-            "metric": self.metrics,
-            "workload": self.workloads,
-            "threads": threads_texts(self.threads),
-            "v": self.versions,
-            **changes,
-        }
-        return address_of(path, parameters)
+    runs: Sequence[int] = ()
+    gone: Sequence[str] = ()
+    unclear: Sequence[tuple[str, str, Sequence[Column]]] = ()
+    beside: Sequence[str] = ()
 
     @property
-    def extra(self) -> list[tuple[str, str]]:
-        """The parameters that no picker or filter says."""
-        return [("v", text) for text in self.versions]
+    def versions(self) -> Mapping[str, str | Sequence[str]]:
+        columns = {"base": self.base, "against": self.against}
+        sides = {name: short_id(column) for name, column in columns.items() if column and not self.runs}
+        return {**sides, "run": list(map(str, self.runs)), "v": self.beside}
 
     def swapped(self, path: str) -> str:
         """The address with the sides changed for each other."""
@@ -87,10 +69,8 @@ def read_pair(query: QueryDict, available: Sequence[Column], project: Project) -
         runs=_read_runs(query),
         gone=[asked[side] for side, found in meant.items() if not found],
         unclear=[(side, asked[side], found) for side, found in meant.items() if len(found) > 1],
-        metrics=list(dict.fromkeys(query.getlist("metric"))),
-        workloads=list(dict.fromkeys(query.getlist("workload"))),
-        threads=read_threads(query),
-        versions=query.getlist("v"),
+        beside=query.getlist("v"),
+        **read_measured(query),
     )
 
 

@@ -1,6 +1,5 @@
 """Two versions, or two runs, side by side."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -10,20 +9,21 @@ from django.http import HttpRequest
 from django.urls import path, reverse
 
 from benchdash.accounts.models import Project
-from benchdash.dashboard.compare.columns import short_id
+from benchdash.dashboard.compare.controls import metrics_options, threads_filter, workloads_filter
 from benchdash.dashboard.compare.dimensions import measured_of
 from benchdash.dashboard.compare.places import Place
-from benchdash.dashboard.compare.selection import threads_texts, workload_ids
+from benchdash.dashboard.compare.selection import workload_ids
+from benchdash.dashboard.compare.tables import selector, threads_of_api
 from benchdash.dashboard.compare.version_picker import VersionPicker, one_version_picker
 from benchdash.dashboard.compare.versions import Available, available_columns
 from benchdash.dashboard.pages.pair import tables as pair_tables
 from benchdash.dashboard.pages.pair.selection import SIDES, PairChoice, read_pair
-from benchdash.dashboard.shell import filters, numbers
+from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.filters import Filter
 from benchdash.dashboard.shell.navigation import Link, page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
-from benchdash.regressions.column_names import names
+from benchdash.regressions.column_names import names, short_id
 from benchdash.regressions.comparability import row_words
 from benchdash.regressions.comparison import Column
 from benchdash.regressions.pair_markdown import markdown
@@ -94,7 +94,10 @@ def _of_columns(
     pickers = [_picker(request, choice, available, side, called) for side in SIDES]
     context = {
         "pickers": pickers,
-        "kept": [*choice.extra, *([("rows", "all")] if request.GET.get("rows") == "all" else [])],
+        "kept": [
+            *(("v", text) for text in choice.beside),
+            *([("rows", "all")] if request.GET.get("rows") == "all" else []),
+        ],
         "meanings": _meanings(request.path, choice),
         "suggestions": _suggestions(request.path, choice, available),
     }
@@ -141,19 +144,11 @@ def _picker(
 
 
 def _filters(choice: PairChoice, measured: Measured, found: Pair) -> list[Filter]:
-    known = metrics.in_order([table.metric for table in found.tables] or list(measured.metrics))
-    workloads = [(str(pk), name) for pk, name in measured.workloads.items()]
-    threads = [(text, "not said" if text == "none" else text) for text in threads_texts(measured.threads)]
+    known = metrics_options([table.metric for table in found.tables] or measured.metrics)
     return [
-        filters.some_of("workload", "Workloads", workloads, choice.workloads),
-        filters.some_of("threads", "Threads", threads, threads_texts(choice.threads)),
-        filters.some_of(
-            "metric",
-            "Charts of",
-            [(metric, numbers.metric_name(metric)) for metric in known],
-            choice.metrics,
-            empty="the most telling",
-        ),
+        workloads_filter(measured, choice.workloads),
+        threads_filter(measured.threads, choice.threads),
+        filters.some_of("metric", "Charts of", known, choice.metrics, empty="the most telling"),
     ]
 
 
@@ -190,16 +185,10 @@ def _query_of_columns(choice: PairChoice, measured: Measured) -> list[tuple[str,
     """The same, asked of the API."""
     workloads = [name for pk, name in measured.workloads.items() if str(pk) in choice.workloads]
     return [
-        *((side, _selector(column)) for side in SIDES if (column := getattr(choice, side))),
+        *((side, selector(column)) for side in SIDES if (column := getattr(choice, side))),
         *(("workload", name) for name in workloads),
-        *(("threads", "null" if count is None else str(count)) for count in choice.threads),
+        *threads_of_api(choice.threads),
     ]
-
-
-def _selector(column: Column) -> str:
-    place = column.as_json()
-    said = ("id", "branch", "hardware", "configuration", "counterpart")
-    return json.dumps({name: place[name] for name in said})
 
 
 # --- runs -------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.core.paginator import Paginator
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path
@@ -15,7 +15,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from benchdash.accounts.access import NotAllowed, NotVisible, viewer_of
+from benchdash.accounts.access import NotAllowed, viewer_of
 from benchdash.accounts.models import AuditEntry, Membership, Scope, Token
 from benchdash.accounts.services import (
     LastAdminError,
@@ -46,7 +46,8 @@ from benchdash.dashboard.pages.people.forms import (
 from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.alerts_shown import alerts_shown_to
 from benchdash.dashboard.shell.commands import upload_command
-from benchdash.dashboard.shell.project_page import ProjectPage, project_page
+from benchdash.dashboard.shell.facts import in_words
+from benchdash.dashboard.shell.project_page import ProjectPage, found_or_hidden, project_page
 from benchdash.regressions.models import Incident
 from ingest.removal import begin_removal
 
@@ -113,9 +114,10 @@ def _said_of(subscription: Subscription, *, is_new: bool) -> str:
 def subscription_ask_again(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     """Send the link that confirms once more."""
     page.require(Scope.TRIAGE)
-    found = Subscription.objects.filter(project=page.project, pk=pk, confirmed_at=None).first()
-    if found is None:
-        raise NotVisible(f"no subscription {pk} waits for confirmation")
+    found = found_or_hidden(
+        Subscription.objects.filter(project=page.project, pk=pk, confirmed_at=None),
+        f"no subscription {pk} waits for confirmation",
+    )
     try:
         ask_to_confirm(found)
     except ValidationError as error:
@@ -129,9 +131,9 @@ def subscription_ask_again(request: HttpRequest, page: ProjectPage, pk: int) -> 
 @project_page
 def subscription_end(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     _require_member(page)
-    found = Subscription.objects.filter(project=page.project, pk=pk).first()
-    if found is None:
-        raise NotVisible(f"there is no subscription {pk}")
+    found = found_or_hidden(
+        Subscription.objects.filter(project=page.project, pk=pk), f"there is no subscription {pk}"
+    )
     if found.address != page.viewer.address:
         page.require(Scope.TRIAGE)
     unsubscribe(found, by=page.viewer)
@@ -213,9 +215,7 @@ def alerts(request: HttpRequest, page: ProjectPage) -> HttpResponse:
 @project_page
 def alert_retry(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     page.require(Scope.TRIAGE)
-    alert = Alert.objects.filter(project=page.project, pk=pk).first()
-    if alert is None:
-        raise NotVisible(f"there is no alert {pk}")
+    alert = found_or_hidden(Alert.objects.filter(project=page.project, pk=pk), f"there is no alert {pk}")
     retry(alert)
     messages.success(request, f"The mail to {alert.address} is tried again within 10 seconds.")
     return redirect("dashboard:alerts", page.project.slug)
@@ -254,9 +254,10 @@ def tokens(request: HttpRequest, page: ProjectPage) -> HttpResponse:
 @project_page
 def token_revoke(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     page.require(Scope.ADMIN)
-    token = Token.objects.filter(project=page.project, pk=pk, revoked_at=None).first()
-    if token is None:
-        raise NotVisible(f"there is no token {pk} that could be revoked")
+    token = found_or_hidden(
+        Token.objects.filter(project=page.project, pk=pk, revoked_at=None),
+        f"there is no token {pk} that could be revoked",
+    )
     revoke_token(token, by=page.viewer)
     messages.success(request, f"The token {token} is revoked.")
     return redirect("dashboard:tokens", page.project.slug)
@@ -342,10 +343,10 @@ def project_delete(request: HttpRequest, page: ProjectPage) -> HttpResponse:
 def _member(page: ProjectPage, pk: int) -> Membership:
     """Raises NotAllowed and NotVisible."""
     page.require(Scope.ADMIN)
-    member = Membership.objects.filter(project=page.project, pk=pk).select_related("user", "project").first()
-    if member is None:
-        raise NotVisible(f"there is no member {pk}")
-    return member
+    return found_or_hidden(
+        Membership.objects.filter(project=page.project, pk=pk).select_related("user", "project"),
+        f"there is no member {pk}",
+    )
 
 
 def _back_to_settings(request: HttpRequest, page: ProjectPage) -> HttpResponse:
@@ -385,40 +386,27 @@ def _settings_page(
 def audit(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     page.require(Scope.TRIAGE)
     entries = AuditEntry.objects.filter(project=page.project)
-    actions = entries.order_by("action").values_list("action", flat=True).distinct()
-    people = (
-        entries.exclude(user=None).order_by("user__email").values_list("user__email", flat=True).distinct()
-    )
-    names = (
-        entries.exclude(token=None).order_by("token__name").values_list("token__name", flat=True).distinct()
-    )
     chips = [
-        filters.some_of(
-            "action", "Action", [(name, name) for name in actions], request.GET.getlist("action")
-        ),
-        filters.some_of("user", "Person", [(name, name) for name in people], request.GET.getlist("user")),
-        filters.some_of("token", "Token", [(name, name) for name in names], request.GET.getlist("token")),
+        filters.some_of_names(name, label, _distinct(entries, _AUDIT_FIELDS[name]), request.GET.getlist(name))
+        for name, label in (("action", "Action"), ("user", "Person"), ("token", "Token"))
     ]
-    fields = {"action": "action__in", "user": "user__email__in", "token": "token__name__in"}
-    for chip in chips:
-        if chip.chosen:
-            entries = entries.filter(**{fields[chip.name]: [choice.value for choice in chip.chosen]})
+    entries = filters.filtered(entries, chips, _AUDIT_FIELDS)
     pages = Paginator(entries.select_related("user", "token"), _PAGE).get_page(request.GET.get("page"))
     context = {
         "filters": chips,
         "reset_url": request.path if any(chip.chosen for chip in chips) else "",
         "pages": pages,
-        "rows": [(entry, _details(entry)) for entry in pages],
+        "rows": [(entry, in_words(entry.detail)) for entry in pages],
     }
     return page.render(request, "dashboard/audit.html", context)
 
 
-def _details(entry: AuditEntry) -> list[tuple[str, str]]:
-    return [
-        (name.replace("_", " "), ", ".join(map(str, value)) if isinstance(value, list) else str(value))
-        for name, value in entry.detail.items()
-        if value not in ("", None, [], {})
-    ]
+_AUDIT_FIELDS: Final = {"action": "action", "user": "user__email", "token": "token__name"}
+
+
+def _distinct(entries: QuerySet[AuditEntry], field: str) -> list[str]:
+    known = entries.exclude(**{field: None}).order_by(field)
+    return list(known.values_list(field, flat=True).distinct())
 
 
 urlpatterns = [

@@ -14,7 +14,6 @@ from django.views.decorators.http import require_POST, require_safe
 from benchdash.accounts.models import Project, Scope
 from benchdash.dashboard.charts import latency
 from benchdash.dashboard.charts.common import Figure
-from benchdash.dashboard.compare.columns import short_id
 from benchdash.dashboard.compare.selection import threads_texts
 from benchdash.dashboard.pages.runs import figure as timeline
 from benchdash.dashboard.pages.runs import iterations as intervals
@@ -28,6 +27,8 @@ from benchdash.dashboard.shell.paging import LongList
 from benchdash.dashboard.shell.pair_links import beside_url
 from benchdash.dashboard.shell.project_page import ProjectPage, project_page, sent_reason
 from benchdash.dashboard.shell.series_words import threads_words
+from benchdash.database.ids import ids_in
+from benchdash.regressions.column_names import short_id
 from benchdash.regressions.comparison import column_of
 from benchdash.results import corrections
 from benchdash.results.distributions import distribution_of, is_histogram
@@ -37,7 +38,6 @@ from benchdash.results.run_list import run_choices, run_rows
 from ingest.queries import may_see_raw
 
 _RUNS: Final = 100
-_LARGEST_ID: Final = 2**63 - 1
 
 # --- the list ---------------------------------------------------------------------------------------------
 
@@ -85,14 +85,9 @@ def _asked(query: QueryDict) -> dict[str, str | int | None]:
     if "commit" in asked:
         asked["commit"] = str(asked["commit"]).lower()
     if "upload" in asked:
-        asked["upload"] = _number(str(asked["upload"]))
+        # No upload has the number 0.
+        asked["upload"] = next(iter(ids_in([str(asked["upload"])])), 0)
     return asked
-
-
-def _number(text: str) -> int:
-    """0, which nothing has, for what is no number."""
-    number = int(text) if text.isascii() and text.isdigit() and len(text) < 20 else 0
-    return number if number <= _LARGEST_ID else 0
 
 
 def _filters(project: Project, asked: Mapping[str, str | int | None], excluded: str) -> list[Filter]:
@@ -144,7 +139,7 @@ _HEIGHT: Final = 320
 def run(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     details = run_details(find_run(page.project, pk))
     found = details.run
-    within = within_run(details, [_number(text) for text in request.GET.getlist("with")])
+    within = within_run(details, ids_in(request.GET.getlist("with")))
     context = {
         "within": within,
         "details": details,

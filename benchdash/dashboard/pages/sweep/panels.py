@@ -1,59 +1,29 @@
 """The panels of the page about one setting: a chart for each workload, with the table that says the same."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
-from typing import Final
+from functools import partial
 
 from benchdash.dashboard.charts import compare as charts
 from benchdash.dashboard.charts import verdict_words
 from benchdash.dashboard.charts.common import Figure
 from benchdash.dashboard.charts.compare import Line, Scale, Value
-from benchdash.dashboard.compare.panels import TableRow, curves_and_bars, means_of, note_of
+from benchdash.dashboard.compare.panels import (
+    CURVE_HEIGHT,
+    Addresses,
+    Panel,
+    TableRow,
+    curves_and_bars,
+    means_of,
+    named_parts,
+    note_of,
+)
 from benchdash.dashboard.pages.sweep.figure import against_values, thread_lines
 from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.series_words import threads_words
 from benchdash.regressions.rows import Row
 from benchdash.regressions.sweeps.table import SweepTable
 from benchdash.regressions.sweeps.values import positions
-
-_HEIGHT: Final = 340
-
-
-@dataclass(frozen=True)
-class SweepRow:
-    """A row of a table. ``mean`` is the geometric mean of its changes, where a row is a value."""
-
-    name: str
-    values: Sequence[Value]
-    mean: float | None = None
-
-
-@dataclass(frozen=True)
-class SweepPanel:
-    """``corner`` says what the rows of the table are, ``heads`` are its columns, which are the lines of the
-    chart. Geometric means over the thread counts stand in a column, or where columns are values in a row,
-    ``means``. ``name`` is its own on the page.
-    """
-
-    name: str
-    workload: str
-    metric: str
-    unit: str
-    direction: str
-    title: str
-    figure: Figure
-    height: int
-    corner: str
-    is_over_values: bool
-    heads: Sequence[Line]
-    rows: Sequence[SweepRow]
-    means: Sequence[float | None]
-    note: str
-    says_n: bool
-    csv_url: str
-    url: str
-    hides_values: bool
 
 
 @dataclass(frozen=True)
@@ -70,46 +40,38 @@ class Look:
     place: str
 
 
-@dataclass(frozen=True)
-class Addresses:
-    """Where a panel leads to: the history of a series, its numbers, and itself alone, for a workload."""
-
-    series: Callable[[int], str]
-    csv: Callable[[str], str]
-    alone: Callable[[str], str]
-
-
 def sweep_panels(
-    table: SweepTable, look: Look, *, names: Mapping[str, str], addresses: Addresses
-) -> list[SweepPanel]:
-    """By workload; ``names`` are short names of workloads for the page. Those without one get no panel."""
-    made = []
-    for workload, found in groupby(table.rows, key=lambda row: row.workload):
-        if key := names.get(workload):
-            for number, rows in enumerate(_together(list(found), look)):
-                name = f"{key}-{number}" if number else key
-                made.append(_panel(table, rows, look, name, addresses))
-    return made
+    table: SweepTable, look: Look, *, keys: Mapping[str, str], addresses: Addresses
+) -> list[Panel]:
+    """By workload; ``keys`` are short names of workloads for the page. Those without one get no panel.
+
+    The lines of a panel are the columns of its table. Means over the thread counts stand in a column, or
+    where columns are values in a row.
+    """
+    return [
+        _panel(table, rows, look, name, addresses)
+        for name, rows in named_parts(table.rows, keys, partial(_together, look=look))
+    ]
 
 
-def _together(rows: Sequence[Row], look: Look) -> Iterator[Sequence[Row]]:
+def _together(rows: Sequence[Row], *, look: Look) -> Iterable[Sequence[Row]]:
     """Over the values all thread counts stand together, known or not."""
-    if look.x == "value":
-        yield rows
-    else:
-        yield from curves_and_bars(rows)
+    return [rows] if look.x == "value" else curves_and_bars(rows)
 
 
-def _panel(table: SweepTable, rows: Sequence[Row], look: Look, name: str, addresses: Addresses) -> SweepPanel:
+def _panel(table: SweepTable, rows: Sequence[Row], look: Look, name: str, addresses: Addresses) -> Panel:
     has_base = any(row.base for row in rows)
     if not has_base and not look.scale.hides_values:
         look = replace(look, scale=replace(look.scale, relative_to=""))
     over_values = look.x == "value" or (len(rows) == 1 and _is_on_an_axis(table))
     cells = [charts.values(row, look.lines) for row in rows]
-    in_columns = [TableRow(row.threads, values) for row, values in zip(rows, cells, strict=True)]
+    in_columns = [
+        TableRow(row.threads, values, _threads_name(row)) for row, values in zip(rows, cells, strict=True)
+    ]
     means = means_of(rows, look.lines)
     runs = {value.cell.n for values in cells for value in values if value.cell}
-    return SweepPanel(
+    is_curve = over_values or len(rows) > 1
+    return Panel(
         name=name,
         workload=rows[0].workload,
         metric=table.metric,
@@ -117,16 +79,17 @@ def _panel(table: SweepTable, rows: Sequence[Row], look: Look, name: str, addres
         direction=rows[0].direction,
         title=_title(rows, table.metric, look, over_values=over_values),
         figure=_figure(table, rows, look, addresses.series, over_values=over_values),
-        height=_HEIGHT if over_values or len(rows) > 1 else charts.bars_height(len(look.lines)),
+        height=CURVE_HEIGHT if is_curve else charts.bars_height(len(look.lines)),
+        is_curve=is_curve,
         is_over_values=over_values,
         corner=look.setting if over_values else "threads",
-        heads=thread_lines(rows) if over_values else look.lines,
-        rows=_rows_of_values(cells, look.lines, means) if over_values else _rows_of_threads(rows, cells),
+        lines=thread_lines(rows) if over_values else look.lines,
+        rows=_rows_of_values(cells, look.lines, means) if over_values else in_columns,
         means=means if not over_values and len(rows) > 1 else [],
         note=_note(in_columns, runs, look, has_base=has_base, margin=table.margin),
         says_n=len(runs) > 1,
-        csv_url=addresses.csv(rows[0].workload),
-        url=addresses.alone(rows[0].workload),
+        csv_url=addresses.csv(table.metric, rows[0].workload),
+        url=addresses.alone(table.metric, rows[0].workload),
         hides_values=look.scale.hides_values,
     )
 
@@ -156,16 +119,15 @@ def _figure(
 
 def _rows_of_values(
     cells: Sequence[Sequence[Value]], lines: Sequence[Line], means: Sequence[float | None]
-) -> list[SweepRow]:
+) -> list[TableRow]:
     return [
-        SweepRow(line.name, [values[index] for values in cells], mean)
+        TableRow(None, [values[index] for values in cells], line.name, mean)
         for index, (line, mean) in enumerate(zip(lines, means, strict=True))
     ]
 
 
-def _rows_of_threads(rows: Sequence[Row], cells: Sequence[Sequence[Value]]) -> list[SweepRow]:
-    names = ["not said" if row.threads is None else numbers.count(row.threads) for row in rows]
-    return [SweepRow(name, values) for name, values in zip(names, cells, strict=True)]
+def _threads_name(row: Row) -> str:
+    return "not said" if row.threads is None else numbers.count(row.threads)
 
 
 def _title(rows: Sequence[Row], metric: str, look: Look, *, over_values: bool) -> str:

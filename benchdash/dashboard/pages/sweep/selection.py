@@ -1,34 +1,30 @@
 """What the address of the page about one setting chooses."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from django.http import QueryDict
 
-from benchdash.dashboard.compare.selection import SCALES, address_of, read_threads, threads_texts
+from benchdash.dashboard.compare.selection import SCALES, Selection, read_threads
 
 X: Final = ("value", "threads")
 VALUES: Final = ("relative", "hidden")
 _MOST_TEXTS: Final = 50
 
 
-@dataclass(frozen=True)
-class Choice:
-    """All that an address chooses; what is empty was not chosen.
+@dataclass(frozen=True, kw_only=True)
+class SweepChoice(Selection):
+    """One setting of one version; what is empty was not chosen.
 
-    ``versions`` are ids of subjects, or columns of other pages; ``setting`` is the key of a factor,
-    ``workloads`` are names of rows or ids, ``only`` are conditions as ``key=value``. ``values`` ``hidden``
-    leaves out all absolute figures.
+    ``columns`` are ids of subjects, or columns of other pages; ``setting`` is the key of a factor, ``only``
+    are conditions as ``key=value``. ``values`` ``hidden`` leaves out all absolute figures.
     """
 
-    versions: Sequence[str] = ()
+    columns: Sequence[str] = ()
     setting: str = ""
     base: str = ""
-    metrics: Sequence[str] = ()
     hardware: str = ""
-    workloads: Sequence[str] = ()
-    threads: Sequence[int | None] = ()
     only: Sequence[str] = ()
     x: str = ""
     values: str = ""
@@ -36,8 +32,8 @@ class Choice:
 
     @property
     def subjects(self) -> list[str]:
-        """The ids of subjects that the versions mean, the reference of other pages first, then the newest."""
-        texts = [text for text in self.versions if text == self.base] + [*reversed(self.versions)]
+        """The ids of subjects that the columns mean, the reference of other pages first, then the newest."""
+        texts = [text for text in self.columns if text == self.base] + [*reversed(self.columns)]
         return [_subject(text) for text in texts]
 
     @property
@@ -50,28 +46,21 @@ class Choice:
 
     @property
     def kept(self) -> list[tuple[str, str]]:
-        """What no filter says, as query parameters."""
         said = [("x", self.x), ("values", self.values), ("axis", self.scale)]
         return [(name, value) for name, value in said if value]
 
-    def address(self, path: str, **changes: str | Sequence[str]) -> str:
-        """The address of this choice, with some parameters changed; an empty one goes."""
-        parameters: dict[str, str | Sequence[str]] = {
-            "v": self.versions,
+    @property
+    def versions(self) -> Mapping[str, str | Sequence[str]]:
+        return {
+            "v": self.columns,
             "setting": self.setting,
             "base": self.base,
-            "metric": self.metrics,
             "hardware": self.hardware,
-            "workload": self.workloads,
-            "threads": threads_texts(self.threads),
             "with": self.only,
-            **dict(self.kept),
-            **changes,
         }
-        return address_of(path, parameters)
 
 
-def read_choice(query: QueryDict) -> Choice:
+def read_choice(query: QueryDict) -> SweepChoice:
     def text(name: str) -> str:
         # No setting has this character, and PostgreSQL knows none with it.
         return query.get(name, "").replace("\0", "")
@@ -79,8 +68,8 @@ def read_choice(query: QueryDict) -> Choice:
     def one_of(name: str, allowed: Sequence[str]) -> str:
         return text(name) if text(name) in allowed else ""
 
-    return Choice(
-        versions=_texts(query, "v"),
+    return SweepChoice(
+        columns=_texts(query, "v"),
         setting=text("setting"),
         base=text("base"),
         metrics=_texts(query, "metric"),

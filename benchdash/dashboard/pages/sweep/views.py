@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -13,16 +13,18 @@ from django.urls import path, reverse
 from benchdash.accounts.models import Project
 from benchdash.dashboard.charts import compare as charts
 from benchdash.dashboard.charts.compare import Line, Scale
-from benchdash.dashboard.compare.controls import Switch
+from benchdash.dashboard.compare.controls import AXES, Switch, metrics_options, switch, threads_filter
 from benchdash.dashboard.compare.dimensions import workload_names
-from benchdash.dashboard.compare.selection import threads_texts
+from benchdash.dashboard.compare.panels import Addresses
+from benchdash.dashboard.compare.selection import is_log
+from benchdash.dashboard.compare.tables import threads_of_api
 from benchdash.dashboard.pages.sweep.doubts import sweep_doubts
-from benchdash.dashboard.pages.sweep.panels import Addresses, Look, sweep_panels
-from benchdash.dashboard.pages.sweep.selection import Choice, read_choice
-from benchdash.dashboard.shell import filters, numbers
+from benchdash.dashboard.pages.sweep.panels import Look, sweep_panels
+from benchdash.dashboard.pages.sweep.selection import SweepChoice, read_choice
+from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.filters import Filter
-from benchdash.dashboard.shell.navigation import Link, page_url
+from benchdash.dashboard.shell.navigation import page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
 from benchdash.regressions.sweeps import conditions
 from benchdash.regressions.sweeps.conditions import Point, Sweep
@@ -65,7 +67,7 @@ class _Asked:
     """What an address asks for, and what there is."""
 
     project: Project
-    choice: Choice
+    choice: SweepChoice
     subjects: Sequence[Subject]
     subject: Subject
     found: Found
@@ -122,15 +124,15 @@ def _shown(request: HttpRequest, asked: _Asked, table: SweepTable) -> dict[str, 
     hidden = choice.hides_values
     addresses = Addresses(
         series=lambda pk: "" if hidden else f"{history}?series={pk}",
-        csv=lambda workload: f"{api}?{_query_of_api(asked, table, workload)}",
-        alone=lambda workload: choice.address(request.path, workload=workload),
+        csv=lambda _, workload: f"{api}?{_query_of_api(asked, table, workload)}",
+        alone=lambda _, workload: choice.address(request.path, workload=workload),
     )
     base = next(line.name for line in lines if line.is_base)
     look = Look(
         lines=lines,
         scale=Scale(
             relative_to=base if choice.is_relative else "",
-            log={"log": True, "linear": False}.get(choice.scale),
+            log=is_log(choice.scale),
             hides_values=hidden,
         ),
         x=choice.x or _usual_x(sweep),
@@ -155,7 +157,7 @@ def _shown(request: HttpRequest, asked: _Asked, table: SweepTable) -> dict[str, 
         ],
         "doubts": sweep_doubts(sweep, rows),
         "differs": any(point.differences for point in sweep.others),
-        "panels": sweep_panels(table, look, names=numbered, addresses=addresses),
+        "panels": sweep_panels(table, look, keys=numbered, addresses=addresses),
         "pages": pages,
     }
 
@@ -166,7 +168,7 @@ def _workload_names(project: Project, texts: Sequence[str]) -> list[str]:
     return [found.get(text, text) for text in texts]
 
 
-def _metric(choice: Choice, measured: Mapping[str, int]) -> str:
+def _metric(choice: SweepChoice, measured: Mapping[str, int]) -> str:
     """The chosen metric, or what the benchmark is run for; empty where nothing was measured."""
     asked = [metric for metric in choice.metrics if metric in measured]
     if asked:
@@ -219,20 +221,18 @@ def _filters(
     chosen, swept = found.chosen, found.sweep
     settings = [(one.factor.key, _choice_words(one)) for one in found.choices]
     versions = [(one.id, _subject_name(one, asked)) for one in asked.subjects]
-    known = [(name, numbers.metric_name(name)) for name in metrics.in_order(measured)]
     points: Sequence[Point] = swept.points if swept else ()
     rows = table.rows if table else ()
     counts = sorted({row.threads for row in rows}, key=lambda count: (count is None, count or 0))
-    threads = [(text, "not said" if text == "none" else text) for text in threads_texts(counts)]
     workloads = sorted({row.workload for row in rows})
     shown = [
         filters.one_of("setting", "Setting", settings, chosen.factor.key if chosen else "", empty="none"),
         filters.one_of("v", "Version", versions, asked.subject.id, empty=""),
         filters.one_of("hardware", "Hardware", [(name, name) for name in found.machines], choice.hardware),
         filters.one_of("base", "Reference", [(one.name, one.name) for one in points], _base(swept), empty=""),
-        filters.one_of("metric", "Metric", known, metric, empty=""),
+        filters.one_of("metric", "Metric", metrics_options(measured), metric, empty=""),
         filters.some_of("workload", "Workloads", [(name, name) for name in workloads], choice.workloads),
-        filters.some_of("threads", "Threads", threads, threads_texts(choice.threads)),
+        threads_filter(counts, choice.threads),
         filters.some_of("with", "Only with", _conditions(found), choice.only),
     ]
     # A thing of which there is one is no choice.
@@ -260,30 +260,15 @@ def _conditions(found: Found) -> list[tuple[str, str]]:
     ]
 
 
-def _switches(path: str, choice: Choice, found: Found) -> list[Switch]:
+def _switches(path: str, choice: SweepChoice, found: Found) -> list[Switch]:
     if not found.sweep:
         return []
-    x = choice.x or _usual_x(found.sweep)
-    values = (("absolute", ""), ("relative", "relative"), ("relative alone", "hidden"))
+    x, address = choice.x or _usual_x(found.sweep), partial(choice.address, path)
+    values = (("", "absolute"), ("relative", "relative"), ("hidden", "relative alone"))
     return [
-        Switch(
-            "Along",
-            [
-                Link(label, choice.address(path, x=name), x == name)
-                for label, name in (("values", "value"), ("threads", "threads"))
-            ],
-        ),
-        Switch(
-            "Figures",
-            [Link(label, choice.address(path, values=name), choice.values == name) for label, name in values],
-        ),
-        Switch(
-            "Axes",
-            [
-                Link(scale or "auto", choice.address(path, axis=scale), scale == choice.scale)
-                for scale in ("", "linear", "log")
-            ],
-        ),
+        switch("Along", "x", (("value", "values"), ("threads", "threads")), x, address),
+        switch("Figures", "values", values, choice.values, address),
+        switch("Axes", "axis", AXES, choice.scale, address),
     ]
 
 
@@ -298,7 +283,7 @@ def _query_of_api(asked: _Asked, table: SweepTable, workload: str) -> str:
         ("metric", table.metric),
         ("hardware", choice.hardware),
         ("workload", workload),
-        *(("threads", "null" if count is None else str(count)) for count in choice.threads),
+        *threads_of_api(choice.threads),
         *(("with", one) for one in choice.only),
         ("values", choice.values if choice.hides_values else ""),
         ("format", "csv"),

@@ -99,7 +99,7 @@ def _chips(page: ProjectPage, query: QueryDict) -> list[Filter]:
         filters.some_of(
             "state", "State", Upload.State.choices, query.getlist("state"), empty="all but deleted"
         ),
-        filters.some_of("format", "Format", [(name, name) for name in FORMATS], query.getlist("format")),
+        filters.some_of_names("format", "Format", FORMATS, query.getlist("format")),
     ]
     if page.is_member:
         chips.append(filters.some_of("by", "By", received.senders(page.project), query.getlist("by")))
@@ -113,8 +113,7 @@ def _chosen(found: QuerySet[Upload], chips: Sequence[Filter], text: str) -> Quer
         if chosen["state"]
         else found.exclude(state=Upload.State.DELETED)
     )
-    if chosen["format"]:
-        found = found.filter(format__in=chosen["format"])
+    found = filters.filtered(found, chips, {"format": "format"})
     if senders := chosen.get("by"):
         found = found.filter(
             Q(token__in=[one.removeprefix("token-") for one in senders if one.startswith("token-")])

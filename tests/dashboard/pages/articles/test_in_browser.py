@@ -7,7 +7,7 @@ import pytest
 
 from benchdash.accounts.models import Project, Scope
 from benchdash.articles.models import Article
-from benchdash.dashboard.compare.columns import short_id
+from benchdash.regressions.column_names import short_id
 from benchdash.regressions.comparison import Selector, columns_of
 from ingest.samples.projects import SAMPLES, load
 from tests.api.conftest import client_of

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
-from benchdash.dashboard.compare.columns import short_id
+from benchdash.regressions.column_names import short_id
 from benchdash.regressions.comparison import Selector, columns_of
 from tests.builders import make_project
 from tests.dashboard.page_text import text_of

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 import pytest
 from rest_framework.test import APIClient
 
-from benchdash.dashboard.compare.columns import short_id
+from benchdash.regressions.column_names import short_id
 from benchdash.regressions.comparison import Selector, columns_of
 from tests.builders import make_project, make_token
 from tests.dashboard.page_text import text_of

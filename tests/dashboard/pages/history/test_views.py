@@ -198,9 +198,9 @@ def test_the_address_says_how_to_draw(client):
     assert chart.figure["layout"]["yaxis"]["type"] == "log"
     assert chart.figure["data"][0]["y"] == [100, 50]
     answer = shown(client, project, x="time")
-    sides = {side.label: side for switch in answer.context["switches"] for side in switch.sides}
-    assert sides["Time"].is_on
-    assert sides["Linear"].is_on
+    sides = {side.label: side for switch in answer.context["switches"] for side in switch.links}
+    assert sides["Time"].is_current
+    assert sides["Linear"].is_current
     assert sides["Relative"].url.endswith("?x=time&relative=1")
 
 

@@ -3,7 +3,7 @@
 import plotly.graph_objects as go
 import pytest
 
-from benchdash.dashboard.compare.columns import short_id
+from benchdash.regressions.column_names import short_id
 from benchdash.regressions.latency import sampled_columns
 from benchdash.results.models import Workload
 from benchdash.results.records import SampleTable

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 import plotly.graph_objects as go
 import pytest
 
-from benchdash.dashboard.compare.columns import short_id
+from benchdash.regressions.column_names import short_id
 from benchdash.regressions.comparison import Selector, columns_of
 from benchdash.results.readings import Reading
 from tests.builders import make_project, make_record, make_runs, make_user

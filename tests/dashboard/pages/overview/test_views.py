@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from benchdash.dashboard.compare.columns import short_id
+from benchdash.regressions.column_names import short_id
 from benchdash.regressions.comparison import Selector, columns_of
 from benchdash.regressions.services import analyse_touched
 from tests.builders import START, make_project, make_record, make_runs, make_series, make_upload, make_user
