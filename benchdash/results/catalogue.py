@@ -1,12 +1,16 @@
 """What a project has: uses of its things for lists, names for the search, and what choosers offer."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from django.db import connection
+from django.db.models import Count, Max, Sum
 
 from benchdash.accounts.models import Project
+from benchdash.database.ids import ids_in
+from benchdash.results.models import Run, SurroundingsCount, Workload, WorkloadCount
 
 # The newest runs say what a project looks at now, whatever its archives hold.
 _NEWEST_RUNS: Final = 2000
@@ -25,15 +29,15 @@ def _rows(statement: str, wanted: Mapping[str, Any]) -> list[Any]:
 
 
 class Use(NamedTuple):
-    """How much a thing was measured; ``aspects`` are its branches, thread counts or environments."""
+    """How much a thing was measured; ``aspects`` are its branches, thread counts or environments, sorted."""
 
     runs: int = 0
     last_run_at: datetime | None = None
     aspects: Sequence[Any] = ()
 
     @property
-    def branches(self) -> list[str]:
-        return sorted(self.aspects)
+    def branches(self) -> Sequence[str]:
+        return self.aspects
 
     @property
     def threads(self) -> Sequence[int]:
@@ -46,40 +50,35 @@ class Use(NamedTuple):
 
 def uses_of_versions(versions: Collection[int]) -> dict[int, Use]:
     """By id, with the branches that were measured; one statement."""
-    return _uses(_USES_OF_VERSIONS, list(versions))
+    runs = Run.objects.filter(version__in=versions).order_by().values_list("version", "branch")
+    return _uses(runs.annotate(Count("pk"), Max("started_at")))
 
 
 def uses_of_hardware(project: Project) -> dict[int, Use]:
     """By id, with the ids of the environments that were found; one statement."""
-    return _uses(_USES_OF_HARDWARE, project.pk)
+    counted = SurroundingsCount.objects.filter(project=project).order_by()
+    return _uses(counted.values_list("hardware", "environment").annotate(Sum("runs"), Max("last_run_at")))
 
 
 def uses_of_workloads(project: Project) -> dict[int, Use]:
     """By id, with the thread counts that were measured; one statement."""
-    return _uses(_USES_OF_WORKLOADS, project.pk)
+    counted = WorkloadCount.objects.filter(project=project).order_by()
+    return _uses(counted.values_list("workload", "threads").annotate(Sum("runs"), Max("last_run_at")))
 
 
-def _uses(statement: str, wanted: int | list[int]) -> dict[int, Use]:
-    return {thing: Use(*use) for thing, *use in _rows(statement, {"wanted": wanted})}
-
-
-# Few groups first, and what differs among those: to count what differs among all runs sorts them all.
-_USES: Final = """
-    SELECT thing, sum(runs)::bigint, max(last), array_remove(array_agg(DISTINCT aspect), NULL)
-    FROM ({}) groups (thing, aspect, runs, last)
-    GROUP BY thing
-"""
-_USES_OF_VERSIONS: Final = _USES.format("""
-    SELECT version_id, NULLIF(branch, ''), count(*), max(started_at)
-    FROM results_run WHERE version_id = ANY(%(wanted)s) GROUP BY 1, 2
-""")
-_USES_OF_HARDWARE: Final = _USES.format("""
-    SELECT hardware_id, environment_id, runs, last_run_at
-    FROM results_surroundingscount WHERE project_id = %(wanted)s
-""")
-_USES_OF_WORKLOADS: Final = _USES.format("""
-    SELECT workload_id, threads, runs, last_run_at FROM results_workloadcount WHERE project_id = %(wanted)s
-""")
+def _uses(rows: Iterable[tuple[Any, ...]]) -> dict[int, Use]:
+    """``rows`` are a thing, an aspect, the runs with it, and when the last of them started."""
+    groups: dict[int, list[Sequence[Any]]] = defaultdict(list)
+    for thing, *group in rows:
+        groups[thing].append(group)
+    return {
+        thing: Use(
+            runs=sum(runs for _, runs, _ in found),
+            last_run_at=max(last for *_, last in found),
+            aspects=sorted(aspect for aspect, *_ in found if aspect not in ("", None)),
+        )
+        for thing, found in groups.items()
+    }
 
 
 class Size(NamedTuple):
@@ -169,62 +168,51 @@ _FOUND: Final = """
 # --- choosers -----------------------------------------------------------------------------------------------
 
 
-def recent_use(project: Project) -> list[tuple[Any, ...]]:
-    """How many of the newest runs each place has, that of the newest run first; one statement.
+class RecentPlace(NamedTuple):
+    """A place among those of the newest runs, with how many these are, and how many groups they make."""
 
-    A row is product, build, branch, hardware, configuration, counterpart and the number of runs.
-    """
-    return _rows(_USE, {"project": project.pk, "newest": _NEWEST_RUNS})
+    product: str
+    build: str
+    branch: str
+    hardware: str
+    configuration: str
+    counterpart: str
+    runs: int
+    groups: int
+
+
+def recent_places(project: Project) -> list[RecentPlace]:
+    """The places of the newest runs, that of the newest run first; one statement."""
+    rows = _rows(_RECENT, {"project": project.pk, "newest": _NEWEST_RUNS})
+    return list(map(RecentPlace._make, rows))
+
+
+def newest_place(project: Project) -> RecentPlace | None:
+    """The place measured last that has a history, or as much of one as there is; one statement."""
+    return max(recent_places(project), key=lambda place: min(place.groups, _A_HISTORY), default=None)
 
 
 # Few versions are among the newest runs: named after they are counted, not run by run.
-_USE: Final = """
+_RECENT: Final = """
     SELECT product.name, version.build, recent.branch, hardware.name, configuration.name,
-        recent.counterpart, sum(recent.runs)::bigint
+        recent.counterpart, sum(recent.runs)::bigint, count(*)
     FROM (
-        SELECT version_id, branch, hardware_id, configuration_id, counterpart, count(*) AS runs,
+        SELECT version_id, branch, hardware_id, configuration_id, counterpart, day, count(*) AS runs,
             min(rank) AS rank
         FROM (
             SELECT version_id, branch, hardware_id, configuration_id, counterpart,
+                CASE WHEN branch <> '' THEN (started_at AT TIME ZONE 'UTC')::date END AS day,
                 row_number() OVER (ORDER BY started_at DESC, id DESC) AS rank
             FROM results_run WHERE project_id = %(project)s AND excluded_at IS NULL
             ORDER BY started_at DESC, id DESC LIMIT %(newest)s
         ) newest
-        GROUP BY 1, 2, 3, 4, 5
+        GROUP BY 1, 2, 3, 4, 5, 6
     ) recent
     JOIN results_serverversion version ON version.id = recent.version_id
     JOIN results_product product ON product.id = version.product_id
     JOIN results_hardware hardware ON hardware.id = recent.hardware_id
     JOIN results_configuration configuration ON configuration.id = recent.configuration_id
     GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY min(recent.rank)
-"""
-
-
-def newest_place(project: Project) -> tuple[str, ...] | None:
-    """The place measured last that has a history: branch, product, hardware, configuration, counterpart and
-    build; one statement.
-    """
-    rows = _rows(_NEWEST_PLACE, {"project": project.pk, "newest": _NEWEST_RUNS, "history": _A_HISTORY})
-    return rows[0] if rows else None
-
-
-# Of the places with most groups, as many as make a history at the most, that of the newest run.
-_NEWEST_PLACE: Final = """
-    SELECT recent.branch, product.name, hardware.name, configuration.name, recent.counterpart, version.build
-    FROM (
-        SELECT version_id, branch, hardware_id, configuration_id, counterpart,
-            CASE WHEN branch <> '' THEN (started_at AT TIME ZONE 'UTC')::date END AS day,
-            row_number() OVER (ORDER BY started_at DESC, id DESC) AS rank
-        FROM results_run WHERE project_id = %(project)s AND excluded_at IS NULL
-        ORDER BY started_at DESC, id DESC LIMIT %(newest)s
-    ) recent
-    JOIN results_serverversion version ON version.id = recent.version_id
-    JOIN results_product product ON product.id = version.product_id
-    JOIN results_hardware hardware ON hardware.id = recent.hardware_id
-    JOIN results_configuration configuration ON configuration.id = recent.configuration_id
-    GROUP BY 1, 2, 3, 4, 5, 6
-    ORDER BY least(count(DISTINCT (recent.version_id, recent.day)), %(history)s) DESC, min(recent.rank)
-    LIMIT 1
 """
 
 
@@ -269,87 +257,8 @@ _OFFERED: Final = """
 _IS_PLACE, _IS_WORKLOAD, _IS_THREADS = 0b011, 0b101, 0b110  # bits of what is not grouped by
 
 
-class Measured(NamedTuple):
-    """``metrics`` by how many series they have; ``workloads`` are names by id, in order of names; of
-    ``threads`` None stands last, for runs of which nobody said it.
-    """
-
-    metrics: dict[str, int]
-    workloads: dict[int, str]
-    threads: Sequence[int | None]
-
-
-def measured_at(project: Project, places: Mapping[str, Sequence[Any]]) -> Measured:
-    """What was measured at places of these ``products``, ``builds``, ``branches``, ``hardware``,
-    ``configurations`` and ``counterparts``; one statement.
-    """
-    metrics: dict[str, int] = {}
-    workloads: dict[int, str] = {}
-    threads: list[int | None] = []
-    rows = _rows(_OFFERED_AT, {"project": project.pk, **places})
-    for metric, workload, name, count, series, no_metric, no_workload in rows:
-        if not no_metric:
-            metrics[metric] = series
-        elif not no_workload:
-            workloads[workload] = name
-        else:
-            threads.append(count)
-    return Measured(metrics, workloads, threads)
-
-
-_OFFERED_AT: Final = """
-    SELECT metric, workload.id, workload.name, threads, count(*), grouping(metric), grouping(workload.id)
-    FROM results_series series JOIN results_workload workload ON workload.id = series.workload_id
-    WHERE series.project_id = %(project)s AND product_id = ANY(%(products)s) AND build = ANY(%(builds)s)
-        AND branch = ANY(%(branches)s) AND hardware_id = ANY(%(hardware)s)
-        AND configuration_id = ANY(%(configurations)s) AND counterpart = ANY(%(counterparts)s)
-    GROUP BY GROUPING SETS ((metric), (workload.id, workload.name), (threads, is_derived))
-    HAVING grouping(threads) = 1 OR NOT is_derived
-    ORDER BY workload.name, threads
-"""
-
-
-def workloads_measured(
-    project: Project,
-    places: Mapping[str, Sequence[Any]],
-    *,
-    versions: Sequence[int],
-    metrics: Sequence[str],
-    among: Collection[int],
-    threads: Sequence[int | None] = (),
-) -> list[str]:
-    """The names, in order, of the workloads (``among`` ids) of which runs of these versions at the places
-    have any of the metrics; one statement.
-
-    A derived metric is of whole curves: it stands at no thread count.
-    """
-    asked = {
-        "project": project.pk,
-        "versions": list(versions),
-        "metrics": list(metrics),
-        "among": list(among),
-        "all_threads": not threads,
-        "threads": [count for count in threads if count is not None],
-        "unsaid_threads": None in threads,
-        **places,
-    }
-    return [name for [name] in _rows(_OF_VERSIONS, asked)]
-
-
-# As a lateral subquery it ends with the first run that fits; an EXISTS would read all of them.
-_OF_VERSIONS: Final = """
-    SELECT workload.name
-    FROM results_workload workload CROSS JOIN LATERAL (
-        SELECT FROM results_run run
-        JOIN results_measurement measured ON measured.run_id = run.id
-        JOIN results_series series ON series.id = measured.series_id
-        WHERE run.workload_id = workload.id AND run.excluded_at IS NULL AND run.project_id = %(project)s
-            AND run.version_id = ANY(%(versions)s) AND run.branch = ANY(%(branches)s)
-            AND run.hardware_id = ANY(%(hardware)s) AND run.configuration_id = ANY(%(configurations)s)
-            AND run.counterpart = ANY(%(counterparts)s) AND series.metric = ANY(%(metrics)s)
-            AND (%(all_threads)s OR series.threads = ANY(%(threads)s)
-                OR %(unsaid_threads)s AND series.threads IS NULL)
-        LIMIT 1
-    ) measured
-    WHERE workload.id = ANY(%(among)s) ORDER BY workload.name
-"""
+def workload_names(project: Project, texts: Iterable[str]) -> dict[str, str]:
+    """Return the names of the workloads whose ids are among the texts; no statement where none is an id."""
+    ids = ids_in(texts)
+    found = Workload.objects.filter(project=project, pk__in=ids).values_list("pk", "name") if ids else ()
+    return {str(pk): name for pk, name in found}

@@ -11,10 +11,10 @@ from benchdash.dashboard.compare.version_picker import VersionPicker
 from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.filters import Filter, one_of, some_of
 from benchdash.dashboard.shell.navigation import Link
+from benchdash.regressions.column_contents import Measured
 from benchdash.regressions.column_names import names, short_id
 from benchdash.regressions.comparison import Column
 from benchdash.results import metrics
-from benchdash.results.catalogue import Measured
 
 _SUGGESTIONS: Final = 8
 AXES: Final = (("", "auto"), ("linear", "linear"), ("log", "log"))

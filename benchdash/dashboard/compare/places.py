@@ -45,4 +45,4 @@ class Place(NamedTuple):
 
 def recent_use(project: Project) -> Counter[Place]:
     """How many of the newest runs each place has, that of the newest run first; one statement."""
-    return Counter({Place(*place): runs for *place, runs in catalogue.recent_use(project)})
+    return Counter({Place(*one[:6]): one.runs for one in catalogue.recent_places(project)})

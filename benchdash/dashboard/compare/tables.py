@@ -18,6 +18,7 @@ from benchdash.dashboard.compare.selection import Choice, Columns
 from benchdash.dashboard.compare.version_picker import VersionPicker, version_picker
 from benchdash.dashboard.compare.versions import Available
 from benchdash.dashboard.shell.navigation import page_url
+from benchdash.regressions.column_contents import Measured
 from benchdash.regressions.column_names import are_versions_in_order, names, short_id
 from benchdash.regressions.comparison import (
     Column,
@@ -26,7 +27,6 @@ from benchdash.regressions.comparison import (
     compare_all_metrics,
     compare_columns,
 )
-from benchdash.results.catalogue import Measured
 from benchdash.results.readings import DERIVED
 
 _LONGEST_SEARCH: Final = 200

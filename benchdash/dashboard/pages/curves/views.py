@@ -14,7 +14,6 @@ from benchdash.dashboard.charts import compare as charts
 from benchdash.dashboard.charts.common import Figure
 from benchdash.dashboard.charts.compare import Line, Scale, Value
 from benchdash.dashboard.compare import controls
-from benchdash.dashboard.compare.dimensions import measured_of
 from benchdash.dashboard.compare.panels import Addresses, DrawCurve, Panel, panels
 from benchdash.dashboard.compare.selection import read_columns, workload_ids
 from benchdash.dashboard.compare.tables import (
@@ -41,12 +40,12 @@ from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.navigation import page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
+from benchdash.regressions.column_contents import Measured, measured_of
 from benchdash.regressions.column_names import names
 from benchdash.regressions.comparability import doubts
 from benchdash.regressions.comparison import Column, ComparisonTable
 from benchdash.regressions.rows import Row
 from benchdash.results import metrics
-from benchdash.results.catalogue import Measured
 from benchdash.results.readings import DERIVED, HIGHER, LOWER
 
 # So many charts on a page at most, whatever is chosen.

@@ -11,12 +11,12 @@ from django.db.models import Count, F, Q
 from django.http import QueryDict
 
 from benchdash.accounts.models import Project
-from benchdash.dashboard.compare.dimensions import workload_names
 from benchdash.dashboard.shell.filters import Filter, some_of
 from benchdash.dashboard.shell.numbers import short_metric_name
 from benchdash.dashboard.shell.selection import EMPTY, PLACE
 from benchdash.database.ids import ids_in
 from benchdash.results import catalogue
+from benchdash.results.catalogue import workload_names
 from benchdash.results.metrics import in_order, main_metric
 from benchdash.results.models import Alias, Series
 from benchdash.results.queries import find_series
@@ -212,13 +212,13 @@ def _newest_place(project: Project, places: Sequence[_Identity]) -> Asked:
     newest = catalogue.newest_place(project)
     if newest is None:
         return {}
-    facets = [_BY_NAME[name] for name in _PLACE]
     asked: dict[str, Collection[str]] = {}
     left = list(places)
-    for facet, text in zip(facets, map(_text, newest), strict=True):
-        if len({identity[facet.name] for identity in left}) > 1:
-            asked[facet.name] = {text}
-            left = [identity for identity in left if identity[facet.name] == text]
+    for name in _PLACE:
+        text = _text(getattr(newest, name))
+        if len({identity[name] for identity in left}) > 1:
+            asked[name] = {text}
+            left = [identity for identity in left if identity[name] == text]
     return asked
 
 

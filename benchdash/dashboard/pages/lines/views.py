@@ -12,7 +12,6 @@ from benchdash.accounts.models import Project
 from benchdash.dashboard.charts.compare import Line, Scale
 from benchdash.dashboard.charts.matrix import Head, Matrix, matrix
 from benchdash.dashboard.compare import controls
-from benchdash.dashboard.compare.dimensions import measured_of, workloads_measured
 from benchdash.dashboard.compare.panels import Panel, panels
 from benchdash.dashboard.compare.selection import Choice, read_choice, read_columns, workload_ids
 from benchdash.dashboard.compare.tables import addresses_of, choosing, lines_of, tables_of
@@ -21,11 +20,11 @@ from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.navigation import page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
+from benchdash.regressions.column_contents import Measured, measured_of, workloads_measured
 from benchdash.regressions.column_names import names, short_id
 from benchdash.regressions.comparability import doubts
 from benchdash.regressions.comparison import Column, ComparisonTable
 from benchdash.results import metrics
-from benchdash.results.catalogue import Measured
 
 # So many charts on a page at most, whatever is chosen: each is computed, with its table.
 _CHARTS: Final = 12

@@ -10,7 +10,6 @@ from benchdash.accounts.models import Project
 from benchdash.dashboard.charts.matrix import Head, Look, Matrix, is_tested, matrix
 from benchdash.dashboard.compare import matrix_selection as place_form
 from benchdash.dashboard.compare.controls import Switch, meanings, reference_filter
-from benchdash.dashboard.compare.dimensions import measured_of
 from benchdash.dashboard.compare.matrix_sources import (
     Reading,
     Source,
@@ -30,10 +29,10 @@ from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.filters import Filter
 from benchdash.dashboard.shell.navigation import Link, address_with, page_url
 from benchdash.regressions.branch_table import Rows
+from benchdash.regressions.column_contents import Measured, measured_of
 from benchdash.regressions.column_names import names, short_id
 from benchdash.regressions.comparability import Doubt, doubts
 from benchdash.regressions.comparison import Column, ComparisonTable
-from benchdash.results.catalogue import Measured
 from benchdash.results.models import Baseline
 from benchdash.results.workload_groups import grouping_of
 

@@ -16,8 +16,8 @@ from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.filters import Filter
 from benchdash.dashboard.shell.navigation import Link, address_with
 from benchdash.regressions.branch_table import Around
+from benchdash.regressions.column_contents import Measured
 from benchdash.regressions.rows import RelativeTo
-from benchdash.results.catalogue import Measured
 
 T = TypeVar("T", bound=str)
 

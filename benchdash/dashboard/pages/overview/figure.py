@@ -8,11 +8,11 @@ from django.http import QueryDict
 from benchdash.accounts.models import Project
 from benchdash.dashboard.charts.matrix import Head, Look, Matrix, matrix
 from benchdash.dashboard.compare import matrix_selection as form
-from benchdash.dashboard.compare.dimensions import measured_of
 from benchdash.dashboard.compare.matrix_sources import Reading, Source, of_branch, of_versions
 from benchdash.dashboard.compare.places import Place, recent_use
 from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.filters import Filter
+from benchdash.regressions.column_contents import measured_of
 from benchdash.regressions.comparison import Column
 from benchdash.results.versions import release_line
 

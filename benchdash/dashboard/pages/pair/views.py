@@ -10,7 +10,6 @@ from django.urls import path, reverse
 
 from benchdash.accounts.models import Project
 from benchdash.dashboard.compare.controls import metrics_options, threads_filter, workloads_filter
-from benchdash.dashboard.compare.dimensions import measured_of
 from benchdash.dashboard.compare.places import Place
 from benchdash.dashboard.compare.selection import workload_ids
 from benchdash.dashboard.compare.tables import selector, threads_of_api
@@ -23,6 +22,7 @@ from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.filters import Filter
 from benchdash.dashboard.shell.navigation import Link, page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
+from benchdash.regressions.column_contents import Measured, measured_of
 from benchdash.regressions.column_names import names, short_id
 from benchdash.regressions.comparability import row_words
 from benchdash.regressions.comparison import Column
@@ -38,7 +38,6 @@ from benchdash.regressions.pairs import (
     side_names,
 )
 from benchdash.results import metrics
-from benchdash.results.catalogue import Measured
 
 # More rows than these are a click away, and beyond the second number in the CSV alone.
 _ROWS: Final = 40

@@ -14,7 +14,6 @@ from benchdash.accounts.models import Project
 from benchdash.dashboard.charts import compare as charts
 from benchdash.dashboard.charts.compare import Line, Scale
 from benchdash.dashboard.compare.controls import AXES, Switch, metrics_options, switch, threads_filter
-from benchdash.dashboard.compare.dimensions import workload_names
 from benchdash.dashboard.compare.panels import Addresses
 from benchdash.dashboard.compare.selection import is_log
 from benchdash.dashboard.compare.tables import threads_of_api
@@ -39,6 +38,7 @@ from benchdash.regressions.sweeps.table import (
 )
 from benchdash.regressions.sweeps.values import are_numbers
 from benchdash.results import metrics
+from benchdash.results.catalogue import workload_names
 
 # So many charts on a page at most, whatever is chosen.
 _CHARTS: Final = 12
