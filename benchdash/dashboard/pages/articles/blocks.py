@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 from django.http import HttpRequest, QueryDict
 from django.template.loader import render_to_string
 from django.urls import get_script_prefix, resolve, reverse
-from django.utils.safestring import SafeString
 
 from benchdash.articles.models import Block
 from benchdash.articles.queries import runs_since
@@ -23,7 +22,7 @@ class ShownBlock:
     block: Block
     label: str
     url: str
-    content: SafeString
+    content: str
     since: int
 
 
