@@ -14,11 +14,8 @@ SAME_NAME = {"Command", "Migration"}
 # Still to be told apart by better names.
 # fmt: off
 AMBIGUOUS = {
-    "Addresses", "Answer", "Beside", "Block", "Cell", "Change", "Chart", "Chip", "Choice", "Columns",
-    "Comparison", "Curve", "CurvesView", "Entry", "Field", "Figure", "Figures", "Filter", "Group",
-    "LatencyView", "Limits", "Line", "Look", "Measured", "Outcome", "Output", "Panel", "Place", "Point",
-    "Reading", "Report", "Row", "Sample", "Scale", "Section", "Shape", "Shown", "Side", "Source", "Stream",
-    "Switch", "Table", "TableRow", "Told", "Totals", "Trouble", "View",
+    "Block", "Cell", "Columns", "Entry", "Group", "Limits", "Measured", "Outcome", "Output", "Place",
+    "Point", "Report", "Row", "Sample", "Stream", "Table", "Totals",
 }
 # fmt: on
 

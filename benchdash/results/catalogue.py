@@ -110,7 +110,7 @@ _SIZES: Final = """
 # --- search -------------------------------------------------------------------------------------------------
 
 
-class Named(NamedTuple):
+class NamedThings(NamedTuple):
     """What was found by a part of its name. A version is its product, version, build and commit."""
 
     workloads: Sequence[str]
@@ -121,11 +121,11 @@ class Named(NamedTuple):
     configurations: Sequence[str]
 
 
-def find_named(project: Project, words: Sequence[str], *, most: int) -> Named:
+def find_named(project: Project, words: Sequence[str], *, most: int) -> NamedThings:
     """Return what has all of the words in its name, of each kind at most so many; one statement."""
     patterns = [f"%{connection.ops.prep_for_like_query(word)}%" for word in words]
     [found] = _rows(_FOUND, {"project": project.pk, "words": patterns, "most": most})
-    return Named(*found)
+    return NamedThings(*found)
 
 
 # Words have no space in them, so that none is found across two parts of a version. Branches are those of

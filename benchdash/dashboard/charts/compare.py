@@ -19,7 +19,7 @@ _AROUND_BARS: Final = 64
 
 
 @dataclass(frozen=True)
-class Line:
+class VersionLine:
     """One of the compared things, in a chart, its table and its chip. ``colour`` is a token of base.css."""
 
     name: str
@@ -38,7 +38,7 @@ class Value:
     ``is_foreign``: measured in another unit than the row, so that it stands in the table alone.
     """
 
-    line: Line
+    line: VersionLine
     cell: Cell | None
     comparison: Comparison | None
     is_foreign: bool = False
@@ -93,7 +93,7 @@ class Value:
 
 
 @dataclass(frozen=True)
-class Scale:
+class ValueScale:
     """``relative_to`` names the base of percentages; empty: values. ``log`` None: as the values need it.
 
     ``hides_values``: nothing may say what was measured but as a percentage.
@@ -104,19 +104,19 @@ class Scale:
     hides_values: bool = False
 
 
-def lines(names: Sequence[str], *, base: int, in_order: bool) -> list[Line]:
+def lines(names: Sequence[str], *, base: int, in_order: bool) -> list[VersionLine]:
     """The lines of versions with these names. Those of one product, ``in_order``, get a ramp of colours."""
     others = len(names) - 1
     ramp = common.ordered_colours(others) if in_order and others else []
     colours = ramp or [common.unordered_colour(index) for index in range(others)]
     colours.insert(base, common.token("ink"))
     return [
-        Line(name, colour, is_base=index == base)
+        VersionLine(name, colour, is_base=index == base)
         for index, (name, colour) in enumerate(zip(names, colours, strict=True))
     ]
 
 
-def values(row: Row, lines: Sequence[Line]) -> list[Value]:
+def values(row: Row, lines: Sequence[VersionLine]) -> list[Value]:
     """What each line has in a row of a table whose columns are the other lines in the same order."""
     others = iter(zip(row.cells, row.comparisons, strict=True))
     found = []
@@ -128,7 +128,11 @@ def values(row: Row, lines: Sequence[Line]) -> list[Value]:
 
 
 def against_threads(
-    rows: Sequence[Row], lines: Sequence[Line], metric: str, scale: Scale, link: Callable[[int], str]
+    rows: Sequence[Row],
+    lines: Sequence[VersionLine],
+    metric: str,
+    scale: ValueScale,
+    link: Callable[[int], str],
 ) -> Figure:
     """A line for each version over the thread counts of ``rows``; ``link`` gives a series' address."""
     counts = [row.threads or 0 for row in rows]
@@ -148,7 +152,9 @@ def against_threads(
     return common.figure(traces, layout)
 
 
-def bars(row: Row, lines: Sequence[Line], metric: str, scale: Scale, link: Callable[[int], str]) -> Figure:
+def bars(
+    row: Row, lines: Sequence[VersionLine], metric: str, scale: ValueScale, link: Callable[[int], str]
+) -> Figure:
     """A bar for each version that has a value; on a logarithmic axis, which has no zero, a point."""
     shown = [value for value in values(row, lines) if value.cell and _drawn(value, scale) is not None]
     log = _is_log([row], scale)
@@ -185,10 +191,10 @@ def bars_height(count: int) -> int:
 
 
 def trace_of(
-    line: Line,
+    line: VersionLine,
     x: Sequence[float],
     column: Sequence[Value],
-    scale: Scale,
+    scale: ValueScale,
     link: Callable[[int], str],
     unit: str,
 ) -> dict[str, Any]:
@@ -205,13 +211,13 @@ def trace_of(
     )
 
 
-def _drawn(value: Value, scale: Scale) -> float | None:
+def _drawn(value: Value, scale: ValueScale) -> float | None:
     if value.cell is None or value.is_foreign:
         return None
     return value.per_cent if scale.relative_to else value.cell.value
 
 
-def _error_bars(column: Sequence[Value], scale: Scale, *, colour: str = "") -> dict[str, Any]:
+def _error_bars(column: Sequence[Value], scale: ValueScale, *, colour: str = "") -> dict[str, Any]:
     drawn = [_drawn(value, scale) for value in column]
     intervals = [value.per_cent_interval if scale.relative_to else value.interval for value in column]
     known = [(None, None) if at is None else interval for at, interval in zip(drawn, intervals, strict=True)]
@@ -219,13 +225,13 @@ def _error_bars(column: Sequence[Value], scale: Scale, *, colour: str = "") -> d
     return common.error_bars([at or 0.0 for at in drawn], lows, highs, colour=colour)
 
 
-def _bar_errors(shown: Sequence[Value], scale: Scale) -> dict[str, Any]:
+def _bar_errors(shown: Sequence[Value], scale: ValueScale) -> dict[str, Any]:
     # Plotly ends even an error of nothing with a tick.
     errors = _error_bars(shown, scale, colour=common.token("ink"))
     return {"error_x": errors} if any(one is not None for one in errors["array"]) else {}
 
 
-def _hover(value: Value, unit: str, scale: Scale) -> str:
+def _hover(value: Value, unit: str, scale: ValueScale) -> str:
     """``15,344 ± 120, n = 5, −8.4 % (worse)``."""
     if value.cell is None:
         return ""
@@ -245,7 +251,7 @@ def _relative_hover(value: Value) -> str:
     return f"{share}, {runs}" + (f" ({value.comparison.verdict})" if value.comparison else "")
 
 
-def value_axis(rows: Sequence[Row], metric: str, scale: Scale) -> dict[str, Any]:
+def value_axis(rows: Sequence[Row], metric: str, scale: ValueScale) -> dict[str, Any]:
     """The axis of a metric, or of percentages."""
     log = _is_log(rows, scale)
     unit, direction = rows[0].unit, rows[0].direction
@@ -255,7 +261,7 @@ def value_axis(rows: Sequence[Row], metric: str, scale: Scale) -> dict[str, Any]
     return {**axis, "type": "log", "dtick": "D2"} if log else axis
 
 
-def _is_log(rows: Sequence[Row], scale: Scale) -> bool:
+def _is_log(rows: Sequence[Row], scale: ValueScale) -> bool:
     """Response times that span more than a decade are drawn so by themselves."""
     if scale.log is not None:
         return scale.log

@@ -5,11 +5,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from benchdash.dashboard.charts.compare import Line
-from benchdash.dashboard.compare.selection import UNSAID_THREADS, Choice, Columns, threads_texts
+from benchdash.dashboard.charts.compare import VersionLine
+from benchdash.dashboard.compare.selection import (
+    UNSAID_THREADS,
+    ChosenColumns,
+    VersionSelection,
+    threads_texts,
+)
 from benchdash.dashboard.compare.version_picker import VersionPicker
 from benchdash.dashboard.shell import numbers
-from benchdash.dashboard.shell.filters import Filter, one_of, some_of
+from benchdash.dashboard.shell.filters import FilterChip, one_of, some_of
 from benchdash.dashboard.shell.navigation import Link
 from benchdash.regressions.column_contents import Measured
 from benchdash.regressions.column_names import names, short_id
@@ -21,10 +26,10 @@ AXES: Final = (("", "auto"), ("linear", "linear"), ("log", "log"))
 
 
 @dataclass(frozen=True)
-class Chip:
+class VersionChip:
     """A chosen column, with the addresses that make it the reference and that leave it out."""
 
-    line: Line
+    line: VersionLine
     base_url: str
     without_url: str
 
@@ -44,13 +49,13 @@ def switch(
     return Switch(label, [Link(words, address(**{name: value}), value == chosen) for value, words in options])
 
 
-def reference_filter(columns: Columns, called: Sequence[str]) -> Filter:
+def reference_filter(columns: ChosenColumns, called: Sequence[str]) -> FilterChip:
     """``called`` are the names of the chosen columns."""
     bases = zip(map(short_id, columns.chosen), called, strict=True)
     return one_of("base", "Reference", bases, short_id(columns.base) if columns.base else None, empty="")
 
 
-def workloads_filter(measured: Measured, chosen: Iterable[str]) -> Filter:
+def workloads_filter(measured: Measured, chosen: Iterable[str]) -> FilterChip:
     return some_of(
         "workload", "Workloads", [(str(pk), name) for pk, name in measured.workloads.items()], chosen
     )
@@ -60,7 +65,7 @@ def threads_options(counts: Iterable[int | None]) -> list[tuple[str, str]]:
     return [(text, "not said" if text == UNSAID_THREADS else text) for text in threads_texts(counts)]
 
 
-def threads_filter(counts: Iterable[int | None], chosen: Iterable[int | None]) -> Filter:
+def threads_filter(counts: Iterable[int | None], chosen: Iterable[int | None]) -> FilterChip:
     return some_of("threads", "Threads", threads_options(counts), threads_texts(chosen))
 
 
@@ -69,8 +74,8 @@ def metrics_options(known: Collection[str]) -> list[tuple[str, str]]:
 
 
 def choice_filters(
-    choice: Choice, measured: Measured, shown: Sequence[str], called: Sequence[str]
-) -> list[Filter]:
+    choice: VersionSelection, measured: Measured, shown: Sequence[str], called: Sequence[str]
+) -> list[FilterChip]:
     """``shown`` are the metrics that the page shows; ``called`` are the names of the chosen columns."""
     return [
         reference_filter(choice.columns, called),
@@ -80,10 +85,10 @@ def choice_filters(
     ]
 
 
-def chips(path: str, choice: Choice, lines: Sequence[Line]) -> list[Chip]:
+def chips(path: str, choice: VersionSelection, lines: Sequence[VersionLine]) -> list[VersionChip]:
     ids = [short_id(column) for column in choice.columns.chosen]
     return [
-        Chip(
+        VersionChip(
             line=line,
             base_url=choice.address(path, base=own),
             without_url=choice.address(path, v=[other for other in ids if other != own]),
@@ -92,7 +97,7 @@ def chips(path: str, choice: Choice, lines: Sequence[Line]) -> list[Chip]:
     ]
 
 
-def switches(path: str, choice: Choice) -> list[Switch]:
+def switches(path: str, choice: VersionSelection) -> list[Switch]:
     address = partial(choice.address, path)
     values = (("", "absolute"), ("relative", "relative"))
     return [
@@ -101,7 +106,7 @@ def switches(path: str, choice: Choice) -> list[Switch]:
     ]
 
 
-def meanings(path: str, choice: Choice) -> list[tuple[str, list[Link]]]:
+def meanings(path: str, choice: VersionSelection) -> list[tuple[str, list[Link]]]:
     """Each id that means several columns, with an address for each of these."""
     chosen = [short_id(column) for column in choice.columns.chosen]
     return [
@@ -120,5 +125,5 @@ def _named(columns: Sequence[Column]) -> list[tuple[str, Column]]:
     return list(zip(names(columns), columns, strict=True))
 
 
-def _with(path: str, choice: Choice, chosen: Sequence[str], name: str, column: Column) -> Link:
+def _with(path: str, choice: VersionSelection, chosen: Sequence[str], name: str, column: Column) -> Link:
     return Link(name, choice.address(path, v=[*chosen, short_id(column)]))

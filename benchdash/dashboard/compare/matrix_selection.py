@@ -14,7 +14,7 @@ from benchdash.dashboard.compare.selection import default_columns
 from benchdash.dashboard.compare.version_picker import newest_of_lines
 from benchdash.dashboard.compare.versions import meant_by
 from benchdash.dashboard.shell import filters
-from benchdash.dashboard.shell.filters import Filter
+from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.navigation import address_with
 from benchdash.dashboard.shell.selection import EMPTY, names_place
 from benchdash.regressions.branch_table import Base, base_of, stream_of
@@ -44,7 +44,7 @@ _PARTS: Final = (
 
 def read_place(
     query: QueryDict, available: Sequence[Column], use: Counter[Place]
-) -> tuple[Place, list[Filter]]:
+) -> tuple[Place, list[FilterChip]]:
     """The place that is asked for, as far as there is one, and a filter for each part that has a choice.
 
     An address that names no place may choose versions: it is the place of the reference, or of the newest.
@@ -85,14 +85,14 @@ def _chosen_column(query: QueryDict, available: Sequence[Column]) -> Column | No
     return next((columns[0] for columns in found if columns), None)
 
 
-def read_metric(query: QueryDict, measured: dict[str, int]) -> tuple[str, Filter]:
+def read_metric(query: QueryDict, measured: dict[str, int]) -> tuple[str, FilterChip]:
     asked = [metric for metric in query.getlist("metric") if metric in measured]
     metric = asked[0] if asked else metrics.main_metric(measured)
     return metric, filters.one_of("metric", "Metric", metrics_options(measured), metric, empty="")
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownColumns:
     """``last`` columns, or the newest version of each release line."""
 
     last: int = AT_FIRST
@@ -102,20 +102,20 @@ class Shown:
         """``columns`` are in the order of versions, and so is the answer."""
         if self.by_line:
             return newest_of_lines(columns[::-1])[::-1]
-        if self == Shown():
+        if self == ShownColumns():
             return default_columns(columns, self.last)
         return list(columns[-self.last :])
 
 
-def read_shown(query: QueryDict, *, what: str, lines: bool) -> tuple[Shown, Filter]:
+def read_shown(query: QueryDict, *, what: str, lines: bool) -> tuple[ShownColumns, FilterChip]:
     """``what`` is the word for columns; ``lines`` whether there are release lines to choose from."""
     asked = query.get("show", "")
-    lengths = {str(length): Shown(last=length) for length in _LENGTHS}
+    lengths = {str(length): ShownColumns(last=length) for length in _LENGTHS}
     options = [(text, f"last {text} {what}") for text in lengths]
     if lines:
         options.append((_NEWEST_OF_LINES, "newest of each line"))
     by_line = lines and asked == _NEWEST_OF_LINES
-    shown = Shown(by_line=True) if by_line else lengths.get(asked, Shown())
+    shown = ShownColumns(by_line=True) if by_line else lengths.get(asked, ShownColumns())
     chosen = _NEWEST_OF_LINES if by_line else str(shown.last)
     return shown, filters.one_of("show", "Columns", options, chosen, empty="")
 
@@ -125,7 +125,7 @@ class BranchBase:
     """``base`` None: the oldest shown group. ``chip`` chooses another; ``history`` has the newest first."""
 
     base: Base | None
-    chip: Filter
+    chip: FilterChip
     history: Sequence[Baseline]
 
     @property
@@ -153,7 +153,7 @@ def branch_base(project: Project, query: QueryDict, branch: Column, releases: Se
     return BranchBase(known[chosen], chip, history)
 
 
-def read_base(query: QueryDict, offered: Sequence[Column], at_first: Column) -> tuple[Column, Filter]:
+def read_base(query: QueryDict, offered: Sequence[Column], at_first: Column) -> tuple[Column, FilterChip]:
     """The baseline among those offered."""
     by_id = {short_id(column): column for column in offered}
     base = by_id.get(query.get("base", ""), at_first)

@@ -20,7 +20,7 @@ _MOST_SERIES: Final = 8
 
 
 @dataclass(frozen=True)
-class Source:
+class MatrixSource:
     """``table`` is None where nothing of it has the metric; ``groups`` are those of a branch.
 
     ``base_group`` is one of the branch too, where that is what the others are held against.
@@ -36,7 +36,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Reading:
+class MatrixReading:
     """What is read of any source."""
 
     metric: str
@@ -46,8 +46,12 @@ class Reading:
 
 
 def of_versions(
-    project: Project, reading: Reading, base: Column, others: Sequence[Column], workloads: Mapping[str, str]
-) -> Source:
+    project: Project,
+    reading: MatrixReading,
+    base: Column,
+    others: Sequence[Column],
+    workloads: Mapping[str, str],
+) -> MatrixSource:
     """``workloads`` are ids by name. A click leads to the comparison of two versions in one workload."""
     base_name, *other_names = _without_shared_build(names([base, *others]), [base, *others])
     try:
@@ -73,7 +77,7 @@ def of_versions(
         threads = f"&threads={rows[0].threads}" if len(rows) == 1 and rows[0].threads is not None else ""
         return f"{url}?{chosen}&base={short_id(against)}&workload={workloads[rows[0].workload]}{threads}"
 
-    return Source(Head(base_name), list(map(Head, other_names)), table, link)
+    return MatrixSource(Head(base_name), list(map(Head, other_names)), table, link)
 
 
 def _without_shared_build(called: Sequence[str], columns: Sequence[Column]) -> list[str]:
@@ -86,13 +90,13 @@ def _without_shared_build(called: Sequence[str], columns: Sequence[Column]) -> l
 
 def of_branch(
     project: Project,
-    reading: Reading,
+    reading: MatrixReading,
     branch: Column,
     *,
     last: int,
     base: Base | None,
     until: datetime | None = None,
-) -> Source:
+) -> MatrixSource:
     """A click leads to the history of the series."""
     found = branch_table(
         project,
@@ -113,8 +117,8 @@ def of_branch(
         return f"{url}?{series}"
 
     if found is None:
-        return Source(Head(""), [], None, link)
-    return Source(
+        return MatrixSource(Head(""), [], None, link)
+    return MatrixSource(
         base=_head(found.base_group) if found.base_group else base_head(base),
         heads=[_head(group) for group in found.groups],
         table=found.table,
@@ -125,7 +129,7 @@ def of_branch(
     )
 
 
-def dated(source: Source) -> Source:
+def dated(source: MatrixSource) -> MatrixSource:
     """The groups of a branch under their days, with their commits below."""
     groups = [*([source.base_group] if source.base_group else []), *source.groups]
     days = [group.time.astimezone(UTC).date() for group in groups]

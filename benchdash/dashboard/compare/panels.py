@@ -8,7 +8,7 @@ from typing import Final
 from benchdash.dashboard.charts import compare as charts
 from benchdash.dashboard.charts import verdict_words
 from benchdash.dashboard.charts.common import Figure
-from benchdash.dashboard.charts.compare import Line, Scale, Value
+from benchdash.dashboard.charts.compare import Value, ValueScale, VersionLine
 from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.series_words import threads_words
 from benchdash.regressions.comparison import ComparisonTable
@@ -18,7 +18,7 @@ CURVE_HEIGHT: Final = 340
 
 
 @dataclass(frozen=True)
-class TableRow:
+class PanelRow:
     """A row of thread counts; or of a value that was varied, with its name and the mean of its changes."""
 
     threads: int | None
@@ -45,8 +45,8 @@ class Panel:
     figure: Figure
     height: int
     is_curve: bool
-    lines: Sequence[Line]
-    rows: Sequence[TableRow]
+    lines: Sequence[VersionLine]
+    rows: Sequence[PanelRow]
     means: Sequence[float | None]
     note: str
     says_n: bool
@@ -58,7 +58,7 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class Addresses:
+class PanelAddresses:
     """Where a panel leads to: the history of a series, and its numbers and itself alone, for a metric and a
     workload.
     """
@@ -68,18 +68,18 @@ class Addresses:
     alone: Callable[[str, str], str]
 
 
-DrawCurve = Callable[[Sequence[Row], Sequence[Line], str], Figure]
+DrawCurve = Callable[[Sequence[Row], Sequence[VersionLine], str], Figure]
 """Draws rows of several thread counts; the text is their metric."""
 
 
 def panels(
     table: ComparisonTable,
-    lines: Sequence[Line],
+    lines: Sequence[VersionLine],
     *,
-    scale: Scale,
+    scale: ValueScale,
     place: str,
     keys: Mapping[str, str],
-    addresses: Addresses,
+    addresses: PanelAddresses,
     draw_curve: DrawCurve | None = None,
 ) -> list[Panel]:
     """The panels of one metric, by workload. ``keys`` are short names of workloads for the page; those
@@ -87,7 +87,7 @@ def panels(
     the page draws its own.
     """
 
-    def draw(rows: Sequence[Row], lines: Sequence[Line], metric: str) -> Figure:
+    def draw(rows: Sequence[Row], lines: Sequence[VersionLine], metric: str) -> Figure:
         return charts.against_threads(rows, lines, metric, scale, addresses.series)
 
     return [
@@ -119,11 +119,11 @@ def curves_and_bars(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
 def _panel(
     table: ComparisonTable,
     rows: Sequence[Row],
-    lines: Sequence[Line],
-    scale: Scale,
+    lines: Sequence[VersionLine],
+    scale: ValueScale,
     place: str,
     name: str,
-    addresses: Addresses,
+    addresses: PanelAddresses,
     draw_curve: DrawCurve,
 ) -> Panel:
     first, metric = rows[0], table.metric
@@ -131,7 +131,7 @@ def _panel(
     has_base = any(row.base for row in rows)
     if not has_base:
         scale = replace(scale, relative_to="")
-    values = [TableRow(row.threads, charts.values(row, lines)) for row in rows]
+    values = [PanelRow(row.threads, charts.values(row, lines)) for row in rows]
     shown = [
         line for line, *column in zip(lines, *(row.values for row in values), strict=True) if _any(column)
     ]
@@ -164,7 +164,7 @@ def _any(column: Sequence[Value]) -> bool:
     return any(value.cell for value in column)
 
 
-def _title(rows: Sequence[Row], metric: str, scale: Scale, place: str) -> str:
+def _title(rows: Sequence[Row], metric: str, scale: ValueScale, place: str) -> str:
     """``oltp_read_only, transactions per second against threads, bench-03``."""
     is_curve = len(rows) > 1
     threads = "" if is_curve or rows[0].threads is None else threads_words(rows[0].threads)
@@ -174,7 +174,7 @@ def _title(rows: Sequence[Row], metric: str, scale: Scale, place: str) -> str:
     return ", ".join(filter(None, [rows[0].workload, threads, what, place]))
 
 
-def note_of(rows: Sequence[TableRow], runs: set[int], *, has_base: bool, margin: float) -> str:
+def note_of(rows: Sequence[PanelRow], runs: set[int], *, has_base: bool, margin: float) -> str:
     """What a number of the table is, and what stands behind its ±."""
     with_error = any(value.interval != (None, None) for row in rows for value in row.values)
     if runs != {1}:
@@ -191,7 +191,7 @@ def note_of(rows: Sequence[TableRow], runs: set[int], *, has_base: bool, margin:
     return " ".join(filter(None, [what, judged]))
 
 
-def means_of(rows: Sequence[Row], lines: Sequence[Line]) -> list[float | None]:
+def means_of(rows: Sequence[Row], lines: Sequence[VersionLine]) -> list[float | None]:
     """The geometric mean of each line's ratios over the thread counts, as a change; None for the base."""
     columns = iter(range(len(lines) - 1))
     ratios = [None if line.is_base else geometric_mean(rows, next(columns)) for line in lines]

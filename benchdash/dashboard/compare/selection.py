@@ -26,7 +26,7 @@ SCALES: Final = ("linear", "log")
 
 
 @dataclass(frozen=True)
-class Columns:
+class ChosenColumns:
     """``chosen`` are in the order of versions, with the base among them, or empty.
 
     ``gone`` are ids in the address that mean nothing here; ``unclear`` are those that mean several columns,
@@ -51,7 +51,7 @@ class Columns:
 
 
 @dataclass(frozen=True)
-class View:
+class Presentation:
     """How the numbers are drawn. ``scale`` is ``linear``, ``log``, or empty: as the numbers need it."""
 
     relative: bool = False
@@ -71,12 +71,12 @@ class View:
 
 def read_columns(
     query: QueryDict, available: Sequence[Column], project: Project, *, at_first: int = AT_FIRST
-) -> Columns:
+) -> ChosenColumns:
     """The columns that ``v`` and ``base`` choose. An address that chooses none gets the newest versions."""
     asked = list(dict.fromkeys(text for text in [*query.getlist("v"), query.get("base", "")] if text))
     if not asked:
         chosen = default_columns(newest_columns(asked_place(query, available), project), at_first)
-        return Columns(chosen=tuple(chosen), base=chosen[0])
+        return ChosenColumns(chosen=tuple(chosen), base=chosen[0])
     meant = {text: meant_by(text, available) for text in asked}
     wanted = {
         columns[0].key for text, columns in meant.items() if len(columns) == 1 and text in query.getlist("v")
@@ -87,7 +87,7 @@ def read_columns(
         wanted = {base[0].key}
     in_order = [column for column in available if column.key in wanted]
     chosen = in_order[:MOST_COLUMNS]
-    return Columns(
+    return ChosenColumns(
         chosen=tuple(chosen),
         base=base[0] if len(base) == 1 and base[0] in chosen else next(iter(chosen), None),
         gone=tuple(text for text, columns in meant.items() if not columns),
@@ -186,11 +186,11 @@ class Selection:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choice(Selection):
+class VersionSelection(Selection):
     """Any number of versions, and how their numbers are drawn."""
 
-    columns: Columns
-    view: View
+    columns: ChosenColumns
+    view: Presentation
 
     @property
     def versions(self) -> Mapping[str, str | Sequence[str]]:
@@ -223,8 +223,8 @@ def address_of(path: str, parameters: Mapping[str, str | Sequence[str]]) -> str:
     return f"{path}?{urlencode(said)}"
 
 
-def read_choice(query: QueryDict, columns: Columns) -> Choice:
-    return Choice(columns=columns, view=_read_view(query), **read_measured(query))
+def read_choice(query: QueryDict, columns: ChosenColumns) -> VersionSelection:
+    return VersionSelection(columns=columns, view=_read_view(query), **read_measured(query))
 
 
 def read_measured(query: QueryDict) -> dict[str, Any]:
@@ -252,6 +252,6 @@ def read_threads(query: QueryDict) -> list[int | None]:
     return [*counts, None] if UNSAID_THREADS in texts else [*counts]
 
 
-def _read_view(query: QueryDict) -> View:
+def _read_view(query: QueryDict) -> Presentation:
     scale = query.get("axis", "")
-    return View(relative=query.get("values") == "relative", scale=scale if scale in SCALES else "")
+    return Presentation(relative=query.get("values") == "relative", scale=scale if scale in SCALES else "")

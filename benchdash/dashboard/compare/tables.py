@@ -11,10 +11,10 @@ from django.urls import reverse
 
 from benchdash.accounts.models import Project
 from benchdash.dashboard.charts import compare as charts
-from benchdash.dashboard.charts.compare import Line
+from benchdash.dashboard.charts.compare import VersionLine
 from benchdash.dashboard.compare import controls
-from benchdash.dashboard.compare.panels import Addresses
-from benchdash.dashboard.compare.selection import Choice, Columns
+from benchdash.dashboard.compare.panels import PanelAddresses
+from benchdash.dashboard.compare.selection import ChosenColumns, VersionSelection
 from benchdash.dashboard.compare.version_picker import VersionPicker, version_picker
 from benchdash.dashboard.compare.versions import Available
 from benchdash.dashboard.shell.navigation import page_url
@@ -33,7 +33,7 @@ _LONGEST_SEARCH: Final = 200
 _SELECTOR: Final = ("id", "branch", "hardware", "configuration", "counterpart")
 
 
-def picker_of(request: HttpRequest, choice: Choice, available: Available) -> VersionPicker:
+def picker_of(request: HttpRequest, choice: VersionSelection, available: Available) -> VersionPicker:
     chosen = choice.columns.chosen
     return version_picker(
         available,
@@ -44,7 +44,7 @@ def picker_of(request: HttpRequest, choice: Choice, available: Available) -> Ver
     )
 
 
-def choosing(request: HttpRequest, choice: Choice, available: Available) -> dict[str, Any]:
+def choosing(request: HttpRequest, choice: VersionSelection, available: Available) -> dict[str, Any]:
     """For the template: the choice, and what helps to make another."""
     picker = picker_of(request, choice, available)
     return {
@@ -55,13 +55,13 @@ def choosing(request: HttpRequest, choice: Choice, available: Available) -> dict
     }
 
 
-def chosen_workloads(choice: Choice, measured: Measured) -> list[str]:
+def chosen_workloads(choice: VersionSelection, measured: Measured) -> list[str]:
     """Their names, none where the address chooses all."""
     return [name for pk, name in measured.workloads.items() if str(pk) in choice.workloads]
 
 
 def tables_of(
-    project: Project, choice: Choice, base: Column, workloads: Sequence[str], shown: Sequence[str]
+    project: Project, choice: VersionSelection, base: Column, workloads: Sequence[str], shown: Sequence[str]
 ) -> list[ComparisonTable]:
     """One for each of these metrics that the chosen columns have, in this order; no workloads are all."""
     others, threads = choice.columns.others, choice.threads
@@ -78,25 +78,27 @@ def tables_of(
     return [found[metric] for metric in shown if metric in found]
 
 
-def lines_of(columns: Columns) -> list[Line]:
+def lines_of(columns: ChosenColumns) -> list[VersionLine]:
     """The lines of the chosen columns, by their names, in their order."""
     chosen, base = columns.chosen, columns.base
     at = chosen.index(base) if base else 0
     return charts.lines(names(chosen), base=at, in_order=are_versions_in_order(chosen))
 
 
-def addresses_of(path: str, project: Project, choice: Choice, workloads: Mapping[str, str]) -> Addresses:
+def addresses_of(
+    path: str, project: Project, choice: VersionSelection, workloads: Mapping[str, str]
+) -> PanelAddresses:
     """Where the panels of a comparison lead to; ``workloads`` are ids by name."""
     history, api = page_url("history", project), reverse("api:compare")
     query = queries_of_api(project, choice)
-    return Addresses(
+    return PanelAddresses(
         series=lambda pk: f"{history}?series={pk}" if history else "",
         csv=lambda metric, workload: f"{api}?{query(metric, workload)}",
         alone=lambda metric, workload: choice.address(path, metric=metric, workload=workloads[workload]),
     )
 
 
-def queries_of_api(project: Project, choice: Choice) -> Callable[[str, str], str]:
+def queries_of_api(project: Project, choice: VersionSelection) -> Callable[[str, str], str]:
     """The same comparison of a metric and a workload, asked of the API."""
     before = urlencode([("project", project.slug)])
     after = urlencode([*threads_of_api(choice.threads), *columns_of_api(choice), ("format", "csv")])
@@ -111,7 +113,7 @@ def threads_of_api(counts: Sequence[int | None]) -> list[tuple[str, str]]:
     return [("threads", "null" if count is None else str(count)) for count in counts]
 
 
-def columns_of_api(choice: Choice) -> list[tuple[str, str]]:
+def columns_of_api(choice: VersionSelection) -> list[tuple[str, str]]:
     base = choice.columns.base
     against = choice.columns.others or choice.columns.chosen
     return [

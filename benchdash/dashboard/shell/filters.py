@@ -10,14 +10,14 @@ from django.db.models import Model, QuerySet
 M = TypeVar("M", bound=Model)
 
 
-class Choice(NamedTuple):
+class FilterChoice(NamedTuple):
     value: str
     label: str
     chosen: bool = False
 
 
 @dataclass(frozen=True)
-class Filter:
+class FilterChip:
     """One chip. ``name`` is the query parameter; several values repeat it.
 
     ``empty`` is what the chip says when nothing is chosen (``all``, ``newest``).
@@ -25,12 +25,12 @@ class Filter:
 
     name: str
     label: str
-    choices: Sequence[Choice]
+    choices: Sequence[FilterChoice]
     several: bool = False
     empty: str = "all"
 
     @cached_property
-    def chosen(self) -> list[Choice]:
+    def chosen(self) -> list[FilterChoice]:
         return [choice for choice in self.choices if choice.chosen]
 
     @property
@@ -45,24 +45,24 @@ class Filter:
 
 def one_of(
     name: str, label: str, options: Iterable[tuple[str, str]], chosen: str | None, *, empty: str = "all"
-) -> Filter:
+) -> FilterChip:
     """A chip for at most one of ``options`` (value, label)."""
-    return Filter(name, label, _choices(options, {chosen or ""}), empty=empty)
+    return FilterChip(name, label, _choices(options, {chosen or ""}), empty=empty)
 
 
 def some_of(
     name: str, label: str, options: Iterable[tuple[str, str]], chosen: Iterable[str], *, empty: str = "all"
-) -> Filter:
+) -> FilterChip:
     """A chip for any number of ``options`` (value, label)."""
-    return Filter(name, label, _choices(options, set(chosen)), several=True, empty=empty)
+    return FilterChip(name, label, _choices(options, set(chosen)), several=True, empty=empty)
 
 
-def some_of_names(name: str, label: str, names: Iterable[str], chosen: Iterable[str]) -> Filter:
+def some_of_names(name: str, label: str, names: Iterable[str], chosen: Iterable[str]) -> FilterChip:
     """A chip for any number of things that are called as they are meant."""
     return some_of(name, label, [(text, text) for text in names], chosen)
 
 
-def filtered(found: QuerySet[M], chips: Iterable[Filter], fields: Mapping[str, str]) -> QuerySet[M]:
+def filtered(found: QuerySet[M], chips: Iterable[FilterChip], fields: Mapping[str, str]) -> QuerySet[M]:
     """Return the rows that chips choose; ``fields`` are the fields of chips by their names."""
     for chip in chips:
         if chip.chosen and chip.name in fields:
@@ -70,5 +70,5 @@ def filtered(found: QuerySet[M], chips: Iterable[Filter], fields: Mapping[str, s
     return found
 
 
-def _choices(options: Iterable[tuple[str, str]], chosen: set[str]) -> list[Choice]:
-    return [Choice(value, label, value in chosen) for value, label in options]
+def _choices(options: Iterable[tuple[str, str]], chosen: set[str]) -> list[FilterChoice]:
+    return [FilterChoice(value, label, value in chosen) for value, label in options]

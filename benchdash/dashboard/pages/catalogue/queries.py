@@ -71,7 +71,7 @@ class ContentRow:
 
 
 @dataclass(frozen=True)
-class Stream:
+class ContentStream:
     """What a configuration held in the runs of one product and branch, the newest first."""
 
     product: str
@@ -90,7 +90,7 @@ class ConfigurationRow:
 
     configuration: Configuration
     runs: int
-    streams: Sequence[Stream]
+    streams: Sequence[ContentStream]
     older: int
 
 
@@ -185,7 +185,7 @@ def _configuration_row(
     configuration: Configuration, held: Mapping[_StreamKey, Sequence[ContentRow]]
 ) -> ConfigurationRow:
     streams = [
-        Stream(product, branch, _newest_first(contents)[:MOST_CONTENTS], len(contents[MOST_CONTENTS:]))
+        ContentStream(product, branch, _newest_first(contents)[:MOST_CONTENTS], len(contents[MOST_CONTENTS:]))
         for (product, branch), contents in held.items()
     ]
     streams.sort(key=lambda stream: stream.last_run_at, reverse=True)

@@ -22,7 +22,7 @@ from benchdash.dashboard.pages.catalogue.forms import BuildForm, MergeForm, Rena
 from benchdash.dashboard.pages.catalogue.queries import ConfigurationRow
 from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.csv_files import csv_file
-from benchdash.dashboard.shell.filters import Filter
+from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.project_page import ProjectPage, project_page
 from benchdash.regressions.queries import Difference, differing
 from benchdash.results import corrections
@@ -93,7 +93,7 @@ def versions_csv(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     return csv_file(f"{page.project.slug}-versions", columns, rows)
 
 
-def _chosen_versions(request: HttpRequest, page: ProjectPage) -> tuple[Filter, QuerySet[ServerVersion]]:
+def _chosen_versions(request: HttpRequest, page: ProjectPage) -> tuple[FilterChip, QuerySet[ServerVersion]]:
     products = Product.objects.filter(project=page.project).order_by("name").values_list("name", flat=True)
     chip = filters.some_of_names("product", "Product", products, request.GET.getlist("product"))
     found = filters.filtered(catalogue.versions(page.project), [chip], {"product": "product__name"})
@@ -199,7 +199,7 @@ def configurations_csv(_request: HttpRequest, page: ProjectPage) -> HttpResponse
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ContentComparison:
     """Two contents side by side, of one configuration or of two."""
 
     before: ConfigurationContent
@@ -207,7 +207,7 @@ class Comparison:
     differences: Sequence[Difference]
 
 
-def _comparison(request: HttpRequest, page: ProjectPage) -> Comparison | None:
+def _comparison(request: HttpRequest, page: ProjectPage) -> ContentComparison | None:
     """What the address asks to compare; None where it asks for nothing, or for what is not there."""
     digests = [request.GET.get(name, "") for name in ("from", "to")]
     if not all(_DIGEST.fullmatch(digest) for digest in digests):
@@ -219,7 +219,7 @@ def _comparison(request: HttpRequest, page: ProjectPage) -> Comparison | None:
     if not all(digest in known for digest in digests):
         return None
     before, after = (known[digest] for digest in digests)
-    return Comparison(before, after, differing(before.settings, after.settings))
+    return ContentComparison(before, after, differing(before.settings, after.settings))
 
 
 # --- corrections ------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 
 from benchdash.dashboard.charts import common
 from benchdash.dashboard.charts.common import Figure
-from benchdash.dashboard.charts.compare import Line, Value
+from benchdash.dashboard.charts.compare import Value, VersionLine
 from benchdash.dashboard.shell import numbers
 from benchdash.results.readings import LOWER
 
@@ -20,7 +20,7 @@ _LABELS_UP_TO: Final = 60
 
 
 @dataclass(frozen=True)
-class Look:
+class CurvesLook:
     """``relative_to`` names the line that is 100 % where values are relative. ``log`` None: as the values
     need it. ``linear_threads``: each thread as far from the next as any other.
     """
@@ -33,10 +33,10 @@ class Look:
 
 
 @dataclass(frozen=True)
-class Curve:
+class DrawnCurve:
     """What one line has by thread count, in order of these; ``fit`` where one is to be drawn."""
 
-    line: Line
+    line: VersionLine
     values: Mapping[int, Value]
     fit: Fit | None = None
 
@@ -47,7 +47,13 @@ class Curve:
 
 
 def against_threads(
-    curves: Sequence[Curve], *, metric: str, unit: str, direction: str, look: Look, link: Callable[[int], str]
+    curves: Sequence[DrawnCurve],
+    *,
+    metric: str,
+    unit: str,
+    direction: str,
+    look: CurvesLook,
+    link: Callable[[int], str],
 ) -> Figure:
     """A line for each curve; ``link`` gives a series' address."""
     counts = sorted({count for curve in curves for count, _ in curve.measured})
@@ -69,11 +75,11 @@ def against_threads(
 
 
 def plane(
-    pairs: Sequence[tuple[Curve, Curve]],
+    pairs: Sequence[tuple[DrawnCurve, DrawnCurve]],
     *,
     throughput: tuple[str, str, str],
     response_time: tuple[str, str, str],
-    look: Look,
+    look: CurvesLook,
     link: Callable[[int], str],
 ) -> Figure:
     """Response time against throughput: ``pairs`` are the two curves of each line, the metrics are given
@@ -101,7 +107,7 @@ def plane(
     return common.figure(traces, layout)
 
 
-def _line(curve: Curve, look: Look, unit: str, link: Callable[[int], str]) -> dict[str, Any]:
+def _line(curve: DrawnCurve, look: CurvesLook, unit: str, link: Callable[[int], str]) -> dict[str, Any]:
     measured = curve.measured
     values = [_drawn(curve, value, look) for _, value in measured]
     bars = {"error_y": _error_bars(curve, look)} if look.repeats == "bars" else {}
@@ -117,7 +123,7 @@ def _line(curve: Curve, look: Look, unit: str, link: Callable[[int], str]) -> di
     )
 
 
-def _drawn(curve: Curve, value: Value, look: Look) -> float | None:
+def _drawn(curve: DrawnCurve, value: Value, look: CurvesLook) -> float | None:
     if value.cell is None:
         return None
     if look.values == "relative":
@@ -125,13 +131,13 @@ def _drawn(curve: Curve, value: Value, look: Look) -> float | None:
     return value.cell.value * _factor(curve, look)
 
 
-def _factor(curve: Curve, look: Look) -> float:
+def _factor(curve: DrawnCurve, look: CurvesLook) -> float:
     """What values are multiplied by: of its own first point, so that it is 1."""
     first = next((one.cell.value for _, one in curve.measured if one.cell), 0.0)
     return 1 / first if look.values == "own" and first > 0 else 1.0
 
 
-def _interval(curve: Curve, value: Value, look: Look) -> tuple[float | None, float | None]:
+def _interval(curve: DrawnCurve, value: Value, look: CurvesLook) -> tuple[float | None, float | None]:
     if look.values == "relative":
         return value.per_cent_interval
     low, high = value.interval
@@ -139,7 +145,7 @@ def _interval(curve: Curve, value: Value, look: Look) -> tuple[float | None, flo
     return (None, None) if low is None or high is None else (low * factor, high * factor)
 
 
-def _error_bars(curve: Curve, look: Look) -> dict[str, Any]:
+def _error_bars(curve: DrawnCurve, look: CurvesLook) -> dict[str, Any]:
     drawn = [_drawn(curve, value, look) for _, value in curve.measured]
     intervals = [
         (None, None) if at is None else _interval(curve, value, look)
@@ -150,7 +156,7 @@ def _error_bars(curve: Curve, look: Look) -> dict[str, Any]:
     )
 
 
-def _bands(curve: Curve, look: Look) -> list[dict[str, Any]]:
+def _bands(curve: DrawnCurve, look: CurvesLook) -> list[dict[str, Any]]:
     """A ground behind each stretch of points with an interval that does not dwarf its value."""
     stretches: list[list[tuple[int, float, float]]] = [[]]
     for count, value in curve.measured:
@@ -172,7 +178,7 @@ def _bands(curve: Curve, look: Look) -> list[dict[str, Any]]:
     ]
 
 
-def _fitted(curve: Curve, fit: Fit, look: Look) -> dict[str, Any]:
+def _fitted(curve: DrawnCurve, fit: Fit, look: CurvesLook) -> dict[str, Any]:
     first, last = curve.measured[0][0], curve.measured[-1][0]
     ratio = last / first
     threads = [first * ratio ** (step / (_FIT_POINTS - 1)) for step in range(_FIT_POINTS)]
@@ -190,10 +196,10 @@ def _fitted(curve: Curve, fit: Fit, look: Look) -> dict[str, Any]:
 
 
 def _path(
-    first: Curve,
-    second: Curve,
+    first: DrawnCurve,
+    second: DrawnCurve,
     counts: Sequence[int],
-    look: Look,
+    look: CurvesLook,
     link: Callable[[int], str],
     *,
     labelled: bool,
@@ -249,7 +255,7 @@ def _linear_threads_axis() -> dict[str, Any]:
 
 
 def _value_axis(
-    curves: Sequence[Curve], metric: str, unit: str, direction: str, look: Look
+    curves: Sequence[DrawnCurve], metric: str, unit: str, direction: str, look: CurvesLook
 ) -> dict[str, Any]:
     log = _is_log(curves, direction) if look.log is None else look.log
     if look.values == "absolute":
@@ -266,7 +272,7 @@ def _value_axis(
     return {**axis, "type": "log", "dtick": "D2"} if look.log else axis
 
 
-def _is_log(curves: Sequence[Curve], direction: str) -> bool:
+def _is_log(curves: Sequence[DrawnCurve], direction: str) -> bool:
     """Response times that span more than a decade are drawn so by themselves."""
     values = [one.cell.value for curve in curves for _, one in curve.measured if one.cell]
     return direction == LOWER and common.log_is_better(values)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from benchdash.dashboard.charts.compare import Line, Value
+from benchdash.dashboard.charts.compare import Value, VersionLine
 from benchdash.dashboard.shell import numbers
 from benchdash.regressions.curves import Curve, curve_of
 from benchdash.regressions.detection.curves import LEAST_COUNTS, Peak, ScaleUp, scale_up
@@ -14,7 +14,7 @@ from benchdash.regressions.detection.usl import LEAST_CONCURRENCIES, Estimate, S
 class FiguresRow:
     """What is said of one curve; a text is empty where nothing can be."""
 
-    line: Line
+    line: VersionLine
     peak: float | None
     peak_threads: str
     knee: str
@@ -44,7 +44,7 @@ def curve_of_line(values: Mapping[int, Value]) -> Curve | None:
 
 
 def figures_table(
-    curves: Sequence[tuple[Line, Curve]], *, before: int | None, after: int | None
+    curves: Sequence[tuple[VersionLine, Curve]], *, before: int | None, after: int | None
 ) -> FiguresTable | None:
     """``before`` and ``after`` choose the scale-up; None: from the fewest, to the most threads that all
     curves have, and with neither chosen also the last step. None where there is no curve.
@@ -63,7 +63,7 @@ def figures_table(
     )
 
 
-def _row(line: Line, curve: Curve, pairs: Sequence[tuple[int, int]]) -> FiguresRow:
+def _row(line: VersionLine, curve: Curve, pairs: Sequence[tuple[int, int]]) -> FiguresRow:
     shape, law = curve.shape, curve.scalability
     ups = [scale_up(curve.points, *pair) for pair in pairs]
     return FiguresRow(

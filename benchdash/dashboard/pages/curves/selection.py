@@ -8,9 +8,15 @@ from typing import Final
 from django.http import QueryDict
 
 from benchdash.dashboard.compare.controls import AXES, Switch, switch
-from benchdash.dashboard.compare.selection import SCALES, Choice, Columns, View, read_measured
+from benchdash.dashboard.compare.selection import (
+    SCALES,
+    ChosenColumns,
+    Presentation,
+    VersionSelection,
+    read_measured,
+)
 from benchdash.dashboard.shell import filters
-from benchdash.dashboard.shell.filters import Filter
+from benchdash.dashboard.shell.filters import FilterChip
 
 PLANE: Final = "plane"
 _VALUES: Final = ("relative", "own")
@@ -18,7 +24,7 @@ _REPEATS: Final = ("band", "none")
 
 
 @dataclass(frozen=True)
-class CurvesView(View):
+class CurvesPresentation(Presentation):
     """Empty texts: as it is by itself. ``before`` and ``after`` are the thread counts of the scale-up."""
 
     shows: str = ""
@@ -49,22 +55,22 @@ class CurvesView(View):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CurvesChoice(Choice):
-    view: CurvesView
+class CurvesSelection(VersionSelection):
+    view: CurvesPresentation
 
 
-def read_curves_choice(query: QueryDict, columns: Columns) -> CurvesChoice:
+def read_curves_choice(query: QueryDict, columns: ChosenColumns) -> CurvesSelection:
     measured = read_measured(query)
     measured["threads"] = [count for count in measured["threads"] if count is not None]
-    return CurvesChoice(columns=columns, view=_read_view(query), **measured)
+    return CurvesSelection(columns=columns, view=_read_view(query), **measured)
 
 
-def _read_view(query: QueryDict) -> CurvesView:
+def _read_view(query: QueryDict) -> CurvesPresentation:
     def one_of(name: str, known: Sequence[str]) -> str:
         text = query.get(name, "")
         return text if text in known else ""
 
-    return CurvesView(
+    return CurvesPresentation(
         scale=one_of("axis", SCALES),
         shows=one_of("view", (PLANE,)),
         values=one_of("values", _VALUES),
@@ -80,7 +86,7 @@ def _count(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
-def curves_switches(path: str, choice: CurvesChoice) -> list[Switch]:
+def curves_switches(path: str, choice: CurvesSelection) -> list[Switch]:
     view, address = choice.view, partial(choice.address, path)
     is_plane = view.shows == PLANE
     views = [("", "against threads"), (PLANE, "response time against throughput")]
@@ -100,7 +106,7 @@ def curves_switches(path: str, choice: CurvesChoice) -> list[Switch]:
     ]
 
 
-def scale_up_filters(choice: CurvesChoice, counts: Sequence[int]) -> list[Filter]:
+def scale_up_filters(choice: CurvesSelection, counts: Sequence[int]) -> list[FilterChip]:
     options = [(str(count), str(count)) for count in counts]
     view = choice.view
     return [
@@ -113,6 +119,6 @@ def _text(count: int | None) -> str | None:
     return None if count is None else str(count)
 
 
-def without_reference(choice: CurvesChoice) -> CurvesChoice:
+def without_reference(choice: CurvesSelection) -> CurvesSelection:
     """Where nothing is there to be relative to."""
     return replace(choice, view=replace(choice.view, values=""))

@@ -12,9 +12,9 @@ from django.urls import path, reverse
 
 from benchdash.dashboard.charts import compare as charts
 from benchdash.dashboard.charts.common import Figure
-from benchdash.dashboard.charts.compare import Line, Scale, Value
+from benchdash.dashboard.charts.compare import Value, ValueScale, VersionLine
 from benchdash.dashboard.compare import controls
-from benchdash.dashboard.compare.panels import Addresses, DrawCurve, Panel, panels
+from benchdash.dashboard.compare.panels import DrawCurve, Panel, PanelAddresses, panels
 from benchdash.dashboard.compare.selection import read_columns, workload_ids
 from benchdash.dashboard.compare.tables import (
     addresses_of,
@@ -26,11 +26,11 @@ from benchdash.dashboard.compare.tables import (
 )
 from benchdash.dashboard.compare.versions import available_columns
 from benchdash.dashboard.pages.curves import figure as curve_charts
-from benchdash.dashboard.pages.curves.figure import Look
+from benchdash.dashboard.pages.curves.figure import CurvesLook
 from benchdash.dashboard.pages.curves.key_figures import FiguresTable, curve_of_line, figures_table
 from benchdash.dashboard.pages.curves.selection import (
     PLANE,
-    CurvesChoice,
+    CurvesSelection,
     curves_switches,
     read_curves_choice,
     scale_up_filters,
@@ -71,14 +71,14 @@ class Plane:
     throughput: str
     response_time: str
     figure: Figure
-    lines: Sequence[Line]
+    lines: Sequence[VersionLine]
     rows: Sequence[PlaneRow]
     url: str
     height: int = _PLANE_HEIGHT
 
 
 @dataclass(frozen=True)
-class Figures:
+class CurveFigures:
     """What the curves of throughput of one workload say. ``history_url`` leads to where their peaks were."""
 
     workload: str
@@ -90,14 +90,14 @@ class Figures:
 
 
 @dataclass(frozen=True)
-class Section:
+class CurvesSection:
     """All of one workload; ``figures`` where throughput was measured."""
 
     workload: str
     key: str
     panels: Sequence[Panel]
     planes: Sequence[Plane]
-    figures: Figures | None
+    figures: CurveFigures | None
 
 
 def curves_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
@@ -111,7 +111,9 @@ def curves_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
     return context
 
 
-def _compared(request: HttpRequest, page: ProjectPage, choice: CurvesChoice, base: Column) -> dict[str, Any]:
+def _compared(
+    request: HttpRequest, page: ProjectPage, choice: CurvesSelection, base: Column
+) -> dict[str, Any]:
     chosen = choice.columns.chosen
     everything = measured_of(page.project, chosen)
     choice = replace(choice, workloads=workload_ids(choice.workloads, everything.workloads))
@@ -180,12 +182,12 @@ def _pages(request: HttpRequest, tables: Sequence[ComparisonTable]) -> Page[str]
 def _section(
     path: str,
     page: ProjectPage,
-    choice: CurvesChoice,
+    choice: CurvesSelection,
     tables: Sequence[ComparisonTable],
-    lines: Sequence[Line],
+    lines: Sequence[VersionLine],
     workload: str,
     key: str,
-) -> Section:
+) -> CurvesSection:
     of_workload = [
         (number, replace(table, rows=tuple(row for row in table.rows if row.workload == workload)))
         for number, table in enumerate(tables)
@@ -193,7 +195,7 @@ def _section(
     of_workload = [(number, table) for number, table in of_workload if table.rows]
     throughput = next((table for _, table in of_workload if table.rows[0].direction == HIGHER), None)
     is_plane = choice.view.shows == PLANE
-    return Section(
+    return CurvesSection(
         workload=workload,
         key=key,
         panels=[] if is_plane else _panels(path, page, choice, of_workload, lines, workload, key),
@@ -203,8 +205,8 @@ def _section(
 
 
 def _figures(
-    page: ProjectPage, choice: CurvesChoice, throughput: ComparisonTable, lines: Sequence[Line]
-) -> Figures | None:
+    page: ProjectPage, choice: CurvesSelection, throughput: ComparisonTable, lines: Sequence[VersionLine]
+) -> CurveFigures | None:
     view, rows = choice.view, throughput.rows
     found = [(line, curve_of_line(values)) for line, values in _by_line(rows, lines)]
     table = figures_table(
@@ -218,7 +220,7 @@ def _figures(
         throughput.metric, rows[0].workload
     )
     counts = urlencode({name: count for name, count in (("from", view.before), ("to", view.after)) if count})
-    return Figures(
+    return CurveFigures(
         workload=rows[0].workload,
         table=table,
         metric=throughput.metric,
@@ -228,7 +230,7 @@ def _figures(
     )
 
 
-def _by_line(rows: Sequence[Row], lines: Sequence[Line]) -> list[tuple[Line, dict[int, Value]]]:
+def _by_line(rows: Sequence[Row], lines: Sequence[VersionLine]) -> list[tuple[VersionLine, dict[int, Value]]]:
     """What each line has by thread count."""
     table = [(row.threads or 0, charts.values(row, lines)) for row in rows]
     return [(line, {threads: values[index] for threads, values in table}) for index, line in enumerate(lines)]
@@ -240,9 +242,9 @@ def _by_line(rows: Sequence[Row], lines: Sequence[Line]) -> list[tuple[Line, dic
 def _panels(
     path: str,
     page: ProjectPage,
-    choice: CurvesChoice,
+    choice: CurvesSelection,
     tables: Sequence[tuple[int, ComparisonTable]],
-    lines: Sequence[Line],
+    lines: Sequence[VersionLine],
     workload: str,
     key: str,
 ) -> list[Panel]:
@@ -255,7 +257,7 @@ def _panels(
         [panel] = panels(
             table,
             lines,
-            scale=Scale(),
+            scale=ValueScale(),
             place=choice.columns.machine,
             keys={workload: f"{key}-{number}"},
             addresses=addresses,
@@ -265,10 +267,10 @@ def _panels(
     return made
 
 
-def _drawing(look: Look, choice: CurvesChoice, addresses: Addresses) -> DrawCurve:
-    def draw(rows: Sequence[Row], lines: Sequence[Line], metric: str) -> Figure:
+def _drawing(look: CurvesLook, choice: CurvesSelection, addresses: PanelAddresses) -> DrawCurve:
+    def draw(rows: Sequence[Row], lines: Sequence[VersionLine], metric: str) -> Figure:
         curves = [
-            curve_charts.Curve(line, values, _fit(values) if choice.view.fit else None)
+            curve_charts.DrawnCurve(line, values, _fit(values) if choice.view.fit else None)
             for line, values in _by_line(rows, lines)
         ]
         return curve_charts.against_threads(
@@ -288,9 +290,9 @@ def _fit(values: Mapping[int, Value]) -> curve_charts.Fit | None:
     return curve.scalability.throughput if curve and curve.scalability else None
 
 
-def _look(choice: CurvesChoice, lines: Sequence[Line]) -> Look:
+def _look(choice: CurvesSelection, lines: Sequence[VersionLine]) -> CurvesLook:
     view = choice.view
-    return Look(
+    return CurvesLook(
         values="relative" if view.values == "relative" else "own" if view.values == "own" else "absolute",
         relative_to=next(line.name for line in lines if line.is_base),
         log=view.log,
@@ -299,7 +301,7 @@ def _look(choice: CurvesChoice, lines: Sequence[Line]) -> Look:
     )
 
 
-def _title(table: ComparisonTable, choice: CurvesChoice, lines: Sequence[Line]) -> str:
+def _title(table: ComparisonTable, choice: CurvesSelection, lines: Sequence[VersionLine]) -> str:
     """``oltp_read_only, transactions per second against threads, bench-03``."""
     relative = {
         "relative": f" relative to {next(line.name for line in lines if line.is_base)}",
@@ -315,10 +317,10 @@ def _title(table: ComparisonTable, choice: CurvesChoice, lines: Sequence[Line]) 
 def _planes(
     path: str,
     page: ProjectPage,
-    choice: CurvesChoice,
+    choice: CurvesSelection,
     throughput: ComparisonTable | None,
     tables: Sequence[tuple[int, ComparisonTable]],
-    lines: Sequence[Line],
+    lines: Sequence[VersionLine],
     key: str,
 ) -> list[Plane]:
     if throughput is None:
@@ -333,17 +335,17 @@ def _planes(
 def _plane(
     path: str,
     page: ProjectPage,
-    choice: CurvesChoice,
+    choice: CurvesSelection,
     throughput: ComparisonTable,
     response_time: ComparisonTable,
-    lines: Sequence[Line],
+    lines: Sequence[VersionLine],
     name: str,
 ) -> Plane:
     firsts, seconds = _by_line(throughput.rows, lines), _by_line(response_time.rows, lines)
     history = page_url("history", page.project)
     figure = curve_charts.plane(
         [
-            (curve_charts.Curve(line, xs), curve_charts.Curve(line, ys))
+            (curve_charts.DrawnCurve(line, xs), curve_charts.DrawnCurve(line, ys))
             for (line, xs), (_, ys) in zip(firsts, seconds, strict=True)
         ],
         throughput=_named(throughput),

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from benchdash.dashboard.charts import common
 from benchdash.dashboard.charts.common import Figure, plain, shortened, token
-from benchdash.dashboard.pages.history.histories import Line, VersionsAxis, version_words
+from benchdash.dashboard.pages.history.histories import HistoryLine, VersionsAxis, version_words
 from benchdash.dashboard.shell import numbers
 from benchdash.regressions.models import ChangePoint
 from benchdash.results.models import Series
@@ -39,7 +39,7 @@ Place = int | str
 
 
 @dataclass(frozen=True)
-class Look:
+class HistoryLook:
     """How histories are drawn. ``axis`` is None for times.
 
     ``bases`` are what is 100 %, by series; None: values are drawn as they are.
@@ -53,7 +53,7 @@ class Look:
     def relative(self) -> bool:
         return self.bases is not None
 
-    def place(self, line: Line, point: Point) -> Place:
+    def place(self, line: HistoryLine, point: Point) -> Place:
         """Where shapes and annotations of a point are."""
         return _iso(point.time) if self.axis is None else self.axis.place(line.series, point)
 
@@ -61,17 +61,17 @@ class Look:
         """The same for traces."""
         return plain(self.axis.labels[place]) if self.axis and isinstance(place, int) else str(place)
 
-    def x(self, line: Line, point: Point) -> str:
+    def x(self, line: HistoryLine, point: Point) -> str:
         return self.at(self.place(line, point))
 
-    def factor(self, line: Line) -> float:
+    def factor(self, line: HistoryLine) -> float:
         """What values are multiplied by."""
         base = (self.bases or {}).get(line.series)
         return 100 / base if base else 1.0
 
 
 @dataclass(frozen=True)
-class Addresses:
+class HistoryAddresses:
     """Where points and changes lead."""
 
     run: Callable[[int], str]
@@ -85,14 +85,16 @@ def line_colours(series: Sequence[Series]) -> list[str]:
     return [common.unordered_colour(index) for index in range(len(series))]
 
 
-def suits_log(lines: Sequence[Line]) -> bool:
+def suits_log(lines: Sequence[HistoryLine]) -> bool:
     """Whether response times span more than a decade, so that they are better drawn by their logs."""
     if not lines or not lines[0].series.metric.startswith("latency_"):
         return False
     return common.log_is_better([point.value for line in lines for point in line.points])
 
 
-def history_figure(lines: Sequence[Line], names: Sequence[str], look: Look, addresses: Addresses) -> Figure:
+def history_figure(
+    lines: Sequence[HistoryLine], names: Sequence[str], look: HistoryLook, addresses: HistoryAddresses
+) -> Figure:
     """One chart of series of one metric; ``names`` are those of the lines."""
     colours = line_colours([line.series for line in lines])
     data: list[dict[str, Any]] = []
@@ -123,7 +125,9 @@ def history_figure(lines: Sequence[Line], names: Sequence[str], look: Look, addr
 # --- lines ------------------------------------------------------------------------------------------------
 
 
-def _traces(line: Line, name: str, colour: str, look: Look, addresses: Addresses) -> Iterable[dict[str, Any]]:
+def _traces(
+    line: HistoryLine, name: str, colour: str, look: HistoryLook, addresses: HistoryAddresses
+) -> Iterable[dict[str, Any]]:
     kept = _kept(line, MOST_POINTS)
     points = [line.points[index] for index in kept]
     if len(points) > _ERROR_BARS_UP_TO and (band := _band(line, points, colour, look)):
@@ -133,14 +137,19 @@ def _traces(line: Line, name: str, colour: str, look: Look, addresses: Addresses
         yield _excluded(line, name, colour, look, addresses)
 
 
-def _kept(line: Line, most: int) -> list[int]:
+def _kept(line: HistoryLine, most: int) -> list[int]:
     """The indexes of the points to draw: extremes, and both sides of whatever happened."""
     happened = {*line.shifts, *(index - 1 for index in line.shifts if index)}
     return thinned([point.value for point in line.points], most, keep=happened)
 
 
 def _trace(
-    line: Line, name: str, colour: str, look: Look, points: Sequence[Point], addresses: Addresses
+    line: HistoryLine,
+    name: str,
+    colour: str,
+    look: HistoryLook,
+    points: Sequence[Point],
+    addresses: HistoryAddresses,
 ) -> dict[str, Any]:
     factor = look.factor(line)
     values = [_drawn(point.value * factor) for point in points]
@@ -161,7 +170,9 @@ def _trace(
     )
 
 
-def _excluded(line: Line, name: str, colour: str, look: Look, addresses: Addresses) -> dict[str, Any]:
+def _excluded(
+    line: HistoryLine, name: str, colour: str, look: HistoryLook, addresses: HistoryAddresses
+) -> dict[str, Any]:
     """Hollow markers, which no line joins."""
     factor = look.factor(line)
     points = line.excluded[-MOST_POINTS:]
@@ -179,7 +190,7 @@ def _excluded(line: Line, name: str, colour: str, look: Look, addresses: Address
     )
 
 
-def _band(line: Line, points: Sequence[Point], colour: str, look: Look) -> dict[str, Any]:
+def _band(line: HistoryLine, points: Sequence[Point], colour: str, look: HistoryLook) -> dict[str, Any]:
     """The intervals of more points than could carry bars: a ground behind each stretch that has them."""
     factor = look.factor(line)
     x: list[str | None] = []
@@ -205,7 +216,7 @@ def _stretches(points: Sequence[Point]) -> list[list[Point]]:
     return [stretch for stretch in stretches if len(stretch) > 1]
 
 
-def _hover(line: Line, point: Point, look: Look) -> str:
+def _hover(line: HistoryLine, point: Point, look: HistoryLook) -> str:
     series = line.series
     unit = numbers.unit_words(series.metric, series.unit) or numbers.short_metric_name(series.metric)
     value = common.hover_text(point.value, point.low, point.high, point.n, unit)
@@ -224,7 +235,7 @@ def _hover_template(name: str, series: Series) -> str:
 # --- what else changed ------------------------------------------------------------------------------------
 
 
-def _switched(lines: Sequence[Line], look: Look) -> dict[Place, list[str]]:
+def _switched(lines: Sequence[HistoryLine], look: HistoryLook) -> dict[Place, list[str]]:
     """By its place on the axis: what changed there, each in words."""
     texts: dict[Place, dict[str, None]] = defaultdict(dict)
     for line in lines:
@@ -234,7 +245,7 @@ def _switched(lines: Sequence[Line], look: Look) -> dict[Place, list[str]]:
     return {place: list(texts[place]) for place in _in_order(texts, lines, look)}
 
 
-def _switches(switched: Mapping[Place, Sequence[str]], look: Look) -> dict[str, Any]:
+def _switches(switched: Mapping[Place, Sequence[str]], look: HistoryLook) -> dict[str, Any]:
     """A triangle on the axis wherever configuration or environment changed; its hover says what."""
     return {
         "type": "scatter",
@@ -253,7 +264,7 @@ def _switches(switched: Mapping[Place, Sequence[str]], look: Look) -> dict[str, 
 
 
 def _switch_names(
-    switched: Mapping[Place, Sequence[str]], lines: Sequence[Line], look: Look
+    switched: Mapping[Place, Sequence[str]], lines: Sequence[HistoryLine], look: HistoryLook
 ) -> list[dict[str, Any]]:
     """What was switched, written upwards from its triangle; where many are near, hovers and table say it."""
     if len(switched) > _SWITCHES_NAMED:
@@ -292,7 +303,7 @@ def _switch_text(words: Sequence[str]) -> str:
 _Changes = Mapping[Place, Sequence[ChangePoint]]
 
 
-def _changes(lines: Sequence[Line], look: Look) -> _Changes:
+def _changes(lines: Sequence[HistoryLine], look: HistoryLook) -> _Changes:
     """The change points by their place on the axis, in its order."""
     changes: dict[Place, list[ChangePoint]] = defaultdict(list)
     for line in lines:
@@ -322,7 +333,7 @@ def _change_lines(changes: _Changes) -> list[dict[str, Any]]:
     ]
 
 
-def _levels(lines: Sequence[Line], colours: Sequence[str], look: Look) -> list[dict[str, Any]]:
+def _levels(lines: Sequence[HistoryLine], colours: Sequence[str], look: HistoryLook) -> list[dict[str, Any]]:
     """The levels before and after each change, as short horizontal lines."""
     levels = []
     for line, colour in zip(lines, colours, strict=True):
@@ -351,7 +362,7 @@ def _level(x0: Place, x1: Place, y: float, colour: str) -> dict[str, Any]:
     }
 
 
-def _label_rows(changes: _Changes, lines: Sequence[Line], look: Look) -> dict[Place, int]:
+def _label_rows(changes: _Changes, lines: Sequence[HistoryLine], look: HistoryLook) -> dict[Place, int]:
     """The row above the plot of each change's label. Where there is no room, the weightier change has one."""
     taken: list[list[float]] = [[] for _ in range(_LABEL_ROWS)]
     rows = {}
@@ -365,11 +376,11 @@ def _label_rows(changes: _Changes, lines: Sequence[Line], look: Look) -> dict[Pl
     return rows
 
 
-def _in_order(places: Iterable[Place], lines: Sequence[Line], look: Look) -> list[Place]:
+def _in_order(places: Iterable[Place], lines: Sequence[HistoryLine], look: HistoryLook) -> list[Place]:
     return sorted(places, key=lambda place: _part_of_axis(place, lines, look))
 
 
-def _part_of_axis(place: Place, lines: Sequence[Line], look: Look) -> float:
+def _part_of_axis(place: Place, lines: Sequence[HistoryLine], look: HistoryLook) -> float:
     if isinstance(place, str):
         times = [line.points[at].time for line in lines for at in (0, -1) if line.points]
         first, last = min(times), max(times)
@@ -378,7 +389,9 @@ def _part_of_axis(place: Place, lines: Sequence[Line], look: Look) -> float:
     return place / max(len(look.axis or ()) - 1, 1)
 
 
-def _label(place: Place, row: int, shifts: Sequence[ChangePoint], addresses: Addresses) -> dict[str, Any]:
+def _label(
+    place: Place, row: int, shifts: Sequence[ChangePoint], addresses: HistoryAddresses
+) -> dict[str, Any]:
     """The largest change at a place, which leads to its incident."""
     largest = _largest(shifts)
     text = numbers.change(largest.change)
@@ -417,7 +430,7 @@ def _weight(shifts: Sequence[ChangePoint]) -> tuple[bool, float]:
 # --- axes -------------------------------------------------------------------------------------------------
 
 
-def _x_axis(lines: Sequence[Line], look: Look) -> dict[str, Any]:
+def _x_axis(lines: Sequence[HistoryLine], look: HistoryLook) -> dict[str, Any]:
     if look.axis is None:
         times = [point.time for line in lines for point in line.all_points]
         return {**common.time_axis(), "nticks": _MOST_TICKS, "range": _time_range(min(times), max(times))}
@@ -435,7 +448,7 @@ def _iso(time: datetime) -> str:
     return f"{time.astimezone(UTC):%Y-%m-%dT%H:%M:%S}"
 
 
-def _y_axis(lines: Sequence[Line], look: Look) -> dict[str, Any]:
+def _y_axis(lines: Sequence[HistoryLine], look: HistoryLook) -> dict[str, Any]:
     series = lines[0].series
     if not look.relative:
         return common.metric_axis(series.metric, series.unit, series.direction, log=look.log)
@@ -454,7 +467,7 @@ class Shared:
     times: tuple[datetime, datetime] | None = None
 
 
-def shared_axes(all_lines: Iterable[Sequence[Line]], look: Look) -> Shared:
+def shared_axes(all_lines: Iterable[Sequence[HistoryLine]], look: HistoryLook) -> Shared:
     """Per cent share one vertical axis; values do where the largest of each chart are within a decade."""
     largest, values, times = [], [], []
     for lines in all_lines:
@@ -473,7 +486,9 @@ def shared_axes(all_lines: Iterable[Sequence[Line]], look: Look) -> Shared:
     return Shared(y=(0, max(largest) * 1.05) if one_scale else None, times=span)
 
 
-def small_figure(lines: Sequence[Line], names: Sequence[str], look: Look, shared: Shared) -> Figure:
+def small_figure(
+    lines: Sequence[HistoryLine], names: Sequence[str], look: HistoryLook, shared: Shared
+) -> Figure:
     """A chart without titles and tools, for its place among many."""
     colours = line_colours([line.series for line in lines])
     data = [
@@ -496,7 +511,7 @@ def small_figure(lines: Sequence[Line], names: Sequence[str], look: Look, shared
     return common.figure(data, layout)
 
 
-def _small_trace(line: Line, name: str, colour: str, look: Look) -> dict[str, Any]:
+def _small_trace(line: HistoryLine, name: str, colour: str, look: HistoryLook) -> dict[str, Any]:
     points = [line.points[index] for index in _kept(line, _POINTS_IN_SMALL)]
     factor = look.factor(line)
     return common.line(
@@ -512,13 +527,13 @@ def _small_trace(line: Line, name: str, colour: str, look: Look) -> dict[str, An
     )
 
 
-def _small_hover(line: Line, point: Point, name: str) -> str:
+def _small_hover(line: HistoryLine, point: Point, name: str) -> str:
     words = f"{name}, " if name else ""
     value = numbers.number(point.value)
     return f"{plain(words + version_words(point, line.series.branch))}<br>{value}"
 
 
-def _small_x_axis(look: Look, shared: Shared) -> dict[str, Any]:
+def _small_x_axis(look: HistoryLook, shared: Shared) -> dict[str, Any]:
     if look.axis is None:
         times = {"range": _time_range(*shared.times)} if shared.times else {}
         return {**common.time_axis(), "title": None, "nticks": 4, **times}
@@ -546,7 +561,7 @@ def _scaled(value: float | None, factor: float) -> float | None:
     return None if value is None else _drawn(value * factor)
 
 
-def _scaled_low(point: Point, factor: float, look: Look) -> float | None:
+def _scaled_low(point: Point, factor: float, look: HistoryLook) -> float | None:
     """A log axis has no place for the lower end of an interval that reaches below zero."""
     if point.low is None or (look.log and point.low <= 0):
         return None

@@ -28,7 +28,7 @@ _MOST_SWITCHES: Final = 200
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
+class HistoryLine:
     """A series with its points in order, and what happened at their indexes.
 
     ``shifts`` are change points at the first group of their new level. ``switches`` are groups whose
@@ -78,7 +78,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Change:
+class LevelChange:
     """How the newest group does against an earlier one."""
 
     change: float
@@ -88,11 +88,11 @@ class Change:
 class Changes(NamedTuple):
     """Of the newest group of a line, against the one before and against the first; None of a single group."""
 
-    since_previous: Change | None = None
-    since_first: Change | None = None
+    since_previous: LevelChange | None = None
+    since_first: LevelChange | None = None
 
 
-def changes_of(lines: Sequence[Line]) -> dict[Line, Changes]:
+def changes_of(lines: Sequence[HistoryLine]) -> dict[HistoryLine, Changes]:
     """Of each line, all compared at once; they have one ``margin``."""
     compared = [line for line in lines if len(line.points) > 1]
     if not compared:
@@ -113,21 +113,21 @@ def changes_of(lines: Sequence[Line]) -> dict[Line, Changes]:
     is_higher = np.array([line.series.higher_is_better for line in compared for _ in range(2)])
     verdicts = found.verdicts(is_higher, compared[0].margin)
     changes = [
-        None if isnan(ratio) else Change(change=ratio - 1, verdict=verdict)
+        None if isnan(ratio) else LevelChange(change=ratio - 1, verdict=verdict)
         for ratio, verdict in zip(found.ratio.tolist(), verdicts, strict=True)
     ]
     known = dict(zip(compared, map(Changes, changes[::2], changes[1::2]), strict=True))
     return {line: known.get(line, Changes()) for line in lines}
 
 
-def read_lines(series: Sequence[Series], *, margin: float = EQUIVALENT) -> list[Line]:
+def read_lines(series: Sequence[Series], *, margin: float = EQUIVALENT) -> list[HistoryLine]:
     """The line of each series, in their order, in a constant number of statements."""
     by_id = {one.pk: one for one in series}
     included, excluded = histories_and_excluded(by_id)
     found = change_points(by_id)
     switches = _switches(included)
     return [
-        Line(
+        HistoryLine(
             series=one,
             points=included[one.pk],
             excluded=excluded[one.pk],
@@ -223,7 +223,7 @@ class VersionsAxis:
         return len(self.labels)
 
 
-def versions_axis(lines: Sequence[Line]) -> VersionsAxis:
+def versions_axis(lines: Sequence[HistoryLine]) -> VersionsAxis:
     """``lines`` are of one product and of one branch, or all of releases."""
     branch = lines[0].series.branch if lines else ""
     order = positions((points for line in lines for points in (line.points, line.excluded)), branch=branch)
@@ -246,7 +246,7 @@ def versions_axis(lines: Sequence[Line]) -> VersionsAxis:
 
 
 def _nth_content(
-    lines: Iterable[Line], order: Mapping[Hashable, int], branch: str
+    lines: Iterable[HistoryLine], order: Mapping[Hashable, int], branch: str
 ) -> dict[tuple[int, Hashable], int]:
     """By configuration and position: 0 for the first content of a version in it, 1 for the second, ..."""
     of_build: dict[tuple[int, Hashable], set[Hashable]] = defaultdict(set)
@@ -302,10 +302,10 @@ def _told_apart(labels: Sequence[str]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Row:
+class HistoryRow:
     """A group in a table. ``index`` is its place in its line, None for excluded runs; ``base`` is 100 %."""
 
-    line: Line
+    line: HistoryLine
     point: Point
     index: int | None
     base: float | None = None
@@ -344,14 +344,14 @@ class Row:
 
 
 def rows_of(
-    lines: Sequence[Line], axis: VersionsAxis | None, bases: Mapping[Series, float] | None = None
-) -> list[Row]:
+    lines: Sequence[HistoryLine], axis: VersionsAxis | None, bases: Mapping[Series, float] | None = None
+) -> list[HistoryRow]:
     """The groups of all lines, newest first: by their places on an axis, or without one by their times."""
     rows = []
     for line in lines:
         base = (bases or {}).get(line.series)
-        rows += [Row(line, point, index, base) for index, point in enumerate(line.points)]
-        rows += [Row(line, point, None, base) for point in line.excluded]
+        rows += [HistoryRow(line, point, index, base) for index, point in enumerate(line.points)]
+        rows += [HistoryRow(line, point, None, base) for point in line.excluded]
     if axis is None:
         return sorted(rows, key=lambda row: row.point.time, reverse=True)
     return sorted(rows, key=lambda row: axis.place(row.line.series, row.point), reverse=True)

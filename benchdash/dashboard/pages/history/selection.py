@@ -11,7 +11,7 @@ from django.db.models import Count, F, Q
 from django.http import QueryDict
 
 from benchdash.accounts.models import Project
-from benchdash.dashboard.shell.filters import Filter, some_of
+from benchdash.dashboard.shell.filters import FilterChip, some_of
 from benchdash.dashboard.shell.numbers import short_metric_name
 from benchdash.dashboard.shell.selection import EMPTY, PLACE
 from benchdash.database.ids import ids_in
@@ -91,7 +91,7 @@ class SeriesChoice:
     """
 
     series: Sequence[Series]
-    filters: Sequence[Filter]
+    filters: Sequence[FilterChip]
     kept: Sequence[tuple[str, str]]
     has_any: bool
     relaxations: Sequence[Relaxation] = ()
@@ -292,7 +292,7 @@ def _matches(identity: _Identity, asked: Asked, *, but: str) -> bool:
     return all(identity[name] in values for name, values in asked.items() if name != but)
 
 
-def _filters(offered: _Offered, asked: Asked) -> list[Filter]:
+def _filters(offered: _Offered, asked: Asked) -> list[FilterChip]:
     """A chip for everything that leaves a choice."""
     chips = []
     for facet in FACETS:
@@ -304,7 +304,7 @@ def _filters(offered: _Offered, asked: Asked) -> list[Filter]:
     return chips
 
 
-def _metric_filter(measured: Collection[str], asked: Collection[str], shown: Collection[str]) -> Filter:
+def _metric_filter(measured: Collection[str], asked: Collection[str], shown: Collection[str]) -> FilterChip:
     """``shown`` is what was chosen for who asked for none."""
     options = [(metric, short_metric_name(metric)) for metric in in_order({*measured, *asked})]
     return some_of(METRIC, "Metric", options, asked, empty=", ".join(map(short_metric_name, shown)) or "main")

@@ -15,8 +15,8 @@ from benchdash.accounts.models import Project
 from benchdash.dashboard.charts.common import Figure
 from benchdash.dashboard.compare.controls import Switch, switch
 from benchdash.dashboard.pages.history.figure import (
-    Addresses,
-    Look,
+    HistoryAddresses,
+    HistoryLook,
     history_figure,
     line_colours,
     shared_axes,
@@ -25,8 +25,8 @@ from benchdash.dashboard.pages.history.figure import (
 )
 from benchdash.dashboard.pages.history.histories import (
     Changes,
-    Line,
-    Row,
+    HistoryLine,
+    HistoryRow,
     changes_of,
     read_lines,
     rows_of,
@@ -86,7 +86,7 @@ class NamedLine:
     """A row of the table of lines. ``pair_url`` leads to the newest two groups side by side."""
 
     name: str
-    line: Line
+    line: HistoryLine
     changes: Changes
     colour: str = ""
     pair_url: str = ""
@@ -100,7 +100,7 @@ class Chart:
     title: str
     figure: Figure
     lines: Sequence[NamedLine]
-    rows: Page[Row]
+    rows: Page[HistoryRow]
     is_relative: bool
     csv_url: str
     open_url: str = ""
@@ -193,23 +193,23 @@ def _charts(request: HttpRequest, page: ProjectPage, choice: SeriesChoice, wishe
     }
 
 
-def _pair_url(project: Project, line: Line) -> str:
+def _pair_url(project: Project, line: HistoryLine) -> str:
     if len(line.points) < 2:
         return ""
     before, newest = line.points[-2:]
     return points_url(project, line.series, before, newest)
 
 
-def _look(lines: Sequence[Line], wishes: Wishes) -> Look:
+def _look(lines: Sequence[HistoryLine], wishes: Wishes) -> HistoryLook:
     relative = _are_far_apart(lines) if wishes.relative is None else wishes.relative
-    return Look(
+    return HistoryLook(
         axis=versions_axis(lines) if wishes.against == "versions" else None,
         log=suits_log(lines) if wishes.log is None else wishes.log,
         bases=_bases(lines) if relative else None,
     )
 
 
-def _bases(lines: Sequence[Line]) -> dict[Series, float]:
+def _bases(lines: Sequence[HistoryLine]) -> dict[Series, float]:
     """What is 100 %: the first group of each line, or of the oldest release line of the same thing."""
     of_series = {line.series: line for line in lines}
     bases: dict[Series, float] = {}
@@ -219,31 +219,37 @@ def _bases(lines: Sequence[Line]) -> dict[Series, float]:
     return bases
 
 
-def _are_far_apart(lines: Sequence[Line]) -> bool:
+def _are_far_apart(lines: Sequence[HistoryLine]) -> bool:
     levels = [line.level for line in lines]
     return _have_a_history(lines) and min(levels) > 0 and max(levels) / min(levels) > _FAR_APART
 
 
-def _have_a_history(lines: Iterable[Line]) -> bool:
+def _have_a_history(lines: Iterable[HistoryLine]) -> bool:
     return any(len(line.points) > 1 for line in lines)
 
 
-def _apart(lines: Sequence[Line], wishes: Wishes) -> list[list[Line]]:
+def _apart(lines: Sequence[HistoryLine], wishes: Wishes) -> list[list[HistoryLine]]:
     """The lines of each chart: one metric; against versions also one product and one branch, or releases."""
 
-    def key(line: Line) -> tuple[Any, ...]:
+    def key(line: HistoryLine) -> tuple[Any, ...]:
         series = line.series
         versions = (series.product_id, series.branch) if wishes.against == "versions" else ()
         return series.metric, series.unit, *versions
 
-    parts: dict[tuple[Any, ...], list[Line]] = {}
+    parts: dict[tuple[Any, ...], list[HistoryLine]] = {}
     for line in lines:
         parts.setdefault(key(line), []).append(line)
     return list(parts.values())
 
 
 def _chart(
-    page: ProjectPage, name: str, lines: Sequence[Line], look: Look, *, rows: Page[Row], open_url: str
+    page: ProjectPage,
+    name: str,
+    lines: Sequence[HistoryLine],
+    look: HistoryLook,
+    *,
+    rows: Page[HistoryRow],
+    open_url: str,
 ) -> Chart:
     series = [line.series for line in lines]
     names, changes = series_words.names(series), changes_of(lines)
@@ -268,7 +274,7 @@ def _compare_urls(page: ProjectPage, charts: Sequence[Chart]) -> dict[int, str]:
     return {shift.pk: _compare_url(page, row) for row in rows if (shift := row.shift)}
 
 
-def _compare_url(page: ProjectPage, row: Row) -> str:
+def _compare_url(page: ProjectPage, row: HistoryRow) -> str:
     series, before = row.line.series, row.line.points[max((row.index or 0) - 1, 0)]
     if before.version == row.point.version:
         return ""
@@ -328,24 +334,26 @@ def _small_charts(
 
 
 def _small_looks(
-    panel_lines: Sequence[Sequence[Line]], wishes: Wishes, bases: Mapping[Series, float] | None
-) -> list[Look]:
+    panel_lines: Sequence[Sequence[HistoryLine]], wishes: Wishes, bases: Mapping[Series, float] | None
+) -> list[HistoryLook]:
     """Panels of one product and branch share their versions."""
 
-    def key(lines: Sequence[Line]) -> tuple[Any, ...]:
+    def key(lines: Sequence[HistoryLine]) -> tuple[Any, ...]:
         return lines[0].series.product_id, lines[0].series.branch
 
     axes = {}
     if wishes.against == "versions":
-        together: dict[tuple[Any, ...], list[Line]] = {}
+        together: dict[tuple[Any, ...], list[HistoryLine]] = {}
         for lines in panel_lines:
             together.setdefault(key(lines), []).extend(lines)
         axes = {one: versions_axis(lines) for one, lines in together.items()}
-    return [Look(axis=axes.get(key(lines)), log=bool(wishes.log), bases=bases) for lines in panel_lines]
+    return [
+        HistoryLook(axis=axes.get(key(lines)), log=bool(wishes.log), bases=bases) for lines in panel_lines
+    ]
 
 
 def _named_lines(
-    shown: Sequence[Sequence[Series]], names: Sequence[str], of_series: Mapping[Series, Line]
+    shown: Sequence[Sequence[Series]], names: Sequence[str], of_series: Mapping[Series, HistoryLine]
 ) -> list[NamedLine]:
     named, changes = [], changes_of(list(of_series.values()))
     for panel, name in zip(shown, names, strict=True):
@@ -384,7 +392,7 @@ _COLUMNS: Final = (
 )
 
 
-def _csv_row(row: Row) -> Sequence[Any]:
+def _csv_row(row: HistoryRow) -> Sequence[Any]:
     series, point, shift = row.line.series, row.point, row.shift
     version = point.version
     return (
@@ -402,7 +410,7 @@ def _csv_row(row: Row) -> Sequence[Any]:
 # --- switches ---------------------------------------------------------------------------------------------
 
 
-def _switches(request: HttpRequest, looks: Sequence[Look]) -> list[Switch]:
+def _switches(request: HttpRequest, looks: Sequence[HistoryLook]) -> list[Switch]:
     look = looks[0]
     address = partial(address_with, request.path, request.GET, page="")
     axis = "time" if look.axis is None else "versions"
@@ -418,12 +426,14 @@ def _switches(request: HttpRequest, looks: Sequence[Look]) -> list[Switch]:
 # --- addresses --------------------------------------------------------------------------------------------
 
 
-def _addresses(page: ProjectPage) -> Addresses:
+def _addresses(page: ProjectPage) -> HistoryAddresses:
     runs, incidents = page_url("runs", page.project), page_url("incidents", page.project)
-    return Addresses(run=lambda pk: f"{runs}{pk}/", incident=lambda pk: f"{incidents}{pk}/")
+    return HistoryAddresses(run=lambda pk: f"{runs}{pk}/", incident=lambda pk: f"{incidents}{pk}/")
 
 
-def _series_url(name: str, page: ProjectPage, lines: Sequence[Line], wishes: Wishes | None = None) -> str:
+def _series_url(
+    name: str, page: ProjectPage, lines: Sequence[HistoryLine], wishes: Wishes | None = None
+) -> str:
     query = QueryDict(mutable=True)
     query.setlist("series", [str(line.series.pk) for line in lines])
     query.update(wishes.parameters if wishes else {})

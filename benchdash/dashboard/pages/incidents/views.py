@@ -21,7 +21,7 @@ from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.alerts_shown import alerts_shown_to
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.csv_files import csv_file
-from benchdash.dashboard.shell.filters import Filter
+from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.navigation import page_url
 from benchdash.dashboard.shell.pair_links import runs_url
 from benchdash.dashboard.shell.project_page import ProjectPage, found_or_hidden, project_page
@@ -57,7 +57,7 @@ _EVIDENCE: Final = (
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownChangePoint:
     """A change point as a row of the evidence, and as a chart where it is one of the largest."""
 
     change_point: ChangePoint
@@ -90,7 +90,7 @@ def incidents(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     return page.render(request, "dashboard/incidents.html", context)
 
 
-def _filters(project: Project, query: QueryDict) -> list[Filter]:
+def _filters(project: Project, query: QueryDict) -> list[FilterChip]:
     products = Product.objects.filter(project=project).order_by("name").values_list("name", flat=True)
     branches = Incident.objects.filter(project=project).order_by("branch").values_list("branch", flat=True)
     return [
@@ -109,7 +109,7 @@ def _filters(project: Project, query: QueryDict) -> list[Filter]:
     ]
 
 
-def _chosen(found: QuerySet[Incident], chips: Sequence[Filter]) -> QuerySet[Incident]:
+def _chosen(found: QuerySet[Incident], chips: Sequence[FilterChip]) -> QuerySet[Incident]:
     chosen = {chip.name: [choice.value for choice in chip.chosen] for chip in chips}
     found = found.filter(status__in=chosen["status"] or _NOT_WITHDRAWN)
     found = filters.filtered(found, chips, {"state": "state", "kind": "kind", "product": "product__name"})
@@ -236,7 +236,7 @@ def _show(
     return page.render(request, "dashboard/incident.html", context, status=422 if is_refused else 200)
 
 
-def _shown(project: Project, evidence: Sequence[ChangePoint]) -> list[Shown]:
+def _shown(project: Project, evidence: Sequence[ChangePoint]) -> list[ShownChangePoint]:
     largest = evidence[:_MOST_CHARTS]
     points = histories([one.series_id for one in largest])
     near = [around(points[one.series_id], one) for one in largest]
@@ -247,7 +247,7 @@ def _shown(project: Project, evidence: Sequence[ChangePoint]) -> list[Shown]:
     ]
     rest: list[Figure | None] = [None] * (len(evidence) - len(largest))
     return [
-        Shown(one, page_url("history", project, series=str(one.series_id)), _title(one), figure)
+        ShownChangePoint(one, page_url("history", project, series=str(one.series_id)), _title(one), figure)
         for one, figure in zip(evidence, [*figures, *rest], strict=True)
     ]
 

@@ -7,16 +7,16 @@ from typing import Final
 from django.http import QueryDict
 
 from benchdash.dashboard.compare.controls import reference_filter, threads_options
-from benchdash.dashboard.compare.selection import Choice, View, threads_texts
+from benchdash.dashboard.compare.selection import Presentation, VersionSelection, threads_texts
 from benchdash.dashboard.shell import filters
-from benchdash.dashboard.shell.filters import Filter
+from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.regressions.latency import RowKey
 
 ALL_OPERATIONS: Final = "all"
 
 
 @dataclass(frozen=True)
-class LatencyView(View):
+class LatencyPresentation(Presentation):
     """``operation`` is what the address says: whose response times, ``all`` for those of every operation."""
 
     operation: str = ""
@@ -26,11 +26,11 @@ class LatencyView(View):
         return [("operation", self.operation)] if self.operation else []
 
 
-def read_view(query: QueryDict) -> LatencyView:
-    return LatencyView(operation=query.get("operation", ""))
+def read_view(query: QueryDict) -> LatencyPresentation:
+    return LatencyPresentation(operation=query.get("operation", ""))
 
 
-def chosen_row(choice: Choice, rows: Mapping[RowKey, int], ids: Mapping[str, int]) -> RowKey | None:
+def chosen_row(choice: VersionSelection, rows: Mapping[RowKey, int], ids: Mapping[str, int]) -> RowKey | None:
     """The row that an address asks for: of its workload, and as far as there is one, of its threads.
 
     ``rows`` are how many columns each has, ``ids`` those of the workloads by their names. What the address
@@ -39,7 +39,7 @@ def chosen_row(choice: Choice, rows: Mapping[RowKey, int], ids: Mapping[str, int
     asked = [row for row in rows if not choice.workloads or str(ids.get(row.workload)) in choice.workloads]
     if not asked:
         return None
-    operation = choice.view.operation if isinstance(choice.view, LatencyView) else ""
+    operation = choice.view.operation if isinstance(choice.view, LatencyPresentation) else ""
     return max(
         asked,
         key=lambda row: (
@@ -51,8 +51,12 @@ def chosen_row(choice: Choice, rows: Mapping[RowKey, int], ids: Mapping[str, int
 
 
 def row_filters(
-    choice: Choice, row: RowKey, rows: Mapping[RowKey, int], ids: Mapping[str, int], called: list[str]
-) -> list[Filter]:
+    choice: VersionSelection,
+    row: RowKey,
+    rows: Mapping[RowKey, int],
+    ids: Mapping[str, int],
+    called: list[str],
+) -> list[FilterChip]:
     """``called`` are the names of the chosen columns."""
     workloads = [(str(ids[name]), name) for name in dict.fromkeys(one.workload for one in rows)]
     same = [one for one in rows if one.workload == row.workload]

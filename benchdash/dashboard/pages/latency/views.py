@@ -10,10 +10,10 @@ from django.urls import path, reverse
 
 from benchdash.accounts.models import Project
 from benchdash.dashboard.charts import latency as charts
-from benchdash.dashboard.charts.compare import Line
+from benchdash.dashboard.charts.compare import VersionLine
 from benchdash.dashboard.compare import controls
 from benchdash.dashboard.compare.selection import (
-    Choice,
+    VersionSelection,
     read_choice,
     read_columns,
     threads_texts,
@@ -45,7 +45,7 @@ _SAYS_SOMETHING: Final = 10
 
 
 @dataclass(frozen=True)
-class Figures:
+class PercentileFigures:
     """One percentile of one version as its table writes it."""
 
     words: str
@@ -68,11 +68,11 @@ class Figures:
 
 
 @dataclass(frozen=True)
-class TableRow:
-    line: Line
+class LatencyTableRow:
+    line: VersionLine
     cell: Cell
-    percentiles: Sequence[Figures]
-    largest: Figures
+    percentiles: Sequence[PercentileFigures]
+    largest: PercentileFigures
 
 
 def latency_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def latency_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
     }
 
 
-def _distributions(path: str, project: Project, choice: Choice) -> dict[str, Any]:
+def _distributions(path: str, project: Project, choice: VersionSelection) -> dict[str, Any]:
     chosen, base = choice.columns.chosen, choice.columns.base
     called = names(chosen)
     lines = lines_of(choice.columns)
@@ -126,7 +126,7 @@ def _distributions(path: str, project: Project, choice: Choice) -> dict[str, Any
     }
 
 
-def _is_tested(row: TableRow) -> bool:
+def _is_tested(row: LatencyTableRow) -> bool:
     return any(one.comparison is not None and one.comparison.p is not None for one in row.percentiles)
 
 
@@ -141,37 +141,37 @@ def _title(row: RowKey) -> str:
     return ", ".join(filter(None, [row.workload, row.operation, threads]))
 
 
-def _table_rows(table: LatencyTable, lines: Sequence[Line]) -> list[TableRow]:
+def _table_rows(table: LatencyTable, lines: Sequence[VersionLine]) -> list[LatencyTableRow]:
     """Those of the lines that have a histogram, in the order of the lines."""
     if not table.rows:
         return []
     (row,) = table.rows
     others = iter(row.cells)
     cells = [(line, row.base if line.is_base else next(others)) for line in lines]
-    return [TableRow(line, cell, _figures(cell), _largest(cell)) for line, cell in cells if cell]
+    return [LatencyTableRow(line, cell, _figures(cell), _largest(cell)) for line, cell in cells if cell]
 
 
-def _figures(cell: Cell) -> list[Figures]:
+def _figures(cell: Cell) -> list[PercentileFigures]:
     return [
-        Figures(charts.bounds_words(one.bounds), one.bounds.middle, one.comparison)
+        PercentileFigures(charts.bounds_words(one.bounds), one.bounds.middle, one.comparison)
         if one.bounds
-        else Figures("")
+        else PercentileFigures("")
         for one in cell.percentiles
     ]
 
 
-def _largest(cell: Cell) -> Figures:
+def _largest(cell: Cell) -> PercentileFigures:
     largest = cell.distribution.largest
-    return Figures(charts.bounds_words(largest), largest.middle)
+    return PercentileFigures(charts.bounds_words(largest), largest.middle)
 
 
-def _fixed_url(path: str, choice: Choice, row: RowKey, ids: Mapping[str, int]) -> str:
+def _fixed_url(path: str, choice: VersionSelection, row: RowKey, ids: Mapping[str, int]) -> str:
     """The address with all that it left open."""
     said = {"workload": str(ids[row.workload]), "threads": threads_texts([row.threads])}
     return choice.address(path, **said, operation=row.operation or ALL_OPERATIONS)
 
 
-def _csv_url(project: Project, choice: Choice, row: RowKey) -> str:
+def _csv_url(project: Project, choice: VersionSelection, row: RowKey) -> str:
     """The same of the API."""
     parameters = [("workload", row.workload), *threads_of_api([row.threads]), *columns_of_api(choice)]
     query = urlencode([("project", project.slug), *parameters, ("format", "csv")])

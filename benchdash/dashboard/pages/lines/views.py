@@ -9,11 +9,11 @@ from django.http import HttpRequest
 from django.urls import path
 
 from benchdash.accounts.models import Project
-from benchdash.dashboard.charts.compare import Line, Scale
+from benchdash.dashboard.charts.compare import ValueScale, VersionLine
 from benchdash.dashboard.charts.matrix import Head, Matrix, matrix
 from benchdash.dashboard.compare import controls
 from benchdash.dashboard.compare.panels import Panel, panels
-from benchdash.dashboard.compare.selection import Choice, read_choice, read_columns, workload_ids
+from benchdash.dashboard.compare.selection import VersionSelection, read_choice, read_columns, workload_ids
 from benchdash.dashboard.compare.tables import addresses_of, choosing, lines_of, tables_of
 from benchdash.dashboard.compare.versions import available_columns
 from benchdash.dashboard.shell import numbers
@@ -41,7 +41,9 @@ def compare_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
     return context
 
 
-def _comparison(request: HttpRequest, project: Project, choice: Choice, base: Column) -> dict[str, Any]:
+def _comparison(
+    request: HttpRequest, project: Project, choice: VersionSelection, base: Column
+) -> dict[str, Any]:
     chosen = choice.columns.chosen
     measured = measured_of(project, chosen)
     choice = replace(choice, workloads=workload_ids(choice.workloads, measured.workloads))
@@ -80,7 +82,7 @@ def _comparison(request: HttpRequest, project: Project, choice: Choice, base: Co
 
 
 def _what_to_show(
-    project: Project, choice: Choice, measured: Measured, asked: Sequence[str]
+    project: Project, choice: VersionSelection, measured: Measured, asked: Sequence[str]
 ) -> tuple[Sequence[str], list[str]]:
     """The metrics, and the names of the workloads that have any of them.
 
@@ -103,14 +105,14 @@ def _what_to_show(
 def _panels(
     path: str,
     project: Project,
-    choice: Choice,
+    choice: VersionSelection,
     tables: Sequence[ComparisonTable],
-    lines: Sequence[Line],
+    lines: Sequence[VersionLine],
     ids: Mapping[str, str],
     workloads: Sequence[str],
 ) -> list[Panel]:
     relative_to = next(line.name for line in lines if line.is_base) if choice.view.relative else ""
-    scale = Scale(relative_to=relative_to, log=choice.view.log)
+    scale = ValueScale(relative_to=relative_to, log=choice.view.log)
     return [
         panel
         for number, table in enumerate(tables)
@@ -134,7 +136,9 @@ def _sections(
     return [(workload, [panel for panel in made if panel.workload == workload]) for workload in workloads]
 
 
-def _summary(path: str, choice: Choice, table: ComparisonTable, ids: Mapping[str, str]) -> Matrix | None:
+def _summary(
+    path: str, choice: VersionSelection, table: ComparisonTable, ids: Mapping[str, str]
+) -> Matrix | None:
     """The changes of the workloads by the first metric; a click leads to the charts of one."""
     workloads = {row.workload for row in table.rows}
     if not table.columns or len(workloads) < 2:

@@ -7,26 +7,26 @@ from typing import Final
 from django.http import QueryDict
 
 from benchdash.accounts.models import Project
-from benchdash.dashboard.charts.matrix import Head, Look, Matrix, is_tested, matrix
+from benchdash.dashboard.charts.matrix import Head, Matrix, MatrixLook, is_tested, matrix
 from benchdash.dashboard.compare import matrix_selection as place_form
 from benchdash.dashboard.compare.controls import Switch, meanings, reference_filter
 from benchdash.dashboard.compare.matrix_sources import (
-    Reading,
-    Source,
+    MatrixReading,
+    MatrixSource,
     dated,
     group_label,
     of_branch,
     of_versions,
 )
 from benchdash.dashboard.compare.places import Place, recent_use
-from benchdash.dashboard.compare.selection import Columns, read_choice, read_columns, workload_ids
+from benchdash.dashboard.compare.selection import ChosenColumns, read_choice, read_columns, workload_ids
 from benchdash.dashboard.compare.version_picker import VersionPicker, version_picker
 from benchdash.dashboard.compare.versions import Available
 from benchdash.dashboard.pages.matrix import baseline as baseline_form
 from benchdash.dashboard.pages.matrix import selection as form
-from benchdash.dashboard.pages.matrix.selection import View
+from benchdash.dashboard.pages.matrix.selection import MatrixPresentation
 from benchdash.dashboard.shell import numbers
-from benchdash.dashboard.shell.filters import Filter
+from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.navigation import Link, address_with, page_url
 from benchdash.regressions.branch_table import Rows
 from benchdash.regressions.column_contents import Measured, measured_of
@@ -62,14 +62,14 @@ class WholeMatrix:
     by workload: with or without its thread counts, and of its charts.
     """
 
-    view: View
-    look: Look
+    view: MatrixPresentation
+    look: MatrixLook
     title: str
     metric: str
-    filters: Sequence[Filter]
+    filters: Sequence[FilterChip]
     switches: Sequence[Switch]
     picker: VersionPicker | None
-    columns: Columns | None
+    columns: ChosenColumns | None
     base: Head
     heads: Sequence[Head]
     table: ComparisonTable | None
@@ -95,14 +95,14 @@ class WholeMatrix:
 class _Chosen:
     """The columns of the matrix, and what they offer to choose from."""
 
-    source: Source
+    source: MatrixSource
     title: str
     measured: Measured
     metric: str
-    filters: Sequence[Filter]
+    filters: Sequence[FilterChip]
     charts: Callable[[str], str]
     picker: VersionPicker | None = None
-    columns: Columns | None = None
+    columns: ChosenColumns | None = None
     doubts: Sequence[Doubt] = ()
     baseline: Baselines | None = None
 
@@ -144,25 +144,27 @@ def whole_matrix(project: Project, query: QueryDict, path: str, available: Avail
     )
 
 
-def _writer(view: View) -> Callable[[float], str]:
+def _writer(view: MatrixPresentation) -> Callable[[float], str]:
     return (lambda ratio: numbers.change(ratio - 1)) if view.nights else numbers.ratio
 
 
-def _with_ids(view: View, measured: Measured) -> View:
+def _with_ids(view: MatrixPresentation, measured: Measured) -> MatrixPresentation:
     return replace(view, workloads=workload_ids(view.workloads, measured.workloads))
 
 
-def _reading(project: Project, view: View, measured: Measured, metric: str) -> Reading:
+def _reading(project: Project, view: MatrixPresentation, measured: Measured, metric: str) -> MatrixReading:
     asked = _with_ids(view, measured).workloads
     workloads = [name for pk, name in measured.workloads.items() if str(pk) in asked]
     rows = Rows(workloads=workloads, threads=view.threads)
-    return Reading(metric, rows, view.relative_to, grouping_of(project))
+    return MatrixReading(metric, rows, view.relative_to, grouping_of(project))
 
 
 # --- versions -----------------------------------------------------------------------------------------------
 
 
-def _versions(project: Project, query: QueryDict, path: str, view: View, available: Available) -> _Chosen:
+def _versions(
+    project: Project, query: QueryDict, path: str, view: MatrixPresentation, available: Available
+) -> _Chosen:
     columns = read_columns(query, available, project, at_first=form.AT_FIRST)
     picker = _picker(query, path, available, columns)
     measured = measured_of(project, columns.chosen or available)
@@ -170,7 +172,7 @@ def _versions(project: Project, query: QueryDict, path: str, view: View, availab
     base = columns.chosen[0] if columns.chosen and view.relative_to == "previous" else columns.base
     ids = {name: str(pk) for pk, name in measured.workloads.items()}
     if base is None:
-        empty = Source(Head(""), [], None, lambda *_: "")
+        empty = MatrixSource(Head(""), [], None, lambda *_: "")
         return _Chosen(empty, "", measured, metric, [metric_chip], lambda _: "", picker, columns)
     others = [column for column in columns.chosen if column != base]
     source = of_versions(project, _reading(project, view, measured, metric), base, others, ids)
@@ -193,7 +195,7 @@ def _versions(project: Project, query: QueryDict, path: str, view: View, availab
     )
 
 
-def _picker(query: QueryDict, path: str, available: Available, columns: Columns) -> VersionPicker:
+def _picker(query: QueryDict, path: str, available: Available, columns: ChosenColumns) -> VersionPicker:
     return version_picker(
         available,
         columns.chosen,
@@ -207,7 +209,11 @@ def _picker(query: QueryDict, path: str, available: Available, columns: Columns)
 
 
 def _nights(
-    project: Project, query: QueryDict, view: View, available: Available, branches: Sequence[Column]
+    project: Project,
+    query: QueryDict,
+    view: MatrixPresentation,
+    available: Available,
+    branches: Sequence[Column],
 ) -> _Chosen:
     place, place_chips = place_form.read_place(query, branches, recent_use(project))
     at_place = [column for column in branches if Place.of(column) == place]
@@ -253,7 +259,7 @@ def _nights(
     )
 
 
-def _baseline_choices(source: Source, releases: Sequence[Column]) -> list[tuple[str, str]]:
+def _baseline_choices(source: MatrixSource, releases: Sequence[Column]) -> list[tuple[str, str]]:
     """The shown groups and then the releases, both the newest first."""
     groups = [*([source.base_group] if source.base_group else []), *source.groups]
     return [

@@ -9,11 +9,11 @@ from typing import Final, TypeVar, get_args
 from django.http import QueryDict
 from django.utils.dateparse import parse_date, parse_datetime
 
-from benchdash.dashboard.charts.matrix import Look, Order, Values
+from benchdash.dashboard.charts.matrix import MatrixLook, Order, Values
 from benchdash.dashboard.compare.controls import Switch, switch, threads_filter, workloads_filter
 from benchdash.dashboard.compare.selection import read_threads
 from benchdash.dashboard.shell import filters
-from benchdash.dashboard.shell.filters import Filter
+from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.navigation import Link, address_with
 from benchdash.regressions.branch_table import Around
 from benchdash.regressions.column_contents import Measured
@@ -35,7 +35,7 @@ _COLOURS: Final = (("certain", "what is beyond the noise"), ("size", "every diff
 
 
 @dataclass(frozen=True)
-class View:
+class MatrixPresentation:
     """``colours`` is empty where the address does not say."""
 
     nights: bool
@@ -50,11 +50,11 @@ class View:
     opened: Sequence[str]
     until: datetime | None
 
-    def look(self, *, opened: Collection[str], tested: bool) -> Look:
+    def look(self, *, opened: Collection[str], tested: bool) -> MatrixLook:
         """``opened`` are names of workloads. ``tested``: whether anything could be told from noise; if not,
         colours show sizes by themselves.
         """
-        return Look(
+        return MatrixLook(
             values=self.values,
             order=self.order,
             opened=opened,
@@ -65,9 +65,9 @@ class View:
         )
 
 
-def read_view(query: QueryDict, *, branches: bool, releases: bool) -> View:
+def read_view(query: QueryDict, *, branches: bool, releases: bool) -> MatrixPresentation:
     """``branches`` and ``releases``: whether there are such columns; one of them is true."""
-    return View(
+    return MatrixPresentation(
         nights=branches and (query.get("over") == "nights" or not releases),
         values=_one_of(query.get("values"), get_args(Values)),
         relative_to=_one_of(query.get("relative_to"), get_args(RelativeTo)),
@@ -82,7 +82,7 @@ def read_view(query: QueryDict, *, branches: bool, releases: bool) -> View:
     )
 
 
-def row_filters(view: View, measured: Measured, look: Look) -> list[Filter]:
+def row_filters(view: MatrixPresentation, measured: Measured, look: MatrixLook) -> list[FilterChip]:
     return [
         workloads_filter(measured, view.workloads),
         threads_filter(measured.threads, view.threads),
@@ -93,7 +93,7 @@ def row_filters(view: View, measured: Measured, look: Look) -> list[Filter]:
     ]
 
 
-def switches(query: QueryDict, path: str, view: View, *, both: bool) -> list[Switch]:
+def switches(query: QueryDict, path: str, view: MatrixPresentation, *, both: bool) -> list[Switch]:
     """``both``: whether there are releases and branches to choose from."""
     address = partial(address_with, path, query)
     said = "change" if view.nights else "ratio"

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from django.http import QueryDict
 
 from benchdash.accounts.models import Project
-from benchdash.dashboard.charts.matrix import Head, Look, Matrix, matrix
+from benchdash.dashboard.charts.matrix import Head, Matrix, MatrixLook, matrix
 from benchdash.dashboard.compare import matrix_selection as form
-from benchdash.dashboard.compare.matrix_sources import Reading, Source, of_branch, of_versions
+from benchdash.dashboard.compare.matrix_sources import MatrixReading, MatrixSource, of_branch, of_versions
 from benchdash.dashboard.compare.places import Place, recent_use
 from benchdash.dashboard.shell import numbers
-from benchdash.dashboard.shell.filters import Filter
+from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.regressions.column_contents import measured_of
 from benchdash.regressions.comparison import Column
 from benchdash.results.versions import release_line
@@ -25,7 +25,7 @@ class OverviewMatrix:
 
     place: Place
     metric: str
-    filters: Sequence[Filter]
+    filters: Sequence[FilterChip]
     base: Head
     heads: Sequence[Head]
     matrix: Matrix | None
@@ -54,7 +54,7 @@ def overview_matrix(
         filters=[*chips, metric_chip, *source_chips],
         base=source.base,
         heads=source.heads,
-        matrix=matrix(source.table, write=numbers.ratio, link=source.link, look=Look(opened=opened))
+        matrix=matrix(source.table, write=numbers.ratio, link=source.link, look=MatrixLook(opened=opened))
         if source.table
         else None,
         opens={name: form.toggled(query, path, pk) for name, pk in ids.items()},
@@ -63,23 +63,23 @@ def overview_matrix(
 
 def _versions(
     project: Project, query: QueryDict, at_place: Sequence[Column], metric: str, ids: Mapping[str, str]
-) -> tuple[Source, list[Filter]]:
+) -> tuple[MatrixSource, list[FilterChip]]:
     shown, shown_chip = form.read_shown(query, what="versions", lines=_has_lines(at_place))
     newest = shown.of(at_place)
     base, base_chip = form.read_base(query, at_place, newest[0])
     others = [column for column in newest if column != base]
-    return of_versions(project, Reading(metric), base, others, ids), [shown_chip, base_chip]
+    return of_versions(project, MatrixReading(metric), base, others, ids), [shown_chip, base_chip]
 
 
 def _groups(
     project: Project, query: QueryDict, branch: Column, releases: Sequence[Column], metric: str
-) -> tuple[Source, list[Filter]]:
+) -> tuple[MatrixSource, list[FilterChip]]:
     """Relative to the baseline of the branch, else to the newest release at the same place, else to the
     oldest group.
     """
     shown, shown_chip = form.read_shown(query, what="groups", lines=False)
     held = form.branch_base(project, query, branch, releases)
-    source = of_branch(project, Reading(metric), branch, last=shown.last, base=held.base)
+    source = of_branch(project, MatrixReading(metric), branch, last=shown.last, base=held.base)
     return source, [shown_chip, *([held.chip] if len(held.chip.choices) > 1 else [])]
 
 

@@ -27,7 +27,7 @@ _SIGNS: Final = {
 
 
 @dataclass(frozen=True)
-class Change:
+class PairChange:
     """A row of the chart: a change with its interval and verdict. ``link`` is where a click leads."""
 
     name: str
@@ -35,7 +35,7 @@ class Change:
     link: str = ""
 
 
-def changes(rows: Sequence[Change], *, title: str) -> Figure:
+def changes(rows: Sequence[PairChange], *, title: str) -> Figure:
     """From top to bottom; a line stands at no change. Rows without a ratio are left out by the caller."""
     x = [_per_cent(row.comparison.ratio or 0) for row in rows]
     ends = [_ends(row.comparison) for row in rows]

@@ -24,7 +24,7 @@ SIDES: Final = ("base", "against")
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairChoice(Selection):
+class PairSelection(Selection):
     """Two sides. ``runs`` are the ids of at most two runs, which come before columns.
 
     ``gone`` are texts that mean nothing here; ``unclear`` are those that mean several columns, with the side
@@ -52,7 +52,7 @@ class PairChoice(Selection):
         return self.address(path, base=against, against=base)
 
 
-def read_pair(query: QueryDict, available: Sequence[Column], project: Project) -> PairChoice:
+def read_pair(query: QueryDict, available: Sequence[Column], project: Project) -> PairSelection:
     """A side that the address does not choose is the neighbour of the other at its place."""
     asked = {side: query.get(side, "") for side in SIDES}
     meant = {side: meant_by(text, available) for side, text in asked.items() if text}
@@ -63,7 +63,7 @@ def read_pair(query: QueryDict, available: Sequence[Column], project: Project) -
         against = _neighbour(base, available, later=True)
     elif against and not asked["base"]:
         base = _neighbour(against, available, later=False)
-    return PairChoice(
+    return PairSelection(
         base=base,
         against=against,
         runs=_read_runs(query),

@@ -26,7 +26,7 @@ _SIGNIFICANT: Final = ("worse", "better")
 
 
 @dataclass(frozen=True)
-class Line:
+class PairLine:
     """One metric in one row: both sides and what became of it; ``url`` is its history."""
 
     metric: str
@@ -81,7 +81,7 @@ class GlanceRow:
 
     workload: str
     threads: int | None
-    lines: Sequence[Line | None]
+    lines: Sequence[PairLine | None]
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Glance:
 
 
 @dataclass(frozen=True)
-class Panel:
+class PairPanel:
     """A chart of changes with their intervals and the table that says the same, of one metric or of one row.
 
     ``metric`` is empty where each line has another. ``more`` rows are left out of both.
@@ -110,7 +110,7 @@ class Panel:
     title: str
     figure: Figure | None
     height: int
-    lines: Sequence[Line]
+    lines: Sequence[PairLine]
     more: int
     note: str
 
@@ -119,7 +119,7 @@ class Panel:
 class Rest:
     """All other metrics in one table, by family; ``more`` lines are left out."""
 
-    lines: Sequence[Line]
+    lines: Sequence[PairLine]
     more: int
 
 
@@ -138,7 +138,7 @@ def glance(tables: Sequence[ComparisonTable], history: Link, *, most: int) -> Gl
 
 def panels(
     tables: Sequence[ComparisonTable], history: Link, *, names: tuple[str, str], most: int
-) -> list[Panel]:
+) -> list[PairPanel]:
     keys = {(row.workload, row.threads) for table in tables for row in table.rows}
     if len(keys) == 1:
         return [_panel_of_row(tables, history, names)]
@@ -153,18 +153,20 @@ def rest(tables: Sequence[ComparisonTable], history: Link, *, most: int) -> Rest
     return Rest(lines[:most], more=max(0, len(lines) - most))
 
 
-def _rank_among_metrics(line: Line) -> tuple[bool, int, str, tuple[bool, float, tuple[str, int]]]:
+def _rank_among_metrics(line: PairLine) -> tuple[bool, int, str, tuple[bool, float, tuple[str, int]]]:
     family = FAMILIES.index(metrics.family(line.metric))
     return not line.is_significant, family, line.metric, line.rank
 
 
-def _lines(table: ComparisonTable, history: Link) -> Iterator[Line]:
+def _lines(table: ComparisonTable, history: Link) -> Iterator[PairLine]:
     for row in table.rows:
         cell = row.cells[0] or row.base
-        yield Line(table.metric, row, history(cell.series_id) if cell else "")
+        yield PairLine(table.metric, row, history(cell.series_id) if cell else "")
 
 
-def _glance_rank(key: RowKey, by_key: Sequence[Mapping[RowKey, Line]]) -> tuple[int, float, tuple[str, int]]:
+def _glance_rank(
+    key: RowKey, by_key: Sequence[Mapping[RowKey, PairLine]]
+) -> tuple[int, float, tuple[str, int]]:
     """First what the main metric shows, then what any other does."""
     main = by_key[0].get(key)
     if main and main.is_significant:
@@ -173,7 +175,7 @@ def _glance_rank(key: RowKey, by_key: Sequence[Mapping[RowKey, Line]]) -> tuple[
     return 1 if is_shown else 2, 0.0, row_order(key)
 
 
-def _panel(table: ComparisonTable, history: Link, names: tuple[str, str], most: int) -> Panel:
+def _panel(table: ComparisonTable, history: Link, names: tuple[str, str], most: int) -> PairPanel:
     lines = sorted(_lines(table, history), key=lambda line: line.rank)
     shown = lines[:most]
     workloads = {line.row.workload for line in lines}
@@ -185,7 +187,7 @@ def _panel(table: ComparisonTable, history: Link, names: tuple[str, str], most: 
     what = f"{lines[0].row.workload}, {name}" if is_curve else name
     base, other = names
     axis = f"change, {numbers.direction_words(table.direction)}"
-    return Panel(
+    return PairPanel(
         metric=table.metric,
         unit=table.unit,
         direction=table.direction,
@@ -198,12 +200,12 @@ def _panel(table: ComparisonTable, history: Link, names: tuple[str, str], most: 
     )
 
 
-def _panel_of_row(tables: Sequence[ComparisonTable], history: Link, names: tuple[str, str]) -> Panel:
+def _panel_of_row(tables: Sequence[ComparisonTable], history: Link, names: tuple[str, str]) -> PairPanel:
     """All metrics together where there is one workload at one thread count."""
     lines = [line for table in tables for line in _lines(table, history)]
     drawn = _drawn((numbers.short_metric_name(line.metric), line) for line in lines)
     base, other = names
-    return Panel(
+    return PairPanel(
         metric="",
         unit="",
         direction="",
@@ -216,10 +218,10 @@ def _panel_of_row(tables: Sequence[ComparisonTable], history: Link, names: tuple
     )
 
 
-def _drawn(named: Iterable[tuple[str, Line]]) -> list[charts.Change]:
+def _drawn(named: Iterable[tuple[str, PairLine]]) -> list[charts.PairChange]:
     """What has a ratio."""
     return [
-        charts.Change(name, line.comparison, line.url)
+        charts.PairChange(name, line.comparison, line.url)
         for name, line in named
         if line.comparison and line.comparison.ratio
     ]

@@ -16,10 +16,10 @@ from benchdash.dashboard.compare.tables import selector, threads_of_api
 from benchdash.dashboard.compare.version_picker import VersionPicker, one_version_picker
 from benchdash.dashboard.compare.versions import Available, available_columns
 from benchdash.dashboard.pages.pair import tables as pair_tables
-from benchdash.dashboard.pages.pair.selection import SIDES, PairChoice, read_pair
+from benchdash.dashboard.pages.pair.selection import SIDES, PairSelection, read_pair
 from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.commands import upload_command
-from benchdash.dashboard.shell.filters import Filter
+from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.navigation import Link, page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
 from benchdash.regressions.column_contents import Measured, measured_of
@@ -86,7 +86,7 @@ def pair_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
 
 
 def _of_columns(
-    request: HttpRequest, project: Project, choice: PairChoice, available: Available
+    request: HttpRequest, project: Project, choice: PairSelection, available: Available
 ) -> dict[str, Any]:
     chosen = [column for column in (choice.base, choice.against) if column]
     called = dict(zip(chosen, names(chosen), strict=True))
@@ -125,7 +125,7 @@ def _of_columns(
 
 def _picker(
     request: HttpRequest,
-    choice: PairChoice,
+    choice: PairSelection,
     available: Available,
     side: str,
     called: Mapping[Column, str],
@@ -142,7 +142,7 @@ def _picker(
     )
 
 
-def _filters(choice: PairChoice, measured: Measured, found: Pair) -> list[Filter]:
+def _filters(choice: PairSelection, measured: Measured, found: Pair) -> list[FilterChip]:
     known = metrics_options([table.metric for table in found.tables] or measured.metrics)
     return [
         workloads_filter(measured, choice.workloads),
@@ -151,7 +151,7 @@ def _filters(choice: PairChoice, measured: Measured, found: Pair) -> list[Filter
     ]
 
 
-def _meanings(path: str, choice: PairChoice) -> list[tuple[str, list[Link]]]:
+def _meanings(path: str, choice: PairSelection) -> list[tuple[str, list[Link]]]:
     """Each id that means several columns, with an address for each of these."""
     return [
         (
@@ -165,7 +165,7 @@ def _meanings(path: str, choice: PairChoice) -> list[tuple[str, list[Link]]]:
     ]
 
 
-def _suggestions(path: str, choice: PairChoice, available: Available) -> list[Link]:
+def _suggestions(path: str, choice: PairSelection, available: Available) -> list[Link]:
     """The newest two versions of the places with the most."""
     by_place: dict[Place, list[Column]] = {}
     for column in available:
@@ -180,7 +180,7 @@ def _suggestions(path: str, choice: PairChoice, available: Available) -> list[Li
     ]
 
 
-def _query_of_columns(choice: PairChoice, measured: Measured) -> list[tuple[str, str]]:
+def _query_of_columns(choice: PairSelection, measured: Measured) -> list[tuple[str, str]]:
     """The same, asked of the API."""
     workloads = [name for pk, name in measured.workloads.items() if str(pk) in choice.workloads]
     return [
@@ -193,7 +193,7 @@ def _query_of_columns(choice: PairChoice, measured: Measured) -> list[tuple[str,
 # --- runs -------------------------------------------------------------------------------------------------
 
 
-def _of_runs(request: HttpRequest, project: Project, choice: PairChoice) -> dict[str, Any]:
+def _of_runs(request: HttpRequest, project: Project, choice: PairSelection) -> dict[str, Any]:
     runs = find_runs(project, choice.runs)
     unknown = [pk for pk in choice.runs if pk not in runs]
     found = [runs[pk] for pk in choice.runs if pk in runs]
@@ -216,7 +216,11 @@ def _of_runs(request: HttpRequest, project: Project, choice: PairChoice) -> dict
 
 
 def _shown(
-    request: HttpRequest, project: Project, choice: PairChoice, found: Pair, query: Sequence[tuple[str, str]]
+    request: HttpRequest,
+    project: Project,
+    choice: PairSelection,
+    found: Pair,
+    query: Sequence[tuple[str, str]],
 ) -> dict[str, Any]:
     history, called = page_url("history", project), side_names(found)
     by_metric = {table.metric: table for table in found.tables}

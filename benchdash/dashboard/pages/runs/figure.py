@@ -58,7 +58,7 @@ Cells = Sequence[float | None]
 
 
 @dataclass(frozen=True)
-class Panel:
+class TimePanel:
     """One of the stacked parts: lines of one unit on a vertical axis of their own."""
 
     axis: Mapping[str, Any]
@@ -66,7 +66,7 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class Beside:
+class MachineSamples:
     """Samples of the machine, laid on the time of a run: they began with it, unless they say otherwise.
 
     ``step_s`` are the seconds between samples that have a number and no time.
@@ -85,7 +85,7 @@ class Beside:
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedSamples:
     """What a tool printed during one of several runs."""
 
     name: str
@@ -102,7 +102,7 @@ class TimeLine:
 
 
 def together(
-    samples: IntervalSamples, *, beside: Sequence[Beside] = (), steadiness: Stability | None = None
+    samples: IntervalSamples, *, beside: Sequence[MachineSamples] = (), steadiness: Stability | None = None
 ) -> TimeLine | None:
     """What a tool printed above what the machine did meanwhile, with warm-up and stalls marked.
 
@@ -117,12 +117,12 @@ def together(
     return _time_line(panels, steadiness)
 
 
-def overlaid(runs: Sequence[Named], *, steadiness: Stability | None = None) -> TimeLine | None:
+def overlaid(runs: Sequence[NamedSamples], *, steadiness: Stability | None = None) -> TimeLine | None:
     """Throughput, and response times below, of several runs, each a line of one colour.
 
     ``steadiness`` is that of the first run. Runs that printed another metric than the first are left out.
     """
-    stacked: list[Panel] = []
+    stacked: list[TimePanel] = []
     for number, run in enumerate(runs):
         panels = _of_a_tool(
             run.samples, name=run.name, colour=number, most=_MOST_POINTS_BESIDE_OTHERS, single=True
@@ -131,15 +131,15 @@ def overlaid(runs: Sequence[Named], *, steadiness: Stability | None = None) -> T
     return _time_line(stacked, steadiness) if stacked else None
 
 
-def _joined(panel: Panel, others: Iterable[Panel]) -> Panel:
+def _joined(panel: TimePanel, others: Iterable[TimePanel]) -> TimePanel:
     title = panel.axis["title"]["text"]
-    return Panel(
+    return TimePanel(
         panel.axis,
         [*panel.lines, *(line for one in others if one.axis["title"]["text"] == title for line in one.lines)],
     )
 
 
-def _time_line(panels: Sequence[Panel], steadiness: Stability | None) -> TimeLine:
+def _time_line(panels: Sequence[TimePanel], steadiness: Stability | None) -> TimeLine:
     marks = _marks(steadiness) if steadiness else {}
     title, hover_title = _SECONDS_OF_THE_RUN
     return TimeLine(_stacked(panels, title, hover_title, from_zero=True, **marks), height(len(panels)))
@@ -226,7 +226,7 @@ def of_the_machine(samples: IntervalSamples) -> TimeLine | None:
     along = next((name for name in _ALONG_THE_MACHINE if name in samples.columns), None)
     if along is None:
         return None
-    panels = _of_the_machine([Beside(samples, step_s=1.0 if along == SAMPLE else None)])
+    panels = _of_the_machine([MachineSamples(samples, step_s=1.0 if along == SAMPLE else None)])
     if not panels:
         return None
     figure = _stacked(panels, *_ALONG_THE_MACHINE[along], each=True, rows=len(samples.rows), legend=True)
@@ -243,7 +243,7 @@ def _of_a_tool(
     colour: int | None = None,
     most: int = _MOST_POINTS,
     single: bool = False,
-) -> list[Panel]:
+) -> list[TimePanel]:
     """Throughput, response times, and errors where there were any.
 
     With a ``name`` and a ``colour`` all lines have these; ``single`` keeps one line of each part, no errors.
@@ -259,7 +259,7 @@ def _of_a_tool(
     x = [row[samples.columns.index(along)] for row in rows]
     shades = {metric: number if colour is None else colour for number, metric in enumerate(at)}
     return [
-        Panel(
+        TimePanel(
             _metric_axis(part[0]),
             [
                 _line(
@@ -349,9 +349,9 @@ _PARTS: Final = (
 )
 
 
-def _of_the_machine(beside: Sequence[Beside], *, first_colour: int = 0) -> list[Panel]:
+def _of_the_machine(beside: Sequence[MachineSamples], *, first_colour: int = 0) -> list[TimePanel]:
     """Each part from the first source that has it."""
-    panels: list[Panel] = []
+    panels: list[TimePanel] = []
     colour = first_colour
     for part in _PARTS:
         sources = ((one, _sampled_of(part, one.samples)) for one in beside)
@@ -362,7 +362,7 @@ def _of_the_machine(beside: Sequence[Beside], *, first_colour: int = 0) -> list[
         lines = [_machine_line(one, metric, colour + number) for number, metric in enumerate(metrics)]
         colour += len(lines)
         title = _low_title(part.title, _known(metrics[0]))
-        panels.append(Panel(common.axis(title, rangemode="tozero", nticks=4), lines))
+        panels.append(TimePanel(common.axis(title, rangemode="tozero", nticks=4), lines))
     return panels
 
 
@@ -372,7 +372,7 @@ def _sampled_of(part: _Part, samples: IntervalSamples) -> list[str]:
     return [metric for metric in sampled if metric != "cpu_steal" or any(_column(samples, metric))]
 
 
-def _machine_line(beside: Beside, metric: str, colour: int) -> dict[str, Any]:
+def _machine_line(beside: MachineSamples, metric: str, colour: int) -> dict[str, Any]:
     """Of very many samples those at which this line goes up and down the most."""
     x, values = beside.along(), _column(beside.samples, metric)
     kept = thinned([value or 0 for value in values], _MOST_POINTS_OF_THE_MACHINE)
@@ -416,7 +416,7 @@ def _line(
 
 
 def _stacked(
-    panels: Sequence[Panel],
+    panels: Sequence[TimePanel],
     title: str,
     hover_title: str,
     *,

@@ -8,7 +8,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from benchdash.dashboard.pages.runs import figure as timeline
 from benchdash.dashboard.pages.runs.details import RunDetails
-from benchdash.dashboard.pages.runs.figure import Beside, Named, TimeLine
+from benchdash.dashboard.pages.runs.figure import MachineSamples, NamedSamples, TimeLine
 from benchdash.dashboard.shell import numbers
 from benchdash.results.models import IntervalSamples, Run
 from benchdash.results.stability import (
@@ -90,7 +90,10 @@ def within_run(details: RunDetails, asked: Sequence[int]) -> WithinRun | None:
     others = _others(details, list(dict.fromkeys(asked))[:_MOST_LAID_OVER], rule)
     chosen = [(other, samples) for other, samples in others if other.is_chosen and samples]
     if chosen:
-        named = [Named(_name(run), tool), *(Named(_name(other.run), samples) for other, samples in chosen)]
+        named = [
+            NamedSamples(_name(run), tool),
+            *(NamedSamples(_name(other.run), samples) for other, samples in chosen),
+        ]
         time_line = timeline.overlaid(named, steadiness=steadiness)
         drawn, notes = {tool.source}, []
     else:
@@ -125,11 +128,11 @@ def _name(run: Run) -> str:
 # --- the machine ------------------------------------------------------------------------------------------
 
 
-def _beside(details: RunDetails) -> tuple[Mapping[str, Beside], list[str]]:
+def _beside(details: RunDetails) -> tuple[Mapping[str, MachineSamples], list[str]]:
     """By source, in the order in which they count, and how they were laid on the time of the run."""
     known = [name for name in details.samples if name.split()[0] in _OF_THE_MACHINE]
     known.sort(key=lambda name: (_OF_THE_MACHINE.index(name.split()[0]), name))
-    found: dict[str, Beside] = {}
+    found: dict[str, MachineSamples] = {}
     notes = []
     for name in known:
         laid = _laid(details.samples[name], details.run.duration_s)
@@ -140,19 +143,19 @@ def _beside(details: RunDetails) -> tuple[Mapping[str, Beside], list[str]]:
     return found, notes
 
 
-def _laid(samples: IntervalSamples, duration_s: float | None) -> Beside | None:
+def _laid(samples: IntervalSamples, duration_s: float | None) -> MachineSamples | None:
     """None where nothing tells how far its samples lie apart."""
     if RUN_TIME in samples.columns or TIME in samples.columns:
-        return Beside(samples)
+        return MachineSamples(samples)
     if timeline.SAMPLE not in samples.columns or not duration_s or not samples.rows:
         return None
     apart = duration_s / len(samples.rows)
     whole = round(apart)
     is_whole = whole >= 1 and abs(apart - whole) <= _FARTHEST_FROM_WHOLE * whole
-    return Beside(samples, step_s=float(whole)) if is_whole else None
+    return MachineSamples(samples, step_s=float(whole)) if is_whole else None
 
 
-def _note(name: str, laid: Beside) -> str:
+def _note(name: str, laid: MachineSamples) -> str:
     if RUN_TIME in laid.samples.columns:
         return f"{name} stands at the times of day that it printed"
     begun = f"{name} is taken to have begun with the run"

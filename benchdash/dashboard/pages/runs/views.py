@@ -21,7 +21,7 @@ from benchdash.dashboard.pages.runs.details import RunDetails, find_run, run_det
 from benchdash.dashboard.pages.runs.figure import TimeLine
 from benchdash.dashboard.pages.runs.samples import WithinRun, within_run
 from benchdash.dashboard.shell.commands import upload_command
-from benchdash.dashboard.shell.filters import Filter, one_of
+from benchdash.dashboard.shell.filters import FilterChip, one_of
 from benchdash.dashboard.shell.navigation import page_url
 from benchdash.dashboard.shell.paging import LongList
 from benchdash.dashboard.shell.pair_links import beside_url
@@ -90,7 +90,7 @@ def _asked(query: QueryDict) -> dict[str, str | int | None]:
     return asked
 
 
-def _filters(project: Project, asked: Mapping[str, str | int | None], excluded: str) -> list[Filter]:
+def _filters(project: Project, asked: Mapping[str, str | int | None], excluded: str) -> list[FilterChip]:
     product = asked.get("product")
     names = run_choices(project, product=None if product is None else str(product))
     chips = [_chip(name, label, names[name], asked) for name, label in _NAMED.items()]
@@ -99,7 +99,7 @@ def _filters(project: Project, asked: Mapping[str, str | int | None], excluded: 
     return [*chips, one_of("excluded", "State", states, excluded)]
 
 
-def _chip(name: str, label: str, values: Sequence[str], asked: Mapping[str, str | int | None]) -> Filter:
+def _chip(name: str, label: str, values: Sequence[str], asked: Mapping[str, str | int | None]) -> FilterChip:
     chosen = str(asked.get(name, ""))
     options = values if not chosen or chosen in values else [chosen, *values]
     return one_of(name, label, [(value, value) for value in options], chosen)

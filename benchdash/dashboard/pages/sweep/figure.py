@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from benchdash.dashboard.charts import common
 from benchdash.dashboard.charts.common import Figure
-from benchdash.dashboard.charts.compare import Line, Scale, trace_of, value_axis, values
+from benchdash.dashboard.charts.compare import ValueScale, VersionLine, trace_of, value_axis, values
 from benchdash.dashboard.shell.series_words import threads_words
 from benchdash.regressions.rows import Row
 from benchdash.regressions.sweeps.values import Value, are_numbers, positions
@@ -15,22 +15,23 @@ _LONGEST_TICK: Final = 18
 _ASIDE: Final = 0.25
 
 
-def thread_lines(rows: Sequence[Row]) -> list[Line]:
+def thread_lines(rows: Sequence[Row]) -> list[VersionLine]:
     """A line for each row, the more threads the stronger."""
     names = [threads_words(row.threads) for row in rows]
     return [
-        Line(name, colour) for name, colour in zip(names, common.ordered_colours(len(names)), strict=True)
+        VersionLine(name, colour)
+        for name, colour in zip(names, common.ordered_colours(len(names)), strict=True)
     ]
 
 
 def against_values(
     rows: Sequence[Row],
-    lines: Sequence[Line],
+    lines: Sequence[VersionLine],
     swept: Sequence[Value],
     *,
     setting: str,
     metric: str,
-    scale: Scale,
+    scale: ValueScale,
     link: Callable[[int], str],
 ) -> Figure:
     """``lines`` are those of the values ``swept``, in their order, as the tables of the page name them."""
@@ -52,7 +53,7 @@ def against_values(
     return common.figure(traces, layout)
 
 
-def _values_axis(lines: Sequence[Line], swept: Sequence[Value], setting: str) -> dict[str, Any]:
+def _values_axis(lines: Sequence[VersionLine], swept: Sequence[Value], setting: str) -> dict[str, Any]:
     at, spacing = positions(swept)
     parts: dict[str, Any] = {"type": "log" if spacing == "log" else "linear"}
     if spacing == "even":

@@ -7,12 +7,12 @@ from functools import partial
 from benchdash.dashboard.charts import compare as charts
 from benchdash.dashboard.charts import verdict_words
 from benchdash.dashboard.charts.common import Figure
-from benchdash.dashboard.charts.compare import Line, Scale, Value
+from benchdash.dashboard.charts.compare import Value, ValueScale, VersionLine
 from benchdash.dashboard.compare.panels import (
     CURVE_HEIGHT,
-    Addresses,
     Panel,
-    TableRow,
+    PanelAddresses,
+    PanelRow,
     curves_and_bars,
     means_of,
     named_parts,
@@ -27,21 +27,21 @@ from benchdash.regressions.sweeps.values import positions
 
 
 @dataclass(frozen=True)
-class Look:
+class SweepLook:
     """How the panels of a page are drawn. ``x`` is ``value`` or ``threads``; empty: as the values need it.
 
     ``place`` is what all titles end with.
     """
 
-    lines: Sequence[Line]
-    scale: Scale
+    lines: Sequence[VersionLine]
+    scale: ValueScale
     x: str
     setting: str
     place: str
 
 
 def sweep_panels(
-    table: SweepTable, look: Look, *, keys: Mapping[str, str], addresses: Addresses
+    table: SweepTable, look: SweepLook, *, keys: Mapping[str, str], addresses: PanelAddresses
 ) -> list[Panel]:
     """By workload; ``keys`` are short names of workloads for the page. Those without one get no panel.
 
@@ -54,19 +54,21 @@ def sweep_panels(
     ]
 
 
-def _together(rows: Sequence[Row], *, look: Look) -> Iterable[Sequence[Row]]:
+def _together(rows: Sequence[Row], *, look: SweepLook) -> Iterable[Sequence[Row]]:
     """Over the values all thread counts stand together, known or not."""
     return [rows] if look.x == "value" else curves_and_bars(rows)
 
 
-def _panel(table: SweepTable, rows: Sequence[Row], look: Look, name: str, addresses: Addresses) -> Panel:
+def _panel(
+    table: SweepTable, rows: Sequence[Row], look: SweepLook, name: str, addresses: PanelAddresses
+) -> Panel:
     has_base = any(row.base for row in rows)
     if not has_base and not look.scale.hides_values:
         look = replace(look, scale=replace(look.scale, relative_to=""))
     over_values = look.x == "value" or (len(rows) == 1 and _is_on_an_axis(table))
     cells = [charts.values(row, look.lines) for row in rows]
     in_columns = [
-        TableRow(row.threads, values, _threads_name(row)) for row, values in zip(rows, cells, strict=True)
+        PanelRow(row.threads, values, _threads_name(row)) for row, values in zip(rows, cells, strict=True)
     ]
     means = means_of(rows, look.lines)
     runs = {value.cell.n for values in cells for value in values if value.cell}
@@ -100,7 +102,7 @@ def _is_on_an_axis(table: SweepTable) -> bool:
 
 
 def _figure(
-    table: SweepTable, rows: Sequence[Row], look: Look, link: Callable[[int], str], *, over_values: bool
+    table: SweepTable, rows: Sequence[Row], look: SweepLook, link: Callable[[int], str], *, over_values: bool
 ) -> Figure:
     if over_values:
         return against_values(
@@ -118,10 +120,10 @@ def _figure(
 
 
 def _rows_of_values(
-    cells: Sequence[Sequence[Value]], lines: Sequence[Line], means: Sequence[float | None]
-) -> list[TableRow]:
+    cells: Sequence[Sequence[Value]], lines: Sequence[VersionLine], means: Sequence[float | None]
+) -> list[PanelRow]:
     return [
-        TableRow(None, [values[index] for values in cells], line.name, mean)
+        PanelRow(None, [values[index] for values in cells], line.name, mean)
         for index, (line, mean) in enumerate(zip(lines, means, strict=True))
     ]
 
@@ -130,7 +132,7 @@ def _threads_name(row: Row) -> str:
     return "not said" if row.threads is None else numbers.count(row.threads)
 
 
-def _title(rows: Sequence[Row], metric: str, look: Look, *, over_values: bool) -> str:
+def _title(rows: Sequence[Row], metric: str, look: SweepLook, *, over_values: bool) -> str:
     """``oltp_read_only, transactions per second against innodb_buffer_pool_size, MariaDB 10.11.19, box``."""
     threads = "" if len(rows) > 1 or rows[0].threads is None else threads_words(rows[0].threads)
     against = look.setting if over_values or len(rows) == 1 else "threads"
@@ -140,7 +142,7 @@ def _title(rows: Sequence[Row], metric: str, look: Look, *, over_values: bool) -
     return ", ".join(filter(None, [rows[0].workload, threads, what, look.place]))
 
 
-def _note(rows: Sequence[TableRow], runs: set[int], look: Look, *, has_base: bool, margin: float) -> str:
+def _note(rows: Sequence[PanelRow], runs: set[int], look: SweepLook, *, has_base: bool, margin: float) -> str:
     if not look.scale.hides_values:
         return note_of(rows, runs, has_base=has_base, margin=margin)
     if not has_base:

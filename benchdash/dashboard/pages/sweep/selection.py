@@ -14,7 +14,7 @@ _MOST_TEXTS: Final = 50
 
 
 @dataclass(frozen=True, kw_only=True)
-class SweepChoice(Selection):
+class SweepSelection(Selection):
     """One setting of one version; what is empty was not chosen.
 
     ``columns`` are ids of subjects, or columns of other pages; ``setting`` is the key of a factor, ``only``
@@ -60,7 +60,7 @@ class SweepChoice(Selection):
         }
 
 
-def read_choice(query: QueryDict) -> SweepChoice:
+def read_choice(query: QueryDict) -> SweepSelection:
     def text(name: str) -> str:
         # No setting has this character, and PostgreSQL knows none with it.
         return query.get(name, "").replace("\0", "")
@@ -68,7 +68,7 @@ def read_choice(query: QueryDict) -> SweepChoice:
     def one_of(name: str, allowed: Sequence[str]) -> str:
         return text(name) if text(name) in allowed else ""
 
-    return SweepChoice(
+    return SweepSelection(
         columns=_texts(query, "v"),
         setting=text("setting"),
         base=text("base"),

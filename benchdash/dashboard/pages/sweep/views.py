@@ -12,17 +12,17 @@ from django.urls import path, reverse
 
 from benchdash.accounts.models import Project
 from benchdash.dashboard.charts import compare as charts
-from benchdash.dashboard.charts.compare import Line, Scale
+from benchdash.dashboard.charts.compare import ValueScale, VersionLine
 from benchdash.dashboard.compare.controls import AXES, Switch, metrics_options, switch, threads_filter
-from benchdash.dashboard.compare.panels import Addresses
+from benchdash.dashboard.compare.panels import PanelAddresses
 from benchdash.dashboard.compare.selection import is_log
 from benchdash.dashboard.compare.tables import threads_of_api
 from benchdash.dashboard.pages.sweep.doubts import sweep_doubts
-from benchdash.dashboard.pages.sweep.panels import Look, sweep_panels
-from benchdash.dashboard.pages.sweep.selection import SweepChoice, read_choice
+from benchdash.dashboard.pages.sweep.panels import SweepLook, sweep_panels
+from benchdash.dashboard.pages.sweep.selection import SweepSelection, read_choice
 from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.commands import upload_command
-from benchdash.dashboard.shell.filters import Filter
+from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.navigation import page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
 from benchdash.regressions.sweeps import conditions
@@ -55,10 +55,10 @@ _KIND_WORDS: Final[Mapping[conditions.Kind, str]] = {
 
 
 @dataclass(frozen=True)
-class Chip:
+class ValueChip:
     """A value of the setting, with the address that makes it the reference."""
 
-    line: Line
+    line: VersionLine
     base_url: str
 
 
@@ -67,7 +67,7 @@ class _Asked:
     """What an address asks for, and what there is."""
 
     project: Project
-    choice: SweepChoice
+    choice: SweepSelection
     subjects: Sequence[Subject]
     subject: Subject
     found: Found
@@ -122,15 +122,15 @@ def _shown(request: HttpRequest, asked: _Asked, table: SweepTable) -> dict[str, 
     pages = _workload_pages(request, rows)
     history, api = page_url("history", asked.project), reverse("api:sweep")
     hidden = choice.hides_values
-    addresses = Addresses(
+    addresses = PanelAddresses(
         series=lambda pk: "" if hidden else f"{history}?series={pk}",
         csv=lambda _, workload: f"{api}?{_query_of_api(asked, table, workload)}",
         alone=lambda _, workload: choice.address(request.path, workload=workload),
     )
     base = next(line.name for line in lines if line.is_base)
-    look = Look(
+    look = SweepLook(
         lines=lines,
-        scale=Scale(
+        scale=ValueScale(
             relative_to=base if choice.is_relative else "",
             log=is_log(choice.scale),
             hides_values=hidden,
@@ -152,7 +152,7 @@ def _shown(request: HttpRequest, asked: _Asked, table: SweepTable) -> dict[str, 
         "lines": lines,
         "x": look.x,
         "chips": [
-            Chip(line, choice.address(request.path, base=point.name))
+            ValueChip(line, choice.address(request.path, base=point.name))
             for line, point in zip(lines, sweep.points, strict=True)
         ],
         "doubts": sweep_doubts(sweep, rows),
@@ -168,7 +168,7 @@ def _workload_names(project: Project, texts: Sequence[str]) -> list[str]:
     return [found.get(text, text) for text in texts]
 
 
-def _metric(choice: SweepChoice, measured: Mapping[str, int]) -> str:
+def _metric(choice: SweepSelection, measured: Mapping[str, int]) -> str:
     """The chosen metric, or what the benchmark is run for; empty where nothing was measured."""
     asked = [metric for metric in choice.metrics if metric in measured]
     if asked:
@@ -176,7 +176,7 @@ def _metric(choice: SweepChoice, measured: Mapping[str, int]) -> str:
     return metrics.main_metric(measured) if measured else ""
 
 
-def _lines(sweep: Sweep) -> list[Line]:
+def _lines(sweep: Sweep) -> list[VersionLine]:
     """In a ramp of colours where the values are numbers; those that differ in more have a star."""
     names = [point.name + (_DIFFERS if point.differences else "") for point in sweep.points]
     in_order = are_numbers([point.value for point in sweep.points])
@@ -216,7 +216,7 @@ def _subject_name(subject: Subject, asked: _Asked) -> str:
 
 def _filters(
     asked: _Asked, measured: Mapping[str, int], metric: str, table: SweepTable | None
-) -> list[Filter]:
+) -> list[FilterChip]:
     choice, found = asked.choice, asked.found
     chosen, swept = found.chosen, found.sweep
     settings = [(one.factor.key, _choice_words(one)) for one in found.choices]
@@ -260,7 +260,7 @@ def _conditions(found: Found) -> list[tuple[str, str]]:
     ]
 
 
-def _switches(path: str, choice: SweepChoice, found: Found) -> list[Switch]:
+def _switches(path: str, choice: SweepSelection, found: Found) -> list[Switch]:
     if not found.sweep:
         return []
     x, address = choice.x or _usual_x(found.sweep), partial(choice.address, path)

@@ -129,25 +129,25 @@ def known_names(project: Project) -> dict[str, list[str]]:
 
 
 @dataclass(frozen=True)
-class Line:
+class FileLine:
     number: int
     text: str
     is_meant: bool
 
 
 @dataclass(frozen=True)
-class Trouble:
+class FileTrouble:
     """Why a file was refused, and the lines of the file around it."""
 
     line: int | None
     message: str
-    lines: Sequence[Line] = ()
+    lines: Sequence[FileLine] = ()
 
 
-def troubles(errors: Iterable[Mapping[str, Any]], data: bytes | None) -> list[Trouble]:
+def troubles(errors: Iterable[Mapping[str, Any]], data: bytes | None) -> list[FileTrouble]:
     """The errors of an upload; ``data`` are the bytes of the file, or None for one too large to look into."""
     return [
-        Trouble(
+        FileTrouble(
             line=error["line"],
             message=str(error["message"]),
             lines=lines_around(data, error["line"]) if data and error["line"] else (),
@@ -156,7 +156,7 @@ def troubles(errors: Iterable[Mapping[str, Any]], data: bytes | None) -> list[Tr
     ]
 
 
-def troubles_of(upload: Upload, errors: Sequence[Mapping[str, Any]]) -> list[Trouble]:
+def troubles_of(upload: Upload, errors: Sequence[Mapping[str, Any]]) -> list[FileTrouble]:
     """The same for a stored file; lines of an archive would be those of files in it."""
     is_wanted = is_small(upload) and any(error["line"] for error in errors)
     try:
@@ -165,7 +165,7 @@ def troubles_of(upload: Upload, errors: Sequence[Mapping[str, Any]]) -> list[Tro
         return troubles(errors, None)
 
 
-def lines_around(data: bytes, number: int) -> list[Line]:
+def lines_around(data: bytes, number: int) -> list[FileLine]:
     """Some lines of a file, masked and cut, around the one that a message names; none of a binary file."""
     if b"\0" in data:
         return []
@@ -173,7 +173,7 @@ def lines_around(data: bytes, number: int) -> list[Line]:
     lines = text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n")
     first, last = max(1, number - _LINES_EACH_SIDE), min(len(lines), number + _LINES_EACH_SIDE)
     return [
-        Line(one, mask_text(lines[one - 1][:_LONGEST_LINE]), is_meant=one == number)
+        FileLine(one, mask_text(lines[one - 1][:_LONGEST_LINE]), is_meant=one == number)
         for one in range(first, last + 1)
     ]
 
@@ -182,7 +182,7 @@ def lines_around(data: bytes, number: int) -> list[Line]:
 
 
 @dataclass(frozen=True)
-class Change:
+class FieldChange:
     """One thing that differs; empty texts are what was not there."""
 
     name: str
@@ -202,10 +202,10 @@ class RunChange:
         return self.before != self.after
 
     @property
-    def cells(self) -> list[Change]:
+    def cells(self) -> list[FieldChange]:
         """Each column of a table of runs."""
         return [
-            Change(name, _cell(self.before, name), _cell(self.after, name))
+            FieldChange(name, _cell(self.before, name), _cell(self.after, name))
             for name in ("product", "version", "hardware", "workload", "threads")
         ]
 
@@ -217,11 +217,11 @@ def run_changes(before: Sequence[RunSummary], after: Sequence[RunSummary]) -> li
 
 
 @dataclass(frozen=True)
-class Told:
+class AuditedChange:
     """A row of the audit log about an upload."""
 
     entry: AuditEntry
-    changes: Sequence[Change]
+    changes: Sequence[FieldChange]
 
     @property
     def counts(self) -> list[tuple[str, int]]:
@@ -229,18 +229,18 @@ class Told:
         return [(name, value) for name, value in self.entry.detail.items() if isinstance(value, int)]
 
 
-def told_of(upload: Upload) -> list[Told]:
+def told_of(upload: Upload) -> list[AuditedChange]:
     """What the audit log says of an upload, newest first."""
     entries = AuditEntry.objects.filter(
         project=upload.project_id, action__startswith="upload ", subject__startswith=f"{upload.pk} "
     ).select_related("user", "token")
-    return [Told(entry, _changes(entry.detail)) for entry in entries]
+    return [AuditedChange(entry, _changes(entry.detail)) for entry in entries]
 
 
-def _changes(detail: Mapping[str, Any]) -> list[Change]:
+def _changes(detail: Mapping[str, Any]) -> list[FieldChange]:
     before, after = detail.get("before", {}), detail.get("after", {})
     return [
-        Change(name, in_words(before.get(name)), in_words(after.get(name)))
+        FieldChange(name, in_words(before.get(name)), in_words(after.get(name)))
         for name in ALL_FIELDS
         if name in before or name in after
     ]

@@ -12,7 +12,7 @@ from django.utils.datastructures import MultiValueDict
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project
 from benchdash.dashboard.pages.uploads.archive_files import TriedFiles, tried_files
-from benchdash.dashboard.pages.uploads.descriptions import Trouble, troubles
+from benchdash.dashboard.pages.uploads.descriptions import FileTrouble, troubles
 from ingest import services
 from ingest.archives import services as archive_services
 from ingest.archives.plan import COMPANION_WORDS, META_SUFFIX
@@ -60,7 +60,7 @@ class Batch:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class FileOutcome:
     """What became of a file, or would.
 
     ``state`` is that of its upload, or CHECKED, DUPLICATE, INCOMPLETE (a field is missing or malformed).
@@ -72,7 +72,7 @@ class Outcome:
     format: str = ""
     runs: Sequence[RunSummary] = ()
     warnings: Sequence[str] = ()
-    troubles: Sequence[Trouble] = ()
+    troubles: Sequence[FileTrouble] = ()
     fields: Sequence[FieldError] = field(default=())
     upload: Upload | None = None
     is_dry_run: bool = False
@@ -110,7 +110,7 @@ def is_configuration(name: str) -> bool:
     return name.lower().endswith(CONFIGURATION_SUFFIXES)
 
 
-def check(project: Project, result: ResultFile, said: Mapping[str, Sequence[str]]) -> Outcome:
+def check(project: Project, result: ResultFile, said: Mapping[str, Sequence[str]]) -> FileOutcome:
     """What uploading the file would do; nothing is stored."""
     name, data = clean_file_name(_name(result.file)), _raw_data(result.file)
     try_out = _check_archive if services.is_archive(data) else _check_file
@@ -128,9 +128,9 @@ def check(project: Project, result: ResultFile, said: Mapping[str, Sequence[str]
         return _not_understood(name, data, error, is_dry_run=True)
 
 
-def _check_file(project: Project, *, file_name: str, **sent: Any) -> Outcome:
+def _check_file(project: Project, *, file_name: str, **sent: Any) -> FileOutcome:
     tried = services.dry_run(project, file_name=file_name, **sent)
-    return Outcome(
+    return FileOutcome(
         name=file_name,
         state=DUPLICATE if tried.duplicate else CHECKED,
         format=tried.format,
@@ -140,11 +140,11 @@ def _check_file(project: Project, *, file_name: str, **sent: Any) -> Outcome:
     )
 
 
-def _check_archive(project: Project, *, file_name: str, **sent: Any) -> Outcome:
+def _check_archive(project: Project, *, file_name: str, **sent: Any) -> FileOutcome:
     tried = archive_services.dry_run(project, file_name=file_name, **sent)
     files = tried_files(tried)
     understood = Upload.State.REFUSED if files.is_refused else CHECKED
-    return Outcome(
+    return FileOutcome(
         name=file_name,
         state=DUPLICATE if tried.duplicate else understood,
         format=tried.format,
@@ -154,7 +154,9 @@ def _check_archive(project: Project, *, file_name: str, **sent: Any) -> Outcome:
     )
 
 
-def upload(project: Project, result: ResultFile, said: Mapping[str, Sequence[str]], *, by: Viewer) -> Outcome:
+def upload(
+    project: Project, result: ResultFile, said: Mapping[str, Sequence[str]], *, by: Viewer
+) -> FileOutcome:
     name, data = clean_file_name(_name(result.file)), _raw_data(result.file)
     try:
         metadata, warnings = read_form(_said_of(data, said, result.meta))
@@ -163,7 +165,7 @@ def upload(project: Project, result: ResultFile, said: Mapping[str, Sequence[str
     except (FieldsError, FileTooLargeError, FileUnavailableError) as error:
         return _not_understood(name, data, error)
     stored = received.upload
-    return Outcome(
+    return FileOutcome(
         name=name,
         state=DUPLICATE if received.duplicate else stored.state,
         format=stored.format,
@@ -174,23 +176,25 @@ def upload(project: Project, result: ResultFile, said: Mapping[str, Sequence[str
     )
 
 
-def stray(name: str) -> Outcome:
+def stray(name: str) -> FileOutcome:
     """For a file beside a result that was not chosen with it."""
     name = clean_file_name(name)
     result = name.removesuffix(_suffix(name))
     message = f"this lies beside a result '{result}'; choose that one too"
-    return Outcome(name=name, state=Upload.State.REFUSED, troubles=[Trouble(None, message)], is_dry_run=True)
+    return FileOutcome(
+        name=name, state=Upload.State.REFUSED, troubles=[FileTrouble(None, message)], is_dry_run=True
+    )
 
 
-def _not_understood(name: str, data: RawData, error: Exception, *, is_dry_run: bool = False) -> Outcome:
+def _not_understood(name: str, data: RawData, error: Exception, *, is_dry_run: bool = False) -> FileOutcome:
     match error:
         case FieldsError():
-            return Outcome(name=name, state=INCOMPLETE, fields=error.errors, is_dry_run=is_dry_run)
+            return FileOutcome(name=name, state=INCOMPLETE, fields=error.errors, is_dry_run=is_dry_run)
         case FileRefusedError():
             found = troubles(error.errors, _small(data))
         case _:
-            found = [Trouble(None, str(error))]
-    return Outcome(name=name, state=Upload.State.REFUSED, troubles=found, is_dry_run=is_dry_run)
+            found = [FileTrouble(None, str(error))]
+    return FileOutcome(name=name, state=Upload.State.REFUSED, troubles=found, is_dry_run=is_dry_run)
 
 
 # --- what lies beside what ----------------------------------------------------------------------------------

@@ -27,11 +27,11 @@ from benchdash.dashboard.pages.uploads.archive_files import (
 )
 from benchdash.dashboard.pages.uploads.descriptions import find_upload
 from benchdash.dashboard.pages.uploads.forms import SaidForm, as_texts, said_in
-from benchdash.dashboard.pages.uploads.uploading import Outcome
+from benchdash.dashboard.pages.uploads.uploading import FileOutcome
 from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.csv_files import csv_file
-from benchdash.dashboard.shell.filters import Filter
+from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.numbers import count
 from benchdash.dashboard.shell.paging import LongList
 from benchdash.dashboard.shell.project_page import ProjectPage, project_page
@@ -94,7 +94,7 @@ def _search_text(request: HttpRequest) -> str:
     return request.GET.get("q", "").replace("\0", "").strip()[:_LONGEST_SEARCH]
 
 
-def _chips(page: ProjectPage, query: QueryDict) -> list[Filter]:
+def _chips(page: ProjectPage, query: QueryDict) -> list[FilterChip]:
     chips = [
         filters.some_of(
             "state", "State", Upload.State.choices, query.getlist("state"), empty="all but deleted"
@@ -106,7 +106,7 @@ def _chips(page: ProjectPage, query: QueryDict) -> list[Filter]:
     return chips
 
 
-def _chosen(found: QuerySet[Upload], chips: Sequence[Filter], text: str) -> QuerySet[Upload]:
+def _chosen(found: QuerySet[Upload], chips: Sequence[FilterChip], text: str) -> QuerySet[Upload]:
     chosen = {chip.name: [choice.value for choice in chip.chosen] for chip in chips}
     found = (
         found.filter(state__in=chosen["state"])
@@ -144,7 +144,7 @@ def upload_new(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     return _form(request, page, form, outcomes)
 
 
-def _receive(request: HttpRequest, page: ProjectPage) -> list[Outcome]:
+def _receive(request: HttpRequest, page: ProjectPage) -> list[FileOutcome]:
     batch = uploading.sort_files(request.FILES)
     said = said_in(request.POST)
     if request.POST.get("step") == "check":
@@ -155,7 +155,7 @@ def _receive(request: HttpRequest, page: ProjectPage) -> list[Outcome]:
 
 
 def _form(
-    request: HttpRequest, page: ProjectPage, form: SaidForm, outcomes: Sequence[Outcome] | None = None
+    request: HttpRequest, page: ProjectPage, form: SaidForm, outcomes: Sequence[FileOutcome] | None = None
 ) -> HttpResponse:
     context = {
         "form": form,
@@ -267,12 +267,12 @@ def upload_files_csv(request: HttpRequest, page: ProjectPage, pk: int) -> HttpRe
     return csv_file(f"{page.project.slug}-upload-{pk}-files", CSV_COLUMNS, csv_rows(page.project, files))
 
 
-def _state_chip(states: Sequence[tuple[str, int]], chosen: Sequence[str]) -> Filter:
+def _state_chip(states: Sequence[tuple[str, int]], chosen: Sequence[str]) -> FilterChip:
     options = [(state, f"{state}, {count(number)}") for state, number in states]
     return filters.some_of("state", "State", options, chosen)
 
 
-def _found(listed: QuerySet[Any], chip: Filter, text: str) -> QuerySet[Any]:
+def _found(listed: QuerySet[Any], chip: FilterChip, text: str) -> QuerySet[Any]:
     if states := [choice.value for choice in chip.chosen]:
         listed = listed.filter(shown_state__in=states)
     return listed.filter(name__icontains=text) if text else listed

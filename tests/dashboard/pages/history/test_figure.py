@@ -6,8 +6,8 @@ import plotly.graph_objects as go
 import pytest
 
 from benchdash.dashboard.pages.history.figure import (
-    Addresses,
-    Look,
+    HistoryAddresses,
+    HistoryLook,
     Shared,
     history_figure,
     line_colours,
@@ -15,13 +15,13 @@ from benchdash.dashboard.pages.history.figure import (
     small_figure,
     suits_log,
 )
-from benchdash.dashboard.pages.history.histories import Line, versions_axis
+from benchdash.dashboard.pages.history.histories import HistoryLine, versions_axis
 from benchdash.regressions.models import ChangePoint
 from benchdash.regressions.queries import Difference
 from benchdash.results.models import Configuration, Hardware, Product, Series, ServerVersion, Workload
 from benchdash.results.queries import Point
 
-ADDRESSES = Addresses(run="/runs/{}/".format, incident="/incidents/{}/".format)
+ADDRESSES = HistoryAddresses(run="/runs/{}/".format, incident="/incidents/{}/".format)
 START = datetime(2026, 3, 2, 4, 0, tzinfo=UTC)
 
 
@@ -62,7 +62,7 @@ def make_point(number, value, *, low=None, high=None, runs=1):
 
 def make_line(values, *, series=None, **parts):
     points = [make_point(number, value) for number, value in enumerate(values, 1)]
-    return Line(series=series or make_series(), points=points, **parts)
+    return HistoryLine(series=series or make_series(), points=points, **parts)
 
 
 def make_shift(before, after, *, state="confirmed", series=None, incident=7):
@@ -78,7 +78,7 @@ def make_shift(before, after, *, state="confirmed", series=None, incident=7):
 
 def drawn(*lines, names=None, against="versions", relative=False, log=False):
     axis = versions_axis(lines) if against == "versions" else None
-    look = Look(axis, log=log, bases=first_values(*lines) if relative else None)
+    look = HistoryLook(axis, log=log, bases=first_values(*lines) if relative else None)
     figure = history_figure(lines, names or [f"line {n}" for n, _ in enumerate(lines)], look, ADDRESSES)
     go.Figure(figure)
     return figure
@@ -143,10 +143,10 @@ def test_a_line_of_zeros_can_be_drawn_in_per_cent():
 
 
 def test_intervals_are_error_bars_of_few_points_and_a_band_of_many():
-    few = Line(make_series(), [make_point(1, 100, low=90, high=120, runs=3), make_point(2, 100)])
+    few = HistoryLine(make_series(), [make_point(1, 100, low=90, high=120, runs=3), make_point(2, 100)])
     bars = drawn(few)["data"][0]["error_y"]
     assert (bars["array"], bars["arrayminus"]) == ([20, None], [10, None])
-    many = Line(make_series(), [make_point(n, 100, low=90, high=120, runs=3) for n in range(1, 301)])
+    many = HistoryLine(make_series(), [make_point(n, 100, low=90, high=120, runs=3) for n in range(1, 301)])
     band, trace = drawn(many)["data"]
     assert band["fill"] == "toself"
     assert len(band["x"]) == 601
@@ -156,13 +156,13 @@ def test_intervals_are_error_bars_of_few_points_and_a_band_of_many():
 def test_a_band_has_gaps_where_there_are_no_intervals():
     points = [make_point(n, 100, low=90, high=120) for n in range(1, 301)]
     points[150] = make_point(151, 100)
-    band = drawn(Line(make_series(), points))["data"][0]
+    band = drawn(HistoryLine(make_series(), points))["data"][0]
     assert band["y"].count(None) == 2
     assert "10.6.151" not in band["x"]
 
 
 def test_a_log_axis_has_no_interval_below_zero():
-    line = Line(make_series(), [make_point(1, 5, low=-1, high=11)])
+    line = HistoryLine(make_series(), [make_point(1, 5, low=-1, high=11)])
     assert drawn(line, log=True)["data"][0]["error_y"]["arrayminus"] == [None]
 
 
@@ -179,7 +179,7 @@ def test_thousands_of_points_are_thinned_without_losing_extremes_or_changes():
 
 
 def test_excluded_points_are_hollow_and_not_joined():
-    line = Line(make_series(), [make_point(1, 100)], excluded=[make_point(2, 10)])
+    line = HistoryLine(make_series(), [make_point(1, 100)], excluded=[make_point(2, 10)])
     hollow = drawn(line)["data"][1]
     assert (hollow["x"], hollow["y"], hollow["mode"]) == (["10.6.2"], [10], "markers")
     assert hollow["marker"]["symbol"] == "circle-open"
@@ -302,7 +302,7 @@ def test_response_times_over_more_than_a_decade_suit_a_log_axis():
 def test_small_charts_in_per_cent_share_one_vertical_axis():
     panels = [[make_line([100, 90])], [make_line([10, 12], series=make_series(2, workload="other"))]]
     lines = [panels[0][0], panels[1][0]]
-    look = Look(versions_axis(lines), bases=first_values(*lines))
+    look = HistoryLook(versions_axis(lines), bases=first_values(*lines))
     shared = shared_axes(panels, look)
     assert shared.y == pytest.approx((87.6, 122.4))
     figure = small_figure(panels[0], ["one"], look, shared)
@@ -315,14 +315,14 @@ def test_small_charts_in_per_cent_share_one_vertical_axis():
 def test_small_charts_of_values_a_decade_apart_have_axes_of_their_own():
     far = [[make_line([1000])], [make_line([10], series=make_series(2, workload="other"))]]
     near = [[make_line([100])], [make_line([50], series=make_series(2, workload="other"))]]
-    look = Look(versions_axis([far[0][0]]))
+    look = HistoryLook(versions_axis([far[0][0]]))
     assert shared_axes(far, look).y is None
     assert shared_axes(near, look).y == (0, 105)
 
 
 def test_small_charts_against_time_share_it():
     panels = [[make_line([100, 90])], [make_line([10, 12, 14], series=make_series(2, workload="other"))]]
-    look = Look(None)
+    look = HistoryLook(None)
     shared = shared_axes(panels, look)
     assert shared.times == (START + timedelta(days=1), START + timedelta(days=3))
     figure = small_figure(panels[0], ["one"], look, shared)
@@ -332,5 +332,5 @@ def test_small_charts_against_time_share_it():
 
 def test_a_small_chart_carries_few_points_however_long_its_history():
     line = make_line([float(n % 7 + 1) for n in range(5000)])
-    figure = small_figure([line], ["one"], Look(versions_axis([line])), Shared())
+    figure = small_figure([line], ["one"], HistoryLook(versions_axis([line])), Shared())
     assert len(figure["data"][0]["x"]) <= 150

@@ -2,12 +2,12 @@
 
 import plotly.graph_objects as go
 
-from benchdash.dashboard.pages.pair.figure import Change, changes, height
+from benchdash.dashboard.pages.pair.figure import PairChange, changes, height
 from benchdash.regressions.detection import Comparison
 
 
 def figure(*comparisons):
-    rows = [Change(f"w{number}", one, f"/{number}") for number, one in enumerate(comparisons)]
+    rows = [PairChange(f"w{number}", one, f"/{number}") for number, one in enumerate(comparisons)]
     made = changes(rows, title="change of tps")
     go.Figure(made)
     return made
@@ -31,7 +31,7 @@ def test_a_verdict_has_a_shape_and_not_only_a_colour():
 
 
 def test_rows_stand_from_top_to_bottom_and_names_are_no_markup():
-    made = changes([Change("<b>ro</b>", Comparison(1.1)), Change("rw", Comparison(1.2))], title="")
+    made = changes([PairChange("<b>ro</b>", Comparison(1.1)), PairChange("rw", Comparison(1.2))], title="")
     assert made["layout"]["yaxis"]["ticktext"] == ["&lt;b&gt;ro&lt;/b&gt;", "rw"]
     assert made["layout"]["yaxis"]["range"] == [1.5, -0.5]
     assert height(10) > height(3) > height(2) == height(1)

@@ -4,7 +4,7 @@ import plotly.graph_objects as go
 import pytest
 
 from benchdash.dashboard.pages.runs import figure as timeline
-from benchdash.dashboard.pages.runs.figure import Beside, Named
+from benchdash.dashboard.pages.runs.figure import MachineSamples, NamedSamples
 from benchdash.results.models import IntervalSamples
 from benchdash.results.stability import Rule, stability_of_run
 
@@ -207,7 +207,7 @@ def steady(table, **said):
 
 
 def test_what_the_machine_did_lies_below_on_the_same_axis_of_time():
-    figure = drawn(timeline.together, SYSBENCH, beside=[Beside(MACHINE, step_s=2.0)])
+    figure = drawn(timeline.together, SYSBENCH, beside=[MachineSamples(MACHINE, step_s=2.0)])
     lines = {line["name"]: line for line in figure["data"]}
     assert [line["yaxis"] for line in figure["data"]][:4] == ["y", "y2", "y3", "y4"]
     assert {line["yaxis"] for line in figure["data"]} == {"y", "y2", "y3", "y4", "y5", "y6"}
@@ -224,7 +224,7 @@ def test_what_the_machine_did_lies_below_on_the_same_axis_of_time():
 def test_of_two_sources_the_first_tells_and_the_other_only_what_it_lacks():
     first = samples(["run_s", "cpu_user"], [[4.0, 50.0]])
     second = samples(["time_s", "cpu_user", "context_switches_per_s"], [[1.0, 60.0, 9.0]])
-    figure = drawn(timeline.together, SYSBENCH, beside=[Beside(first), Beside(second)])
+    figure = drawn(timeline.together, SYSBENCH, beside=[MachineSamples(first), MachineSamples(second)])
     machine = figure["data"][3:]
     assert [(line["name"], line["x"], line["y"]) for line in machine] == [
         ("CPU, user", [4.0], [50.0]),
@@ -273,7 +273,9 @@ def test_what_has_no_time_is_not_laid_on_one():
 
 def test_several_runs_lie_over_each_other_each_in_its_colour():
     other = samples(["time_s", "tps", "latency_p95"], [[1.0, 90.0, 6.0], [2.0, 95.0, 7.0]])
-    figure = drawn(timeline.overlaid, [Named("run 1, 10.6.1", SYSBENCH), Named("run 2, 10.6.2", other)])
+    figure = drawn(
+        timeline.overlaid, [NamedSamples("run 1, 10.6.1", SYSBENCH), NamedSamples("run 2, 10.6.2", other)]
+    )
     lines = [(line["name"], line["yaxis"], line.get("showlegend", True)) for line in figure["data"]]
     assert lines == [
         ("run 1, 10.6.1", "y", True),
@@ -287,7 +289,7 @@ def test_several_runs_lie_over_each_other_each_in_its_colour():
 
 def test_a_run_of_another_metric_is_not_laid_over():
     other = samples(["time_s", "ops_per_s", "read.latency_avg"], [[1.0, 90.0, 6.0]])
-    figure = drawn(timeline.overlaid, [Named("a", SYSBENCH), Named("b", other)])
+    figure = drawn(timeline.overlaid, [NamedSamples("a", SYSBENCH), NamedSamples("b", other)])
     assert [line["name"] for line in figure["data"]] == ["a", "a"]
 
 
