@@ -17,13 +17,13 @@ Figure = dict[str, Any]
 RAMP_STEPS: Final = 12
 CATEGORIES: Final = 8
 # Beyond this many lines their names stand in a legend.
-END_LABELS_UP_TO: Final = 6
+MAX_END_LABELS: Final = 6
 # Two ticks of a threads axis lie at least this factor apart.
 _TICK_FACTOR: Final = 1.3
 _DECADE: Final = 10
 # Whole numbers at every tick: Plotly abbreviates 20 to 2 otherwise.
 _LOG_TICKS: Final = ",~f"
-_LONGEST_NAME: Final = 34
+_MAX_NAME_LENGTH: Final = 34
 
 
 def token(name: str) -> str:
@@ -48,7 +48,7 @@ def plain(text: str) -> str:
     return html.escape(text, quote=False)
 
 
-def shortened(text: str, longest: int = _LONGEST_NAME) -> str:
+def shortened(text: str, longest: int = _MAX_NAME_LENGTH) -> str:
     """Both ends of a long name, so that names that begin alike stay apart."""
     if len(text) <= longest:
         return text
@@ -71,9 +71,9 @@ def base_layout(*, lines: int = 1, hovermode: str | bool = "closest", **parts: A
             "align": "left",
             "namelength": -1,
         },
-        "showlegend": lines > END_LABELS_UP_TO,
+        "showlegend": lines > MAX_END_LABELS,
         "legend": {"font": {"size": 12}, "tracegroupgap": 0, "itemsizing": "constant"},
-        "meta": {"end_labels": 1 < lines <= END_LABELS_UP_TO},
+        "meta": {"end_labels": 1 < lines <= MAX_END_LABELS},
         **parts,
     }
 

@@ -13,7 +13,7 @@ from benchdash.regressions.detection import Comparison
 from benchdash.regressions.rows import Row
 from benchdash.results.readings import LOWER
 
-_UNIFIED_UP_TO: Final = 8
+_MAX_UNIFIED_LINES: Final = 8
 _BAR: Final = 26
 _AROUND_BARS: Final = 64
 
@@ -142,7 +142,7 @@ def against_threads(
         column = [row[index] for row in table]
         if any(value.cell for value in column):
             traces.append(trace_of(line, counts, column, scale, link, rows[0].unit))
-    hovermode = "x unified" if len(traces) <= _UNIFIED_UP_TO else "closest"
+    hovermode = "x unified" if len(traces) <= _MAX_UNIFIED_LINES else "closest"
     layout = common.base_layout(
         lines=len(traces),
         hovermode=hovermode,

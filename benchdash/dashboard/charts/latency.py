@@ -14,10 +14,10 @@ from benchdash.results.readings import LOWER
 
 PERCENTILES: Final = (0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999)
 _MARKED: Final = ("p50", "p95", "p99")
-_OWN_BARS_UP_TO: Final = 300
+_MAX_OWN_BARS: Final = 300
 _BARS: Final = 60
 _TICKS_WANTED: Final = 4
-_UNIFIED_UP_TO: Final = 8
+_MAX_UNIFIED_LINES: Final = 8
 _POINTS_A_DECADE: Final = 20
 # A bucket wider than this share of its value is drawn as an error bar of the percentile in it.
 _WIDE: Final = 0.05
@@ -58,8 +58,8 @@ def bars(distribution: Distribution) -> Figure:
 
     A bar for each bucket of the tool, or 60 where there are very many.
     """
-    fine = len(distribution.counts) <= _OWN_BARS_UP_TO
-    found = shares_of([distribution], _OWN_BARS_UP_TO if fine else _BARS)
+    fine = len(distribution.counts) <= _MAX_OWN_BARS
+    found = shares_of([distribution], _MAX_OWN_BARS if fine else _BARS)
     edges, (shares,) = found.edges.tolist(), found.shares
     ends = [math.log10(edge) for edge in edges]
     counts = (shares * distribution.total).tolist()
@@ -255,7 +255,7 @@ def _is_wide(bounds: Bounds) -> bool:
 
 
 def _layout(lines: Sequence[VersionLine], **parts: Any) -> dict[str, Any]:
-    above = _LEGEND_ABOVE if 1 < len(lines) <= common.END_LABELS_UP_TO else {}
-    hovermode = "x unified" if len(lines) <= _UNIFIED_UP_TO else "closest"
+    above = _LEGEND_ABOVE if 1 < len(lines) <= common.MAX_END_LABELS else {}
+    hovermode = "x unified" if len(lines) <= _MAX_UNIFIED_LINES else "closest"
     layout = common.base_layout(lines=len(lines), hovermode=hovermode, **above, **parts)
     return {**layout, "meta": {"end_labels": False}}

@@ -21,7 +21,7 @@ from benchdash.regressions.column_names import names, short_id
 from benchdash.regressions.comparison import Column
 from benchdash.results import metrics
 
-_SUGGESTIONS: Final = 8
+_MAX_SUGGESTIONS: Final = 8
 AXES: Final = (("", "auto"), ("linear", "linear"), ("log", "log"))
 
 
@@ -118,7 +118,7 @@ def meanings(path: str, choice: VersionSelection) -> list[tuple[str, list[Link]]
 def suggestions(picker: VersionPicker) -> list[Link]:
     """The places with the most versions."""
     by_size = sorted(picker.groups, key=lambda group: -(len(group.choices) + group.older))
-    return [Link(f"Versions of {group.place}", group.newest_url) for group in by_size[:_SUGGESTIONS]]
+    return [Link(f"Versions of {group.place}", group.newest_url) for group in by_size[:_MAX_SUGGESTIONS]]
 
 
 def _named(columns: Sequence[Column]) -> list[tuple[str, Column]]:

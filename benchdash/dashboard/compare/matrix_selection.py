@@ -24,7 +24,7 @@ from benchdash.results import metrics
 from benchdash.results.baselines import baselines
 from benchdash.results.models import Baseline
 
-AT_FIRST: Final = 8
+DEFAULT_COLUMNS: Final = 8
 _LENGTHS: Final = (8, 16, 40)
 _NEWEST_OF_LINES: Final = "lines"
 # In an address, for a part that is empty; no branch of git can be called so.
@@ -95,7 +95,7 @@ def read_metric(query: QueryDict, measured: dict[str, int]) -> tuple[str, Filter
 class ShownColumns:
     """``last`` columns, or the newest version of each release line."""
 
-    last: int = AT_FIRST
+    last: int = DEFAULT_COLUMNS
     by_line: bool = False
 
     def of(self, columns: Sequence[Column]) -> list[Column]:

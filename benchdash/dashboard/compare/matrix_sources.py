@@ -16,7 +16,7 @@ from benchdash.results.queries import Point
 from benchdash.results.workload_groups import Grouping
 
 # A click on the cell of several thread counts shows so many of their series at most.
-_MOST_SERIES: Final = 8
+_MAX_SERIES: Final = 8
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def of_branch(
 
     def link(rows: Sequence[Row], column: int | None) -> str:
         cells = [row.base if column is None else row.cells[column] for row in rows]
-        series = "&".join(f"series={cell.series_id}" for cell in cells[:_MOST_SERIES] if cell)
+        series = "&".join(f"series={cell.series_id}" for cell in cells[:_MAX_SERIES] if cell)
         return f"{url}?{series}"
 
     if found is None:

@@ -17,10 +17,10 @@ from benchdash.regressions.comparison import Column
 from benchdash.results.versions import release_line
 
 # Default number of versions.
-AT_FIRST: Final = 6
+DEFAULT_COLUMNS: Final = 6
 # The default reference is the oldest of so many of the newest versions at a place, on every page.
 _REFERENCE_DEPTH: Final = 12
-MOST_COLUMNS: Final = 40
+MAX_COLUMNS: Final = 40
 UNSAID_THREADS: Final = "none"
 SCALES: Final = ("linear", "log")
 
@@ -70,7 +70,7 @@ class Presentation:
 
 
 def read_columns(
-    query: QueryDict, available: Sequence[Column], project: Project, *, at_first: int = AT_FIRST
+    query: QueryDict, available: Sequence[Column], project: Project, *, at_first: int = DEFAULT_COLUMNS
 ) -> ChosenColumns:
     """The columns that ``v`` and ``base`` choose. An address that chooses none gets the newest versions."""
     asked = list(dict.fromkeys(text for text in [*query.getlist("v"), query.get("base", "")] if text))
@@ -86,7 +86,7 @@ def read_columns(
     if not wanted and len(base) == 1:
         wanted = {base[0].key}
     in_order = [column for column in available if column.key in wanted]
-    chosen = in_order[:MOST_COLUMNS]
+    chosen = in_order[:MAX_COLUMNS]
     return ChosenColumns(
         chosen=tuple(chosen),
         base=base[0] if len(base) == 1 and base[0] in chosen else next(iter(chosen), None),

@@ -16,7 +16,7 @@ from benchdash.dashboard.compare import controls
 from benchdash.dashboard.compare.panels import PanelAddresses
 from benchdash.dashboard.compare.selection import ChosenColumns, VersionSelection
 from benchdash.dashboard.compare.version_picker import VersionPicker, version_picker
-from benchdash.dashboard.compare.versions import Available
+from benchdash.dashboard.compare.versions import MAX_SEARCH_LENGTH, Available
 from benchdash.dashboard.shell.navigation import page_url
 from benchdash.regressions.column_contents import Measured
 from benchdash.regressions.column_names import are_versions_in_order, names, short_id
@@ -29,7 +29,6 @@ from benchdash.regressions.comparison import (
 )
 from benchdash.results.readings import DERIVED
 
-_LONGEST_SEARCH: Final = 200
 _SELECTOR: Final = ("id", "branch", "hardware", "configuration", "counterpart")
 
 
@@ -38,7 +37,7 @@ def picker_of(request: HttpRequest, choice: VersionSelection, available: Availab
     return version_picker(
         available,
         chosen,
-        find=request.GET.get("find", "")[:_LONGEST_SEARCH],
+        find=request.GET.get("find", "")[:MAX_SEARCH_LENGTH],
         summary=f"{len(chosen)} of {available.total}",
         address=lambda columns: choice.address(request.path, v=list(map(short_id, columns)), base=""),
     )

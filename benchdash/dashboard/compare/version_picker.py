@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from benchdash.dashboard.compare.places import Place
-from benchdash.dashboard.compare.selection import AT_FIRST
+from benchdash.dashboard.compare.selection import DEFAULT_COLUMNS
 from benchdash.dashboard.compare.versions import Available
 from benchdash.regressions.column_names import short_commit, short_id
 from benchdash.regressions.comparison import Column
@@ -118,7 +118,7 @@ def _group(
         place=place,
         choices=choices,
         older=versions - len(choices),
-        newest_url=address(newest_first[:AT_FIRST]) if address else "",
+        newest_url=address(newest_first[:DEFAULT_COLUMNS]) if address else "",
         shortcuts=[(label, address(columns)) for label, columns in _shortcuts(place, newest_first)]
         if address
         else [],
@@ -141,8 +141,8 @@ def _label(column: Column) -> str:
 def _shortcuts(place: Place, newest_first: Sequence[Column]) -> list[tuple[str, Sequence[Column]]]:
     shortcuts = []
     if len(newest_first) > 1:
-        newest = newest_first[:AT_FIRST]
-        shortcuts.append(("all" if len(newest) == len(newest_first) else f"newest {AT_FIRST}", newest))
+        newest = newest_first[:DEFAULT_COLUMNS]
+        shortcuts.append(("all" if len(newest) == len(newest_first) else f"newest {DEFAULT_COLUMNS}", newest))
     of_lines = newest_of_lines(newest_first)
     if not place.branch and 1 < len(of_lines) < len(newest_first):
         shortcuts.append(("newest of each line", of_lines))

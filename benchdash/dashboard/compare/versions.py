@@ -16,8 +16,8 @@ from benchdash.results.version_places import PlaceOfVersions, newest_versions, p
 # What chooses versions in the addresses of the pages, and what looks for them.
 _ASKED: Final = ("v", "base", "against")
 _SEARCHED: Final = ("find", "find_base", "find_against")
-_LONGEST_SEARCH: Final = 200
-_MOST_ASKED: Final = 100
+MAX_SEARCH_LENGTH: Final = 200
+_MAX_ASKED: Final = 100
 
 
 class Available(list[Column]):
@@ -59,12 +59,12 @@ def available_columns(project: Project, query: QueryDict) -> Available:
 def _asked(query: QueryDict) -> list[int]:
     """The versions in ids of columns (``12.3.1~main``) and in those of versions alone."""
     texts = [text for name in _ASKED for text in query.getlist(name)]
-    return ids_in(dict.fromkeys(text.partition(".")[0] for text in texts))[:_MOST_ASKED]
+    return ids_in(dict.fromkeys(text.partition(".")[0] for text in texts))[:_MAX_ASKED]
 
 
 def _words(query: QueryDict, places: Sequence[PlaceOfVersions]) -> dict[PlaceOfVersions, list[str]]:
     """What the versions of each place must have in their names; a place itself may have the others."""
-    text = " ".join(query.get(name, "")[:_LONGEST_SEARCH] for name in _SEARCHED)
+    text = " ".join(query.get(name, "")[:MAX_SEARCH_LENGTH] for name in _SEARCHED)
     words = text.replace("\0", " ").casefold().split()
     if not words:
         return {}

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from benchdash.dashboard.shell import numbers
 
 # To count a million rows takes longer than all the rest of a page.
-MOST_COUNTED: Final = 10_000
+MAX_COUNTED: Final = 10_000
 
 
 class LongList(Paginator):  # type: ignore[type-arg] # not subscriptable at run time
@@ -22,7 +22,7 @@ class LongList(Paginator):  # type: ignore[type-arg] # not subscriptable at run 
         super().__init__(found, per_page)
         self._found, self._asked = found, asked
         number = int(asked) if asked and asked.isascii() and asked.isdigit() and len(asked) < 10 else 1
-        self.most = max(MOST_COUNTED, number * per_page)
+        self.most = max(MAX_COUNTED, number * per_page)
 
     def page_asked_for(self) -> "Page[Any]":
         """The last one for a number that is too large, the first for what is no number."""

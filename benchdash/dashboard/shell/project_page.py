@@ -19,7 +19,7 @@ from benchdash.accounts.models import Project, Scope
 P = ParamSpec("P")
 M = TypeVar("M", bound=Model)
 
-_LONGEST_REASON = 1000
+_MAX_REASON_LENGTH = 1000
 
 
 @dataclass(frozen=True)
@@ -138,4 +138,4 @@ def found_or_hidden(rows: QuerySet[M], what: str) -> M:
 
 def sent_reason(request: HttpRequest) -> str:
     """Why somebody does what the form does, for the audit log."""
-    return request.POST.get("reason", "").replace("\0", "").strip()[:_LONGEST_REASON]
+    return request.POST.get("reason", "").replace("\0", "").strip()[:_MAX_REASON_LENGTH]

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.http import QueryDict
 
-from benchdash.dashboard.compare.selection import MOST_COLUMNS, read_choice, read_columns
+from benchdash.dashboard.compare.selection import MAX_COLUMNS, read_choice, read_columns
 from benchdash.dashboard.compare.version_picker import version_picker
 from benchdash.dashboard.compare.versions import available_columns
 from benchdash.regressions.column_names import short_id
@@ -122,7 +122,7 @@ def test_the_id_of_a_version_that_was_measured_once_is_clear(project):
 def test_more_than_fit_are_left_out(project):
     measure(project, *(f"10.6.{patch}" for patch in range(45)))
     found = chosen(project, "&".join(f"v={text}" for text in ids(project)))
-    assert (len(found.chosen), found.left_out) == (MOST_COLUMNS, 5)
+    assert (len(found.chosen), found.left_out) == (MAX_COLUMNS, 5)
 
 
 def test_an_address_can_be_written_again_with_a_change(project):

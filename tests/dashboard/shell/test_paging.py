@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def ten(monkeypatch):
     """A list of ten, of which six are counted."""
-    monkeypatch.setattr(paging, "MOST_COUNTED", 6)
+    monkeypatch.setattr(paging, "MAX_COUNTED", 6)
     project = make_project()
     Workload.objects.bulk_create(Workload(project=project, name=f"w{number}") for number in range(10))
     return Workload.objects.filter(project=project).order_by("name")

@@ -20,15 +20,15 @@ from benchdash.dashboard.pages.articles.forms import AddForm, ArticleForm, Block
 from benchdash.dashboard.shell.navigation import page_label
 from benchdash.dashboard.shell.project_page import ProjectPage, found_or_hidden, project_page
 
-_MOST_LISTED: Final = 500
+_MAX_LISTED: Final = 500
 
 
 @require_safe
 @project_page
 def articles(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     context = {
-        "articles": articles_of(page.project)[:_MOST_LISTED],
-        "deleted": deleted_articles(page.project)[:_MOST_LISTED] if page.may_write else [],
+        "articles": articles_of(page.project)[:_MAX_LISTED],
+        "deleted": deleted_articles(page.project)[:_MAX_LISTED] if page.may_write else [],
     }
     return page.render(request, "dashboard/articles.html", context)
 

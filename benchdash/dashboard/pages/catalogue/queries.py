@@ -25,8 +25,8 @@ from benchdash.results.models import (
 from benchdash.results.versions import release_line
 
 # Of one configuration so many streams, and of a stream so many contents are shown; the older are counted.
-MOST_STREAMS: Final = 12
-MOST_CONTENTS: Final = 12
+MAX_STREAMS: Final = 12
+MAX_CONTENTS: Final = 12
 
 
 _UNUSED: Final = Use()
@@ -185,15 +185,15 @@ def _configuration_row(
     configuration: Configuration, held: Mapping[_StreamKey, Sequence[ContentRow]]
 ) -> ConfigurationRow:
     streams = [
-        ContentStream(product, branch, _newest_first(contents)[:MOST_CONTENTS], len(contents[MOST_CONTENTS:]))
+        ContentStream(product, branch, _newest_first(contents)[:MAX_CONTENTS], len(contents[MAX_CONTENTS:]))
         for (product, branch), contents in held.items()
     ]
     streams.sort(key=lambda stream: stream.last_run_at, reverse=True)
     return ConfigurationRow(
         configuration=configuration,
         runs=sum(row.runs for contents in held.values() for row in contents),
-        streams=streams[:MOST_STREAMS],
-        older=len(streams[MOST_STREAMS:]),
+        streams=streams[:MAX_STREAMS],
+        older=len(streams[MAX_STREAMS:]),
     )
 
 

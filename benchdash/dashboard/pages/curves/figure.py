@@ -14,9 +14,9 @@ Fit = Callable[[float], float]
 """A fitted curve: throughput for a number of threads."""
 
 _FIT_POINTS: Final = 60
-_UNIFIED_UP_TO: Final = 8
+_MAX_UNIFIED_LINES: Final = 8
 # More labels than these in one plane would hide each other.
-_LABELS_UP_TO: Final = 60
+_MAX_LABELS: Final = 60
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def against_threads(
         traces.append(_line(curve, look, unit, link))
     layout = common.base_layout(
         lines=len(shown),
-        hovermode="x unified" if len(shown) <= _UNIFIED_UP_TO else "closest",
+        hovermode="x unified" if len(shown) <= _MAX_UNIFIED_LINES else "closest",
         xaxis=_linear_threads_axis() if look.linear_threads else common.threads_axis(counts),
         yaxis=_value_axis(shown, metric, unit, direction, look),
     )
@@ -89,7 +89,7 @@ def plane(
         (first, second, [count for count, _ in first.measured if count in dict(second.measured)])
         for first, second in pairs
     ]
-    labelled = sum(len(counts) for *_, counts in common_counts) <= _LABELS_UP_TO
+    labelled = sum(len(counts) for *_, counts in common_counts) <= _MAX_LABELS
     traces = [
         _path(first, second, counts, look, link, labelled=labelled, units=(throughput[1], response_time[1]))
         for first, second, counts in common_counts

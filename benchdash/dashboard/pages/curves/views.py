@@ -49,7 +49,7 @@ from benchdash.results import metrics
 from benchdash.results.readings import DERIVED, HIGHER, LOWER
 
 # So many charts on a page at most, whatever is chosen.
-_CHARTS: Final = 24
+_MAX_CHARTS: Final = 24
 _PLANE_HEIGHT: Final = 420
 _PEAK_THREADS: Final = "curve_peak_threads"
 
@@ -176,7 +176,7 @@ def _with_curves(tables: Sequence[ComparisonTable]) -> list[ComparisonTable]:
 def _pages(request: HttpRequest, tables: Sequence[ComparisonTable]) -> Page[str]:
     """Names of workloads, as many on a page as its charts allow."""
     found = sorted({row.workload for table in tables for row in table.rows})
-    return Paginator(found, max(1, _CHARTS // len(tables))).get_page(request.GET.get("page"))
+    return Paginator(found, max(1, _MAX_CHARTS // len(tables))).get_page(request.GET.get("page"))
 
 
 def _section(

@@ -15,12 +15,12 @@ from benchdash.results.models import Series
 from benchdash.results.queries import Point
 from benchdash.results.thinning import thinned
 
-MOST_POINTS: Final = 2000
-_MARKERS_UP_TO: Final = 600
-_ERROR_BARS_UP_TO: Final = 200
+MAX_POINTS: Final = 2000
+_MAX_MARKERS: Final = 600
+_MAX_ERROR_BARS: Final = 200
 _POINTS_IN_SMALL: Final = 150
-_MARKERS_IN_SMALL_UP_TO: Final = 20
-_MOST_TICKS: Final = 12
+_MAX_MARKERS_IN_SMALL: Final = 20
+_MAX_TICKS: Final = 12
 # The levels around a change are drawn over so many groups, or this part of the axis.
 _LEVEL_GROUPS: Final = 2
 _LEVEL_PART: Final = 0.06
@@ -31,7 +31,7 @@ _SWITCHES_NAMED: Final = 12
 _SWITCH_PART: Final = 0.02
 _LABEL_ROWS: Final = 3
 _LABEL_HEIGHT: Final = 14
-_LARGEST_PER_CENT: Final = 300.0
+_MAX_PER_CENT: Final = 300.0
 
 
 # A number on an axis of versions, a time as text on the other.
@@ -128,9 +128,9 @@ def history_figure(
 def _traces(
     line: HistoryLine, name: str, colour: str, look: HistoryLook, addresses: HistoryAddresses
 ) -> Iterable[dict[str, Any]]:
-    kept = _kept(line, MOST_POINTS)
+    kept = _kept(line, MAX_POINTS)
     points = [line.points[index] for index in kept]
-    if len(points) > _ERROR_BARS_UP_TO and (band := _band(line, points, colour, look)):
+    if len(points) > _MAX_ERROR_BARS and (band := _band(line, points, colour, look)):
         yield band
     yield _trace(line, name, colour, look, points, addresses)
     if line.excluded:
@@ -154,7 +154,7 @@ def _trace(
     factor = look.factor(line)
     values = [_drawn(point.value * factor) for point in points]
     parts: dict[str, Any] = {}
-    if len(points) <= _ERROR_BARS_UP_TO and any(point.low is not None for point in points):
+    if len(points) <= _MAX_ERROR_BARS and any(point.low is not None for point in points):
         lows = [_scaled_low(point, factor, look) for point in points]
         parts["error_y"] = common.error_bars(values, lows, [_scaled(point.high, factor) for point in points])
     return common.line(
@@ -164,7 +164,7 @@ def _trace(
         colour=colour,
         hover=[_hover(line, point, look) for point in points],
         links=[addresses.run(point.run_id) for point in points],
-        mode="lines+markers" if len(points) <= _MARKERS_UP_TO else "lines",
+        mode="lines+markers" if len(points) <= _MAX_MARKERS else "lines",
         hovertemplate=_hover_template(name, line.series),
         **parts,
     )
@@ -175,7 +175,7 @@ def _excluded(
 ) -> dict[str, Any]:
     """Hollow markers, which no line joins."""
     factor = look.factor(line)
-    points = line.excluded[-MOST_POINTS:]
+    points = line.excluded[-MAX_POINTS:]
     return common.line(
         f"{shortened(name)}, excluded",
         [look.x(line, point) for point in points],
@@ -433,9 +433,9 @@ def _weight(shifts: Sequence[ChangePoint]) -> tuple[bool, float]:
 def _x_axis(lines: Sequence[HistoryLine], look: HistoryLook) -> dict[str, Any]:
     if look.axis is None:
         times = [point.time for line in lines for point in line.all_points]
-        return {**common.time_axis(), "nticks": _MOST_TICKS, "range": _time_range(min(times), max(times))}
+        return {**common.time_axis(), "nticks": _MAX_TICKS, "range": _time_range(min(times), max(times))}
     axis = common.versions_axis(list(map(plain, look.axis.labels)))
-    return {**axis, "nticks": _MOST_TICKS, "range": [-0.5, len(look.axis) - 0.5]}
+    return {**axis, "nticks": _MAX_TICKS, "range": [-0.5, len(look.axis) - 0.5]}
 
 
 def _time_range(first: datetime, last: datetime) -> list[str]:
@@ -479,7 +479,7 @@ def shared_axes(all_lines: Iterable[Sequence[HistoryLine]], look: HistoryLook) -
         return Shared()
     span = (min(times), max(times)) if look.axis is None else None
     if look.relative:
-        low, high = min(values), min(max(values), _LARGEST_PER_CENT)
+        low, high = min(values), min(max(values), _MAX_PER_CENT)
         room = max((high - low) * 0.08, 2)
         return Shared(y=(max(low - room, 0), high + room), times=span)
     one_scale = not look.log and min(largest) > 0 and not common.log_is_better(largest)
@@ -520,7 +520,7 @@ def _small_trace(line: HistoryLine, name: str, colour: str, look: HistoryLook) -
         [_drawn(point.value * factor) for point in points],
         colour=colour,
         hover=[_small_hover(line, point, name) for point in points],
-        mode="lines+markers" if len(points) <= _MARKERS_IN_SMALL_UP_TO else "lines",
+        mode="lines+markers" if len(points) <= _MAX_MARKERS_IN_SMALL else "lines",
         line={"color": colour, "width": 1.5},
         marker={"color": colour, "size": 4},
         hovertemplate="%{text}<extra></extra>",

@@ -24,7 +24,7 @@ from benchdash.results.queries import Point, histories_and_excluded, positions
 
 _SHORT_COMMIT: Final = 10
 # Of so many newest switches what was switched is read; of older ones it is only said that something was.
-_MOST_SWITCHES: Final = 200
+_MAX_SWITCHES: Final = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,7 +189,7 @@ def _newest_switches(
         for index, switch in switches.items():
             time = points_of[pk][index].time
             newest[switch] = max(time, newest.get(switch, time))
-    return sorted(newest, key=newest.__getitem__, reverse=True)[:_MOST_SWITCHES]
+    return sorted(newest, key=newest.__getitem__, reverse=True)[:_MAX_SWITCHES]
 
 
 def _read_differences(switches: Sequence[_Switch]) -> dict[_Switch, list[Difference]]:

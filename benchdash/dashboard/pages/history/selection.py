@@ -28,8 +28,8 @@ METRIC: Final = "metric"
 # Says that an address without any choice is meant so, and not to get what was measured last.
 _ANY_PLACE: Final = ("place", "any")
 # More series than this are not named one by one in an address.
-_MOST_IDS: Final = 200
-_LARGEST_COUNT: Final = 2**31 - 1
+_MAX_IDS: Final = 200
+_MAX_COUNT: Final = 2**31 - 1
 _NUMBER: Final = re.compile(r"([0-9]+)")
 
 
@@ -155,7 +155,7 @@ def _kept(by_id: Sequence[Series] | None, asked: Asked) -> list[tuple[str, str]]
 
 def _by_id(project: Project, query: QueryDict) -> list[Series] | None:
     """The series that are named by their ids; None where the address names none."""
-    texts = [text for text in query.getlist("series") if text][:_MOST_IDS]
+    texts = [text for text in query.getlist("series") if text][:_MAX_IDS]
     if not texts:
         return None
     return list(find_series(project).filter(pk__in=set(ids_in(texts))))
@@ -243,7 +243,7 @@ def _condition(asked: Asked) -> Q:
 def _fits(facet: Facet, values: Collection[str]) -> Q:
     if facet.name == "threads":
         counts = [int(text) for text in values if text.isascii() and text.isdigit() and len(text) < 11]
-        fits = Q(threads__in=[count for count in counts if count <= _LARGEST_COUNT])
+        fits = Q(threads__in=[count for count in counts if count <= _MAX_COUNT])
         return fits | Q(threads=None) if NONE in values else fits
     fits = Q(**{f"{facet.of_series}__in": list(values)})
     return fits | Q(**{facet.of_series: ""}) if NONE in values else fits

@@ -46,7 +46,7 @@ from benchdash.results.models import Run, Series
 LINES_IN_ONE_CHART: Final = 6
 SMALL_CHARTS: Final = 24
 # So many series an address names one by one.
-_MOST_NAMED: Final = 60
+_MAX_NAMED: Final = 60
 _ROWS: Final = 100
 _ROWS_OF_SEVERAL: Final = 20
 # Lines whose levels are this far apart would flatten each other.
@@ -148,7 +148,7 @@ def history_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
 
 def _fixed_url(path: str, choice: SeriesChoice, wishes: Wishes) -> str:
     """The address with the series by their ids; empty for more than an address names."""
-    if not 0 < len(choice.series) <= _MOST_NAMED:
+    if not 0 < len(choice.series) <= _MAX_NAMED:
         return ""
     query = QueryDict(mutable=True)
     query.setlist("series", [str(series.pk) for series in choice.series])

@@ -12,7 +12,7 @@ from benchdash.accounts.models import Project
 from benchdash.regressions.models import Incident
 from benchdash.results.catalogue import Size, sizes_of
 
-MOST_RUNS: Final = 10_000
+MAX_RUNS: Final = 10_000
 
 
 @dataclass(frozen=True)
@@ -28,17 +28,17 @@ class ProjectCard:
 
     @property
     def has_more_runs(self) -> bool:
-        return self.runs > MOST_RUNS
+        return self.runs > MAX_RUNS
 
     @property
     def counted_runs(self) -> int:
-        return min(self.runs, MOST_RUNS)
+        return min(self.runs, MAX_RUNS)
 
 
 def project_cards(viewer: Viewer) -> Sequence[ProjectCard]:
     """The projects that the viewer may see, by name, in a constant number of statements."""
     projects = list(viewer.projects())
-    measured = sizes_of(projects, most=MOST_RUNS)
+    measured = sizes_of(projects, most=MAX_RUNS)
     listed = Incident.objects.filter(project__in=projects).exclude(status=Incident.Status.WITHDRAWN)
     newest = {
         incident.project_id: incident

@@ -11,15 +11,15 @@ from benchdash.results.models import UNKNOWN_VERSION
 from benchdash.results.queries import Point
 
 # So many groups on each side: a small chart shows no more.
-MOST_GROUPS: Final = 80
+MAX_GROUPS: Final = 80
 _MARGIN: Final = 5.0
 
 
 def around(points: Sequence[Point], change_point: ChangePoint) -> tuple[list[Point], int]:
     """The groups next to a change point, and where among them its new level begins."""
     index = next((i for i, point in enumerate(points) if change_point.run_id in point.run_ids), len(points))
-    start = max(0, index - MOST_GROUPS)
-    return list(points[start : index + MOST_GROUPS]), index - start
+    start = max(0, index - MAX_GROUPS)
+    return list(points[start : index + MAX_GROUPS]), index - start
 
 
 def shared_range(histories: Sequence[tuple[Sequence[Point], ChangePoint]]) -> tuple[float, float]:

@@ -32,7 +32,7 @@ from benchdash.results.models import Product
 from benchdash.results.queries import histories
 
 _PAGE: Final = 50
-_MOST_CHARTS: Final = 6
+_MAX_CHARTS: Final = 6
 # No branch of git can be called so.
 _RELEASES: Final = "~"
 _NOT_WITHDRAWN: Final = (Incident.Status.SUSPECTED, Incident.Status.CONFIRMED)
@@ -237,7 +237,7 @@ def _show(
 
 
 def _shown(project: Project, evidence: Sequence[ChangePoint]) -> list[ShownChangePoint]:
-    largest = evidence[:_MOST_CHARTS]
+    largest = evidence[:_MAX_CHARTS]
     points = histories([one.series_id for one in largest])
     near = [around(points[one.series_id], one) for one in largest]
     y_range = shared_range([(of_series, one) for (of_series, _), one in zip(near, largest, strict=True)])
@@ -260,7 +260,7 @@ def _title(change_point: ChangePoint) -> str:
 
 def _history_url(project: Project, evidence: Sequence[ChangePoint]) -> str:
     url = page_url("history", project)
-    chosen = "&".join(f"series={one.series_id}" for one in evidence[:_MOST_CHARTS])
+    chosen = "&".join(f"series={one.series_id}" for one in evidence[:_MAX_CHARTS])
     return f"{url}?{chosen}" if url and chosen else ""
 
 

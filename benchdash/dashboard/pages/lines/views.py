@@ -27,7 +27,7 @@ from benchdash.regressions.comparison import Column, ComparisonTable
 from benchdash.results import metrics
 
 # So many charts on a page at most, whatever is chosen: each is computed, with its table.
-_CHARTS: Final = 12
+_MAX_CHARTS: Final = 12
 
 
 def compare_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
@@ -50,7 +50,7 @@ def _comparison(
     known = metrics.in_order(measured.metrics)
     asked = [metric for metric in known if metric in choice.metrics]
     wanted, found = _what_to_show(project, choice, measured, asked)
-    pages = Paginator(found, max(1, _CHARTS // len(wanted))).get_page(request.GET.get("page"))
+    pages = Paginator(found, max(1, _MAX_CHARTS // len(wanted))).get_page(request.GET.get("page"))
     workloads = list(pages.object_list)
     tables = tables_of(project, choice, base, workloads, wanted) if workloads else []
     called = names(chosen)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 from django.http import QueryDict
 
@@ -21,7 +20,7 @@ from benchdash.dashboard.compare.matrix_sources import (
 from benchdash.dashboard.compare.places import Place, recent_use
 from benchdash.dashboard.compare.selection import ChosenColumns, read_choice, read_columns, workload_ids
 from benchdash.dashboard.compare.version_picker import VersionPicker, version_picker
-from benchdash.dashboard.compare.versions import Available
+from benchdash.dashboard.compare.versions import MAX_SEARCH_LENGTH, Available
 from benchdash.dashboard.pages.matrix import baseline as baseline_form
 from benchdash.dashboard.pages.matrix import selection as form
 from benchdash.dashboard.pages.matrix.selection import MatrixPresentation
@@ -35,8 +34,6 @@ from benchdash.regressions.comparability import Doubt, doubts
 from benchdash.regressions.comparison import Column, ComparisonTable
 from benchdash.results.models import Baseline
 from benchdash.results.workload_groups import grouping_of
-
-_LONGEST_SEARCH: Final = 200
 
 
 @dataclass(frozen=True)
@@ -165,7 +162,7 @@ def _reading(project: Project, view: MatrixPresentation, measured: Measured, met
 def _versions(
     project: Project, query: QueryDict, path: str, view: MatrixPresentation, available: Available
 ) -> _Chosen:
-    columns = read_columns(query, available, project, at_first=form.AT_FIRST)
+    columns = read_columns(query, available, project, at_first=form.DEFAULT_COLUMNS)
     picker = _picker(query, path, available, columns)
     measured = measured_of(project, columns.chosen or available)
     metric, metric_chip = place_form.read_metric(query, measured.metrics)
@@ -199,7 +196,7 @@ def _picker(query: QueryDict, path: str, available: Available, columns: ChosenCo
     return version_picker(
         available,
         columns.chosen,
-        find=query.get("find", "")[:_LONGEST_SEARCH],
+        find=query.get("find", "")[:MAX_SEARCH_LENGTH],
         summary=f"{len(columns.chosen)} of {available.total}",
         address=lambda picked: address_with(path, query, v=list(map(short_id, picked)), base=""),
     )

@@ -22,7 +22,7 @@ from benchdash.regressions.rows import RelativeTo
 T = TypeVar("T", bound=str)
 
 # So many versions at first: a matrix holds more of them than charts do.
-AT_FIRST: Final = 12
+DEFAULT_COLUMNS: Final = 12
 
 _ORDERS: Final = (
     ("name", "name"),

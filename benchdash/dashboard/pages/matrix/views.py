@@ -25,7 +25,7 @@ from benchdash.regressions.rows import Row
 from benchdash.results.baselines import BaselineError, set_baseline
 from benchdash.results.models import Baseline, ServerVersion
 
-_LONGEST_QUERY: Final = 8000
+_MAX_QUERY_LENGTH: Final = 8000
 _CELL: Final = ("value", "n", "ratio", "low", "high", "p", "verdict")
 
 
@@ -100,7 +100,7 @@ def _move_baseline(page: ProjectPage, form: BaselineForm) -> Baseline:
 
 def _back(request: HttpRequest) -> str:
     """The query of the page that was left; what it said of the baseline is settled."""
-    query = QueryDict(request.POST.get("back", "")[:_LONGEST_QUERY], mutable=True)
+    query = QueryDict(request.POST.get("back", "")[:_MAX_QUERY_LENGTH], mutable=True)
     query.pop("base", None)
     query["over"] = "nights"
     return query.urlencode()

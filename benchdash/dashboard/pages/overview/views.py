@@ -17,7 +17,7 @@ from benchdash.regressions.spans import Span, span
 from ingest.models import Upload
 from ingest.queries import uploads_for, with_run_counts
 
-_NEWEST: Final = 5
+_MAX_NEWS: Final = 5
 
 
 @require_safe
@@ -37,7 +37,7 @@ def overview(request: HttpRequest, page: ProjectPage) -> HttpResponse:
 
 def _newest_incidents(project: Project) -> list[tuple[Incident, Span]]:
     listed = Incident.objects.filter(project=project).exclude(status=Incident.Status.WITHDRAWN)
-    newest = listed.order_by("-started_at", "-pk").values("pk")[:_NEWEST]
+    newest = listed.order_by("-started_at", "-pk").values("pk")[:_MAX_NEWS]
     return [
         (one, span(one, last_good_at=one.last_good_at))  # type: ignore[attr-defined]  # annotated there
         for one in queries.incidents(project).filter(pk__in=newest)
@@ -47,7 +47,7 @@ def _newest_incidents(project: Project) -> list[tuple[Incident, Span]]:
 def _newest_uploads(page: ProjectPage) -> list[Upload]:
     uploads = uploads_for(page.viewer, page.project).filter(came_alone=True)
     uploads = uploads.exclude(state=Upload.State.DELETED)
-    return list(with_run_counts(uploads)[:_NEWEST])
+    return list(with_run_counts(uploads)[:_MAX_NEWS])
 
 
 def _kept(request: HttpRequest) -> list[tuple[str, str]]:

@@ -12,10 +12,10 @@ from benchdash.regressions.detection import Comparison
 _ROW: Final = 22
 _AROUND: Final = 72
 # On a phone the script shortens them further.
-_LONGEST_NAME: Final = 44
+_MAX_NAME_LENGTH: Final = 44
 # The chart reaches at most so many times as far as its largest change; wider intervals leave it.
 _FAR: Final = 2.5
-_LEAST_PER_CENT: Final = 5.0
+_MIN_PER_CENT: Final = 5.0
 _MARGIN: Final = 0.05
 # Colour never says it alone.
 _SIGNS: Final = {
@@ -64,7 +64,7 @@ def changes(rows: Sequence[PairChange], *, title: str) -> Figure:
             zeroline=False,
             range=_range(x, ends),
         ),
-        yaxis=common.names_axis([common.shortened(row.name, _LONGEST_NAME) for row in rows]),
+        yaxis=common.names_axis([common.shortened(row.name, _MAX_NAME_LENGTH) for row in rows]),
         shapes=[common.line_at(0)],
     )
     # The names make their own room.
@@ -100,11 +100,11 @@ def _intervals(ends: Sequence[tuple[float, float] | None]) -> dict[str, Any]:
 
 def _range(x: Sequence[float], ends: Sequence[tuple[float, float] | None]) -> list[float]:
     """With all changes and no change in it, and of intervals what leaves the changes apart."""
-    far = _FAR * max(_LEAST_PER_CENT, *map(abs, x))
+    far = _FAR * max(_MIN_PER_CENT, *map(abs, x))
     lows, highs = zip(*[pair for pair in ends if pair] or [(0.0, 0.0)], strict=True)
     first = min(0.0, *x, max(min(lows), -far))
     last = max(0.0, *x, min(max(highs), far))
-    margin = _MARGIN * (last - first) or _LEAST_PER_CENT
+    margin = _MARGIN * (last - first) or _MIN_PER_CENT
     return [first - margin, last + margin]
 
 

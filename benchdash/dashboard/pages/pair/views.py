@@ -14,7 +14,7 @@ from benchdash.dashboard.compare.places import Place
 from benchdash.dashboard.compare.selection import workload_ids
 from benchdash.dashboard.compare.tables import selector, threads_of_api
 from benchdash.dashboard.compare.version_picker import VersionPicker, one_version_picker
-from benchdash.dashboard.compare.versions import Available, available_columns
+from benchdash.dashboard.compare.versions import MAX_SEARCH_LENGTH, Available, available_columns
 from benchdash.dashboard.pages.pair import tables as pair_tables
 from benchdash.dashboard.pages.pair.selection import SIDES, PairSelection, read_pair
 from benchdash.dashboard.shell import filters
@@ -43,8 +43,7 @@ from benchdash.results import metrics
 _ROWS: Final = 40
 _ALL_ROWS: Final = 1000
 _REST: Final = 60
-_LONGEST_SEARCH: Final = 200
-_SUGGESTIONS: Final = 5
+_MAX_SUGGESTIONS: Final = 5
 _LABELS: Final = {"base": "Reference", "against": "Against"}
 
 
@@ -137,7 +136,7 @@ def _picker(
         chosen,
         name=side,
         label=_LABELS[side],
-        find=request.GET.get(f"find_{side}", "")[:_LONGEST_SEARCH],
+        find=request.GET.get(f"find_{side}", "")[:MAX_SEARCH_LENGTH],
         summary=called[chosen] if chosen else "none",
     )
 
@@ -176,7 +175,7 @@ def _suggestions(path: str, choice: PairSelection, available: Available) -> list
             f"The newest two of {Place.of(found[0])}",
             choice.address(path, base=short_id(found[-2]), against=short_id(found[-1])),
         )
-        for found in largest[:_SUGGESTIONS]
+        for found in largest[:_MAX_SUGGESTIONS]
     ]
 
 

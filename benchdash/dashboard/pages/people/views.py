@@ -52,7 +52,7 @@ from benchdash.regressions.models import Incident
 from ingest.removal import begin_removal
 
 _PAGE: Final = 50
-_MOST_MAILS: Final = 20
+_MAX_MAILS: Final = 20
 
 
 def _require_member(page: ProjectPage) -> None:
@@ -207,7 +207,7 @@ def alerts(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     # Each mail holds the link that ends its subscription.
     if mails_are_files() and may_retry:
         of_project = set(Incident.objects.filter(project=page.project).values_list("pk", flat=True))
-        context["mails"] = kept_mails(of_project, most=_MOST_MAILS)
+        context["mails"] = kept_mails(of_project, most=_MAX_MAILS)
     return page.render(request, "dashboard/alerts.html", context)
 
 

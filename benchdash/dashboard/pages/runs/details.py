@@ -17,7 +17,7 @@ from ingest.models import Upload
 
 # How corrections.exclude_run and restore_run call what they did in the audit log.
 _AUDITED: Final = ("run excluded", "run restored")
-_LARGEST_ID: Final = 2**63 - 1
+_MAX_ID: Final = 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def find_run(project: Project, pk: int) -> Run:
     runs = Run.objects.filter(project=project).select_related(
         "version__product", "hardware", "environment", "configuration", "content", "workload"
     )
-    run = runs.filter(pk=pk).first() if pk <= _LARGEST_ID else None
+    run = runs.filter(pk=pk).first() if pk <= _MAX_ID else None
     if run is None:
         raise NotVisible(f"no run has the number {pk}")
     return run

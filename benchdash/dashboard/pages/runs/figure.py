@@ -27,13 +27,13 @@ _AVERAGE: Final = "latency_avg"
 _FAILED: Final = "failed"
 # Parts of their own, because what failed in an interval of pgbench or YCSB is a count and no rate.
 _ERRORS: Final[tuple[tuple[str, ...], ...]] = (("errors_per_s", "reconnects_per_s"), (_FAILED,))
-_MOST_POINTS: Final = 2000
-_MOST_POINTS_OF_THE_MACHINE: Final = 800
-_MOST_POINTS_BESIDE_OTHERS: Final = 1000
-_MARKERS_UP_TO: Final = 200
-_EVERY_TICK_UP_TO: Final = 10
+_MAX_POINTS: Final = 2000
+_MAX_POINTS_OF_THE_MACHINE: Final = 800
+_MAX_POINTS_BESIDE_OTHERS: Final = 1000
+_MAX_MARKERS: Final = 200
+_MAX_TICKS_OF_EACH: Final = 10
 # Of more stalls the longest are shaded.
-_MOST_SHADED: Final = 200
+_MAX_SHADED: Final = 200
 _GAP: Final = 0.05
 _SECONDS_OF_THE_RUN: Final = ("seconds since the run began", "%{x} s")
 _ALONG_A_TOOL: Final = {
@@ -125,7 +125,7 @@ def overlaid(runs: Sequence[NamedSamples], *, steadiness: Stability | None = Non
     stacked: list[TimePanel] = []
     for number, run in enumerate(runs):
         panels = _of_a_tool(
-            run.samples, name=run.name, colour=number, most=_MOST_POINTS_BESIDE_OTHERS, single=True
+            run.samples, name=run.name, colour=number, most=_MAX_POINTS_BESIDE_OTHERS, single=True
         )
         stacked = [_joined(panel, panels) for panel in stacked] if stacked else panels
     return _time_line(stacked, steadiness) if stacked else None
@@ -147,7 +147,7 @@ def _time_line(panels: Sequence[TimePanel], steadiness: Stability | None) -> Tim
 
 def _marks(steadiness: Stability) -> dict[str, Any]:
     """Shades over stalls and warm-up through all parts, and the limit of stalls in the uppermost."""
-    worst = sorted(steadiness.stalls, key=lambda stall: -stall.seconds)[:_MOST_SHADED]
+    worst = sorted(steadiness.stalls, key=lambda stall: -stall.seconds)[:_MAX_SHADED]
     shapes = [_shade(stall.start, stall.end, "worse-2") for stall in worst]
     annotations = []
     if steadiness.warmup_s:
@@ -241,7 +241,7 @@ def _of_a_tool(
     *,
     name: str = "",
     colour: int | None = None,
-    most: int = _MOST_POINTS,
+    most: int = _MAX_POINTS,
     single: bool = False,
 ) -> list[TimePanel]:
     """Throughput, response times, and errors where there were any.
@@ -375,7 +375,7 @@ def _sampled_of(part: _Part, samples: IntervalSamples) -> list[str]:
 def _machine_line(beside: MachineSamples, metric: str, colour: int) -> dict[str, Any]:
     """Of very many samples those at which this line goes up and down the most."""
     x, values = beside.along(), _column(beside.samples, metric)
-    kept = thinned([value or 0 for value in values], _MOST_POINTS_OF_THE_MACHINE)
+    kept = thinned([value or 0 for value in values], _MAX_POINTS_OF_THE_MACHINE)
     return _line(
         metric,
         [x[index] for index in kept],
@@ -408,7 +408,7 @@ def _line(
         values,
         colour=shade,
         hover=[" ".join(filter(None, [numbers.number(value), unit])) for value in values],
-        mode="lines+markers" if len(values) <= _MARKERS_UP_TO else "lines",
+        mode="lines+markers" if len(values) <= _MAX_MARKERS else "lines",
         line={"color": shade, "width": width},
         marker={"color": shade, "size": 4},
         showlegend=is_named,
@@ -441,7 +441,7 @@ def _stacked(
         showgrid=False,
         unifiedhovertitle={"text": hover_title},
         **({"rangemode": "tozero"} if from_zero else {}),
-        **({"dtick": 1} if each and rows <= _EVERY_TICK_UP_TO else {}),
+        **({"dtick": 1} if each and rows <= _MAX_TICKS_OF_EACH else {}),
     )
     has_legend = legend or any(len(panel.lines) > 1 for panel in panels)
     return common.figure(

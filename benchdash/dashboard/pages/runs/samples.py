@@ -26,10 +26,10 @@ from benchdash.results.stall_rule import stall_rule
 # The tools that sample a machine. Where two say the same, the first counts, as for the means of a run.
 _OF_THE_MACHINE: Final = ("mpstat", "iostat", "dstat", "pmrep", "vmstat")
 # The duration of a run over the number of its samples, at most so far from whole seconds.
-_FARTHEST_FROM_WHOLE: Final = 0.1
-_MOST_LAID_OVER: Final = 3
-_MOST_OFFERED: Final = 12
-_MOST_STALLS: Final = 100
+_MAX_DISTANCE_FROM_WHOLE: Final = 0.1
+_MAX_LAID_OVER: Final = 3
+_MAX_OFFERED: Final = 12
+_MAX_STALLS: Final = 100
 # Filters of interval samples.
 _OVER_TIME: Final[Mapping[str, Any]] = {
     "columns__contains": [TIME],
@@ -60,7 +60,7 @@ class WithinRun:
     steadiness: Stability | None
     notes: Sequence[str]
     others: Sequence[Other]
-    most_laid_over: int = _MOST_LAID_OVER
+    most_laid_over: int = _MAX_LAID_OVER
 
     @property
     def laid_over(self) -> Sequence[Other]:
@@ -70,7 +70,7 @@ class WithinRun:
     def stalls(self) -> Sequence[Stall]:
         """The longest, in their order."""
         found = self.steadiness.stalls if self.steadiness else []
-        longest = sorted(found, key=lambda stall: -stall.seconds)[:_MOST_STALLS]
+        longest = sorted(found, key=lambda stall: -stall.seconds)[:_MAX_STALLS]
         return sorted(longest, key=lambda stall: stall.start)
 
 
@@ -87,7 +87,7 @@ def within_run(details: RunDetails, asked: Sequence[int]) -> WithinRun | None:
     rule = stall_rule(details.upload.project)
     steadiness = _steadiness(run, tool, rule)
     beside, notes = _beside(details)
-    others = _others(details, list(dict.fromkeys(asked))[:_MOST_LAID_OVER], rule)
+    others = _others(details, list(dict.fromkeys(asked))[:_MAX_LAID_OVER], rule)
     chosen = [(other, samples) for other, samples in others if other.is_chosen and samples]
     if chosen:
         named = [
@@ -151,7 +151,7 @@ def _laid(samples: IntervalSamples, duration_s: float | None) -> MachineSamples 
         return None
     apart = duration_s / len(samples.rows)
     whole = round(apart)
-    is_whole = whole >= 1 and abs(apart - whole) <= _FARTHEST_FROM_WHOLE * whole
+    is_whole = whole >= 1 and abs(apart - whole) <= _MAX_DISTANCE_FROM_WHOLE * whole
     return MachineSamples(samples, step_s=float(whole)) if is_whole else None
 
 
@@ -182,7 +182,7 @@ def _others(
         for pk, run in chosen.items()
         if pk in samples
     ]
-    offered = [run for run in _offered(details) if run.pk not in chosen][:_MOST_OFFERED]
+    offered = [run for run in _offered(details) if run.pk not in chosen][:_MAX_OFFERED]
     return [*laid_over, *((Other(run, is_chosen=False, steadiness=None), None) for run in offered)]
 
 
@@ -201,7 +201,7 @@ def _offered(details: RunDetails) -> Iterable[Run]:
         workload=run.workload_id, threads=run.threads, hardware=run.hardware_id, excluded_at=None
     )
     found = alike.filter(Q(version=run.version_id) | before)
-    return found.order_by("-started_at", "-pk")[: _MOST_OFFERED + _MOST_LAID_OVER]
+    return found.order_by("-started_at", "-pk")[: _MAX_OFFERED + _MAX_LAID_OVER]
 
 
 def _sampled(run: Run) -> QuerySet[Run]:

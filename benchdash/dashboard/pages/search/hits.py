@@ -10,7 +10,7 @@ from benchdash.results.catalogue import find_named
 from benchdash.results.models import version_name
 from ingest.queries import uploads_named
 
-_MOST: Final = 25
+_MAX_HITS: Final = 25
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ def find(page: ProjectPage, text: str) -> list[Hits]:
     if not words:
         return []
     project = page.project
-    named = find_named(project, words, most=_MOST + 1)
-    uploads = list(uploads_named(project, words)[: _MOST + 1]) if page.is_member else []
+    named = find_named(project, words, most=_MAX_HITS + 1)
+    uploads = list(uploads_named(project, words)[: _MAX_HITS + 1]) if page.is_member else []
     upload_url = page_urls("upload", project)
 
     def histories(kind: str, name: str, things: Sequence[str]) -> Hits:
@@ -62,4 +62,4 @@ def _version(page: ProjectPage, product: str, version: str, build: str, commit: 
 
 
 def _hits(kind: str, things: Sequence[Any], hit: Callable[[Any], Hit]) -> Hits:
-    return Hits(kind, [hit(thing) for thing in things[:_MOST]], more=len(things) > _MOST)
+    return Hits(kind, [hit(thing) for thing in things[:_MAX_HITS]], more=len(things) > _MAX_HITS)

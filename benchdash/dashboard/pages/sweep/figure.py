@@ -10,7 +10,7 @@ from benchdash.dashboard.shell.series_words import threads_words
 from benchdash.regressions.rows import Row
 from benchdash.regressions.sweeps.values import Value, are_numbers, positions
 
-_LONGEST_TICK: Final = 18
+_MAX_TICK_LENGTH: Final = 18
 # A little room beside the first and the last value that stand side by side.
 _ASIDE: Final = 0.25
 
@@ -62,7 +62,7 @@ def _values_axis(lines: Sequence[VersionLine], swept: Sequence[Value], setting: 
         common.plain(common.shortened(setting)),
         tickmode="array",
         tickvals=at,
-        ticktext=[common.plain(common.shortened(line.name, _LONGEST_TICK)) for line in lines],
+        ticktext=[common.plain(common.shortened(line.name, _MAX_TICK_LENGTH)) for line in lines],
         showgrid=False,
         zeroline=False,
         **parts,

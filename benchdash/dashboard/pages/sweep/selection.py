@@ -10,7 +10,7 @@ from benchdash.dashboard.compare.selection import SCALES, Selection, read_thread
 
 X: Final = ("value", "threads")
 VALUES: Final = ("relative", "hidden")
-_MOST_TEXTS: Final = 50
+_MAX_TEXTS: Final = 50
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,4 +90,4 @@ def _subject(text: str) -> str:
 
 
 def _texts(query: QueryDict, name: str) -> list[str]:
-    return list(dict.fromkeys(text for text in query.getlist(name) if text))[:_MOST_TEXTS]
+    return list(dict.fromkeys(text for text in query.getlist(name) if text))[:_MAX_TEXTS]

@@ -41,9 +41,9 @@ from benchdash.results import metrics
 from benchdash.results.catalogue import workload_names
 
 # So many charts on a page at most, whatever is chosen.
-_CHARTS: Final = 12
+_MAX_CHARTS: Final = 12
 # Of the versions of a project those in which most was varied can be chosen.
-_VERSIONS: Final = 100
+_MAX_VERSIONS: Final = 100
 _DIFFERS: Final = " *"
 _KIND_WORDS: Final[Mapping[conditions.Kind, str]] = {
     "setting": "",
@@ -79,7 +79,7 @@ class _Asked:
 
 def sweep_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
     choice = read_choice(request.GET)
-    available = subjects_of(page.project, setting=choice.setting, most=_VERSIONS)
+    available = subjects_of(page.project, setting=choice.setting, most=_MAX_VERSIONS)
     if not available:
         return {"command": upload_command()}
     if choice.subjects and not {one.id for one in available} & {*choice.subjects}:
@@ -191,7 +191,7 @@ def _usual_x(sweep: Sweep) -> str:
 
 def _workload_pages(request: HttpRequest, rows: Iterable[Any]) -> Page[str]:
     found = sorted({row.workload for row in rows})
-    return Paginator(found, _CHARTS).get_page(request.GET.get("page"))
+    return Paginator(found, _MAX_CHARTS).get_page(request.GET.get("page"))
 
 
 def _place(asked: _Asked) -> str:

@@ -17,7 +17,7 @@ from ingest.archives.services import NOT_LOOKED_AT, ArchiveDryRun
 from ingest.models import ArchiveFile, Upload
 from ingest.queries import files_of, uploads_for
 
-_MOST_TRIED: Final = 2000
+_MAX_TRIED: Final = 2000
 # What somebody has to look at comes first.
 _ORDER: Final = (
     Upload.State.REFUSED,
@@ -58,8 +58,8 @@ def tried_files(tried: ArchiveDryRun) -> TriedFiles:
         by_state.setdefault(file.state, []).append(file)
     rows = [file for state in _TRIED_ORDER for file in by_state.get(state, ())]
     return TriedFiles(
-        rows=rows[:_MOST_TRIED],
-        unlisted=max(0, len(rows) - _MOST_TRIED),
+        rows=rows[:_MAX_TRIED],
+        unlisted=max(0, len(rows) - _MAX_TRIED),
         ignored=by_state.get(archived.IGNORED, []),
         not_looked_at=len(by_state.get(NOT_LOOKED_AT, ())),
         counts=[

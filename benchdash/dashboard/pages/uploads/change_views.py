@@ -23,8 +23,8 @@ from ingest.errors import FieldError, FieldsError, FileRefusedError, FileUnavail
 from ingest.models import Upload
 from ingest.receiving.reimports import Outcome, readable_uploads, reimport
 
-_MOST_RUNS: Final = 500
-_MOST_READINGS: Final = 500
+_MAX_RUNS: Final = 500
+_MAX_READINGS: Final = 500
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -116,8 +116,8 @@ def _previewed(shown: Upload, preview: services.Preview) -> dict[str, Any]:
     listed = [one for one in changes if one.changes_something or not shown.is_archive]
     return {
         "preview": preview,
-        "run_changes": listed[:_MOST_RUNS],
-        "unlisted": max(0, len(listed) - _MOST_RUNS),
+        "run_changes": listed[:_MAX_RUNS],
+        "unlisted": max(0, len(listed) - _MAX_RUNS),
         "leaving": sum(one.after is None for one in changes),
         "unchanged": len(changes) - len(listed),
     }
@@ -146,8 +146,8 @@ def upload_reread(request: HttpRequest, page: ProjectPage, pk: int) -> HttpRespo
         "upload": shown,
         "told": planned_in_words(reread),
         "changes_something": reread.outcome in (Outcome.CHANGED, Outcome.UNDERSTOOD),
-        "rows": changed_rows(reread, most=_MOST_READINGS),
-        "unlisted": max(0, len(reread.changes) - _MOST_READINGS),
+        "rows": changed_rows(reread, most=_MAX_READINGS),
+        "unlisted": max(0, len(reread.changes) - _MAX_READINGS),
         "troubles": received.troubles_of(shown, reread.errors),
     }
     return page.render(request, "dashboard/upload_reread.html", context)

@@ -30,8 +30,8 @@ from ingest.queries import RunSummary, upload_for
 from ingest.storage import raw_bytes
 
 _LINES_EACH_SIDE: Final = 2
-_LONGEST_LINE: Final = 300
-_MOST_SUGGESTIONS: Final = 200
+_MAX_LINE_LENGTH: Final = 300
+_MAX_SUGGESTIONS: Final = 200
 
 # --- what an upload holds -----------------------------------------------------------------------------------
 
@@ -122,7 +122,7 @@ def known_names(project: Project) -> dict[str, list[str]]:
             for name in ("build", "branch", "counterpart")
         },
     }
-    return {name: list(dict.fromkeys(names[:_MOST_SUGGESTIONS])) for name, names in found.items()}
+    return {name: list(dict.fromkeys(names[:_MAX_SUGGESTIONS])) for name, names in found.items()}
 
 
 # --- what is wrong with a file ------------------------------------------------------------------------------
@@ -173,7 +173,7 @@ def lines_around(data: bytes, number: int) -> list[FileLine]:
     lines = text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n")
     first, last = max(1, number - _LINES_EACH_SIDE), min(len(lines), number + _LINES_EACH_SIDE)
     return [
-        FileLine(one, mask_text(lines[one - 1][:_LONGEST_LINE]), is_meant=one == number)
+        FileLine(one, mask_text(lines[one - 1][:_MAX_LINE_LENGTH]), is_meant=one == number)
         for one in range(first, last + 1)
     ]
 

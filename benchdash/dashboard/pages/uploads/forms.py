@@ -16,7 +16,7 @@ from ingest.formats import FORMATS
 from ingest.metadata.fields import ALL_FIELDS, ARCHIVE_FIELDS, FIELDS, JSON_FIELDS
 from ingest.metadata.upload_metadata import form_values
 
-_MOST_REASON: Final = 1000
+_MAX_REASON_LENGTH: Final = 1000
 _TIME: Final = "2026-11-20T15:56:28Z"
 
 _COMMON: Final = ("product", "version", "hardware", "workload", "threads", "started_at")
@@ -134,7 +134,7 @@ class ChangeForm(SaidForm):
     )
     reason = forms.CharField(
         label="Reason",
-        max_length=_MOST_REASON,
+        max_length=_MAX_REASON_LENGTH,
         required=False,
         help_text="Kept in the audit log.",
         widget=forms.TextInput(attrs={"placeholder": "the machine was named wrongly"}),

@@ -45,7 +45,7 @@ from ingest.receiving.reimports import readable_uploads
 
 _PAGE: Final = 50
 _FILES: Final = 100
-_LONGEST_SEARCH: Final = 200
+_MAX_SEARCH_LENGTH: Final = 200
 # The columns of a row of the list; metadata can be long.
 _SHOWN: Final = (
     *("name", "state", "format", "errors", "warnings", "done", "total", "is_archive", "received_at"),
@@ -91,7 +91,7 @@ def uploads(request: HttpRequest, page: ProjectPage) -> HttpResponse:
 
 
 def _search_text(request: HttpRequest) -> str:
-    return request.GET.get("q", "").replace("\0", "").strip()[:_LONGEST_SEARCH]
+    return request.GET.get("q", "").replace("\0", "").strip()[:_MAX_SEARCH_LENGTH]
 
 
 def _chips(page: ProjectPage, query: QueryDict) -> list[FilterChip]:

@@ -10,8 +10,8 @@ from django.http import QueryDict
 from benchdash.results.workload_groups import MOST_GROUPS, Group
 
 _EMPTY: Final = 2
-_LONGEST_ORDER: Final = 9
-_LONGEST_TEXT: Final = 40_000
+_MAX_ORDER_LENGTH: Final = 9
+_MAX_TEXT_LENGTH: Final = 40_000
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,8 @@ def groups_said(data: QueryDict) -> tuple[list[Group], list[Field]]:
     """
     said = zip(data.getlist("order"), data.getlist("name"), data.getlist("patterns"), strict=False)
     fields = [
-        Field(_text(order)[:_LONGEST_ORDER], _text(name), _text(patterns)) for order, name, patterns in said
+        Field(_text(order)[:_MAX_ORDER_LENGTH], _text(name), _text(patterns))
+        for order, name, patterns in said
     ]
     fields = sorted((one for one in fields if one.name or one.patterns), key=_order)[: MOST_GROUPS + _EMPTY]
     return [Group(one.name, _patterns(one)) for one in fields], _with_empty(fields)
@@ -57,4 +58,4 @@ def _order(field: Field) -> float:
 
 
 def _text(text: str) -> str:
-    return text.replace("\0", "").strip()[:_LONGEST_TEXT]
+    return text.replace("\0", "").strip()[:_MAX_TEXT_LENGTH]

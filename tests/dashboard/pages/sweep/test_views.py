@@ -252,7 +252,7 @@ def test_the_number_of_statements_does_not_grow(client, project):
 
 
 def test_a_version_that_is_not_among_the_offered_ones_can_be_asked_for(client, project, monkeypatch):
-    monkeypatch.setattr("benchdash.dashboard.pages.sweep.views._VERSIONS", 1)
+    monkeypatch.setattr("benchdash.dashboard.pages.sweep.views._MAX_VERSIONS", 1)
     measure(project)
     [run] = make_runs([make_record(version="10.6.99")], project=project)
     assert "10.6.99" not in text_of(get(client))
