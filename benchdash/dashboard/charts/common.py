@@ -1,4 +1,4 @@
-"""What all figures share: colours, axes, error bars, and the layout they begin with.
+"""Colours, axes, error bars and the layout that all figures share.
 
 A figure is ``{"data": [...], "layout": {...}}``. Colours are named by their tokens in base.css and looked up
 in the browser, so that one figure serves light and dark. Two keys of ours ride in ``meta``, which Plotly

@@ -33,7 +33,7 @@ class VersionLine:
 
 @dataclass(frozen=True)
 class Value:
-    """What one line has in one row; ``comparison`` is with the base and None for the base itself.
+    """The measurement of one line in one row; ``comparison`` is with the base and None for the base itself.
 
     ``is_foreign``: measured in another unit than the row, so that it stands in the table alone.
     """
@@ -71,12 +71,12 @@ class Value:
 
     @property
     def noise(self) -> str:
-        """Where the noise that the verdict is judged by is known from."""
+        """The source of the noise that the verdict is judged by."""
         return NOISE[self.comparison.basis] if self.comparison else ""
 
     @property
     def per_cent(self) -> float | None:
-        """Of the base, which is 100."""
+        """The value in per cent of the base."""
         if self.line.is_base:
             return 100.0 if self.cell else None
         return None if self.change is None else 100 * (1 + self.change)
@@ -117,7 +117,7 @@ def lines(names: Sequence[str], *, base: int, in_order: bool) -> list[VersionLin
 
 
 def values(row: Row, lines: Sequence[VersionLine]) -> list[Value]:
-    """What each line has in a row of a table whose columns are the other lines in the same order."""
+    """Return the value of each line in a row of a table, whose columns are the other lines in their order."""
     others = iter(zip(row.cells, row.comparisons, strict=True))
     found = []
     for line in lines:
@@ -198,7 +198,7 @@ def trace_of(
     link: Callable[[int], str],
     unit: str,
 ) -> dict[str, Any]:
-    """What one line has at each place of ``x``."""
+    """Return the trace of one line, with a value for each place of ``x``."""
     return common.line(
         line.short_name,
         x,

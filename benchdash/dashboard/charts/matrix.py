@@ -34,7 +34,7 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class MatrixLook:
-    """What a matrix shows. ``opened`` workloads have a row for each thread count below their own.
+    """The look of a matrix. ``opened`` workloads have a row for each thread count below their own.
 
     ``order``: by name, by the step into the last column (the largest first), or by what a workload lost in
     its worst column. ``only_changed`` leaves the rows with a coloured cell. ``by_size`` colours what could
@@ -312,7 +312,7 @@ class _Drawing:
 
 
 def _verdict(compared: Sequence[Comparison], ratio: float | None, direction: str) -> str:
-    """Of several thread counts: what some say, if none and neither their mean contradicts; else nothing."""
+    """Return the verdict of several thread counts if neither any of them nor their mean contradicts it."""
     said = {one.verdict for one in compared}
     if said <= {"same"} and said:
         return "same"

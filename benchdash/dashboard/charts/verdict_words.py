@@ -1,4 +1,4 @@
-"""What stands behind a verdict: where the noise is known from, and what would settle an unknown one."""
+"""Words about a verdict: the source of its noise, and the runs that would settle an unknown one."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""What the compare page offers to click: filters, chips of the chosen versions, switches, suggestions."""
+"""Filters, chips of the chosen versions, switches and suggestions of the pages under Compare."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class VersionChip:
 
 @dataclass(frozen=True)
 class Switch:
-    """What one click changes."""
+    """A choice between ways to draw, one click apart."""
 
     label: str
     links: Sequence[Link]

@@ -1,4 +1,4 @@
-"""What the address of the overview chooses for its matrix, and what is chosen where it does not say."""
+"""The place, metric, columns and baseline of a matrix, read from an address or chosen by default."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -130,12 +130,12 @@ class BranchBase:
 
     @property
     def stored(self) -> Baseline | None:
-        """What people set, and did not take back."""
+        """The baseline that people set and did not take back."""
         return next((one for one in self.history[:1] if one.version), None)
 
 
 def branch_base(project: Project, query: QueryDict, branch: Column, releases: Sequence[Column]) -> BranchBase:
-    """What people set for the branch, one of the releases at its place (in their order), or the oldest group
+    """Return the baseline of a branch: as people set it, a release at its place, or the oldest group
     that is shown: at first the first of these that there is. One statement.
     """
     history = baselines(project, stream_of(branch))

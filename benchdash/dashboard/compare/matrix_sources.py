@@ -1,4 +1,4 @@
-"""Where the numbers of a matrix come from: versions side by side, or the newest groups of a branch."""
+"""The sources of a matrix: versions side by side, or the newest groups of a branch."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -37,7 +37,7 @@ class MatrixSource:
 
 @dataclass(frozen=True)
 class MatrixReading:
-    """What is read of any source."""
+    """The rows and the metric to read of any source."""
 
     metric: str
     rows: Rows = EVERY_ROW

@@ -59,8 +59,8 @@ class Panel:
 
 @dataclass(frozen=True)
 class PanelAddresses:
-    """Where a panel leads to: the history of a series, and its numbers and itself alone, for a metric and a
-    workload.
+    """The links of a panel: to the history of a series and, for a metric and a workload, to its numbers and
+    to itself alone.
     """
 
     series: Callable[[int], str]
@@ -175,7 +175,7 @@ def _title(rows: Sequence[Row], metric: str, scale: ValueScale, place: str) -> s
 
 
 def note_of(rows: Sequence[PanelRow], runs: set[int], *, has_base: bool, margin: float) -> str:
-    """What a number of the table is, and what stands behind its ±."""
+    """Explain the numbers of a table and their ±."""
     with_error = any(value.interval != (None, None) for row in rows for value in row.values)
     if runs != {1}:
         of = f"{numbers.count(next(iter(runs)))} runs" if len(runs) == 1 else "n runs"

@@ -1,4 +1,4 @@
-"""Where the versions of a project were measured, and which of these places it looks at most."""
+"""The places where versions were measured, and how much each was used lately."""
 
 from collections import Counter
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from benchdash.results.models import DEFAULT_CONFIGURATION
 
 
 class Place(NamedTuple):
-    """Where versions of a product were measured: what their columns share beside the version."""
+    """The place of a column: all that it has beside its version."""
 
     product: str
     build: str

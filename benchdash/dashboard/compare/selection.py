@@ -1,4 +1,4 @@
-"""What the address of the compare page chooses, and what is chosen where it does not say."""
+"""The selection in the address of a page under Compare, and the default where it does not say."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -152,7 +152,7 @@ def _are_neighbours(column: Column, other: Column) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
-    """What an address of any page under Compare selects; empty metrics, workloads (their ids or names) or
+    """The selection of a page under Compare; empty metrics, workloads (their ids or names) or
     threads were not chosen.
     """
 
@@ -245,7 +245,7 @@ def threads_texts(threads: Iterable[int | None]) -> list[str]:
 
 
 def read_threads(query: QueryDict) -> list[int | None]:
-    """In order, None last; what is no thread count is left out."""
+    """Return the thread counts in order, None last; anything else is left out."""
     texts = query.getlist("threads")
     numbers = [text for text in texts if text.isascii() and text.isdigit() and len(text) < 10]
     counts = sorted({int(text) for text in numbers})

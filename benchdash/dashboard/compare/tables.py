@@ -1,4 +1,4 @@
-"""What the pages that compare versions share: the picker, the tables, and their address in the API."""
+"""The picker, lines, tables and addresses that the pages of several versions share."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -87,7 +87,7 @@ def lines_of(columns: ChosenColumns) -> list[VersionLine]:
 def addresses_of(
     path: str, project: Project, choice: VersionSelection, workloads: Mapping[str, str]
 ) -> PanelAddresses:
-    """Where the panels of a comparison lead to; ``workloads`` are ids by name."""
+    """Return the links of the panels of a comparison; ``workloads`` are ids by name."""
     history, api = page_url("history", project), reverse("api:compare")
     query = queries_of_api(project, choice)
     return PanelAddresses(

@@ -63,7 +63,7 @@ def _asked(query: QueryDict) -> list[int]:
 
 
 def _words(query: QueryDict, places: Sequence[PlaceOfVersions]) -> dict[PlaceOfVersions, list[str]]:
-    """What the versions of each place must have in their names; a place itself may have the others."""
+    """Return the words that versions of each place must have in their names; the place has the others."""
     text = " ".join(query.get(name, "")[:MAX_SEARCH_LENGTH] for name in _SEARCHED)
     words = text.replace("\0", " ").casefold().split()
     if not words:

@@ -1,4 +1,4 @@
-"""What stands in the top bar of a project, for one viewer."""
+"""The links of the top bar and the tabs of a project, and the addresses of its pages."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -10,7 +10,7 @@ from benchdash.results.queries import Point
 
 
 def beside_url(project: Project, *runs: int) -> str:
-    """Of two runs, or of one beside that before it."""
+    """Return the address of two runs side by side, or of one beside the run before it."""
     return f"{page_url('pair', project)}?{urlencode([('run', run) for run in runs])}"
 
 

@@ -1,4 +1,4 @@
-"""What all pages of a project begin with: the project, who asks, and the answers to those who may not."""
+"""The beginning of every page of a project: the project, its viewer, and the answers to the uninvited."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

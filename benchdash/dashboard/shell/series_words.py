@@ -1,4 +1,4 @@
-"""What series have in common and what tells them apart, in words."""
+"""Words for what series have in common, and for what tells them apart."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ def threads_words(threads: int | None) -> str:
 
 
 def title(series: Sequence[Series]) -> str:
-    """What these series share: ``oltp_read_only, 4 threads, transactions per second, MariaDB 10.6, box``."""
+    """Return what series share: ``oltp_read_only, 4 threads, transactions per second, MariaDB 10.6, box``."""
     shared = [part for part in _PARTS if len({part.text(one) for one in series}) == 1]
     return _said(series[0], [part for part in shared if part.text(series[0]) != part.usual])
 

@@ -41,7 +41,7 @@ def shown_block(request: HttpRequest, page: ProjectPage, block: Block) -> ShownB
 
 
 def _context(inner: HttpRequest, page: ProjectPage) -> dict[str, Any]:
-    """What the page at the address of a request shows; no page imports another."""
+    """Return the context of the page at the address of a request; no page imports another."""
     view: Any = resolve("/" + inner.path.removeprefix(get_script_prefix())).func
     context: Context = view.context
     return context(inner, page)

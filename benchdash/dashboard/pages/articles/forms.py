@@ -1,4 +1,4 @@
-"""What members write in articles."""
+"""The forms with which members write articles."""
 
 from typing import Any, Final
 

@@ -156,7 +156,7 @@ def article_restore(request: HttpRequest, page: ProjectPage, name: str) -> HttpR
 @require_POST
 @project_page
 def article_block(request: HttpRequest, page: ProjectPage, name: str, pk: int) -> HttpResponse:
-    """What the button ``do`` says is done with a view of the article."""
+    """Do with a view of the article what the button ``do`` says."""
     page.require(Scope.TRIAGE)
     found = _article(page, name)
     block = found_or_hidden(found.blocks.filter(pk=pk), f"there is no view {pk}")

@@ -44,7 +44,7 @@ class UnmergeForm(CorrectionForm):
 
 
 class BuildForm(CorrectionForm):
-    """What is known of a build beside its version; an empty field forgets it."""
+    """The facts of a build beside its version; an empty field forgets one."""
 
     commit = forms.RegexField(
         r"^[0-9a-fA-F]{7,40}$",
@@ -60,7 +60,7 @@ class BuildForm(CorrectionForm):
     field_order = ("commit", "committed_at", "released_on", "reason")
 
     def facts(self) -> dict[str, Any]:
-        """Those that change, as the correction wants them."""
+        """Return the facts that change, as the correction wants them."""
         said = {**self.cleaned_data, "commit": self.cleaned_data["commit"].lower() or None}
         known = ("commit", "committed_at", "released_on")
         return {name: said[name] for name in known if name in self.changed_data}

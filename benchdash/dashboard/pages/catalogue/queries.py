@@ -1,4 +1,4 @@
-"""What a project knows of its versions, machines, configurations and workloads, as the pages list it."""
+"""The versions, machines, configurations and workloads of a project, as its pages list them."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -56,7 +56,7 @@ class WorkloadRow:
 
 @dataclass(frozen=True)
 class ContentRow:
-    """What a configuration held in some runs; ``differences`` are from the content seen before it."""
+    """The content of a configuration in some runs; ``differences`` are from the content before it."""
 
     content: ConfigurationContent | None
     runs: int
@@ -72,7 +72,7 @@ class ContentRow:
 
 @dataclass(frozen=True)
 class ContentStream:
-    """What a configuration held in the runs of one product and branch, the newest first."""
+    """The contents of a configuration in the runs of one product and branch, the newest first."""
 
     product: str
     branch: str
@@ -104,7 +104,7 @@ def versions(project: Project) -> QuerySet[ServerVersion]:
 
 
 def version_rows(found: Iterable[ServerVersion]) -> list[VersionRow]:
-    """In their order; two statements for them all."""
+    """Return the rows of versions in their order; two statements."""
     listed = list(found)
     ids = [version.pk for version in listed]
     used, old_names = uses_of_versions(ids), _old_names("version", ids)

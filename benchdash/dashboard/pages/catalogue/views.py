@@ -1,4 +1,4 @@
-"""What a project knows: versions, hardware, configurations and workloads, and their correction."""
+"""The lists of versions, hardware, configurations and workloads, and their correction."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -208,7 +208,7 @@ class ContentComparison:
 
 
 def _comparison(request: HttpRequest, page: ProjectPage) -> ContentComparison | None:
-    """What the address asks to compare; None where it asks for nothing, or for what is not there."""
+    """Compare the two contents of an address; None unless it names two that there are."""
     digests = [request.GET.get(name, "") for name in ("from", "to")]
     if not all(_DIGEST.fullmatch(digest) for digest in digests):
         return None
@@ -394,7 +394,7 @@ def _build_correction(page: ProjectPage, version: ServerVersion, sent: Any) -> C
 
 
 def _others(thing: Any) -> QuerySet[Any]:
-    """What a thing can be merged into."""
+    """Return the things that this one can be merged into."""
     found: QuerySet[Any] = type(thing)._default_manager.filter(project=thing.project_id).exclude(pk=thing.pk)
     if isinstance(thing, ServerVersion):
         return found.filter(product=thing.product_id).order_by("-sort_key", "-committed_at", "-pk")

@@ -34,7 +34,7 @@ class CurvesLook:
 
 @dataclass(frozen=True)
 class DrawnCurve:
-    """What one line has by thread count, in order of these; ``fit`` where one is to be drawn."""
+    """The values of one line by thread count, in order; ``fit`` where one is to be drawn."""
 
     line: VersionLine
     values: Mapping[int, Value]
@@ -42,7 +42,7 @@ class DrawnCurve:
 
     @property
     def measured(self) -> list[tuple[int, Value]]:
-        """What can be drawn in the unit of the chart."""
+        """The values that have the unit of the chart."""
         return [(count, one) for count, one in self.values.items() if one.cell and not one.is_foreign]
 
 
@@ -132,7 +132,7 @@ def _drawn(curve: DrawnCurve, value: Value, look: CurvesLook) -> float | None:
 
 
 def _factor(curve: DrawnCurve, look: CurvesLook) -> float:
-    """What values are multiplied by: of its own first point, so that it is 1."""
+    """Return the factor of all values, which makes the first point 1 where they are relative to it."""
     first = next((one.cell.value for _, one in curve.measured if one.cell), 0.0)
     return 1 / first if look.values == "own" and first > 0 else 1.0
 

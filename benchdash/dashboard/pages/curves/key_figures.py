@@ -12,7 +12,7 @@ from benchdash.regressions.detection.usl import LEAST_CONCURRENCIES, Estimate, S
 
 @dataclass(frozen=True)
 class FiguresRow:
-    """What is said of one curve; a text is empty where nothing can be."""
+    """The key figures of one curve; a text is empty where it is not known."""
 
     line: VersionLine
     peak: float | None
@@ -37,7 +37,7 @@ class FiguresTable:
 
 
 def curve_of_line(values: Mapping[int, Value]) -> Curve | None:
-    """Of what one line has by thread count, in the unit of the chart."""
+    """Return the curve of one line's values in the unit of the chart."""
     return curve_of(
         {count: value.cell for count, value in values.items() if value.cell and not value.is_foreign}
     )

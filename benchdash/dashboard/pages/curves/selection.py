@@ -120,5 +120,5 @@ def _text(count: int | None) -> str | None:
 
 
 def without_reference(choice: CurvesSelection) -> CurvesSelection:
-    """Where nothing is there to be relative to."""
+    """Return the selection with absolute values, for panels that lack the reference."""
     return replace(choice, view=replace(choice.view, values=""))

@@ -56,7 +56,7 @@ _PEAK_THREADS: Final = "curve_peak_threads"
 
 @dataclass(frozen=True)
 class PlaneRow:
-    """What stands at one thread count: of each line throughput and response time."""
+    """Throughput and response time of each line at one thread count."""
 
     threads: int
     pairs: Sequence[tuple[Value, Value]]
@@ -79,7 +79,7 @@ class Plane:
 
 @dataclass(frozen=True)
 class CurveFigures:
-    """What the curves of throughput of one workload say. ``history_url`` leads to where their peaks were."""
+    """The key figures of the curves of one workload. ``history_url`` leads to the history of their peaks."""
 
     workload: str
     table: FiguresTable
@@ -231,7 +231,7 @@ def _figures(
 
 
 def _by_line(rows: Sequence[Row], lines: Sequence[VersionLine]) -> list[tuple[VersionLine, dict[int, Value]]]:
-    """What each line has by thread count."""
+    """Return the values of each line by thread count."""
     table = [(row.threads or 0, charts.values(row, lines)) for row in rows]
     return [(line, {threads: values[index] for threads, values in table}) for index, line in enumerate(lines)]
 

@@ -54,7 +54,7 @@ class HistoryLook:
         return self.bases is not None
 
     def place(self, line: HistoryLine, point: Point) -> Place:
-        """Where shapes and annotations of a point are."""
+        """Return the place of a point's shapes and annotations."""
         return _iso(point.time) if self.axis is None else self.axis.place(line.series, point)
 
     def at(self, place: Place) -> str:
@@ -65,14 +65,14 @@ class HistoryLook:
         return self.at(self.place(line, point))
 
     def factor(self, line: HistoryLine) -> float:
-        """What values are multiplied by."""
+        """Return the factor of the values of a line."""
         base = (self.bases or {}).get(line.series)
         return 100 / base if base else 1.0
 
 
 @dataclass(frozen=True)
 class HistoryAddresses:
-    """Where points and changes lead."""
+    """The links of points and changes."""
 
     run: Callable[[int], str]
     incident: Callable[[int], str]
@@ -227,7 +227,7 @@ def _hover(line: HistoryLine, point: Point, look: HistoryLook) -> str:
 
 
 def _hover_template(name: str, series: Series) -> str:
-    """What is the same at every point of a line stands here once."""
+    """Return the part of the hover text that all points of a line share."""
     where = f"{series.hardware.name}, configuration {series.configuration.name}"
     return f"<b>{_for_template(plain(name))}</b><br>%{{text}}<br>{_for_template(plain(where))}<extra></extra>"
 
@@ -266,7 +266,7 @@ def _switches(switched: Mapping[Place, Sequence[str]], look: HistoryLook) -> dic
 def _switch_names(
     switched: Mapping[Place, Sequence[str]], lines: Sequence[HistoryLine], look: HistoryLook
 ) -> list[dict[str, Any]]:
-    """What was switched, written upwards from its triangle; where many are near, hovers and table say it."""
+    """Return the names of switches, upwards from their triangles; hovers and table say those of many."""
     if len(switched) > _SWITCHES_NAMED:
         return []
     named = []
@@ -461,7 +461,7 @@ def _y_axis(lines: Sequence[HistoryLine], look: HistoryLook) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Shared:
-    """What charts beside each other share. None: each has its own."""
+    """The ranges of axes that charts beside each other share. None: each has its own."""
 
     y: tuple[float, float] | None = None
     times: tuple[datetime, datetime] | None = None

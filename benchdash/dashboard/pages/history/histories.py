@@ -86,14 +86,14 @@ class LevelChange:
 
 
 class Changes(NamedTuple):
-    """Of the newest group of a line, against the one before and against the first; None of a single group."""
+    """How the newest group of a line differs from the one before and from the first; None without them."""
 
     since_previous: LevelChange | None = None
     since_first: LevelChange | None = None
 
 
 def changes_of(lines: Sequence[HistoryLine]) -> dict[HistoryLine, Changes]:
-    """Of each line, all compared at once; they have one ``margin``."""
+    """Compare the newest group of each line, all at once; they have one ``margin``."""
     compared = [line for line in lines if len(line.points) > 1]
     if not compared:
         return dict.fromkeys(lines, Changes())
@@ -148,7 +148,7 @@ class _Surroundings:
     environment_id: int | None = None
 
     def then(self, point: Point) -> "_Surroundings":
-        """What is not said of a point is as it was."""
+        """Return the surroundings of the next point; those that it does not say stay as they were."""
         return _Surroundings(point.content_id or self.content_id, point.environment_id or self.environment_id)
 
     def may_differ(self, other: "_Surroundings") -> bool:
@@ -277,7 +277,7 @@ def version_words(point: Point, branch: str) -> str:
 
 
 def version_beside(point: Point, branch: str) -> str:
-    """What is known of the version of a point beside its name: on a branch the version, else the commit."""
+    """Return what is known of a point's version beside its name: on a branch the version, else the commit."""
     if branch:
         return "" if point.version.version == UNKNOWN_VERSION else point.version.version
     return (point.commit or "")[:_SHORT_COMMIT]

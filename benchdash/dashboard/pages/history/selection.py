@@ -65,7 +65,7 @@ _Identity = Mapping[str, str]
 
 @dataclass(frozen=True)
 class _Offered:
-    """What the series of a project are: each of their ``places`` once, which are all but workload and
+    """The series of a project, to choose from: each of their ``places`` once, which are all but workload and
     threads, and the ``values`` of each facet.
     """
 
@@ -179,7 +179,7 @@ def _asked(project: Project, query: QueryDict) -> Asked:
 
 
 def _said(query: QueryDict, name: str) -> set[str]:
-    """What a parameter says; no name holds a NUL, and no database takes one."""
+    """Return the values of a parameter; no name holds a NUL, and no database takes one."""
     return {NONE if text in EMPTY else text for text in query.getlist(name) if text and "\0" not in text}
 
 
@@ -264,7 +264,7 @@ def _offered(project: Project) -> _Offered:
 
 
 def _identities(project: Project) -> list[_Identity]:
-    """What the series of a project are, apart from their metrics, each once."""
+    """Return the identities of a project's series without their metrics, each once."""
     names = [facet.name for facet in FACETS]
     rows = Series.objects.filter(project=project).order_by()
     distinct = rows.values_list(*(facet.of_series for facet in FACETS)).distinct()
@@ -322,7 +322,7 @@ def _text(value: object) -> str:
 
 
 def _sort_key(facet: Facet) -> Any:
-    """What is not said comes first, counts by number, release lines by version."""
+    """Return the key by which values are sorted: empty ones first, counts by number, lines by version."""
     if facet.name == "threads":
         return lambda text: (text != NONE, int(text) if text.isascii() and text.isdigit() else 0, text)
     if facet.name == "line":

@@ -210,7 +210,7 @@ def _look(lines: Sequence[HistoryLine], wishes: Wishes) -> HistoryLook:
 
 
 def _bases(lines: Sequence[HistoryLine]) -> dict[Series, float]:
-    """What is 100 %: the first group of each line, or of the oldest release line of the same thing."""
+    """Return the values that are 100 %: the first group of each line, or of its oldest release line."""
     of_series = {line.series: line for line in lines}
     bases: dict[Series, float] = {}
     for panel in panels(list(of_series)):

@@ -1,4 +1,4 @@
-"""What a page of the shell reads from several packages at once."""
+"""The cards of the list of projects."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What people say about an incident."""
+"""The forms for triage and comments."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What the address of the latency page chooses, and what is shown where it does not say."""
+"""The row of response times that an address asks for, and its filters."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -142,7 +142,7 @@ def _title(row: RowKey) -> str:
 
 
 def _table_rows(table: LatencyTable, lines: Sequence[VersionLine]) -> list[LatencyTableRow]:
-    """Those of the lines that have a histogram, in the order of the lines."""
+    """Return the rows of the lines that have a histogram, in their order."""
     if not table.rows:
         return []
     (row,) = table.rows

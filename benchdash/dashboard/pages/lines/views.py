@@ -152,7 +152,7 @@ def _summary(
 
 
 def _pair_url(project: Project, base: Column, others: Sequence[Column]) -> str:
-    """Where two are compared, these by all their metrics."""
+    """Return the address of two versions by all their metrics; empty unless there are two."""
     if len(others) != 1:
         return ""
     return page_url("pair", project, base=short_id(base), against=short_id(others[0]))

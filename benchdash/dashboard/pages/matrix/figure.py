@@ -38,7 +38,7 @@ from benchdash.results.workload_groups import grouping_of
 
 @dataclass(frozen=True)
 class Baselines:
-    """What the nights of a branch are held against, and what it may be moved to.
+    """The baseline of a branch and the choices to move it to.
 
     ``stream`` is the id of a column of the branch. ``is_missing``: the chosen one has nothing of the metric.
     ``choices`` are values and names for the form that moves it; ``earlier`` were set before the latest, with
@@ -81,7 +81,7 @@ class WholeMatrix:
 
     @property
     def kept(self) -> list[tuple[str, str]]:
-        """What the filter line does not ask for, as query parameters."""
+        """The query parameters that no filter sends."""
         said = [("over", "nights" if self.view.nights else "versions"), ("values", self.view.values)]
         until = self.view.until.isoformat() if self.view.until else ""
         said += [("relative_to", self.view.relative_to), *([("until", until)] if until else [])]
@@ -105,7 +105,7 @@ class _Chosen:
 
 
 def whole_matrix(project: Project, query: QueryDict, path: str, available: Available) -> WholeMatrix:
-    """What the address chooses, in a constant number of statements. ``available`` is not empty."""
+    """Read the matrix of an address, in a constant number of statements. ``available`` is not empty."""
     branches = [column for column in available if column.branch]
     releases = len(branches) < len(available)
     view = form.read_view(query, branches=bool(branches), releases=releases)

@@ -1,4 +1,4 @@
-"""What the address of the matrix chooses: how its rows and numbers look, and the links that change it."""
+"""The look of the matrix as its address says it, and the links that change it."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass

@@ -35,7 +35,7 @@ class OverviewMatrix:
 def overview_matrix(
     project: Project, query: QueryDict, path: str, available: Sequence[Column]
 ) -> OverviewMatrix:
-    """What the address chooses, in a constant number of statements. ``available`` is not empty."""
+    """Read the matrix of an address, in a constant number of statements. ``available`` is not empty."""
     place, chips = form.read_place(query, available, recent_use(project))
     at_place = [column for column in available if Place.of(column) == place]
     measured = measured_of(project, at_place)

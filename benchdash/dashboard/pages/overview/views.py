@@ -51,7 +51,7 @@ def _newest_uploads(page: ProjectPage) -> list[Upload]:
 
 
 def _kept(request: HttpRequest) -> list[tuple[str, str]]:
-    """What the filters do not say; who chooses another place leaves the versions of this one behind."""
+    """Return the parameters that no filter sends. Versions stay behind when another place is chosen."""
     return [(name, text) for name in ("open", "workload", "threads") for text in request.GET.getlist(name)]
 
 

@@ -1,4 +1,4 @@
-"""What the address of the page "Side by side" chooses, and what is chosen where it does not say."""
+"""The two sides in the address of the page "Side by side", and the default where it does not say."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

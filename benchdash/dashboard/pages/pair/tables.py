@@ -1,4 +1,4 @@
-"""What the page "Side by side" shows of a pair: all at a glance, metric by metric, and the rest."""
+"""The tables of the page "Side by side": all at a glance, metric by metric, and the rest."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -52,7 +52,7 @@ class PairLine:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Of the change."""
+        """The interval of the change."""
         one = self.comparison
         return None if one is None or one.low is None or one.high is None else (one.low - 1, one.high - 1)
 
@@ -66,7 +66,7 @@ class PairLine:
 
     @property
     def rank(self) -> tuple[bool, float, tuple[str, int]]:
-        """What is significant comes first, the largest change of it before all."""
+        """The key that puts significant changes first, the largest before all."""
         ratio = self.comparison.ratio if self.comparison and self.is_significant else None
         return not self.is_significant, -abs(log(ratio)) if ratio else 0.0, row_order(self.key)
 
@@ -219,7 +219,7 @@ def _panel_of_row(tables: Sequence[ComparisonTable], history: Link, names: tuple
 
 
 def _drawn(named: Iterable[tuple[str, PairLine]]) -> list[charts.PairChange]:
-    """What has a ratio."""
+    """Return the changes of the lines that have a ratio."""
     return [
         charts.PairChange(name, line.comparison, line.url)
         for name, line in named

@@ -1,4 +1,4 @@
-"""Who hears, writes and decides."""
+"""The forms of subscriptions, tokens, members and settings."""
 
 from typing import Any, Final
 

@@ -1,4 +1,4 @@
-"""Who hears, writes and decides: subscriptions, alerts, tokens, settings and the audit log."""
+"""Subscriptions, alerts, tokens, settings and the audit log of a project."""
 
 from copy import copy
 from typing import Final

@@ -1,4 +1,4 @@
-"""What was sampled while a run went on, in stacked parts along one axis of time.
+"""The samples of a run, in stacked parts along one axis of time.
 
 Throughput stands above response times and errors, and what the machine did below them. One horizontal axis
 belongs to all parts, so that what is looked at closely in one is looked at in all.
@@ -86,7 +86,7 @@ class MachineSamples:
 
 @dataclass(frozen=True)
 class NamedSamples:
-    """What a tool printed during one of several runs."""
+    """The samples of one of several runs, with its name."""
 
     name: str
     samples: IntervalSamples
@@ -104,7 +104,7 @@ class TimeLine:
 def together(
     samples: IntervalSamples, *, beside: Sequence[MachineSamples] = (), steadiness: Stability | None = None
 ) -> TimeLine | None:
-    """What a tool printed above what the machine did meanwhile, with warm-up and stalls marked.
+    """Draw the samples of a tool above those of the machine, with warm-up and stalls marked.
 
     None where the tool printed neither the time nor anything along it. Of what several sources say of the
     machine, the first counts.
@@ -285,7 +285,7 @@ def _parts_of_a_tool(samples: IntervalSamples, *, with_errors: bool) -> list[lis
 
 
 def _sampled_errors(samples: IntervalSamples, names: Collection[str]) -> list[str]:
-    """Of each operation, those that there were any of."""
+    """Return the columns of errors that are not all zero."""
     named = [column for column in samples.columns if column.rpartition(".")[2] in names]
     return [column for column in named if any(_column(samples, column))]
 
@@ -324,7 +324,7 @@ def _low_title(what: str, known: Reading) -> str:
 
 
 def _known(metric: str) -> Reading:
-    """What the metric is without its operation; its value is none."""
+    """Return the metric without its operation, as a reading without a value."""
     own = metric.rpartition(".")[2]
     if own == _FAILED:
         return Reading(own, 0, "", LOWER)
@@ -373,7 +373,7 @@ def _sampled_of(part: _Part, samples: IntervalSamples) -> list[str]:
 
 
 def _machine_line(beside: MachineSamples, metric: str, colour: int) -> dict[str, Any]:
-    """Of very many samples those at which this line goes up and down the most."""
+    """Draw one metric of the machine; very many samples are thinned to the extremes of this line."""
     x, values = beside.along(), _column(beside.samples, metric)
     kept = thinned([value or 0 for value in values], _MAX_POINTS_OF_THE_MACHINE)
     return _line(

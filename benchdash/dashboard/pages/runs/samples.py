@@ -1,4 +1,4 @@
-"""What a run looked like while it went on: its time line, its stalls, and other runs over it."""
+"""The time line of a run, its stalls, and other runs to lay over it."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -174,7 +174,7 @@ def _note(name: str, laid: MachineSamples) -> str:
 def _others(
     details: RunDetails, asked: Sequence[int], rule: Rule
 ) -> list[tuple[Other, IntervalSamples | None]]:
-    """Those that were asked for in their order, then others of this version and of the group before."""
+    """Return the runs asked for in their order, then others of this version and of the group before."""
     chosen = _chosen(details.run, asked)
     samples = _samples_of(chosen)
     laid_over = [

@@ -110,7 +110,7 @@ def _chip(name: str, label: str, values: Sequence[str], asked: Mapping[str, str 
 
 @dataclass(frozen=True)
 class IntervalChart:
-    """What was sampled during a run. Without a figure the table alone says it."""
+    """The samples of one source of a run. Without a figure the table alone says them."""
 
     name: str
     source: str
@@ -169,7 +169,7 @@ def _environment(run: Run) -> dict[str, Any]:
 
 
 def _interval_charts(details: RunDetails, within: WithinRun | None) -> list[IntervalChart]:
-    """Those of known sources first; others are drawn where they have a time and a metric.
+    """Return the charts of known sources first; others are drawn where they have a time and a metric.
 
     What is drawn on the time line of the run is a chart once, with the source that leads it.
     """
@@ -222,14 +222,14 @@ def _by_its_columns(samples: IntervalSamples) -> TimeLine | Figure | None:
 
 
 def _percentiles(samples: IntervalSamples) -> list[tuple[str, str]]:
-    """In words, where the samples are a histogram."""
+    """Return the percentiles in words, where the samples are a histogram."""
     distribution = distribution_of(samples.columns, samples.rows)
     named = latency.named_percentiles(distribution) if distribution else []
     return [(name, latency.bounds_words(bounds)) for name, bounds in named]
 
 
 def _latency_url(project: Project, details: RunDetails) -> str:
-    """Where other versions lie over the histogram of this run; empty where it has none."""
+    """Return the address that lays other versions over the histogram of this run; empty without one."""
     if not any(is_histogram(samples.columns) for samples in details.samples.values()):
         return ""
     return page_url(

@@ -21,7 +21,7 @@ class Hit:
 
 @dataclass(frozen=True)
 class Hits:
-    """What was found of one kind, and whether there is more than is shown."""
+    """The hits of one kind, and whether there are more than these."""
 
     kind: str
     hits: Sequence[Hit]
@@ -29,7 +29,7 @@ class Hits:
 
 
 def find(page: ProjectPage, text: str) -> list[Hits]:
-    """What has all words of ``text`` in its name, by kind, in two statements at most."""
+    """Find the things with all words of ``text`` in their names, by kind, in at most two statements."""
     words = text.split()
     if not words:
         return []

@@ -1,4 +1,4 @@
-"""What else than the setting differs between the values of a sweep."""
+"""Doubts about a sweep: differences between its values other than the setting."""
 
 from collections import defaultdict
 from collections.abc import Sequence

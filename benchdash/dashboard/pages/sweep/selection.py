@@ -1,4 +1,4 @@
-"""What the address of the page about one setting chooses."""
+"""The selection in the address of the page about one setting."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -64,7 +64,7 @@ class ValueChip:
 
 @dataclass
 class _Asked:
-    """What an address asks for, and what there is."""
+    """The selection of an address and what it found."""
 
     project: Project
     choice: SweepSelection
@@ -177,7 +177,7 @@ def _metric(choice: SweepSelection, measured: Mapping[str, int]) -> str:
 
 
 def _lines(sweep: Sweep) -> list[VersionLine]:
-    """In a ramp of colours where the values are numbers; those that differ in more have a star."""
+    """Return the lines, in a ramp of colours where values are numbers; a star marks other differences."""
     names = [point.name + (_DIFFERS if point.differences else "") for point in sweep.points]
     in_order = are_numbers([point.value for point in sweep.points])
     return charts.lines(names, base=sweep.points.index(sweep.base), in_order=in_order)

@@ -34,7 +34,7 @@ _TRIED_ORDER: Final = (archived.REFUSED, archived.WOULD_BE_IMPORTED, archived.KN
 
 @dataclass(frozen=True)
 class TriedFiles:
-    """What the files of an archive would become. ``rows`` are those looked at, refused ones first.
+    """The outcome that the files of an archive would have. ``rows`` are those looked at, refused ones first.
 
     ``counts`` are (state, number) of those that there are; ``unlisted`` were looked at and are too many.
     """
@@ -103,7 +103,7 @@ def states_of(files: QuerySet[Any]) -> list[tuple[str, int]]:
 
 
 def file_rows(files: Iterable[ArchiveFile]) -> list[FileRow]:
-    """In one statement more."""
+    """Return the rows of files, in one statement more."""
     shown = list(files)
     held = held_by(file.upload for file in shown if file.upload)
     return [
@@ -132,7 +132,7 @@ def _reason(error: Mapping[str, Any]) -> str:
 
 
 def places_of(upload: Upload, viewer: Viewer) -> list[ArchiveFile]:
-    """Where the upload lies in archives that exist for this viewer, the latest first."""
+    """Return the places of an upload in archives that the viewer may see, the latest first."""
     archives = uploads_for(viewer, upload.project).order_by().values("pk")
     places = upload.places.filter(archive__in=archives).exclude(archive__state=Upload.State.DELETED)
     return list(places.select_related("archive").order_by("-archive", "number"))

@@ -111,7 +111,7 @@ def upload_restore(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResp
 
 
 def _previewed(shown: Upload, preview: services.Preview) -> dict[str, Any]:
-    """Of an archive, which may hold thousands of runs, only what changes is listed."""
+    """Describe a preview; of an archive, which may hold thousands of runs, only the changes."""
     changes = received.run_changes(preview.before, preview.after)
     listed = [one for one in changes if one.changes_something or not shown.is_archive]
     return {

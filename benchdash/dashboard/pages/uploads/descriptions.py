@@ -1,4 +1,4 @@
-"""What pages say about uploads: what they hold, who sent them, where the trouble is, what was changed."""
+"""Descriptions of uploads: their runs, their senders, their troubles and their changes."""
 
 import codecs
 from collections.abc import Iterable, Mapping, Sequence
@@ -38,7 +38,7 @@ _MAX_SUGGESTIONS: Final = 200
 
 @dataclass(frozen=True)
 class Held:
-    """What the runs of an upload were, in a row of the list."""
+    """The runs of an upload, as a row of the list says them."""
 
     versions: Sequence[str]
     workloads: Sequence[str]
@@ -57,7 +57,7 @@ class Held:
 
 
 def held_by(uploads: Iterable[Upload]) -> dict[int, Held]:
-    """What each upload holds, by its id, in one statement; nothing for one without runs."""
+    """Describe the runs of each upload, by its id, in one statement; nothing for one without runs."""
     version = Concat("version__product__name", Value(" "), "version__version")
     rows = (
         Run.objects.filter(upload_id__in=[upload.pk for upload in uploads])
@@ -84,7 +84,7 @@ def held_by(uploads: Iterable[Upload]) -> dict[int, Held]:
 
 
 def senders(project: Project) -> list[tuple[str, str]]:
-    """Who has sent uploads to the project: (``token-3`` or ``user-4``, a name)."""
+    """Return the senders of a project's uploads: (``token-3`` or ``user-4``, a name)."""
     sent = Upload.objects.filter(project=project).order_by()
     tokens = Token.objects.filter(pk__in=sent.values("token")).order_by("name", "pk")
     users = User.objects.filter(pk__in=sent.values("user")).order_by("name", "email")
@@ -105,7 +105,7 @@ def is_small(upload: Upload) -> bool:
 
 
 def known_names(project: Project) -> dict[str, list[str]]:
-    """What the project knows already, by the field of an upload: suggestions for its form."""
+    """Return the names that a project has, by the field of an upload: suggestions for its form."""
     series = Series.objects.filter(project=project).order_by()
     found: dict[str, QuerySet[Any, Any]] = {
         "product": Product.objects.filter(project=project).order_by("name").values_list("name", flat=True),
@@ -211,7 +211,7 @@ class RunChange:
 
 
 def run_changes(before: Sequence[RunSummary], after: Sequence[RunSummary]) -> list[RunChange]:
-    """What each run was and would be: it keeps its identity."""
+    """Return each run as it was and would be: it keeps its identity."""
     old, new = {run.id: run for run in before}, {run.id: run for run in after}
     return [RunChange(old.get(run), new.get(run)) for run in dict.fromkeys([*old, *new])]
 
@@ -230,7 +230,7 @@ class AuditedChange:
 
 
 def told_of(upload: Upload) -> list[AuditedChange]:
-    """What the audit log says of an upload, newest first."""
+    """Return the changes of an upload in the audit log, newest first."""
     entries = AuditEntry.objects.filter(
         project=upload.project_id, action__startswith="upload ", subject__startswith=f"{upload.pk} "
     ).select_related("user", "token")

@@ -1,4 +1,4 @@
-"""What people say of a file: the fields of an upload, as a form and back.
+"""The fields of an upload, as a form and back.
 
 The forms only show: what is said is read, and refused, by ingest.metadata as it is for the API.
 """
@@ -170,7 +170,7 @@ def as_texts(metadata: Mapping[str, Any]) -> dict[str, str]:
 
 
 def changes_in(data: QueryDict, metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """What a form says otherwise than the stored metadata, as values; None takes a field back.
+    """Return the values in which a form differs from the stored metadata; None takes a field back.
 
     Raises FieldsError, also where nothing is said otherwise.
     """

@@ -1,4 +1,4 @@
-"""What reading a kept file again changes, in words and rows."""
+"""The changes of reading a kept file again, in words and rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -61,7 +61,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class FileOutcome:
-    """What became of a file, or would.
+    """The outcome of a file, or the one that it would have.
 
     ``state`` is that of its upload, or CHECKED, DUPLICATE, INCOMPLETE (a field is missing or malformed).
     ``files`` are those of an archive that was checked.
@@ -111,7 +111,7 @@ def is_configuration(name: str) -> bool:
 
 
 def check(project: Project, result: ResultFile, said: Mapping[str, Sequence[str]]) -> FileOutcome:
-    """What uploading the file would do; nothing is stored."""
+    """Try what uploading the file would do; nothing is stored."""
     name, data = clean_file_name(_name(result.file)), _raw_data(result.file)
     try_out = _check_archive if services.is_archive(data) else _check_file
     try:
@@ -231,7 +231,7 @@ def _name(file: "UploadedFile[Any]") -> str:
 def _said_of(
     data: RawData, said: Mapping[str, Sequence[str]], meta: "UploadedFile[Any] | None"
 ) -> Mapping[str, Sequence[str]]:
-    """What the form says of this file, with the facts beside it. Raises FieldsError."""
+    """Return the words of the form about this file, with the facts beside it. Raises FieldsError."""
     if not services.is_archive(data):
         said = {name: texts for name, texts in said.items() if name not in ARCHIVE_FIELDS}
     if meta is None:

@@ -185,7 +185,7 @@ def upload(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
 
 
 def _about(page: ProjectPage, shown: Upload) -> dict[str, Any]:
-    """What is told of every upload, archive or not."""
+    """Return the context that all uploads share, archives or not."""
     sees_raw = may_see_raw(page.viewer, shown)
     context = {
         "upload": shown,

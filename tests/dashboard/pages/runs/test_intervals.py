@@ -7,7 +7,8 @@ from django.template.loader import render_to_string
 
 def body_of_table(rows):
     page = render_to_string(
-        "dashboard/_run_intervals.html", {"interval": {"rows": rows, "source": "sysbench"}, "run": {"pk": 1}}
+        "dashboard/_run_intervals.html",
+        {"interval": {"rows": rows, "total": len(rows), "source": "sysbench"}, "run": {"pk": 1}},
     )
     return re.sub(r">\s+<", "><", re.search("<tbody>(.*)</tbody>", page, re.DOTALL)[1]).strip()
 
