@@ -18,13 +18,13 @@ from benchdash.dashboard.charts.common import Figure
 from benchdash.dashboard.pages.incidents.figure import around, change_figure, shared_range
 from benchdash.dashboard.pages.incidents.forms import CommentForm, TriageForm
 from benchdash.dashboard.shell import filters
-from benchdash.dashboard.shell.alerts_shown import alerts_shown_to
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.csv_files import csv_file
 from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.navigation import page_url
 from benchdash.dashboard.shell.pair_links import runs_url
 from benchdash.dashboard.shell.project_page import ProjectPage, found_or_hidden, project_page
+from benchdash.dashboard.shell.visible_alerts import alerts_shown_to
 from benchdash.regressions import queries, services
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.spans import last_good_at, span

@@ -44,10 +44,10 @@ from benchdash.dashboard.pages.people.forms import (
     TokenForm,
 )
 from benchdash.dashboard.shell import filters
-from benchdash.dashboard.shell.alerts_shown import alerts_shown_to
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.facts import in_words
 from benchdash.dashboard.shell.project_page import ProjectPage, found_or_hidden, project_page
+from benchdash.dashboard.shell.visible_alerts import alerts_shown_to
 from benchdash.regressions.models import Incident
 from ingest.removal import begin_removal
 

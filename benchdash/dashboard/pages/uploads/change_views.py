@@ -14,7 +14,7 @@ from benchdash.accounts.models import Scope
 from benchdash.dashboard.pages.uploads import descriptions as received
 from benchdash.dashboard.pages.uploads.descriptions import find_upload, is_small
 from benchdash.dashboard.pages.uploads.forms import ChangeForm, as_texts, changes_in
-from benchdash.dashboard.pages.uploads.rereading import changed_rows, done_in_words, planned_in_words
+from benchdash.dashboard.pages.uploads.rereads import changed_rows, done_in_words, planned_in_words
 from benchdash.dashboard.shell.commands import reimport_command
 from benchdash.dashboard.shell.project_page import ProjectPage, project_page, sent_reason
 from ingest import services

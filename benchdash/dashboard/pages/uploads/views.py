@@ -15,7 +15,7 @@ from django_htmx.http import reselect, retarget
 from benchdash.accounts.access import NotVisible
 from benchdash.accounts.models import Scope
 from benchdash.dashboard.pages.uploads import descriptions as received
-from benchdash.dashboard.pages.uploads import uploading
+from benchdash.dashboard.pages.uploads import form_files
 from benchdash.dashboard.pages.uploads.archive_files import (
     CSV_COLUMNS,
     counted,
@@ -26,8 +26,8 @@ from benchdash.dashboard.pages.uploads.archive_files import (
     states_of,
 )
 from benchdash.dashboard.pages.uploads.descriptions import find_upload
+from benchdash.dashboard.pages.uploads.form_files import FileOutcome
 from benchdash.dashboard.pages.uploads.forms import SaidForm, as_texts, said_in
-from benchdash.dashboard.pages.uploads.uploading import FileOutcome
 from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.csv_files import csv_file
@@ -145,13 +145,13 @@ def upload_new(request: HttpRequest, page: ProjectPage) -> HttpResponse:
 
 
 def _receive(request: HttpRequest, page: ProjectPage) -> list[FileOutcome]:
-    batch = uploading.sort_files(request.FILES)
+    batch = form_files.sort_files(request.FILES)
     said = said_in(request.POST)
     if request.POST.get("step") == "check":
-        outcomes = [uploading.check(page.project, result, said) for result in batch.results]
+        outcomes = [form_files.check(page.project, result, said) for result in batch.results]
     else:
-        outcomes = [uploading.upload(page.project, result, said, by=page.viewer) for result in batch.results]
-    return [*outcomes, *map(uploading.stray, batch.stray)]
+        outcomes = [form_files.upload(page.project, result, said, by=page.viewer) for result in batch.results]
+    return [*outcomes, *map(form_files.stray, batch.stray)]
 
 
 def _form(
@@ -163,9 +163,9 @@ def _form(
         "nothing_chosen": outcomes == [],
         "known": received.known_names(page.project),
         "most_bytes": settings.UPLOAD_MAX_BYTES,
-        "beside_suffixes": " ".join(uploading.BESIDE_SUFFIXES),
-        "configuration_suffixes": " ".join(uploading.CONFIGURATION_SUFFIXES),
-        "archive_suffixes": " ".join(uploading.ARCHIVE_SUFFIXES),
+        "beside_suffixes": " ".join(form_files.BESIDE_SUFFIXES),
+        "configuration_suffixes": " ".join(form_files.CONFIGURATION_SUFFIXES),
+        "archive_suffixes": " ".join(form_files.ARCHIVE_SUFFIXES),
     }
     return page.render(request, "dashboard/upload_new.html", context, status=422 if form.errors else 200)
 
