@@ -20,29 +20,13 @@ _BANNER = re.compile(rf"pgbench \({_VERSION}(?:, server {_VERSION})?\)")
 _FIELD = re.compile(r"([a-z][a-z0-9. -]{1,80}?)(?:: | = )(.+)")
 _NAMES = frozenset(
     {
-        "scaling factor",
-        "partition method",
-        "partitions",
-        "query mode",
-        "number of clients",
-        "number of threads",
-        "maximum number of tries",
-        "number of transactions per client",
-        "duration",
-        PROCESSED,
-        "number of failed transactions",
-        "number of serialization failures",
-        "number of deadlock failures",
-        "number of other failures",
-        "number of transactions retried",
-        "total number of retries",
-        "number of transactions skipped",
-        "latency average",
-        "latency stddev",
-        "rate limit schedule lag",
-        "initial connection time",
-        "average connection time",
-        "weight",
+        *("scaling factor", "partition method", "partitions", "query mode", "duration", "weight", PROCESSED),
+        *(f"number of {what}" for what in ("clients", "threads", "transactions per client")),
+        *(f"number of {kind} failures" for kind in ("serialization", "deadlock", "other")),
+        *(f"number of transactions {what}" for what in ("retried", "skipped")),
+        *("number of failed transactions", "maximum number of tries", "total number of retries"),
+        *("latency average", "latency stddev", "rate limit schedule lag"),
+        *("initial connection time", "average connection time"),
     }
 )
 _LATE = re.compile(r"number of transactions above the (\S{1,40}) ms latency limit")
@@ -55,10 +39,9 @@ _STATEMENTS = re.compile(
     r"(?P<columns>| and failures|, failures and retries):"
 )
 _COUNTS = {"": 0, " and failures": 1, ", failures and retries": 2}
-_STATEMENT = (
-    re.compile(r"[ \t]+([0-9.]+|-?nan)[ \t]+(\S.*)"),
-    re.compile(r"[ \t]+([0-9.]+|-?nan)[ \t]+([0-9]+)[ \t]+(\S.*)"),
-    re.compile(r"[ \t]+([0-9.]+|-?nan)[ \t]+([0-9]+)[ \t]+([0-9]+)[ \t]+(\S.*)"),
+_STATEMENT = tuple(
+    re.compile(rf"[ \t]+([0-9.]+|-?nan){counts}[ \t]+(\S.*)")
+    for counts in ("", r"[ \t]+([0-9]+)", r"[ \t]+([0-9]+)[ \t]+([0-9]+)")
 )
 _NUMBER = r"[0-9]{1,13}+(?:\.[0-9]{1,9}+)?+"
 _MEASURED = rf"{_NUMBER}|-?nan"
@@ -202,7 +185,8 @@ class _Sorter:
             output.report = Report(Statistics(line_number))
             output.report.statistics.add(TYPE, text.removeprefix(f"{TYPE}: "), line_number)
         elif _ABORTED.fullmatch(text) and self.outputs:
-            self._note(self.outputs[-1], line_number).failures.append((text, line_number))
+            self.outputs[-1].last_line = line_number
+            self.outputs[-1].failures.append((text, line_number))
         elif _FAILED.fullmatch(text):
             self._output(line_number).failures.append((text, line_number))
         elif not self._is_of_report(line, text, line_number) and _is_call(text):
@@ -218,11 +202,8 @@ class _Sorter:
         """Return the output that has no report yet: what is printed before one belongs to it."""
         if not self.outputs or self.outputs[-1].report:
             return self._begin(line_number)
-        return self._note(self.outputs[-1], line_number)
-
-    def _note(self, output: Output, line_number: int) -> Output:
-        output.last_line = line_number
-        return output
+        self.outputs[-1].last_line = line_number
+        return self.outputs[-1]
 
     def _tick(self, text: str, line_number: int) -> None:
         tick = _TICK.fullmatch(text)

@@ -104,7 +104,7 @@ def _run(output: Output, key: str) -> Read:
     found = totals(report)
     product, version = _server(output)
     run = ParsedRun(
-        readings=readings(report, found),
+        readings=tuple(readings(report, found)),
         key=key,
         product=product,
         version=version,
@@ -188,15 +188,14 @@ def _option(text: str) -> Fact:
 
 
 def _statement_texts(report: Report) -> dict[str, Fact]:
+    # Masked before it is cut, with room for a secret at the end.
     return {
-        f"{script_prefix(report, script_number)}statement_{position}": _shortened_statement(statement.text)
+        f"{script_prefix(report, script_number)}statement_{position}": mask_text(
+            statement.text[: 2 * _MAX_STATEMENT_LENGTH]
+        )[:_MAX_STATEMENT_LENGTH]
         for script_number, script in sorted(report.scripts.items())
         for position, statement in sql_statements(script)
     }
-
-
-def _shortened_statement(text: str) -> str:
-    return mask_text(text[: 2 * _MAX_STATEMENT_LENGTH])[:_MAX_STATEMENT_LENGTH]
 
 
 def _notes(output: Output, report: Report, found: Totals) -> Iterator[str]:

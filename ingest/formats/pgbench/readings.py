@@ -85,23 +85,18 @@ def _check_scripts(report: Report, processed: Figure) -> None:
         )
 
 
-def readings(report: Report, found: Totals) -> tuple[Reading, ...]:
-    """Raise FormatError for a figure that is none."""
+def readings(report: Report, found: Totals) -> Iterator[Reading]:
+    """Yield the readings of a report. Raise FormatError for a figure that is none."""
     statistics = report.statistics
-    average = average_latency(statistics, found)
-    return (
-        reading("tps", found.tps.value),
-        *(
-            [Reading("tps_with_connecting", found.with_connecting.value, "1/s", HIGHER)]
-            if found.with_connecting
-            else []
-        ),
-        *([] if average is None else [reading("latency_avg", average)]),
-        *_times(statistics),
-        *_failures(statistics, found),
-        reading("total_events", found.processed.value),
-        *_script_readings(report, found.seconds),
-    )
+    yield reading("tps", found.tps.value)
+    if found.with_connecting:
+        yield Reading("tps_with_connecting", found.with_connecting.value, "1/s", HIGHER)
+    if (average := average_latency(statistics, found)) is not None:
+        yield reading("latency_avg", average)
+    yield from _times(statistics)
+    yield from _failures(statistics, found)
+    yield reading("total_events", found.processed.value)
+    yield from _script_readings(report, found.seconds)
 
 
 def average_latency(statistics: Statistics, found: Totals) -> float | None:

@@ -22,6 +22,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import pairwise
+from typing import Any
 
 from benchdash.results.readings import LOWER, Reading, reading
 from ingest.formats.outputs import MAX_THREADS
@@ -46,7 +47,8 @@ _REPORT_IN_TEXT = frozenset({"SQL statistics:", "General statistics:", "Latency 
 _NUMBER = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,12})?")
 # Where nothing was measured sysbench prints 18446744073709.55 ms.
 _MAX_NUMBER = 1e13
-_RATES = ("tps", "qps", "reads_per_s", "writes_per_s", "other_per_s", "errors_per_s", "reconnects_per_s")
+_COUNTED = ("reads", "writes", "other", "errors", "reconnects")
+_RATES = ("tps", "qps", *(f"{name}_per_s" for name in _COUNTED))
 _DOUBTFUL = 0.1
 
 PERCENTILE = "latency_pct"
@@ -168,21 +170,22 @@ def _keys_are_sysbenchs(value: Mapping[str, object]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Report:
-    """One object: when it was printed, in seconds since the start, and what happened in a second.
-
-    ``latencies`` are in ms. ``events`` is their number, where the object says it.
-    """
+    """One object: the second in which it was printed, the threads, rates, and response times in ms."""
 
     line: int
-    time: float
-    threads: float
-    rates: Mapping[str, float]
-    latencies: Mapping[str, float]
-    events: float | None = None
+    figures: Mapping[str, float]
+
+    @property
+    def time(self) -> float:
+        return self.figures["time"]
+
+    @property
+    def rates(self) -> Mapping[str, float]:
+        return {name: self.figures[name] for name in _RATES}
 
     @property
     def is_final(self) -> bool:
-        return self.threads == 0
+        return self.figures["threads"] == 0
 
 
 def _report(text: str, line: int) -> _Report | None:
@@ -193,74 +196,54 @@ def _report(text: str, line: int) -> _Report | None:
         raise FormatError(f"the key {str(twice)[:80]!r} is given twice in one object", line) from None
     if not _keys_are_sysbenchs(value):
         return None
-    numbers = _Numbers(value, line)
-    report = _of_a_hook(numbers) if value.keys() >= _OF_A_HOOK else _of_report_json(numbers)
-    if not report.threads.is_integer() or report.threads > MAX_THREADS:
-        raise FormatError(f"{report.threads:g} is not a number of threads", line)
-    return report
+    figures = (_of_a_hook if value.keys() >= _OF_A_HOOK else _of_report_json)(value, line)
+    threads = figures["threads"]
+    if not threads.is_integer() or threads > MAX_THREADS:
+        raise FormatError(f"{threads:g} is not a number of threads", line)
+    return _Report(line, figures)
 
 
-@dataclass(frozen=True, slots=True)
-class _Numbers:
-    value: Mapping[str, object]
-    line: int
-
-    def __getitem__(self, name: str) -> float:
-        text = self.value[name]
+def _numbers(members: Mapping[str, object], names: Iterable[str], line: int) -> dict[str, float]:
+    """Return the numbers of these names. Raise FormatError for one that sysbench cannot have measured."""
+    numbers = {}
+    for name in names:
+        text = members[name]
         if not isinstance(text, str) or _NUMBER.fullmatch(text) is None or float(text) > _MAX_NUMBER:
             shown = mask_text(str(text)[:40])
-            raise FormatError(f"{name} is {shown!r}, which is not a number that sysbench measures", self.line)
-        return float(text)
-
-    def milliseconds(self, name: str) -> float:
-        """Return a time that is given in seconds, with every digit: 0.000821649 s are 0.821649 ms."""
-        return float(Decimal(repr(self[name])).scaleb(3))
-
-    def of(self, name: str) -> "_Numbers":
-        inner = self.value[name]
-        return _Numbers(inner if isinstance(inner, dict) else {}, self.line)
+            raise FormatError(f"{name} is {shown!r}, which is not a number that sysbench measures", line)
+        numbers[name] = float(text)
+    return numbers
 
 
-def _of_report_json(numbers: _Numbers) -> _Report:
-    queries = numbers.of("qps")
-    rates = {
-        "tps": numbers["tps"],
-        "qps": queries["total"],
-        "reads_per_s": queries["reads"],
-        "writes_per_s": queries["writes"],
-        "other_per_s": queries["other"],
-        "errors_per_s": numbers["errors"],
-        "reconnects_per_s": numbers["reconnects"],
-    }
-    latencies = {PERCENTILE: numbers["latency"]} if numbers["latency"] else {}
-    return _Report(numbers.line, numbers["time"], numbers["threads"], rates, latencies)
+def _of_report_json(value: Mapping[str, Any], line: int) -> dict[str, float]:
+    names = ("tps", "total", "reads", "writes", "other", "errors", "reconnects", "latency", "time", "threads")
+    numbers = _numbers({**value, **{name: value["qps"][name] for name in _QUERIES}}, names, line)
+    figures = {name: numbers[name] for name in ("time", "threads", "tps")}
+    figures |= {"qps": numbers["total"], **{f"{name}_per_s": numbers[name] for name in _COUNTED}}
+    return figures | ({PERCENTILE: numbers["latency"]} if numbers["latency"] else {})
 
 
-def _of_a_hook(numbers: _Numbers) -> _Report:
-    """Return the report of a script that prints the fields of a hook: counts, and times in seconds."""
+def _of_a_hook(value: Mapping[str, Any], line: int) -> dict[str, float]:
+    """Return the figures of a script that prints the fields of a hook: counts, and times in seconds."""
+    names = ("time_interval", *_COUNTED, "events", *_LATENCIES, "time_total", "threads_running")
+    numbers = _numbers(value, names, line)
     seconds = numbers["time_interval"]
     if not seconds:
-        raise FormatError("time_interval is 0: nothing was measured", numbers.line)
-    queries = numbers["reads"] + numbers["writes"] + numbers["other"]
-    rates = {
+        raise FormatError("time_interval is 0: nothing was measured", line)
+    return {
+        "time": numbers["time_total"],
+        "threads": numbers["threads_running"],
         "tps": numbers["events"] / seconds,
-        "qps": queries / seconds,
+        "qps": (numbers["reads"] + numbers["writes"] + numbers["other"]) / seconds,
+        **{f"{name}_per_s": numbers[name] / seconds for name in _COUNTED},
+        # With every digit: 0.000821649 s are 0.821649 ms.
         **{
-            f"{name}_per_s": numbers[name] / seconds
-            for name in ("reads", "writes", "other", "errors", "reconnects")
+            name: float(Decimal(repr(numbers[name])).scaleb(3))
+            for name in _LATENCIES
+            if numbers[name] or name != PERCENTILE
         },
+        "events": numbers["events"],
     }
-    latencies = {
-        name: numbers.milliseconds(name) for name in _LATENCIES if numbers[name] or name != PERCENTILE
-    }
-    return _Report(
-        numbers.line,
-        numbers["time_total"],
-        numbers["threads_running"],
-        rates,
-        latencies,
-        events=numbers["events"],
-    )
 
 
 class _Ticks:
@@ -277,9 +260,8 @@ class _Ticks:
         return len(self._columns["time"])
 
     def append(self, report: _Report) -> None:
-        numbers = {"time": report.time, "threads": report.threads, **report.rates, **report.latencies}
         for name, column in self._columns.items():
-            column.append(numbers.get(name, math.nan))
+            column.append(report.figures.get(name, math.nan))
         self.last_line = report.line
 
     def column(self, name: str) -> Sequence[float]:
@@ -328,11 +310,12 @@ class HookRun:
         else:
             yield reading("events_per_s", rates["tps"])
         if final := self.final:
-            for metric, value in final.latencies.items():
+            for metric in filter(final.figures.__contains__, _LATENCIES):
+                value = final.figures[metric]
                 yield Reading(percentile if metric == PERCENTILE else metric, value, "ms", LOWER)
-            if final.events is not None:
+            if "events" in final.figures:
                 yield reading("total_time", final.time)
-                yield reading("total_events", final.events)
+                yield reading("total_events", final.figures["events"])
 
     def intervals(self, key: str, percentile: str = PERCENTILE) -> list[Intervals]:
         """Return a table of the reports before the final one, if there are any."""
@@ -376,7 +359,7 @@ class HookRun:
 
     @property
     def runs_queries(self) -> bool:
-        return bool(self.final and self.final.rates["qps"]) or any(self.ticks.column("qps"))
+        return bool(self.final and self.final.figures["qps"]) or any(self.ticks.column("qps"))
 
     @property
     def has_reports(self) -> bool:
@@ -511,7 +494,7 @@ def _step(ticks: _Ticks) -> float:
 def _doubts(final: _Report, ticks: _Ticks) -> Iterator[str]:
     """Yield doubts that the final report covers the whole run: after --report-checkpoints it does not."""
     rest = "after --report-checkpoints the final report covers only the rest of the run"
-    mean, total = _mean_rates(ticks)["tps"], final.rates["tps"]
+    mean, total = _mean_rates(ticks)["tps"], final.figures["tps"]
     if final.time - ticks.last_time > _step(ticks):
         yield f"nothing is reported between seconds {ticks.last_time:g} and {final.time:g}; {rest}"
     elif abs(mean - total) > _DOUBTFUL * max(mean, total):
