@@ -57,9 +57,10 @@ _MAX_COMMAND_LENGTH = 50_000
 
 _RUN_TIME = "RunTime(ms)"
 _THROUGHPUT = "Throughput(ops/sec)"
-_LATENCY = re.compile(r"(Average|Min|Max)Latency\((us|ms)\)")
-_VARIANCE = re.compile(r"LatencyVariance\((us|ms)\)")
-_PERCENTILE = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,4})?)(?:st|nd|rd|th)?PercentileLatency\((us|ms)\)")
+_LATENCY = re.compile(
+    r"(?:(Average|Min|Max)Latency|(LatencyVariance)"
+    r"|([0-9]{1,3}(?:\.[0-9]{1,4})?)(?:st|nd|rd|th)?PercentileLatency)\((us|ms)\)"
+)
 _RAW_SUMMARY = re.compile(r"(Average|Min|Max)|p([0-9]{1,2}(?:\.[0-9]{1,4})?)")
 _RETURN = re.compile(r"Return=(\S+)")
 _COUNTS = ("Operations", "Total Operations")
@@ -471,14 +472,16 @@ def _latencies(operation: str, section: _Section) -> Iterator[Reading]:
 def _latency_metric(name: str) -> tuple[str, str] | None:
     """Return ``latency_p95`` and the unit of ``95thPercentileLatency(us)``; None for no latency."""
     if match := _LATENCY.fullmatch(name):
-        return f"latency_{_STATISTICS[match[1]]}", match[2]
-    if match := _VARIANCE.fullmatch(name):
-        return "latency_stddev", match[1]
-    if (match := _PERCENTILE.fullmatch(name)) and float(match[1]) <= 100:
-        return percentile_metric(float(match[1])), match[2]
-    if match := _RAW_SUMMARY.fullmatch(name):
-        return (f"latency_{_STATISTICS[match[1]]}" if match[1] else percentile_metric(float(match[2]))), "us"
-    return None
+        statistic, variance, rank, unit = match.groups()
+        if variance:
+            return "latency_stddev", unit
+    elif match := _RAW_SUMMARY.fullmatch(name):
+        (statistic, rank), unit = match.groups(), "us"
+    else:
+        return None
+    if statistic:
+        return f"latency_{_STATISTICS[statistic]}", unit
+    return (percentile_metric(float(rank)), unit) if float(rank) <= 100 else None
 
 
 def _garbage(output: _Output) -> Iterator[Reading]:

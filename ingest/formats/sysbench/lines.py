@@ -78,6 +78,7 @@ _TESTS = {
 }
 
 _OPERATIONS = re.compile(r"(?:Total operations|Operations performed): +(.*)")
+_MEMORY_SIZES = re.compile(r"[0-9].*B transferred \(")
 _FILE_SIZES = re.compile(r"Read \S+ +Written \S+ +Total transferred .*")
 
 
@@ -195,20 +196,17 @@ class _Sorter:
         for line_number, line in enumerate(lines, start=self.output.line + 1):
             first = line[:1]
             if first == "[":
-                self._bracket(line, line_number)
+                if is_checkpoint(line):
+                    self.output.checkpoints.append(line_number)
+                    self.block = None
+                else:
+                    self.output.interval_lines.add(line, line_number)
             elif first == " " or first == "\t":
                 self._indented(line, line_number)
             elif text := line.rstrip():
                 self._plain(text, line_number)
             else:
                 self.heading = ""
-
-    def _bracket(self, line: str, line_number: int) -> None:
-        if is_checkpoint(line):
-            self.output.checkpoints.append(line_number)
-            self.block = None
-        else:
-            self.output.interval_lines.add(line, line_number)
 
     def _indented(self, line: str, line_number: int) -> None:
         if self.heading and self.block:
@@ -244,8 +242,11 @@ class _Sorter:
         elif line.startswith("Latency histogram "):
             self.in_histogram = True
             output.histogram.clear()
+        elif self.block and MEMORY in self.block.values and _MEMORY_SIZES.match(line):
+            self.block.add(MEMORY, "transferred", line, line_number)
         elif line[0].isdigit():
-            self._digits(line, line_number)
+            if self.block is None and line.count(",") == _COMMAS_OF_CSV:
+                output.interval_lines.add_csv(line)
         elif operations := _OPERATIONS.fullmatch(line):
             heading = FILE_COUNTS if "," in operations[1] else MEMORY
             self._open(heading, line_number).add(heading, "operations", operations[1], line_number)
@@ -253,12 +254,6 @@ class _Sorter:
             self.block.add(FILE_COUNTS, "transferred", line, line_number)
         elif line.startswith(_PRIME_LIMIT):
             self._header(line, line_number)
-
-    def _digits(self, line: str, line_number: int) -> None:
-        if self.block and MEMORY in self.block.values and "B transferred (" in line:
-            self.block.add(MEMORY, "transferred", line, line_number)
-        elif self.block is None and line.count(",") == _COMMAS_OF_CSV:
-            self.output.interval_lines.add_csv(line)
 
     def _header(self, line: str, line_number: int) -> None:
         header = self.output.header

@@ -6,9 +6,9 @@ on each line (JSON Lines). Tables with a field for each version are read as well
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from enum import Enum, auto
+from itertools import starmap
 
 from ingest.formats.json_source import lines_of_items, load, load_lines
 from ingest.formats.report import Fact, FormatError, ParsedReport
@@ -46,7 +46,7 @@ def parse(source: Source) -> ParsedReport:
         and "measurements" not in on_line
         and not begins_wide_object(first)
     ):
-        report = _report(_records(load_lines(source)), {})
+        report = _report([*starmap(_record, load_lines(source))], {})
         if source.ends_with_newline:
             return report
         cut = "the last line has no line end; if the file was cut off, lines are missing"
@@ -66,12 +66,12 @@ def _report(records: Sequence[Record], facts: Mapping[str, Fact]) -> ParsedRepor
 
 def _records_and_facts(source: Source, document: object) -> tuple[Sequence[Record], Mapping[str, Fact]]:
     if isinstance(document, list):
-        return _records(zip(lines_of_items(source), document, strict=True)), {}
+        return [*map(_record, lines_of_items(source), document)], {}
     if not isinstance(document, dict) or not isinstance(document.get("measurements"), list):
         return (), {}
     said_once = _said_once(document)
     lines = lines_of_items(source, "measurements")
-    records = _records(zip(lines, document["measurements"], strict=True))
+    records = [*map(_record, lines, document["measurements"])]
     if said_once:
         records = [Record(record.line, {**said_once, **record.fields}) for record in records]
     return records, {name: value for name, value in document.items() if _is_scalar(value)}
@@ -91,40 +91,26 @@ def _said_once(document: Mapping[str, object]) -> dict[str, Cell]:
     return {**fields, "server": server} if isinstance(server, str) and server else fields
 
 
-def _records(items: Iterable[tuple[int, object]]) -> list[Record]:
-    """Return a record for each measurement with its line."""
-    meant: dict[str, _Meant] = {}
-    return [_record(line, value, meant) for line, value in items]
-
-
-def _record(line: int, value: object, meant: dict[str, "_Meant"]) -> Record:
-    """Return the record of one measurement. ``meant`` remembers the names of those before it."""
+def _record(line: int, value: object) -> Record:
     if not isinstance(value, dict):
         raise FormatError(f"a measurement must be an object with fields, not {_kind(value)}", line)
     for name, cell in value.items():
-        what = meant.get(name) or meant.setdefault(name, _Meant.of(name))
-        if not _is_scalar(cell):
-            raise FormatError(f"{name!r} holds {_kind(cell)}, where a text or a number is meant", line)
-        if what is _Meant.NUMBER and (isinstance(cell, str | bool)):
-            raise FormatError(f"{name!r} holds {_kind(cell)}, where a number is meant", line)
-        if what is _Meant.TEXT and cell is not None and not isinstance(cell, str):
-            raise FormatError(f"{name!r} holds {_kind(cell)}, where a text is meant", line)
+        meant = _meant(name) if _is_scalar(cell) else "a text or a number"
+        if (
+            not _is_scalar(cell)
+            or (meant == "a number" and isinstance(cell, str | bool))
+            or (meant == "a text" and cell is not None and not isinstance(cell, str))
+        ):
+            raise FormatError(f"{name!r} holds {_kind(cell)}, where {meant} is meant", line)
     return Record(line, value)
 
 
-class _Meant(Enum):
-    """What must stand under a name."""
-
-    NUMBER = auto()
-    TEXT = auto()
-    EITHER = auto()
-
-    @classmethod
-    def of(cls, name: str) -> "_Meant":
-        meaning = meaning_of(name)
-        if meaning in _NUMBERS or metric_named(name) is not None:
-            return cls.NUMBER
-        return cls.EITHER if meaning is None else cls.TEXT
+def _meant(name: str) -> str:
+    """Return the kind of value that must stand under a name."""
+    meaning = meaning_of(name)
+    if meaning in _NUMBERS or metric_named(name) is not None:
+        return "a number"
+    return "a text" if meaning else "a text or a number"
 
 
 def _is_scalar(value: object) -> bool:
