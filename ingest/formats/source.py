@@ -1,7 +1,6 @@
 """The text of a file: its encoding found out, its lines counted, binary data and excess refused."""
 
 import codecs
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +16,6 @@ _UTF_16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 _UTF_16_CHUNK = 1024 * 1024
 # Tabs, line ends, and what terminals are sent (bell, backspace, escape) are found in the logs of real tools.
 _BINARY = bytes({*range(0x20)} - {*b"\a\b\t\n\v\f\r\x1b"})
-_FIRST_BINARY = re.compile(b"[" + re.escape(_BINARY) + b"]")
 
 
 class Source:
@@ -46,11 +44,7 @@ class Source:
         Raise FormatError as ``check`` does.
         """
         content = self._content
-        if len(content.blocks) == 1 or content.first_odd_line:
-            return "".join(decoded(content.data[block.start : block.stop]) for block in content.blocks)
-        whole = memoryview(content.data)[content.blocks[0].start : content.blocks[-1].stop]
-        text = str(whole, "utf-8")
-        return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+        return "".join(decoded(content.data[block.start : block.stop]) for block in content.blocks)
 
     @cached_property
     def lines(self) -> Sequence[str]:
@@ -148,8 +142,7 @@ def _content_of(data: bytes, start: int, stop: int, *, is_cut: bool, limits: Lim
 
 
 def _binary(piece: bytes, lines_before: int) -> FormatError:
-    found = _FIRST_BINARY.search(piece)
-    offset = found.start() if found else 0
+    offset = next(offset for offset, byte in enumerate(piece) if byte in _BINARY)
     line = lines_before + count_lines(piece[: offset + 1])
     if piece[offset] == 0:
         return FormatError("a NUL byte: this is not a text file", line)

@@ -26,7 +26,7 @@ def recognise(source: Source) -> str | None:
 
     Raise FormatError for a file that is no text, and where more than one format knows it.
     """
-    source.text  # noqa: B018 - refuses empty and binary files with a better sentence
+    source.check()
     names = [name for name, format_ in COMPANION_FORMATS.items() if format_.recognise(source.head)]
     if len(names) > 1:
         raise FormatError(f"the file looks like {' and like '.join(names)}")
