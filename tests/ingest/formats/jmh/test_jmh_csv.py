@@ -1,7 +1,6 @@
 """JMH's CSV and SCSV beyond the fixtures: how cells are written, what is left out, what is refused."""
 
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -10,9 +9,10 @@ from hypothesis import strategies as st
 from ingest.formats.jmh import jmh_csv
 from ingest.formats.report import FormatError
 from ingest.formats.source import Source
+from tests.ingest.formats import real_files
 from tests.ingest.formats.cuts import troubles
 
-FIXTURES = Path(__file__).parents[1] / "fixtures" / "jmh_csv"
+FIXTURES = real_files.FIXTURES / "jmh_csv"
 
 HEAD = '"Benchmark","Mode","Threads","Samples","Score","Score Error (99.9%)","Unit"'
 ROW = '"bench.A.run","avgt",1,5,2.000000,0.500000,"us/op"'

@@ -3,7 +3,6 @@
 import json
 import math
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -12,10 +11,11 @@ from hypothesis import strategies as st
 from ingest.formats.jmh import jmh_json
 from ingest.formats.report import FormatError
 from ingest.formats.source import Source
+from tests.ingest.formats import real_files
 from tests.ingest.formats.cuts import places
 
-FIXTURES = Path(__file__).parents[1] / "fixtures" / "jmh_json"
-DATA = Path(__file__).resolve().parents[4] / "shared" / "data" / "jmh"
+FIXTURES = real_files.FIXTURES / "jmh_json"
+DATA = real_files.SHARED / "jmh"
 
 here = pytest.mark.skipif(not DATA.is_dir(), reason="../shared/data/jmh is not here")
 

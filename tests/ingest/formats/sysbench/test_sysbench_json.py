@@ -3,7 +3,6 @@
 import json
 import random
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -13,12 +12,13 @@ from ingest.formats import FORMATS
 from ingest.formats.report import FormatError
 from ingest.formats.source import Source
 from ingest.formats.sysbench import sysbench_json
+from tests.ingest.formats import real_files
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
+FIXTURES = real_files.FIXTURES
 REAL = sorted(
     path for path in (FIXTURES / "sysbench_json").glob("*") if not path.name.endswith(".expected.json")
 )
-DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
+DATA = real_files.SHARED
 
 FINAL = 0
 

@@ -3,7 +3,6 @@
 import json
 import random
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -13,9 +12,10 @@ from ingest.formats import FORMATS
 from ingest.formats.pgbench import pgbench
 from ingest.formats.report import FormatError
 from ingest.formats.source import Source
+from tests.ingest.formats import real_files
 
-FIXTURES = Path(__file__).parents[1] / "fixtures" / "pgbench"
-MEASURED = Path(__file__).resolve().parents[4] / "shared" / "data" / "pgbench"
+FIXTURES = real_files.FIXTURES / "pgbench"
+MEASURED = real_files.SHARED / "pgbench"
 
 REPORT = """\
 pgbench (15.18 (Debian 15.18-0+deb12u1), server 16.4)

@@ -5,7 +5,6 @@ import random
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -14,9 +13,10 @@ from hypothesis import strategies as st
 from ingest.formats.report import FormatError
 from ingest.formats.source import Source
 from ingest.formats.sysbench import sysbench
+from tests.ingest.formats import real_files
 
-FIXTURES = Path(__file__).parents[1] / "fixtures" / "sysbench"
-DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
+FIXTURES = real_files.FIXTURES / "sysbench"
+DATA = real_files.SHARED
 MEASURED = DATA / "sysbench"
 THIRD_PARTY = DATA / "third_party" / "small_datum"
 

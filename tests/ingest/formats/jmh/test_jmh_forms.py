@@ -1,13 +1,12 @@
 """One execution of JMH gives the same runs in each of its four forms, to the digits that a form prints."""
 
-from pathlib import Path
-
 import pytest
 
 from ingest.formats.jmh import jmh_csv, jmh_json, jmh_text
 from ingest.formats.source import Source
+from tests.ingest.formats import real_files
 
-SHARED = Path(__file__).resolve().parents[4] / "shared" / "data"
+SHARED = real_files.SHARED
 RUNS = sorted(path.with_suffix("") for path in SHARED.glob("jmh/*/*.scsv"))
 FORMATS = {".json": jmh_json, ".csv": jmh_csv, ".scsv": jmh_csv, ".txt": jmh_text}
 DECIMALS = {".csv": 6, ".scsv": 6, ".txt": 3}

@@ -1,7 +1,6 @@
 import random
 import re
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from hypothesis import example, given, settings
@@ -10,9 +9,10 @@ from hypothesis import strategies as st
 from ingest.formats.report import FormatError
 from ingest.formats.source import Source
 from ingest.formats.tables.qps_table import parse, recognise
+from tests.ingest.formats import real_files
 
-DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
-FIXTURES = Path(__file__).parents[1] / "fixtures" / "qps_table"
+DATA = real_files.SHARED
+FIXTURES = real_files.FIXTURES / "qps_table"
 TABLES = sorted(path for path in FIXTURES.iterdir() if not path.name.endswith(".expected.json"))
 
 

@@ -1,7 +1,6 @@
 import json
 import random
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -11,9 +10,10 @@ from ingest.formats.report import FormatError
 from ingest.formats.source import Source
 from ingest.formats.tables import qps_table
 from ingest.formats.tables.qps_json import parse, recognise
+from tests.ingest.formats import real_files
 
-DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
-FIXTURES = Path(__file__).parents[1] / "fixtures" / "qps_json"
+DATA = real_files.SHARED
+FIXTURES = real_files.FIXTURES / "qps_json"
 FILES = sorted(path for path in FIXTURES.iterdir() if not path.name.endswith(".expected.json"))
 MEASUREMENT = {"client": "A-1", "query": "DO 1", "qps": 5}
 

@@ -1,7 +1,6 @@
 """JMH's text beyond the fixtures: tables in all their shapes, output that breaks off, what is refused."""
 
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -11,10 +10,11 @@ from ingest.formats import lines
 from ingest.formats.jmh import jmh_json, jmh_text
 from ingest.formats.report import FormatError
 from ingest.formats.source import Source
+from tests.ingest.formats import real_files
 from tests.ingest.formats.cuts import troubles
 
-FIXTURES = Path(__file__).parents[1] / "fixtures" / "jmh_text"
-DATA = Path(__file__).resolve().parents[4] / "shared" / "data" / "jmh"
+FIXTURES = real_files.FIXTURES / "jmh_text"
+DATA = real_files.SHARED / "jmh"
 
 here = pytest.mark.skipif(not DATA.is_dir(), reason="../shared/data/jmh is not here")
 

@@ -1,6 +1,5 @@
 import random
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -9,9 +8,10 @@ from hypothesis import strategies as st
 from ingest.formats.report import FormatError
 from ingest.formats.source import Source
 from ingest.formats.tables.per_operation import parse, recognise
+from tests.ingest.formats import real_files
 
-DATA = Path(__file__).resolve().parents[4] / "shared" / "data" / "third_party" / "small_datum"
-FIXTURES = Path(__file__).parents[1] / "fixtures" / "per_operation"
+DATA = real_files.SHARED / "third_party" / "small_datum"
+FIXTURES = real_files.FIXTURES / "per_operation"
 FILES = sorted(path for path in FIXTURES.iterdir() if not path.name.endswith(".expected.json"))
 HEAD = "cpu/o\t\tcs/o\tr/o\trKB/o\twKB/o\to/s\tdbms\n"
 ROW = "0.004\t2.5\t0\t0\t0.1\t1000\t{}\n"
