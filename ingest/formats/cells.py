@@ -1,7 +1,9 @@
 """The cells of a table: numbers as people and programs write them, and cells without a value."""
 
+import csv
 import math
 import re
+from collections.abc import Iterable, Iterator
 
 from ingest.formats.report import FormatError
 
@@ -63,3 +65,21 @@ def decimals(cell: str | float) -> int:
     """Return how many digits a number was printed with behind its decimal point."""
     mantissa, _, exponent = str(cell).strip().lower().partition("e")
     return max(0, len(mantissa.partition(".")[2]) - int(exponent or 0))
+
+
+def separated_cells(
+    lines: Iterable[str], separator: str, first_line: int, problem: str
+) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Yield the number and the cells of each line that has any; a cell in quotes may hold line ends.
+
+    Raise FormatError with the problem where the quotes do not fit together.
+    """
+    reader = csv.reader((f"{line}\n" for line in lines), delimiter=separator, strict=True)
+    line = first_line
+    try:
+        for cells in reader:
+            if any(cell.strip() for cell in cells):
+                yield line, tuple(cell.strip() for cell in cells)
+            line = first_line + reader.line_num
+    except csv.Error as error:
+        raise FormatError(f"{problem} {error}", line) from None

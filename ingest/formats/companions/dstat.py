@@ -21,6 +21,7 @@ from ingest.formats.companions.sampling import (
     csv_cells,
     number,
     parsed_time,
+    warnings_of_starts,
     whole_lines,
 )
 from ingest.formats.report import CompanionReport, FormatError
@@ -74,8 +75,6 @@ def parse(source: Source) -> CompanionReport:
     recordings = _recordings(lines)
     if not recordings:
         raise FormatError("no two rows of heads of dstat")
-    if len(recordings) > 1:
-        warnings.append(f"dstat was started {len(recordings)} times; the samples of the last time were read")
     last = recordings[-1]
     recording = Recording("dstat")
     first = last.rows[0][1] if last.rows else []
@@ -83,8 +82,7 @@ def parse(source: Source) -> CompanionReport:
     recording.began_s = _clock(last.columns, first)
     for number_, cells in last.rows[1:]:
         recording.add(_cells(last, cells, started), number_)
-    if not recording.rows:
-        warnings.append("dstat printed the averages since the machine started, and no sample after them")
+    warnings += warnings_of_starts("dstat", len(recordings), len(recording.rows))
     return recording.report(warnings=warnings)
 
 

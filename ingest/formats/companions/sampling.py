@@ -41,6 +41,16 @@ def whole_lines(source: Source) -> tuple[Sequence[str], list[str]]:
     return lines, [*source.warnings, *warnings]
 
 
+def warnings_of_starts(tool: str, starts: int, samples: int) -> list[str]:
+    """Return warnings where a tool was started more than once, or stopped before its first sample."""
+    warnings = []
+    if starts > 1:
+        warnings.append(f"{tool} was started {starts} times; the samples of the last time were read")
+    if not samples:
+        warnings.append(f"{tool} printed the averages since the machine started, and no sample after them")
+    return warnings
+
+
 def number(text: str) -> float | None:
     """Return the number of ``12.5`` or ``12,5``; None for a text that is none or cannot be measured."""
     if not _NUMBER.fullmatch(text):

@@ -17,6 +17,7 @@ from ingest.formats.companions.sampling import (
     clock_of,
     numbers,
     parsed_time,
+    warnings_of_starts,
     whole_lines,
 )
 from ingest.formats.report import CompanionReport, FormatError
@@ -58,11 +59,8 @@ def parse(source: Source) -> CompanionReport:
     recordings = _recordings(lines)
     if not recordings:
         raise FormatError("no heading of vmstat")
-    if len(recordings) > 1:
-        warnings.append(f"vmstat was started {len(recordings)} times; the samples of the last time were read")
     recording = recordings[-1]
-    if not recording.rows:
-        warnings.append("vmstat printed the averages since the machine started, and no sample after them")
+    warnings += warnings_of_starts("vmstat", len(recordings), len(recording.rows))
     return recording.report(warnings=warnings)
 
 

@@ -1,10 +1,10 @@
 """JMH's CSV and SCSV, as ``-rf csv`` and ``-rf scsv`` write them: a line for each result, primary or not."""
 
-import csv
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ingest.formats.cells import separated_cells
 from ingest.formats.jmh.results import (
     MODES,
     NOT_APPLICABLE,
@@ -26,6 +26,7 @@ _HEAD = re.compile(
 )
 _COLUMNS = 7
 _PARAMETER = "Param: "
+_PROBLEM = "the line cannot be split into cells:"
 
 
 def recognise(head: bytes) -> bool:
@@ -86,7 +87,7 @@ def _rows(source: Source) -> tuple[list[tuple[int, TableRow]], list[str]]:
         else:
             warnings.append(f"line {len(lines)}, the last one, has no line end: the file may break off there")
     rows: list[tuple[int, TableRow]] = []
-    for line, cells in _cells(lines[number + 1 :], head.separator, number + 2):
+    for line, cells in separated_cells(lines[number + 1 :], head.separator, number + 2, _PROBLEM):
         text = head.separator.join(cells)
         if _HEAD.fullmatch(text):
             # Another file was put behind this one.
@@ -100,7 +101,7 @@ def _head(text: str, line: int) -> _Head:
     found = _HEAD.fullmatch(text)
     if not found:
         raise FormatError("the first line does not name the columns of JMH's CSV", line)
-    ((_, cells),) = _cells([text], found["separator"], line)
+    ((_, cells),) = separated_cells([text], found["separator"], line, _PROBLEM)
     names = cells[_COLUMNS:]
     if not all(name.startswith(_PARAMETER) for name in names) or len(set(names)) < len(names):
         raise FormatError("the columns after 'Unit' are not the parameters of benchmarks", line)
@@ -110,19 +111,6 @@ def _head(text: str, line: int) -> _Head:
 def _may_be_half(line: str, head: _Head) -> bool:
     """Return whether something may be missing at the end of a line; a last cell in quotes is all there."""
     return bool(head.params) or not line.endswith('"')
-
-
-def _cells(lines: Sequence[str], separator: str, first_line: int) -> Iterator[tuple[int, list[str]]]:
-    """Yield the cells of each line, with its number; a cell in quotes may hold line ends."""
-    reader = csv.reader((f"{line}\n" for line in lines), delimiter=separator, strict=True)
-    line = first_line
-    try:
-        for cells in reader:
-            if any(cell.strip() for cell in cells):
-                yield line, cells
-            line = first_line + reader.line_num
-    except csv.Error as error:
-        raise FormatError(f"the line cannot be split into cells: {error}", line) from None
 
 
 def _row(cells: Sequence[str], head: _Head, line: int) -> TableRow:

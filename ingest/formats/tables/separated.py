@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ingest.formats.cells import is_cell, is_number
+from ingest.formats.cells import is_cell, is_number, separated_cells
 from ingest.formats.report import FormatError, ParsedReport
 from ingest.formats.tables.grids import (
     Grid,
@@ -129,15 +129,7 @@ class _Table:
                 if text.strip() and not _is_border(text):
                     yield number, _drawn_cells(text, has_sides=has_sides)
             return
-        reader = csv.reader((f"{line}\n" for line in below), delimiter=self.separator, strict=True)
-        line = self.line + 1
-        try:
-            for cells in reader:
-                if any(cell.strip() for cell in cells):
-                    yield line, tuple(cell.strip() for cell in cells)
-                line = self.line + reader.line_num + 1
-        except csv.Error as error:
-            raise FormatError(f"the quotes do not fit together: {error}", line) from None
+        yield from separated_cells(below, self.separator, self.line + 1, "the quotes do not fit together:")
 
 
 def find_separated_table(lines: Sequence[str], most: int) -> Read | None:
