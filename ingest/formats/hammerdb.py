@@ -69,7 +69,7 @@ _ALWAYS_TIMED = ("CALLS", "MIN", "AVG", "MAX", "P99", "P95", "P50")
 _PRODUCTS = {"Oracle": "Oracle", "SQL Server": "SQL Server", "MariaDB": "MariaDB", "Db2": "Db2", "DB2": "Db2"}
 
 _NUMBER = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,9})?")
-_SAID_ALL = "ALL VIRTUAL USERS COMPLETE"
+_ALL_COMPLETE = "ALL VIRTUAL USERS COMPLETE"
 _FAILED = "FINISHED FAILED"
 
 
@@ -141,7 +141,7 @@ class _Output:
     failed_later: int = 0
     created: bool = False
     running: set[str] = field(default_factory=set)
-    said_all: bool = False
+    has_completed: bool = False
 
 
 class _Reader:
@@ -200,45 +200,45 @@ class _Reader:
 
     def _sort(self, text: str, line: int) -> None:
         user = _USER.fullmatch(text)
-        said = user[2].strip() if user else text
-        if result := _RESULT.fullmatch(said):
+        message = user[2].strip() if user else text
+        if result := _RESULT.fullmatch(message):
             self._output(line).result = (result, line)
-        elif said == _FAILED or text.startswith("Error in Virtual User "):
+        elif message == _FAILED or text.startswith("Error in Virtual User "):
             self._fail(user[1] if user else "", line)
-        elif text == _SAID_ALL:
+        elif text == _ALL_COMPLETE:
             if self._last:
-                self._last.said_all = True
+                self._last.has_completed = True
         elif _CREATED.fullmatch(text):
             if self._last and self._last.result:
                 self._output(line).created = True
-        elif user and said == "RUNNING":
+        elif user and message == "RUNNING":
             self._run_user(user[1], line)
         elif match := _TOOL_VERSION.fullmatch(text):
             self.tool_version = self.tool_version or match[1]
-        elif match := _BENCHMARK.fullmatch(said):
+        elif match := _BENCHMARK.fullmatch(message):
             self._benchmark = match[1]
         elif match := _CHANGED.fullmatch(text) or _SETTING.fullmatch(text):
             self._set_option(match[1], match[2])
-        elif _QUERIES.fullmatch(said):
+        elif _QUERIES.fullmatch(message):
             self.queries = self.queries or line
         else:
-            self._sort_of_run(user[1] if user else "", said, line)
+            self._sort_of_run(user[1] if user else "", message, line)
 
-    def _sort_of_run(self, user: str, said: str, line: int) -> None:
-        if match := _ACTIVE_USERS.fullmatch(said):
+    def _sort_of_run(self, user: str, message: str, line: int) -> None:
+        if match := _ACTIVE_USERS.fullmatch(message):
             self._output(line).users = (match[1], line)
-        elif match := _RAMP_UP.fullmatch(said):
+        elif match := _RAMP_UP.fullmatch(message):
             self._output(line).options["rampup"] = int(match[1])
-        elif match := _DURATION.fullmatch(said):
+        elif match := _DURATION.fullmatch(message):
             output = self._output(line)
             output.options["duration"] = output.duration_min = int(match[1])
-        elif user and (match := _WAREHOUSES.fullmatch(said)):
+        elif user and (match := _WAREHOUSES.fullmatch(message)):
             self._output(line).options["warehouses"] = int(match[1])
-        elif match := _DATABASE_VERSION.fullmatch(said):
+        elif match := _DATABASE_VERSION.fullmatch(message):
             self._output(line).version = match[1]
-        elif match := _JOB_TIME.fullmatch(said):
+        elif match := _JOB_TIME.fullmatch(message):
             self._output(line).job_time = match[1]
-        elif (match := _COUNTER.fullmatch(said)) and not (self._last and self._last.result):
+        elif (match := _COUNTER.fullmatch(message)) and not (self._last and self._last.result):
             self._output(line).counters.append((match[1], line))
 
     def _run_user(self, user: str, line: int) -> None:
@@ -420,10 +420,10 @@ def _notes(output: _Output) -> Iterator[str]:
     """Yield the warnings that a reader of the run needs before trusting its figures."""
     if output.result and output.users is None:
         yield f"how many virtual users were active is missing before the result in line {output.result[1]}"
-    if output.result and output.running and not output.said_all:
+    if output.result and output.running and not output.has_completed:
         yield (
-            f"'{_SAID_ALL}' is missing after the result in line {output.result[1]}: did a virtual user hang, "
-            "or is the file cut off?"
+            f"'{_ALL_COMPLETE}' is missing after the result in line {output.result[1]}: "
+            "did a virtual user hang, or is the file cut off?"
         )
     if output.failed_later:
         yield f"a virtual user failed after the result (line {output.failed_later})"

@@ -7,7 +7,7 @@ from functools import cached_property
 from io import BytesIO
 
 from ingest.formats.limits import DEFAULT_LIMITS, Limits
-from ingest.formats.lines import BLOCK_BYTES, Block, Lines, count_lines, decoded, lines_of, pieces
+from ingest.formats.lines import BLOCK_BYTES, LineBlock, Lines, count_lines, decoded, lines_of, pieces
 from ingest.formats.report import FormatError
 
 HEAD_BYTES = 64 * 1024
@@ -108,7 +108,7 @@ class _Content:
     """
 
     data: bytes
-    blocks: tuple[Block, ...]
+    blocks: tuple[LineBlock, ...]
     lines: int
     first_odd_line: int
     longest_line: tuple[int, int]
@@ -117,7 +117,7 @@ class _Content:
 
 def _content_of(data: bytes, start: int, stop: int, *, is_cut: bool, limits: Limits) -> _Content:
     """Raise FormatError for nothing but blanks, binary data, and a line that would not even do as JSON."""
-    blocks: list[Block] = []
+    blocks: list[LineBlock] = []
     lines = first_odd = 0
     longest_line = (0, 0)
     is_empty = True
@@ -134,7 +134,7 @@ def _content_of(data: bytes, start: int, stop: int, *, is_cut: bool, limits: Lim
             first_odd = _first_odd_line(piece, lines)
         if size > limits.line_bytes:
             longest_line = max(longest_line, _longest_line(piece, lines))
-        blocks.append(Block(piece_start, piece_stop, lines))
+        blocks.append(LineBlock(piece_start, piece_stop, lines))
         lines += count_lines(piece)
     if is_empty:
         raise FormatError("the file is empty")

@@ -89,9 +89,9 @@ class _Reading:
 
     def lacking_at_the_end(self) -> list[str]:
         """Return the metrics of the samples that the averages, or else the last sample, lack."""
-        said: set[str] = {name for cells, _ in self.by_clock.values() for name in cells} - {TIME}
+        sampled: set[str] = {name for cells, _ in self.by_clock.values() for name in cells} - {TIME}
         last = self.averages or (list(self.by_clock.values())[-1][0] if self.by_clock else {})
-        return sorted(said - last.keys())
+        return sorted(sampled - last.keys())
 
     def _take_all(self, clock: int | None, words: Sequence[str], number: int) -> None:
         values = numbers(words[1:])

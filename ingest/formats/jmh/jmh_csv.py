@@ -8,12 +8,12 @@ from ingest.formats.cells import separated_cells
 from ingest.formats.jmh.results import (
     MODES,
     NOT_APPLICABLE,
-    Measured,
+    Score,
     interval_around,
     is_plausible,
     report_of,
 )
-from ingest.formats.jmh.table import Entries, Printed, TableRow, decimal, is_count, is_decimal
+from ingest.formats.jmh.table import BenchmarkEntries, Printed, ScoreRow, decimal, is_count, is_decimal
 from ingest.formats.outputs import MAX_THREADS
 from ingest.formats.report import FormatError, ParsedReport
 from ingest.formats.source import Source
@@ -40,7 +40,7 @@ def parse(source: Source) -> ParsedReport:
     Raise FormatError, with the line, for lines that JMH does not write and where nothing was measured.
     """
     rows, warnings = _rows(source)
-    entries = Entries()
+    entries = BenchmarkEntries()
     having = {(row.benchmark, name) for _, row in rows for name, value in row.params.items() if value}
     for line, row in rows:
         # The cell of a parameter that a benchmark does not have is empty.
@@ -71,7 +71,7 @@ class _Head:
         return _COLUMNS + len(self.params)
 
 
-def _rows(source: Source) -> tuple[list[tuple[int, TableRow]], list[str]]:
+def _rows(source: Source) -> tuple[list[tuple[int, ScoreRow]], list[str]]:
     """Return the rows with their lines, and a warning where the last one may be cut."""
     number = next(number for number, line in enumerate(source.lines) if line.strip())
     head = _head(source.lines[number], number + 1)
@@ -86,7 +86,7 @@ def _rows(source: Source) -> tuple[list[tuple[int, TableRow]], list[str]]:
             warnings.append(f"line {len(lines) + 1}, the last one, has no line end and was left out")
         else:
             warnings.append(f"line {len(lines)}, the last one, has no line end: the file may break off there")
-    rows: list[tuple[int, TableRow]] = []
+    rows: list[tuple[int, ScoreRow]] = []
     for line, cells in separated_cells(lines[number + 1 :], head.separator, number + 2, _PROBLEM):
         text = head.separator.join(cells)
         if _HEAD.fullmatch(text):
@@ -113,7 +113,7 @@ def _may_be_half(line: str, head: _Head) -> bool:
     return bool(head.params) or not line.endswith('"')
 
 
-def _row(cells: Sequence[str], head: _Head, line: int) -> TableRow:
+def _row(cells: Sequence[str], head: _Head, line: int) -> ScoreRow:
     if len(cells) != head.width:
         raise FormatError(f"{len(cells)} cells, where the first line has {head.width}", line)
     name, mode, threads, samples, score, error, unit, *values = map(str.strip, cells)
@@ -130,14 +130,14 @@ def _row(cells: Sequence[str], head: _Head, line: int) -> TableRow:
     if not unit:
         raise FormatError("the unit is missing", line)
     printed = Printed(unit, _measured(decimal(score), decimal(error), unit, line))
-    return TableRow(
+    return ScoreRow(
         benchmark, label, dict(zip(head.params, values, strict=True)), mode, int(threads), printed
     )
 
 
-def _measured(score: float | None, error: float | None, unit: str, line: int) -> Measured | None:
+def _measured(score: float | None, error: float | None, unit: str, line: int) -> Score | None:
     if score is None:
         return None
     if not is_plausible(score) or not is_plausible(error or 0):
         raise FormatError("the number is too large", line)
-    return Measured(score, unit, interval_around(score, error))
+    return Score(score, unit, interval_around(score, error))

@@ -7,10 +7,10 @@ from typing import NoReturn, Self
 from ingest.formats.jmh.results import (
     MAX_COUNT,
     PERCENTILES,
-    Measured,
     Result,
     Row,
-    Scale,
+    Score,
+    UnitScale,
     interval_around,
     is_plausible,
     jvm_arguments,
@@ -141,8 +141,8 @@ class _Benchmark:
     params: dict[str, str]
     mode: str | None
     unit: str
-    scale: Scale
-    score: Measured | None
+    scale: UnitScale
+    score: Score | None
 
     @property
     def workload(self) -> str:
@@ -185,7 +185,7 @@ def _benchmark(entry: _Node) -> _Benchmark:
     )
 
 
-def _measured(metric: _Node) -> Measured | None:
+def _measured(metric: _Node) -> Score | None:
     score, error = metric.get("score").number(), metric.find("scoreError")
     half = error.number() if error else None
     if error and half is not None and half < 0:
@@ -195,7 +195,7 @@ def _measured(metric: _Node) -> Measured | None:
     if score < 0:
         metric.get("score").refuse("is negative")
     interval = None if half is None else _confidence(metric, score) or interval_around(score, half)
-    return Measured(score, metric.get("scoreUnit").text(), interval)
+    return Score(score, metric.get("scoreUnit").text(), interval)
 
 
 def _confidence(metric: _Node, score: float) -> tuple[float, float] | None:
@@ -209,7 +209,7 @@ def _confidence(metric: _Node, score: float) -> tuple[float, float] | None:
     return None
 
 
-def _result(benchmark: _Benchmark, score: Measured) -> Result:
+def _result(benchmark: _Benchmark, score: Score) -> Result:
     threads = benchmark.entry.find("threads")
     samples = _samples(benchmark.primary)
     return Result(
@@ -226,23 +226,23 @@ def _result(benchmark: _Benchmark, score: Measured) -> Result:
     )
 
 
-def _percentiles(benchmark: _Benchmark) -> dict[str, Measured]:
+def _percentiles(benchmark: _Benchmark) -> dict[str, Score]:
     """Return the percentiles of sampled operations; in other modes they are those of iterations."""
     printed = benchmark.primary.find("scorePercentiles")
     if benchmark.mode != "sample" or not printed:
         return {}
-    percentiles: dict[str, Measured] = {}
+    percentiles: dict[str, Score] = {}
     for percentile in PERCENTILES:
         node = printed.find(str(percentile))
         number = node.number() if node else None
         if node and number is not None:
             if number < 0:
                 node.refuse("is negative")
-            percentiles[score_percentile(percentile)] = Measured(number, benchmark.unit)
+            percentiles[score_percentile(percentile)] = Score(number, benchmark.unit)
     return percentiles
 
 
-def _secondary(benchmark: _Benchmark) -> dict[str, Measured]:
+def _secondary(benchmark: _Benchmark) -> dict[str, Score]:
     """Return the metrics of profilers and auxiliary counters, except those whose score is NaN."""
     metrics = benchmark.entry.find("secondaryMetrics")
     found = {label: _measured(metric) for label, metric in metrics.members().items()} if metrics else {}
@@ -300,7 +300,7 @@ def _samples(primary: _Node) -> list[_Samples]:
     ]
 
 
-def _means(samples: list[_Samples], scale: Scale) -> tuple[Row, ...]:
+def _means(samples: list[_Samples], scale: UnitScale) -> tuple[Row, ...]:
     """Return fork, iteration and mean time: what JMH prints for an iteration of sampled operations."""
     means = [(sample.fork, sample.iteration, sample.mean) for sample in samples]
     return tuple(
@@ -308,7 +308,7 @@ def _means(samples: list[_Samples], scale: Scale) -> tuple[Row, ...]:
     )
 
 
-def _histogram(samples: list[_Samples], scale: Scale) -> tuple[Row, ...]:
+def _histogram(samples: list[_Samples], scale: UnitScale) -> tuple[Row, ...]:
     """Return latency in ms and count over all forks and iterations, ascending."""
     total: dict[float, float] = {}
     for sample in samples:

@@ -7,9 +7,9 @@ from functools import lru_cache
 
 from ingest.formats.jmh.results import (
     PERCENTILES,
-    Measured,
     Result,
     Row,
+    Score,
     jvm_arguments,
     metric_name,
     phase_options,
@@ -19,11 +19,11 @@ from ingest.formats.jmh.results import (
     workload_name,
 )
 from ingest.formats.jmh.table import (
-    Columns,
-    Entries,
-    Entry,
+    BenchmarkEntries,
+    BenchmarkEntry,
     Key,
     Printed,
+    ScoreColumns,
     applicable,
     columns_of,
     listed,
@@ -113,13 +113,13 @@ class _Block:
     params: Mapping[str, str] = field(default_factory=dict)
     fork: int | None = None
     forks: int | None = None
-    score: Measured | None = None
-    secondary: dict[str, Measured] = field(default_factory=dict)
+    score: Score | None = None
+    secondary: dict[str, Score] = field(default_factory=dict)
     iterations: list[Row] = field(default_factory=list)
     results: list[list[str]] = field(default_factory=list)
     failure: _Failure | None = None
-    entry: Entry | None = None
-    measured: Measured | None = None
+    entry: BenchmarkEntry | None = None
+    measured: Score | None = None
 
     @property
     def mode(self) -> str | None:
@@ -129,7 +129,7 @@ class _Block:
     def workload(self) -> str:
         return workload_name(self.benchmark, self.params, self.mode)
 
-    def result(self, score: Measured) -> Result:
+    def result(self, score: Score) -> Result:
         forks: dict[str, Fact] = {} if self.forks is None else {"forks": self.forks}
         return Result(
             benchmark=self.benchmark,
@@ -149,15 +149,15 @@ class _Section:
 
     def __init__(self) -> None:
         self.blocks: list[_Block] = []
-        self.columns: Columns | None = None
-        self.entries = Entries()
+        self.columns: ScoreColumns | None = None
+        self.entries = BenchmarkEntries()
         self.is_complete = False
 
     def match(self) -> None:
         """Find for each benchmark that ran its rows in the table, which shortens the names."""
         names = frozenset(self.columns.params if self.columns else ())
         has_mode = bool(self.columns and self.columns.has_mode)
-        waiting: dict[Key, list[Entry]] = {}
+        waiting: dict[Key, list[BenchmarkEntry]] = {}
         for entry in self.entries:
             waiting.setdefault((_last_names(entry.benchmark), *entry.key[1:]), []).append(entry)
         for block in self.blocks:
@@ -205,8 +205,8 @@ class _Section:
         if not block or not block.entry:
             return
         _read_results(block)
-        told = {metric for entry in self.entries for metric in entry.secondary}
-        has_percentiles = score_percentile(0) in told
+        metrics = {metric for entry in self.entries for metric in entry.secondary}
+        has_percentiles = score_percentile(0) in metrics
         missing = [
             metric
             for metric in block.secondary
@@ -233,7 +233,7 @@ class _Section:
     def _unlisted(self) -> list[str]:
         return [block.workload for block in self.blocks if block.measured and not block.entry]
 
-    def _nameless(self) -> list[Entry]:
+    def _nameless(self) -> list[BenchmarkEntry]:
         matched = {id(block.entry) for block in self.blocks}
         return [entry for entry in self.entries if id(entry) not in matched]
 
@@ -464,17 +464,17 @@ def _add_percentile(block: _Block, percentile: float, text: str) -> None:
 
 @lru_cache(maxsize=16)
 def _header(comments: tuple[str, ...]) -> _Header:
-    said = dict(map(_said, comments))
-    threads = _THREADS.match(said.get("Threads", ""))
+    fields = dict(map(_key_and_value, comments))
+    threads = _THREADS.match(fields.get("Threads", ""))
     return _Header(
-        mode=_MODES.get(said.get("Benchmark mode", "").partition(",")[0]),
+        mode=_MODES.get(fields.get("Benchmark mode", "").partition(",")[0]),
         threads=int(threads[1]) if threads and 0 < int(threads[1]) <= MAX_THREADS else None,
-        options=_options(said),
-        environment=_environment(said),
+        options=_options(fields),
+        environment=_environment(fields),
     )
 
 
-def _said(line: str) -> tuple[str, str]:
+def _key_and_value(line: str) -> tuple[str, str]:
     """Return key and value of ``# VM version: JDK 17``."""
     if old := _OLD_VERSION.fullmatch(line):
         return "JMH version", old[1]
@@ -482,10 +482,10 @@ def _said(line: str) -> tuple[str, str]:
     return key, value.strip()
 
 
-def _options(said: Mapping[str, str]) -> dict[str, Fact]:
+def _options(fields: Mapping[str, str]) -> dict[str, Fact]:
     options: dict[str, Fact] = {}
     for phase in ("warmup", "measurement"):
-        printed = said.get(phase.capitalize())
+        printed = fields.get(phase.capitalize())
         found = _PHASE.fullmatch(printed or "")
         if found:
             options |= phase_options(
@@ -496,17 +496,17 @@ def _options(said: Mapping[str, str]) -> dict[str, Fact]:
     return options
 
 
-def _environment(said: Mapping[str, str]) -> dict[str, Fact]:
-    jdk_version, vm_name, vm_version = _virtual_machine(said.get("VM version", ""))
-    arguments = said.get("VM options", "")
+def _environment(fields: Mapping[str, str]) -> dict[str, Fact]:
+    jdk_version, vm_name, vm_version = _virtual_machine(fields.get("VM version", ""))
+    arguments = fields.get("VM options", "")
     found = {
-        "tool_version": said.get("JMH version"),
+        "tool_version": fields.get("JMH version"),
         "jdk_version": jdk_version,
         "vm_name": vm_name,
         "vm_version": vm_version,
-        "jvm": said.get("VM invoker"),
+        "jvm": fields.get("VM invoker"),
         "jvm_args": "" if arguments == "<none>" else jvm_arguments(arguments),
-        "blackhole_mode": said.get("Blackhole mode", "").partition(" (")[0],
+        "blackhole_mode": fields.get("Blackhole mode", "").partition(" (")[0],
     }
     return {name: value for name, value in found.items() if value}
 

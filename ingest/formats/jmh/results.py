@@ -45,7 +45,7 @@ _MAX_ARGUMENTS_LENGTH = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class UnitScale:
     """How a unit of JMH is normalised: times per operation to ns/op, throughput to ops/s."""
 
     unit: str
@@ -53,7 +53,7 @@ class Scale:
     factor: float
 
 
-class Measured(NamedTuple):
+class Score(NamedTuple):
     """A score and its 99.9 % interval in the unit that JMH prints.
 
     ``approximate``: JMH printed only the power of ten.
@@ -74,11 +74,11 @@ class Result(NamedTuple):
     """
 
     benchmark: str
-    score: Measured
+    score: Score
     params: Mapping[str, str] = MappingProxyType({})
     mode: str | None = None
     threads: int | None = None
-    secondary: Mapping[str, Measured] = MappingProxyType({})
+    secondary: Mapping[str, Score] = MappingProxyType({})
     options: Mapping[str, Fact] = MappingProxyType({})
     environment: Mapping[str, Fact] = MappingProxyType({})
     iterations: tuple[Row, ...] = ()
@@ -95,18 +95,18 @@ def is_plausible(number: float) -> bool:
 
 
 @lru_cache(maxsize=256)
-def scale_of(unit: str) -> Scale | None:
+def scale_of(unit: str) -> UnitScale | None:
     """Return the scale of ``us/op`` or ``ops/ms``; None for a unit that is no score's."""
     left, _, right = unit.partition("/")
     if left == "ops" and right in _NANOSECONDS:
-        return Scale("ops/s", HIGHER, 1e9 / _NANOSECONDS[right])
+        return UnitScale("ops/s", HIGHER, 1e9 / _NANOSECONDS[right])
     if right == "op" and left in _NANOSECONDS:
-        return Scale("ns/op", LOWER, _NANOSECONDS[left])
+        return UnitScale("ns/op", LOWER, _NANOSECONDS[left])
     return None
 
 
 @lru_cache(maxsize=256)
-def score_scale(unit: str) -> Scale | None:
+def score_scale(unit: str) -> UnitScale | None:
     """Return the scale of a score. Old JMH prints the time of a single shot as ``us``, without ``/op``."""
     return scale_of(unit) or scale_of(f"{unit}/op")
 
@@ -209,7 +209,7 @@ def _run(result: Result, key: str, workload: str, shared: Mapping[str, Fact]) ->
     )
 
 
-def _reading(metric: str, measured: Measured, score: Measured) -> Reading:
+def _reading(metric: str, measured: Score, score: Score) -> Reading:
     number, unit, interval, _ = measured
     scale = _scale(metric, unit, score.unit)
     low, high = interval or (None, None)
@@ -225,10 +225,10 @@ def _reading(metric: str, measured: Measured, score: Measured) -> Reading:
 
 
 @lru_cache(maxsize=256)
-def _scale(metric: str, unit: str, score_unit: str) -> Scale:
+def _scale(metric: str, unit: str, score_unit: str) -> UnitScale:
     """Return the scale of a metric: methods of a group have that of their score, unlike profilers."""
     is_score = metric == "score" or (unit == score_unit and "." not in metric)
-    scale = (score_scale if is_score else scale_of)(unit) or Scale(unit, _direction_of_unit(unit), 1.0)
+    scale = (score_scale if is_score else scale_of)(unit) or UnitScale(unit, _direction_of_unit(unit), 1.0)
     return replace(scale, direction=LOWER) if metric.startswith("gc.") else scale
 
 

@@ -9,8 +9,8 @@ from ingest.formats.jmh.results import (
     MODES,
     NOT_APPLICABLE,
     PERCENTILES,
-    Measured,
     Result,
+    Score,
     is_plausible,
     metric_name,
     scale_of,
@@ -54,11 +54,11 @@ class Printed(NamedTuple):
     """A number and its unit as printed; ``measured`` is None for NaN and where the digits are lost."""
 
     unit: str
-    measured: Measured | None
+    measured: Score | None
     is_lost: bool = False
 
 
-class TableRow(NamedTuple):
+class ScoreRow(NamedTuple):
     """A row: of a benchmark, or with a label (``gc.count``, ``p0.50``) of one of its secondary results."""
 
     benchmark: str
@@ -74,7 +74,7 @@ class TableRow(NamedTuple):
 
 
 @dataclass(slots=True, eq=False)
-class Entry:
+class BenchmarkEntry:
     """The rows that belong to one benchmark with its parameters and mode."""
 
     line: int
@@ -84,14 +84,14 @@ class Entry:
     threads: int | None
     key: Key
     printed: Printed | None = None
-    secondary: dict[str, Measured] = field(default_factory=dict)
+    secondary: dict[str, Score] = field(default_factory=dict)
 
     @property
     def workload(self) -> str:
         return workload_name(self.benchmark, self.params, self.mode)
 
     @property
-    def score(self) -> Measured | None:
+    def score(self) -> Score | None:
         """The score; None where the row is missing or has none of its digits."""
         return None if self.problem else self.printed.measured if self.printed else None
 
@@ -135,15 +135,15 @@ class Entry:
         return [name for names in families for name in names if name not in self.secondary]
 
 
-class Entries(list[Entry]):
+class BenchmarkEntries(list[BenchmarkEntry]):
     """The benchmarks of one table, in the order of their first rows."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._latest: dict[Key, Entry] = {}
+        self._latest: dict[Key, BenchmarkEntry] = {}
         self._units: set[str] = set()
 
-    def add(self, line: int, row: TableRow) -> None:
+    def add(self, line: int, row: ScoreRow) -> None:
         """Take a row. Raise FormatError for a score in a unit that is none of JMH's."""
         self._units.add(row.printed.unit)
         key = key_of(row.benchmark, row.params, row.mode)
@@ -151,7 +151,7 @@ class Entries(list[Entry]):
         if not row.label:
             _check_score(row, line, known)
         if known is None or (not row.label and known.printed):
-            known = Entry(line, row.benchmark, row.params, row.mode, row.threads, key)
+            known = BenchmarkEntry(line, row.benchmark, row.params, row.mode, row.threads, key)
             self._latest[key] = known
             self.append(known)
         if not row.label:
@@ -164,7 +164,7 @@ class Entries(list[Entry]):
         return unit in self._units or scale_of(unit) is not None
 
 
-def _check_score(row: TableRow, line: int, known: Entry | None) -> None:
+def _check_score(row: ScoreRow, line: int, known: BenchmarkEntry | None) -> None:
     if row.printed.measured and not score_scale(row.printed.unit):
         raise FormatError(
             f"the unit {row.printed.unit[:40]!r} is neither a time per operation nor operations per time",
@@ -192,7 +192,7 @@ def listed(names: list[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class ScoreColumns:
     """What the head of a table says: the names of its parameters, where their columns end, what it has.
 
     ``counts`` are the columns between mode and score: threads, iterations or samples, seconds.
@@ -203,7 +203,7 @@ class Columns:
     has_mode: bool
     counts: tuple[str, ...]
 
-    def row(self, line: str) -> TableRow | None:
+    def row(self, line: str) -> ScoreRow | None:
         """Return the row that a line is; None where it is none."""
         name, *rest = line.split()
         values, mode, numbers = self._parts(rest)
@@ -213,7 +213,7 @@ class Columns:
         if params is None or counts is None or printed is None or (self.has_mode and mode is None):
             return None
         benchmark, _, label = name.partition(":")
-        return TableRow(benchmark, label, params, mode, counts.get("Thr"), printed)
+        return ScoreRow(benchmark, label, params, mode, counts.get("Thr"), printed)
 
     def _parts(self, rest: list[str]) -> tuple[list[str], str | None, list[str]]:
         """Return the words of the parameters, the mode, and the words of the numbers.
@@ -259,13 +259,13 @@ class Columns:
         return [" ".join(cell.split()) for cell in cells] if is_aligned else []
 
 
-def columns_of(line: str) -> Columns | None:
+def columns_of(line: str) -> ScoreColumns | None:
     """Return the columns that the head of a table names; None where the line is no such head."""
     head = _HEADER.fullmatch(line) if "Benchmark" in line else None
     if not head:
         return None
     params = list(re.finditer(r"\S+", head["params"]))
-    return Columns(
+    return ScoreColumns(
         params=tuple(param.group()[1:-1] for param in params),
         ends=[head.start("params") + param.end() for param in params],
         has_mode=head["mode"] is not None,
@@ -281,7 +281,7 @@ def printed_number(text: str) -> Printed | None:
         return None
     if found["score"][0] in "≈?\ufffd":
         power = _power_of_ten(found["score"][2:])
-        measured = None if power is None else Measured(power, found["unit"], None, True)
+        measured = None if power is None else Score(power, found["unit"], None, True)
         return Printed(found["unit"], measured, is_lost=power is None)
     return _printed(decimal(found["score"]), decimal(found["error"] or "NaN"), found["unit"])
 
@@ -292,7 +292,7 @@ def _printed(score: float | None, error: float | None, unit: str) -> Printed | N
     if not is_plausible(score) or not is_plausible(error or 0):
         return None
     interval = None if error is None else (score - error, score + error)
-    return Printed(unit, Measured(score, unit, interval))
+    return Printed(unit, Score(score, unit, interval))
 
 
 def is_decimal(text: str) -> bool:

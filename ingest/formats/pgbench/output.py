@@ -120,7 +120,7 @@ class Script:
 
 
 @dataclass(slots=True)
-class Report:
+class PgbenchReport:
     """``tps`` by the words behind it, which say what was counted. ``scripts`` by their printed numbers.
 
     ``has_files`` tells that pgbench numbers the files of statements, as it does where there are several.
@@ -139,7 +139,7 @@ class Report:
 
 
 @dataclass(slots=True)
-class Output:
+class PgbenchOutput:
     """What one pgbench printed. ``failures`` come with their lines; ``last_line`` is the last of its own.
 
     ``ticks`` are its progress lines: a cell for each of ``columns``, seconds first.
@@ -153,11 +153,11 @@ class Output:
     ticks: list[tuple[float | None, ...]] = field(default_factory=list)
     strange_ticks: list[int] = field(default_factory=list)
     failures: list[tuple[str, int]] = field(default_factory=list)
-    report: Report | None = None
+    report: PgbenchReport | None = None
     error: FormatError | None = None
 
 
-def sort_lines(lines: Iterable[str]) -> list[Output]:
+def sort_lines(lines: Iterable[str]) -> list[PgbenchOutput]:
     """Return the outputs of all pgbench runs in a file. One that cannot be understood holds the ``error``."""
     sorter = _Sorter()
     for line_number, line in enumerate(lines, start=1):
@@ -167,7 +167,7 @@ def sort_lines(lines: Iterable[str]) -> list[Output]:
 
 class _Sorter:
     def __init__(self) -> None:
-        self.outputs: list[Output] = []
+        self.outputs: list[PgbenchOutput] = []
         self.command = ""
         self.script: Script | None = None
         self.counts: int | None = None
@@ -182,7 +182,7 @@ class _Sorter:
             output.server_version = banner[2] or banner[1]
         elif text.startswith(f"{TYPE}: "):
             output = self._output(line_number)
-            output.report = Report(Statistics(line_number))
+            output.report = PgbenchReport(Statistics(line_number))
             output.report.statistics.add(TYPE, text.removeprefix(f"{TYPE}: "), line_number)
         elif _ABORTED.fullmatch(text) and self.outputs:
             self.outputs[-1].last_line = line_number
@@ -192,13 +192,13 @@ class _Sorter:
         elif not self._is_of_report(line, text, line_number) and _is_call(text):
             self.command = text
 
-    def _begin(self, line_number: int) -> Output:
-        output = Output(line_number, self.command)
+    def _begin(self, line_number: int) -> PgbenchOutput:
+        output = PgbenchOutput(line_number, self.command)
         self.outputs.append(output)
         self.command, self.script, self.counts = "", None, None
         return output
 
-    def _output(self, line_number: int) -> Output:
+    def _output(self, line_number: int) -> PgbenchOutput:
         """Return the output that has no report yet: what is printed before one belongs to it."""
         if not self.outputs or self.outputs[-1].report:
             return self._begin(line_number)
@@ -234,7 +234,7 @@ class _Sorter:
             output.last_line = line_number
         return known
 
-    def _report_line(self, report: Report, line: str, text: str, line_number: int) -> bool:
+    def _report_line(self, report: PgbenchReport, line: str, text: str, line_number: int) -> bool:
         """Raise FormatError for a line that stands there twice, and for figures that are none."""
         if self.counts is not None and self.script is not None:
             if found := _STATEMENT[self.counts].fullmatch(line):
@@ -262,13 +262,13 @@ class _Sorter:
             return False
         return True
 
-    def _script(self, report: Report, script_number: int, line_number: int) -> Script:
+    def _script(self, report: PgbenchReport, script_number: int, line_number: int) -> Script:
         if script_number in report.scripts:
             raise given_twice(f"script {script_number}", line_number)
         script = report.scripts[script_number] = Script(Statistics(line_number))
         return script
 
-    def _field(self, report: Report, name: str, value: str, line_number: int) -> bool:
+    def _field(self, report: PgbenchReport, name: str, value: str, line_number: int) -> bool:
         if name == "tps" and self.script is None:
             _add_tps(report, value, line_number)
         elif late := _LATE.fullmatch(name):
@@ -294,7 +294,7 @@ class _Sorter:
         )
 
 
-def _add_tps(report: Report, value: str, line_number: int) -> None:
+def _add_tps(report: PgbenchReport, value: str, line_number: int) -> None:
     found = _TPS.fullmatch(value)
     if found is None:
         raise FormatError(f"the words are missing that say what tps = {quoted(value)} counts", line_number)

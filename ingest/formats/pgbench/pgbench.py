@@ -15,8 +15,8 @@ from ingest.formats.pgbench.output import (
     FILLED,
     PROCESSED,
     TYPE,
-    Output,
-    Report,
+    PgbenchOutput,
+    PgbenchReport,
     Script,
     Statement,
     Statistics,
@@ -127,7 +127,7 @@ def _nothing_measured(lines: Sequence[str]) -> FormatError:
     return FormatError("no run of pgbench: neither progress nor a report", len(lines) or 1)
 
 
-def _run(output: Output, key: str) -> Read:
+def _run(output: PgbenchOutput, key: str) -> Read:
     """Return the run of one output, its progress, and warnings.
 
     Raise FormatError where the run failed or its report is missing, not complete or impossible.
@@ -148,7 +148,7 @@ def _run(output: Output, key: str) -> Read:
     return run, _intervals(output, key), list(_notes(output, report, found))
 
 
-def _final_report(output: Output) -> Report:
+def _final_report(output: PgbenchOutput) -> PgbenchReport:
     if output.failures:
         words = "; ".join(dict.fromkeys(quoted(text) for text, _ in output.failures[:3]))
         raise FormatError(f"pgbench failed: {words}", output.failures[0][1])
@@ -161,14 +161,14 @@ def _final_report(output: Output) -> Report:
     return output.report
 
 
-def _server(output: Output) -> tuple[str | None, str | None]:
+def _server(output: PgbenchOutput) -> tuple[str | None, str | None]:
     """Return product and version, where the banner names a version as PostgreSQL writes it."""
     if _POSTGRESQL.fullmatch(output.server_version):
         return "PostgreSQL", output.server_version
     return None, None
 
 
-def _workload(report: Report) -> str | None:
+def _workload(report: PgbenchReport) -> str | None:
     """Return the script as ``-b`` calls it, or the name of its file; several with their weights."""
     if len(report.scripts) <= 1:
         return _script_name(report.statistics.text(TYPE)[0])
@@ -194,7 +194,7 @@ def _script_name(text: str) -> str | None:
     return _BUILTIN.get(name) or PurePosixPath(name).name or None
 
 
-def _options(output: Output, report: Report) -> dict[str, Fact]:
+def _options(output: PgbenchOutput, report: PgbenchReport) -> dict[str, Fact]:
     values = report.statistics.values
     options: dict[str, Fact] = {
         option: _option(values[name][0].removesuffix(" s"))
@@ -219,7 +219,7 @@ def _option(text: str) -> Fact:
     return int(whole) if re.fullmatch(r"[0-9]{1,15}", whole) else mask_text(text[:100])
 
 
-def _statement_texts(report: Report) -> dict[str, Fact]:
+def _statement_texts(report: PgbenchReport) -> dict[str, Fact]:
     # Masked before it is cut, with room for a secret at the end.
     return {
         f"{_script_prefix(report, script_number)}statement_{position}": mask_text(
@@ -230,7 +230,7 @@ def _statement_texts(report: Report) -> dict[str, Fact]:
     }
 
 
-def _notes(output: Output, report: Report, found: _Totals) -> Iterator[str]:
+def _notes(output: PgbenchOutput, report: PgbenchReport, found: _Totals) -> Iterator[str]:
     """Yield the warnings that a reader of the run needs before trusting its figures."""
     statistics = report.statistics
     processed = found.processed
@@ -263,7 +263,7 @@ def _notes(output: Output, report: Report, found: _Totals) -> Iterator[str]:
         )
 
 
-def _missing_end(report: Report) -> str | None:
+def _missing_end(report: PgbenchReport) -> str | None:
     """Return the end that a report lacks, where other parts of it tell of figures or statements."""
     scripts = [script for _, script in sorted(report.scripts.items())]
     if report.has_files and len(scripts) == 1:
@@ -287,7 +287,7 @@ def _missing_end(report: Report) -> str | None:
     return None
 
 
-def _intervals(output: Output, key: str) -> Iterator[Intervals]:
+def _intervals(output: PgbenchOutput, key: str) -> Iterator[Intervals]:
     """Yield the progress lines, with the columns that this pgbench prints."""
     if output.ticks:
         start = _start(output.ticks)
@@ -301,7 +301,7 @@ def _start(ticks: Sequence[tuple[float | None, ...]]) -> float:
     return 0.0 if times[0] < _MIN_EPOCH else times[0] - (times[-1] - times[0])
 
 
-def _facts(outputs: Sequence[Output]) -> dict[str, Fact]:
+def _facts(outputs: Sequence[PgbenchOutput]) -> dict[str, Fact]:
     facts: dict[str, Fact] = {"tool": "pgbench"}
     for name in ("tool_version", "server_version"):
         if value := next((getattr(output, name) for output in outputs if getattr(output, name)), ""):
@@ -314,7 +314,7 @@ def _facts(outputs: Sequence[Output]) -> dict[str, Fact]:
 # --- readings -----------------------------------------------------------------------------------------
 
 
-def _totals(report: Report) -> _Totals:
+def _totals(report: PgbenchReport) -> _Totals:
     """Raise FormatError where the report is not complete, or nothing was measured."""
     processed = report.statistics.figure(PROCESSED, _OF_ALL)
     if not processed.value:
@@ -339,7 +339,7 @@ def _totals(report: Report) -> _Totals:
     )
 
 
-def _check_scripts(report: Report, processed: Figure) -> None:
+def _check_scripts(report: PgbenchReport, processed: Figure) -> None:
     """Raise FormatError where one of several scripts is missing, and so a part of the workload's name."""
     counts = [script.statistics.maybe("transactions") for script in report.scripts.values()]
     if sum(count.value for count in counts if count) < processed.value:
@@ -349,7 +349,7 @@ def _check_scripts(report: Report, processed: Figure) -> None:
         )
 
 
-def _readings(report: Report, found: _Totals) -> Iterator[Reading]:
+def _readings(report: PgbenchReport, found: _Totals) -> Iterator[Reading]:
     """Yield the readings of a report. Raise FormatError for a figure that is none."""
     statistics = report.statistics
     yield reading("tps", found.tps.value)
@@ -417,7 +417,7 @@ def _failures(statistics: Statistics, found: _Totals) -> Iterator[Reading]:
         yield Reading("late_percent", 100 * late.value / whole, "%", LOWER)
 
 
-def _script_readings(report: Report, seconds: float) -> Iterator[Reading]:
+def _script_readings(report: PgbenchReport, seconds: float) -> Iterator[Reading]:
     for script_number, script in sorted(report.scripts.items()):
         prefix = _script_prefix(report, script_number)
         if prefix:
@@ -445,7 +445,7 @@ def _shares(script: Script, prefix: str, seconds: float) -> Iterator[Reading]:
             yield Reading(f"{prefix}{metric}", time.value, "ms", LOWER)
 
 
-def _script_prefix(report: Report, script_number: int) -> str:
+def _script_prefix(report: PgbenchReport, script_number: int) -> str:
     """Return the prefix of a script's metrics, empty where there is only one script."""
     return f"script_{script_number}." if len(report.scripts) > 1 else ""
 

@@ -83,7 +83,7 @@ _FILE_SIZES = re.compile(r"Read \S+ +Written \S+ +Total transferred .*")
 
 
 @dataclass(slots=True)
-class Block:
+class ReportBlock:
     """The lines of one report, by heading and name. ``end`` is the number of the last one."""
 
     line: int
@@ -132,7 +132,7 @@ class Block:
 
 
 @dataclass(slots=True)
-class Output:
+class SysbenchOutput:
     """What one sysbench printed from its banner on, sorted but not yet understood.
 
     Header values and FATAL lines come with their line number. ``stamp`` is the time before its banner,
@@ -154,7 +154,7 @@ class Output:
     interval_lines: IntervalLines = field(default_factory=IntervalLines)
     checkpoints: list[int] = field(default_factory=list)
     histogram: list[tuple[float, float]] = field(default_factory=list)
-    blocks: list[Block] = field(default_factory=list)
+    blocks: list[ReportBlock] = field(default_factory=list)
     hook_runs: list[HookRun] = field(default_factory=list)
     fatal: list[tuple[str, int]] = field(default_factory=list)
     error: FormatError | None = None
@@ -170,7 +170,7 @@ class Output:
         return not self.blocks and any(run.final or run.error for run in self.hook_runs)
 
 
-def sort(output: Output, lines: Iterable[str]) -> None:
+def sort(output: SysbenchOutput, lines: Iterable[str]) -> None:
     """Fill the output with the lines after its banner, which can be gone through more than once.
 
     Figures that are none, and two reports written into each other, become its error.
@@ -185,12 +185,12 @@ def sort(output: Output, lines: Iterable[str]) -> None:
 
 
 class _Sorter:
-    def __init__(self, output: Output) -> None:
+    def __init__(self, output: SysbenchOutput) -> None:
         self.output = output
         self.in_header = True
         self.in_histogram = False
         self.heading = ""
-        self.block: Block | None = None
+        self.block: ReportBlock | None = None
 
     def sort(self, lines: Iterable[str]) -> None:
         for line_number, line in enumerate(lines, start=self.output.line + 1):
@@ -270,12 +270,12 @@ class _Sorter:
                 if value is not None:
                     header.setdefault(name, (_MEANT.get((name, value), value), line_number))
 
-    def _open(self, heading: str, line_number: int) -> Block:
+    def _open(self, heading: str, line_number: int) -> ReportBlock:
         """Return the report that this heading belongs to, a new one where the last has it already."""
         self.in_header = self.in_histogram = False
         self.heading = heading
         if self.block is None or heading in self.block.values:
-            self.block = Block(line=line_number, end=line_number)
+            self.block = ReportBlock(line=line_number, end=line_number)
             self.output.blocks.append(self.block)
         self.block.values[heading] = {}
         self.block.end = line_number

@@ -18,8 +18,8 @@ from ingest.formats.sysbench.lines import (
     MEMORY,
     SQL,
     THROUGHPUT,
-    Block,
-    Output,
+    ReportBlock,
+    SysbenchOutput,
 )
 from ingest.formats.sysbench.numbers import milliseconds, number, seconds_in_ms
 
@@ -68,13 +68,13 @@ class Clock:
         return self.per_second if count == self.count else count * self.per_second / self.count
 
 
-class Report:
+class SysbenchReport:
     """The report of a run, or of what was left of it after a checkpoint.
 
     Making one raises FormatError where it is not complete, and so do its readings where a figure is none.
     """
 
-    def __init__(self, output: Output, block: Block) -> None:
+    def __init__(self, output: SysbenchOutput, block: ReportBlock) -> None:
         self.output = output
         self.block = block
         self.totals = _totals(output, block)
@@ -230,7 +230,7 @@ class Report:
             yield reading("latency_sum", block.number(LATENCY, "sum"))
 
 
-def _totals(output: Output, block: Block) -> Totals:
+def _totals(output: SysbenchOutput, block: ReportBlock) -> Totals:
     """Raise FormatError where they are missing, or nothing was done."""
     if block.has(GENERAL) or output.version.startswith(("0.", "1.0")):
         totals = Totals(
@@ -251,7 +251,7 @@ def _totals(output: Output, block: Block) -> Totals:
     return totals
 
 
-def _rated(block: Block) -> dict[str, tuple[Figure, Figure]]:
+def _rated(block: ReportBlock) -> dict[str, tuple[Figure, Figure]]:
     """Return every count that is printed with its rate, by name."""
     rated = {
         name: block.figures(SQL, name, _COUNT_AND_RATE)
@@ -263,7 +263,7 @@ def _rated(block: Block) -> dict[str, tuple[Figure, Figure]]:
     return rated
 
 
-def _percentiles(block: Block) -> dict[int, tuple[str, int]]:
+def _percentiles(block: ReportBlock) -> dict[int, tuple[str, int]]:
     """Return the printed percentiles. Raise FormatError where there is no line for them."""
     found = {
         int(match[1]): value
@@ -275,7 +275,7 @@ def _percentiles(block: Block) -> dict[int, tuple[str, int]]:
     return found
 
 
-def _file_rates(block: Block) -> Iterator[Reading]:
+def _file_rates(block: ReportBlock) -> Iterator[Reading]:
     """Yield the rates of fileio in 1.1: ``read:  IOPS=9645.73 150.71 MiB/s (158.03 MB/s)``."""
     for name, metric in (("read", "read"), ("write", "written")):
         operations, transferred = block.figures(THROUGHPUT, name, _IO_RATES)

@@ -2,7 +2,7 @@
 
 A file holds one run, or several where a shell loop wrote them one after another. Each begins with the banner,
 tells its options, may print interval lines, checkpoint reports and a histogram, and ends with a report.
-Lua hooks may print JSON in the place of the interval lines, the report or both (``hook_reports``). A time may
+Lua hooks may print JSON in the place of the interval lines, the report or both (``hooks``). A time may
 stand before every line, as ``ts`` writes it.
 """
 
@@ -17,9 +17,9 @@ from ingest.formats.report import Fact, FormatError, Intervals, ParsedReport, Pa
 from ingest.formats.source import Source
 from ingest.formats.sysbench.command import arguments, command_in, cpus_in, option, options_of, workload_of
 from ingest.formats.sysbench.hooks import PERCENTILE, PERCENTILE_UNSAID
-from ingest.formats.sysbench.lines import FAIRNESS, Block, Output, sort
+from ingest.formats.sysbench.lines import FAIRNESS, ReportBlock, SysbenchOutput, sort
 from ingest.formats.sysbench.numbers import number
-from ingest.formats.sysbench.report import Report
+from ingest.formats.sysbench.report import SysbenchReport
 from ingest.masking import mask_text
 
 _STAMP_TEXT = (
@@ -59,7 +59,7 @@ def parse(source: Source) -> ParsedReport:
     return ParsedReport(runs, intervals, _facts(tests), bounded(warnings + notes))
 
 
-def _outputs(lines: Sequence[str]) -> Iterator[Output]:
+def _outputs(lines: Sequence[str]) -> Iterator[SysbenchOutput]:
     banners = [
         (index, banner)
         for index, line in enumerate(lines)
@@ -72,7 +72,7 @@ def _outputs(lines: Sequence[str]) -> Iterator[Output]:
         before, after = lines[previous:index], lines[index + 1 : stop]
         if stamp:
             before, after = _without_stamps(before), _without_stamps(after)
-        output = Output(index + 1, stop, version, luajit, stamp, command_in(before), cpus_in(before))
+        output = SysbenchOutput(index + 1, stop, version, luajit, stamp, command_in(before), cpus_in(before))
         sort(output, after)
         yield output
         previous = index + 1
@@ -82,7 +82,7 @@ def _without_stamps(lines: Sequence[str]) -> list[str]:
     return [line[stamp.end() :] if (stamp := _STAMP.match(line)) else line for line in lines]
 
 
-def _run(output: Output, key: str) -> Read:
+def _run(output: SysbenchOutput, key: str) -> Read:
     """Return the run of one output, its interval lines, and warnings.
 
     Raise FormatError where the test failed or its report is missing, not complete or impossible.
@@ -90,24 +90,24 @@ def _run(output: Output, key: str) -> Read:
     _refuse_failures(output)
     words = arguments(output.command) if output.command else []
     options = options_of(words)
-    said = _said_by_a_hook(output, options) if output.has_report_of_a_hook else _said_in_text(output)
+    results = _results_of_hook(output, options) if output.has_report_of_a_hook else _results_in_text(output)
     threads = _threads(output, options)
-    if said.percentile is not None:
-        options["percentile"] = said.percentile
+    if results.percentile is not None:
+        options["percentile"] = results.percentile
     run = ParsedRun(
-        readings=said.readings,
+        readings=results.readings,
         key=key,
-        workload=workload_of(words) or said.test,
+        workload=workload_of(words) or results.test,
         threads=threads,
         started_at=_in_utc(_time(output.stamp)),
-        duration_s=said.duration_s,
+        duration_s=results.duration_s,
         options=options | _header_options(output),
     )
-    return run, _interval_tables(output, key, said.percentile), [*said.notes, *_notes(output)]
+    return run, _interval_tables(output, key, results.percentile), [*results.notes, *_notes(output)]
 
 
 @dataclass(slots=True)
-class _Said:
+class _Results:
     """What a report says. ``percentile`` is 0 where none was measured, None where its rank is not known."""
 
     readings: tuple[Reading, ...]
@@ -117,10 +117,10 @@ class _Said:
     notes: list[str]
 
 
-def _said_in_text(output: Output) -> _Said:
-    report = Report(output, _final_block(output))
+def _results_in_text(output: SysbenchOutput) -> _Results:
+    report = SysbenchReport(output, _final_block(output))
     elapsed = report.totals.elapsed
-    return _Said(
+    return _Results(
         readings=tuple(report.readings()),
         percentile=next(iter(report.percentiles), 0),
         duration_s=elapsed.value if elapsed else None,
@@ -129,7 +129,7 @@ def _said_in_text(output: Output) -> _Said:
     )
 
 
-def _said_by_a_hook(output: Output, options: Mapping[str, Fact]) -> _Said:
+def _results_of_hook(output: SysbenchOutput, options: Mapping[str, Fact]) -> _Results:
     if len(output.hook_runs) > 1:
         raise FormatError(
             "more reports follow this line without a banner before them; send one run, or runs with their "
@@ -146,14 +146,14 @@ def _said_by_a_hook(output: Output, options: Mapping[str, Fact]) -> _Said:
         notes.append(_after_checkpoint(output))
     if any(one.metric == PERCENTILE for one in readings):
         notes.append(PERCENTILE_UNSAID)
-    return _Said(readings, percentile, hook_run.duration_s, output.test or None, notes)
+    return _Results(readings, percentile, hook_run.duration_s, output.test or None, notes)
 
 
 def _percentile_of_hooks(rank: int | None) -> str:
     return percentile_metric(rank) if rank and rank <= 100 else PERCENTILE
 
 
-def _final_block(output: Output) -> Block:
+def _final_block(output: SysbenchOutput) -> ReportBlock:
     """Return the report of the whole run or, after checkpoints, of the rest of it."""
     blocks, checkpoints = output.blocks, output.checkpoints
     if len(blocks) <= len(checkpoints):
@@ -168,7 +168,7 @@ def _final_block(output: Output) -> Block:
     return blocks[-1]
 
 
-def _refuse_failures(output: Output) -> None:
+def _refuse_failures(output: SysbenchOutput) -> None:
     if not output.version.startswith(_READ_VERSIONS):
         raise FormatError(
             f"sysbench {output.version} is not read, only 0.4, 0.5, 1.0 and 1.1 are", output.line
@@ -183,7 +183,7 @@ def _refuse_failures(output: Output) -> None:
         raise FormatError(f"no test was run: sysbench's banner{printed}", output.last_line)
 
 
-def _failures(output: Output) -> list[tuple[str, int]]:
+def _failures(output: SysbenchOutput) -> list[tuple[str, int]]:
     """Return the FATAL lines, except the one after which sysbench still reports."""
     return [(text, line) for text, line in output.fatal if not _is_forced_shutdown(text)]
 
@@ -192,7 +192,7 @@ def _is_forced_shutdown(text: str) -> bool:
     return "forcing shutdown" in text
 
 
-def _threads(output: Output, options: dict[str, Fact]) -> int | None:
+def _threads(output: SysbenchOutput, options: dict[str, Fact]) -> int | None:
     """Return the threads that the tool printed, or else take them from the options of the command."""
     asked = [options.pop(name, None) for name in ("threads", "num-threads")]
     if "threads" not in output.header:
@@ -204,7 +204,7 @@ def _threads(output: Output, options: dict[str, Fact]) -> int | None:
     return int(threads)
 
 
-def _header_options(output: Output) -> dict[str, Fact]:
+def _header_options(output: SysbenchOutput) -> dict[str, Fact]:
     return {
         name.replace("_", "-"): option(text) for name, (text, _) in output.header.items() if name != "threads"
     }
@@ -228,7 +228,7 @@ def _in_utc(time: datetime | None) -> datetime | None:
     return time.replace(tzinfo=UTC) if time and time.tzinfo is None else time
 
 
-def _notes_on_text(report: Report) -> Iterator[str]:
+def _notes_on_text(report: SysbenchReport) -> Iterator[str]:
     """Yield the warnings that a reader of the report needs before trusting its figures."""
     clock, elapsed = report.clock, report.totals.elapsed
     if report.output.checkpoints:
@@ -246,11 +246,11 @@ def _notes_on_text(report: Report) -> Iterator[str]:
             yield f"{rank} is no percentile and was left out (line {line})"
 
 
-def _after_checkpoint(output: Output) -> str:
+def _after_checkpoint(output: SysbenchOutput) -> str:
     return f"after the checkpoint in line {output.checkpoints[-1]} the report covers only the rest of the run"
 
 
-def _notes(output: Output) -> Iterator[str]:
+def _notes(output: SysbenchOutput) -> Iterator[str]:
     """Yield the warnings that hold whoever printed the report."""
     for text, line in output.fatal:
         if _is_forced_shutdown(text):
@@ -267,7 +267,7 @@ def _notes(output: Output) -> Iterator[str]:
             yield f"what a hook printed was not read in full: {error.message} (line {error.line})"
 
 
-def _interval_tables(output: Output, key: str, percentile: int | None) -> list[Intervals]:
+def _interval_tables(output: SysbenchOutput, key: str, percentile: int | None) -> list[Intervals]:
     tables = []
     if output.interval_lines:
         tables.append(Intervals(key, "sysbench", *output.interval_lines.table(percentile or 0)))
@@ -278,7 +278,7 @@ def _interval_tables(output: Output, key: str, percentile: int | None) -> list[I
     return tables
 
 
-def _facts(outputs: Sequence[Output]) -> dict[str, Fact]:
+def _facts(outputs: Sequence[SysbenchOutput]) -> dict[str, Fact]:
     facts: dict[str, Fact] = {"tool": "sysbench", "tool_version": outputs[0].version}
     if outputs[0].luajit:
         facts["luajit"] = outputs[0].luajit

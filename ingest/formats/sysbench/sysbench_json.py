@@ -1,6 +1,6 @@
 """What sysbench's Lua hooks print, where sysbench's banner is not before it.
 
-Their JSON is told of in ``hook_reports``; text may stand around it.
+Their JSON is told of in ``hooks``; text may stand around it.
 """
 
 from ingest.formats.outputs import Read, bounded, read_runs

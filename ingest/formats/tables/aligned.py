@@ -16,8 +16,8 @@ from ingest.formats.tables.grids import (
     THREAD_HEADS,
     WORKLOAD_HEADS,
     Grid,
+    GridRow,
     Read,
-    Row,
     counted,
     counts_threads,
     heads_grid,
@@ -134,7 +134,7 @@ def _read_grid(lines: Sequence[str], index: int, head: str, columns: Words) -> P
     _check_labels(columns, rows)
     width = len(columns)
     grid_rows = tuple(
-        Row(number, " ".join(_texts(words[:-width])), _texts(words[-width:])) for number, words in rows
+        GridRow(number, " ".join(_texts(words[:-width])), _texts(words[-width:])) for number, words in rows
     )
     return read_grid(Grid(index + 1, head, _texts(columns), grid_rows, tuple(titles)))
 
@@ -194,13 +194,13 @@ def _split_names(line: str) -> tuple[str, Words] | None:
 
 def _heads_grid(head: str, columns: Words, lines: Sequence[str], index: int) -> bool:
     names = _texts(columns)
-    told = says_metric(head, lines[:index])
+    names_metric = says_metric(head, lines[:index])
     if all(map(is_count, names)):
-        return counts_threads(head) and (len(names) > 1 or told)
+        return counts_threads(head) and (len(names) > 1 or names_metric)
     first_row = next((_words(line) for line in lines[index + 1 :] if line.strip()), ())
     if len(first_row) < 2 or not is_cell(first_row[-1][0]):
         return False
-    return heads_grid(head, names, looks_sure=told and _cells_at_end(first_row) >= len(columns))
+    return heads_grid(head, names, looks_sure=names_metric and _cells_at_end(first_row) >= len(columns))
 
 
 def _cells_at_end(words: Words) -> int:

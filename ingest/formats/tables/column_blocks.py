@@ -20,8 +20,8 @@ from ingest.formats.outputs import bounded
 from ingest.formats.report import FormatError, ParsedReport
 from ingest.formats.tables.grids import (
     Grid,
+    GridRow,
     Read,
-    Row,
     counted,
     named_builds,
     numbered_texts,
@@ -85,7 +85,7 @@ def _columns(columns: Sequence[str], line: int, names: Mapping[str, tuple[int, s
     return [names[column][1] for column in columns]
 
 
-def _rows(lines: Sequence[str], head: int) -> list[Row]:
+def _rows(lines: Sequence[str], head: int) -> list[GridRow]:
     width = len(lines[head].split())
     separator = "\t" if "\t" in lines[head].strip() else None
     rows = []
@@ -101,7 +101,7 @@ def _rows(lines: Sequence[str], head: int) -> list[Row]:
                 "behind them are meant",
                 number,
             )
-        rows.append(Row(number, " ".join(cells[-1].split()), tuple(cells[:-1])))
+        rows.append(GridRow(number, " ".join(cells[-1].split()), tuple(cells[:-1])))
     return rows
 
 

@@ -14,14 +14,14 @@ _IN_KEY = ("counterpart", "build", "configuration", "threads", "repetition")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class RunEntry:
     """What one line or one cell tells of a run, whose key is still empty."""
 
     line: int
     run: ParsedRun
 
 
-def distinct_runs(entries: Iterable[Entry]) -> tuple[ParsedRun, ...]:
+def distinct_runs(entries: Iterable[RunEntry]) -> tuple[ParsedRun, ...]:
     """Return the runs of the entries, each with a unique key.
 
     Runs that nothing tells apart are numbered as repetitions. Raise FormatError, with the line, where one
@@ -36,13 +36,13 @@ def distinct_runs(entries: Iterable[Entry]) -> tuple[ParsedRun, ...]:
     return tuple(replace(entry.run, key=key) for entry, key in zip(numbered, lines, strict=True))
 
 
-def join_metrics(entries: Iterable[Entry]) -> list[Entry]:
+def join_metrics(entries: Iterable[RunEntry]) -> list[RunEntry]:
     """Join entries of one reading each to entries of one run each.
 
     The second line of a metric belongs to the second repetition of its run.
     """
     times_seen: Counter[object] = Counter()
-    runs: dict[object, Entry] = {}
+    runs: dict[object, RunEntry] = {}
     for entry in entries:
         identity = (_identity(entry.run), entry.run.repetition, entry.run.started_at)
         metric = entry.run.readings[0].metric
@@ -61,15 +61,15 @@ def refuse_copies(rows: Iterable[tuple[int, object]]) -> None:
         seen[content] = line
 
 
-def _joined(first: Entry, second: Entry) -> Entry:
+def _joined(first: RunEntry, second: RunEntry) -> RunEntry:
     readings = first.run.readings + second.run.readings
     options = {**first.run.options, **second.run.options}
-    return Entry(first.line, replace(first.run, readings=readings, options=options))
+    return RunEntry(first.line, replace(first.run, readings=readings, options=options))
 
 
-def _numbered(entries: Sequence[Entry]) -> list[Entry]:
+def _numbered(entries: Sequence[RunEntry]) -> list[RunEntry]:
     """Return the entries, numbered as repetitions where runs differ in nothing but their time."""
-    alike: dict[object, list[Entry]] = defaultdict(list)
+    alike: dict[object, list[RunEntry]] = defaultdict(list)
     for entry in entries:
         if entry.run.repetition is None:
             alike[_identity(entry.run)].append(entry)
@@ -82,7 +82,7 @@ def _numbered(entries: Sequence[Entry]) -> list[Entry]:
     ]
 
 
-def _repetitions(same: Sequence[Entry]) -> Iterator[tuple[int, Entry]]:
+def _repetitions(same: Sequence[RunEntry]) -> Iterator[tuple[int, RunEntry]]:
     first = same[0]
     for number, entry in enumerate(same, start=1):
         different = _differences(first.run.options, entry.run.options)

@@ -8,7 +8,7 @@ from ingest.formats.cells import is_missing, is_number, number, whole_number
 from ingest.formats.names import split_product_version
 from ingest.formats.outputs import bounded
 from ingest.formats.report import Fact, FormatError, ParsedReport, ParsedRun
-from ingest.formats.tables.entries import Entry, distinct_runs, refuse_copies
+from ingest.formats.tables.entries import RunEntry, distinct_runs, refuse_copies
 from ingest.formats.tables.metric_words import TITLE_WORDS, Mention, Metric, mentions
 
 WORKLOAD_HEADS = frozenset({"query", "queries", "workload", "benchmark", "test", "statement"})
@@ -25,7 +25,7 @@ _EMPTY_TITLES = frozenset({"", "result", "results", "throughput", "performance",
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class GridRow:
     line: int
     label: str
     cells: tuple[str, ...]
@@ -42,7 +42,7 @@ class Grid:
     line: int
     head: str
     columns: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[GridRow, ...]
     titles: tuple[tuple[int, str], ...]
     metric: Metric | None = None
 
@@ -105,7 +105,7 @@ def read_grid(grid: Grid) -> ParsedReport:
     _check_names(grid)
     _check_rows(grid)
     metric, workload = _metric_and_workload(grid)
-    entries: list[Entry] = []
+    entries: list[RunEntry] = []
     warnings: list[str] = []
     for row in grid.rows:
         for column, cell in zip(grid.columns, row.cells, strict=True):
@@ -113,7 +113,7 @@ def read_grid(grid: Grid) -> ParsedReport:
                 warnings.append(f"line {row.line}: no value for {row.label} and {column}; left out")
                 continue
             readings = (metric.reading(number(cell, row.line), row.line),)
-            entries.append(Entry(row.line, replace(_run(grid, row, column, workload), readings=readings)))
+            entries.append(RunEntry(row.line, replace(_run(grid, row, column, workload), readings=readings)))
     if not entries:
         raise FormatError("no cell of the table holds a value", grid.line)
     return ParsedReport(distinct_runs(entries), facts=title_fact(grid.titles), warnings=bounded(warnings))
@@ -152,7 +152,7 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def _run(grid: Grid, row: Row, column: str, workload: str | None) -> ParsedRun:
+def _run(grid: Grid, row: GridRow, column: str, workload: str | None) -> ParsedRun:
     """Return the run that a cell belongs to, still without its reading."""
     threads = None
     if all(map(is_count, grid.columns)):
@@ -208,7 +208,7 @@ def refuse_relative(titles: Iterable[tuple[int, str]]) -> None:
             )
 
 
-def refuse_ratios(rows: Iterable[Row], line: int) -> None:
+def refuse_ratios(rows: Iterable[GridRow], line: int) -> None:
     """Raise FormatError where nothing says what the numbers are, and all are as small as ratios are."""
     numbers = [float(cell) for row in rows for cell in row.cells if is_number(cell)]
     if numbers and max(numbers) < _MIN_RATE:

@@ -29,8 +29,8 @@ def cpu_columns(numbers: Mapping[str, Sequence[float]]) -> dict[str, str]:
     """
     named = {name: metric for name in numbers if (metric := _TIMES.get(_word(name)))}
     metrics = list(named.values())
-    is_told = len({"cpu_user", "cpu_system", "cpu_idle"}.intersection(metrics)) > 1
-    if not is_told or len(set(metrics)) < len(metrics):
+    is_certain = len({"cpu_user", "cpu_system", "cpu_idle"}.intersection(metrics)) > 1
+    if not is_certain or len(set(metrics)) < len(metrics):
         return {}
     sums = [sum(row) for row in zip(*(numbers[name] for name in named), strict=True)]
     are_per_cents = max(sums) <= _WHOLE + _ROUNDING and (max(sums) > _ROUNDING)

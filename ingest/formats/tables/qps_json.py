@@ -18,7 +18,7 @@ from ingest.formats.cells import is_missing, whole_number
 from ingest.formats.json_source import line_of, lines_of_items, load, load_lines
 from ingest.formats.report import Fact, FormatError, ParsedReport
 from ingest.formats.source import Source
-from ingest.formats.tables.grids import WORKLOAD_HEADS, Grid, Row, product_and_version, read_grid
+from ingest.formats.tables.grids import WORKLOAD_HEADS, Grid, GridRow, product_and_version, read_grid
 from ingest.formats.tables.metric_words import Metric, metric_named
 from ingest.formats.tables.records import Cell, Record, meaning_of, read_records, understand
 
@@ -26,7 +26,7 @@ _MEASUREMENTS = re.compile(r'"measurements"\s*:\s*\[\s*(?=\{)')
 _LIST = re.compile(r"\s*\[\s*(?=\{)")
 _NUMBERS = frozenset({"threads", "repetition", "count", "seconds", "value"})
 # What may be said once for all measurements; other facts of the file, such as its "version", are not theirs.
-_SAID_ONCE = frozenset({"unit", "threads"})
+_SHARED = frozenset({"unit", "threads"})
 _SAYS_METRIC = re.compile(r'"(?:unit|metric)"\s*:\s*"([^"\\]{1,80})"')
 _ROW = re.compile(r'"\s*:\s*(?=\{\s*"[^"\\]{1,200}"\s*:\s*(?:[0-9]|null|"))')
 
@@ -78,20 +78,20 @@ def _records_and_facts(source: Source, document: object) -> tuple[Sequence[Recor
         return [*map(_record, lines_of_items(source), document)], {}
     if not isinstance(document, dict) or not isinstance(document.get("measurements"), list):
         return (), {}
-    said_once = _said_once(document)
+    shared = _shared_fields(document)
     lines = lines_of_items(source, "measurements")
     records = [*map(_record, lines, document["measurements"])]
-    if said_once:
-        records = [Record(record.line, {**said_once, **record.fields}) for record in records]
+    if shared:
+        records = [Record(record.line, {**shared, **record.fields}) for record in records]
     return records, {name: value for name, value in document.items() if _is_scalar(value)}
 
 
-def _said_once(document: Mapping[str, object]) -> dict[str, Cell]:
+def _shared_fields(document: Mapping[str, object]) -> dict[str, Cell]:
     """Return the fields that hold for all measurements: the unit, the thread count, the server."""
     fields: dict[str, Cell] = {
         name: value
         for name, value in document.items()
-        if meaning_of(name) in _SAID_ONCE and (isinstance(value, str | int | float) or value is None)
+        if meaning_of(name) in _SHARED and (isinstance(value, str | int | float) or value is None)
     }
     server = document.get("server")
     if isinstance(server, dict):
@@ -145,7 +145,7 @@ def _object_on_line(line: str) -> dict[str, object]:
 
 def _begins_wide_object(text: str) -> bool:
     """Return whether an object says what its numbers are, and has a row of them under names with versions."""
-    if not any(metric_named(said) for said in _SAYS_METRIC.findall(text)):
+    if not any(metric_named(name) for name in _SAYS_METRIC.findall(text)):
         return False
     rows = islice(_ROW.finditer(text), _MAX_ROWS_TRIED)
     return any(_is_row(_object_at(text, row.end())) for row in rows)
@@ -220,8 +220,8 @@ def _path_of_table(document: Mapping[str, object]) -> tuple[str, ...] | None:
 
 
 def _metric_words(document: Mapping[str, object]) -> Metric | None:
-    said = [document.get(name) for name in ("metric", "unit")]
-    return next((metric for text in said if isinstance(text, str) and (metric := metric_named(text))), None)
+    names = [document.get(name) for name in ("metric", "unit")]
+    return next((metric for text in names if isinstance(text, str) and (metric := metric_named(text))), None)
 
 
 def _metric(source: Source, document: Mapping[str, object]) -> Metric | None:
@@ -238,7 +238,7 @@ def _grid(head: str, rows: Sequence[tuple[int, str, Mapping[str, object]]], metr
         head=head,
         columns=columns,
         rows=tuple(
-            Row(line, label, tuple(_cell(row.get(name), name, line) for name in columns))
+            GridRow(line, label, tuple(_cell(row.get(name), name, line) for name in columns))
             for line, label, row in rows
         ),
         titles=(),

@@ -9,7 +9,7 @@ from ingest.formats.cells import decimals, is_missing, is_number, number, whole_
 from ingest.formats.names import split_product_version
 from ingest.formats.outputs import bounded
 from ingest.formats.report import Fact, FormatError, ParsedReport, ParsedRun
-from ingest.formats.tables.entries import Entry, distinct_runs, join_metrics, refuse_copies
+from ingest.formats.tables.entries import RunEntry, distinct_runs, join_metrics, refuse_copies
 from ingest.formats.tables.machine_columns import counters, cpu_columns
 from ingest.formats.tables.metric_words import Metric, metric_named
 
@@ -50,7 +50,7 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class RecordColumns:
     """What the names over the columns mean.
 
     ``known`` gives a column's name for each meaning, ``metrics`` the metric of each column that has one,
@@ -79,17 +79,17 @@ def meaning_of(name: str) -> str | None:
     return _MEANINGS.get("_".join(name.casefold().replace("-", " ").split()))
 
 
-def understand(names: Iterable[str]) -> Columns:
+def understand(names: Iterable[str]) -> RecordColumns:
     names = tuple(names)
     meanings = {name: meaning_of(name) for name in names}
     known = {meaning: name for name in reversed(names) if (meaning := meanings[name])}
     without = [name for name in names if meanings[name] is None]
     metrics = {name: metric for name in without if (metric := metric_named(name)) is not None}
     other = tuple(name for name in without if name not in metrics)
-    return Columns(names, known, metrics, other)
+    return RecordColumns(names, known, metrics, other)
 
 
-def read_records(columns: Columns, records: Sequence[Record], line: int) -> ParsedReport:
+def read_records(columns: RecordColumns, records: Sequence[Record], line: int) -> ParsedReport:
     """Return the runs that the records tell of. ``line`` is where the names of the columns stand.
 
     Records with an error instead of a value are left out with a warning. Raise FormatError for columns
@@ -100,7 +100,7 @@ def read_records(columns: Columns, records: Sequence[Record], line: int) -> Pars
     columns = _with_cpu_times(columns, records)
     numeric = tuple(name for name in columns.other if _is_numeric(name, records))
     warnings: list[str] = []
-    entries: list[Entry] = []
+    entries: list[RunEntry] = []
     for record in records:
         row = _Row(record, columns, numeric)
         readings = row.readings()
@@ -109,7 +109,7 @@ def read_records(columns: Columns, records: Sequence[Record], line: int) -> Pars
             what = f"error {error[:200]!r}" if error else "no value"
             warnings.append(f"line {record.line}: {what}{'' if readings else '; left out'}")
         if readings:
-            entries.append(Entry(record.line, row.run(readings)))
+            entries.append(RunEntry(record.line, row.run(readings)))
     if not entries:
         raise FormatError(
             f"no row holds a value; {warnings[-1]}" if records else "the table has no rows", line
@@ -123,18 +123,18 @@ def read_records(columns: Columns, records: Sequence[Record], line: int) -> Pars
     return ParsedReport(runs, warnings=(*remarks, *bounded(warnings)))
 
 
-def _check_columns(columns: Columns, line: int) -> None:
+def _check_columns(columns: RecordColumns, line: int) -> None:
     """Raise FormatError for columns that tell no runs, have no name, or say what another says."""
     if not columns.tell_runs:
         raise FormatError("the columns name no metric, or nothing that it was measured on", line)
-    said: dict[str, str] = {}
+    given: dict[str, str] = {}
     for number_, name in enumerate(columns.names, start=1):
         if not name:
             raise FormatError(f"column {number_} has no name", line)
         says = columns.metrics[name].name if name in columns.metrics else meaning_of(name) or name
-        if says in said:
-            raise FormatError(f"the columns {said[says]!r} and {name!r} both give the {says}", line)
-        said[says] = name
+        if says in given:
+            raise FormatError(f"the columns {given[says]!r} and {name!r} both give the {says}", line)
+        given[says] = name
     if columns.metrics and "value" in columns.known:
         other = next(iter(columns.metrics))
         raise FormatError(
@@ -142,7 +142,7 @@ def _check_columns(columns: Columns, line: int) -> None:
         )
 
 
-def _with_cpu_times(columns: Columns, records: Sequence[Record]) -> Columns:
+def _with_cpu_times(columns: RecordColumns, records: Sequence[Record]) -> RecordColumns:
     """Return the columns, with those that hold CPU times for metrics."""
     numbers = {
         name: [number(record.fields[name] or 0, record.line) for record in records]
@@ -165,11 +165,11 @@ def _is_empty(cell: Cell) -> bool:
     return cell is None or (isinstance(cell, str) and is_missing(cell))
 
 
-def _in_utc(entry: Entry) -> Entry:
+def _in_utc(entry: RunEntry) -> RunEntry:
     time = entry.run.started_at
     if time is None or time.tzinfo is not None:
         return entry
-    return Entry(entry.line, replace(entry.run, started_at=time.replace(tzinfo=UTC)))
+    return RunEntry(entry.line, replace(entry.run, started_at=time.replace(tzinfo=UTC)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +177,7 @@ class _Row:
     """A record with what its columns mean. ``numeric`` are the other columns that hold only numbers."""
 
     record: Record
-    columns: Columns
+    columns: RecordColumns
     numeric: tuple[str, ...]
 
     @property

@@ -9,8 +9,8 @@ from ingest.formats.cells import is_cell, is_number, separated_cells
 from ingest.formats.report import FormatError, ParsedReport
 from ingest.formats.tables.grids import (
     Grid,
+    GridRow,
     Read,
-    Row,
     counted,
     heads_grid,
     read_grid,
@@ -67,7 +67,7 @@ class _Table:
             report = read_records(columns, records, self.line)
             return replace(report, facts=title_fact(titles))
         head, *over_columns = names
-        grid_rows = tuple(Row(line, cells[0], cells[1:]) for line, cells in rows)
+        grid_rows = tuple(GridRow(line, cells[0], cells[1:]) for line, cells in rows)
         return read_grid(Grid(self.line, head, tuple(over_columns), grid_rows, titles))
 
     def _titles_and_rows(self) -> tuple[tuple[tuple[int, str], ...], list[tuple[int, tuple[str, ...]]]]:
@@ -144,7 +144,7 @@ def find_separated_table(lines: Sequence[str], most: int) -> Read | None:
     return None
 
 
-def rows_without_names(lines: Sequence[str]) -> tuple[Row, ...]:
+def rows_without_names(lines: Sequence[str]) -> tuple[GridRow, ...]:
     """Return the rows of a file in which every line is a name and numbers."""
     first = next((line for line in lines if line.strip()), "")
     separator = "\t" if "\t" in first else ","
@@ -154,7 +154,7 @@ def rows_without_names(lines: Sequence[str]) -> tuple[Row, ...]:
     widths = {len(cells) if _is_row(cells) else 0 for _, cells in rows}
     if len(rows) < 2 or len(widths) > 1 or 0 in widths:
         return ()
-    return tuple(Row(number, cells[0], cells[1:]) for number, cells in rows)
+    return tuple(GridRow(number, cells[0], cells[1:]) for number, cells in rows)
 
 
 def _is_row(cells: Sequence[str]) -> bool:
