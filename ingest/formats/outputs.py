@@ -61,7 +61,7 @@ def bounded(warnings: Sequence[str]) -> tuple[str, ...]:
     """Return the first warnings, and how many more there are."""
     beyond = len(warnings) - MAX_WARNINGS
     return (
-        tuple(warnings) if beyond <= 0 else (*warnings[:MAX_WARNINGS], f"{beyond} more warnings like these")
+        tuple(warnings) if beyond <= 0 else (*warnings[:MAX_WARNINGS], f"{beyond} more such warnings")
     )
 
 

@@ -636,7 +636,7 @@ def test_many_failed_runs_give_few_warnings():
     failed = (FIXTURES / "fatal-no-table.txt").read_text()
     warnings = read(report() + failed * 100).warnings
     assert len(warnings) == 21
-    assert warnings[-1] == "80 more warnings like these"
+    assert warnings[-1] == "80 more such warnings"
 
 
 # What is refused
