@@ -36,8 +36,10 @@ from ingest.queries import (
     uploads_for,
     with_run_counts,
 )
-from ingest.receiving.arrivals import CompanionFile
-from ingest.receiving.reception import Arrival, accept_one
+from ingest.receiving.arrivals import Arrival, CompanionFile
+from ingest.receiving.dry_runs import dry_run
+from ingest.receiving.imports import Received
+from ingest.receiving.reception import receive_one
 from ingest.serializers import (
     ArchiveDryRunSerializer,
     DryRunSerializer,
@@ -105,12 +107,12 @@ class UploadListView(_View):
         form = cast("QueryDict", request.data)  # the only parser gives nothing else
         project = self._project(form.get("project", ""))
         self.viewer.require(Scope.UPLOAD, project)
-        upload = _uploaded(form, request.FILES)
-        if _yes(form.get("dry_run"), "dry_run"):
-            if services.is_archive(upload["data"]):
-                return Response(ArchiveDryRunSerializer(archive_services.dry_run(project, **upload)).data)
-            return Response(DryRunSerializer(services.dry_run(project, **upload)).data)
-        return _answer(accept_one(project, by=self.viewer, arrival=Arrival(**upload)))
+        arrival = _arrival(form, request.FILES)
+        if not _yes(form.get("dry_run"), "dry_run"):
+            return _answer(receive_one(project, by=self.viewer, arrival=arrival))
+        if arrival.is_archive:
+            return Response(ArchiveDryRunSerializer(archive_services.dry_run(project, arrival)).data)
+        return Response(DryRunSerializer(dry_run(project, arrival)).data)
 
     @extend_schema(
         operation_id="uploads_list",
@@ -259,8 +261,8 @@ def raw_response(raw: RawFile, name: str, *, is_text: bool) -> FileResponse:
 # --- reading a request --------------------------------------------------------------------------------------
 
 
-def _uploaded(form: QueryDict, files: Any) -> dict[str, Any]:
-    """The arguments of services.accept_upload. Raises FieldsError or FileTooLargeError."""
+def _arrival(form: QueryDict, files: Any) -> Arrival:
+    """Raises FieldsError or FileTooLargeError."""
     errors: list[FieldError] = []
     texts = {name: form.getlist(name) for name in form if name not in files}
     metadata_texts = {name: given for name, given in texts.items() if name in ALL_FIELDS}
@@ -280,17 +282,17 @@ def _uploaded(form: QueryDict, files: Any) -> dict[str, Any]:
         raise FieldsError(errors)
     known = (*ALL_FIELDS, *_OF_THE_REQUEST, "file", *_FILES)
     unknown = [name for name in (*texts, *files) if name not in known]
-    return {
-        "file_name": sent[0].name or "",
-        "data": _raw_data(sent[0]),
-        "metadata": metadata,
-        "companions": [
+    return Arrival(
+        file_name=sent[0].name or "",
+        data=_raw_data(sent[0]),
+        metadata=metadata,
+        companions=[
             CompanionFile(kind, file.name or "", _raw_data(file))
             for name, kind in _FILES.items()
             for file in files.getlist(name)
         ],
-        "warnings": [*unknown_field_warnings(unknown, known), *warnings],
-    }
+        warnings=[*unknown_field_warnings(unknown, known), *warnings],
+    )
 
 
 def _raw_data(file: "UploadedFile[Any]") -> RawData:
@@ -344,7 +346,7 @@ def _whole_number(request: Request, name: str, most: int) -> int | None:
 # --- answering ----------------------------------------------------------------------------------------------
 
 
-def _answer(received: services.Received) -> Response:
+def _answer(received: Received) -> Response:
     """Raises FileRefusedError for an upload that was refused."""
     upload = received.upload
     url = address("ingest:upload-detail", upload.pk)

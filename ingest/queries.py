@@ -9,7 +9,6 @@ from django.db.models.functions import Coalesce
 from benchdash.accounts.access import NotVisible, Viewer
 from benchdash.accounts.models import Project, Token
 from benchdash.results.models import Run
-from benchdash.results.services import Recorded
 from ingest.models import ArchiveFile, Upload
 
 # Reasons, and files that are gone, are for members.
@@ -28,34 +27,6 @@ class RunSummary:
     workload: str
     threads: int | None
     readings: int
-
-
-def recorded_summaries(recorded: Recorded) -> list[RunSummary]:
-    """As run_summaries, of what this transaction has recorded of one upload."""
-    rows = sorted(
-        zip(recorded.run_ids, recorded.places, recorded.records, strict=True),
-        key=lambda row: (
-            row[1].workload.name,
-            row[1].product.name,
-            row[1].version.sort_key,
-            row[2].threads is None,
-            row[2].threads,
-            row[0],
-        ),
-    )
-    return [
-        RunSummary(
-            id=run_id,
-            key=record.key,
-            product=place.product.name,
-            version=place.version.version,
-            hardware=place.hardware.name,
-            workload=place.workload.name,
-            threads=record.threads,
-            readings=len(record.readings),
-        )
-        for run_id, place, record in rows
-    ]
 
 
 def run_summaries(upload: Upload) -> list[RunSummary]:

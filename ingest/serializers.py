@@ -1,6 +1,5 @@
 """The shapes in which uploads are answered. Their names are those of the contract."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from django.conf import settings
@@ -10,7 +9,7 @@ from rest_framework import serializers
 from ingest.archives.services import NOT_LOOKED_AT
 from ingest.models import ArchiveFile, Companion, Upload
 from ingest.queries import RunSummary, files_of, may_see_raw, run_summaries
-from ingest.services import Received
+from ingest.receiving.imports import Received
 
 
 def address(name: str, *args: object) -> str:
@@ -284,18 +283,16 @@ def received_answer(received: Received, url: str) -> dict[str, Any]:
         "format": upload.format,
         "sha256": upload.raw.sha256,
         "duplicate": received.duplicate,
-        "runs": _runs(upload, received.runs),
+        "runs": _runs(upload),
         "warnings": upload.warnings,
     }
 
 
-def _runs(upload: Upload, known: Sequence[RunSummary] | None = None) -> list[dict[str, Any]]:
+def _runs(upload: Upload) -> list[dict[str, Any]]:
     """The runs of an upload; those of an archive are its files', which may be thousands.
 
     In the shape of RunSummarySerializer, but not made by it: a night has hundreds of runs.
     """
-    if known is None:
-        known = [] if upload.is_archive else run_summaries(upload)
     before, _, after = address("api:run-detail", 0).rpartition("0")
     return [
         {
@@ -307,5 +304,5 @@ def _runs(upload: Upload, known: Sequence[RunSummary] | None = None) -> list[dic
             "threads": run.threads,
             "readings": run.readings,
         }
-        for run in known
+        for run in ([] if upload.is_archive else run_summaries(upload))
     ]

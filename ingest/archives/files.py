@@ -9,7 +9,6 @@ from django.conf import settings
 
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project
-from ingest import services
 from ingest.archives.containers import HEAD_BYTES, Container, Member, recognise
 from ingest.archives.path_patterns import PathRules
 from ingest.archives.plan import Plan, PlannedFile, is_configuration, plan
@@ -18,9 +17,11 @@ from ingest.metadata.fields import read_json
 from ingest.metadata.upload_metadata import read_metadata
 from ingest.models import Companion, Upload
 from ingest.queries import RunSummary
-from ingest.receiving.arrivals import CompanionFile
+from ingest.receiving.arrivals import Arrival, CompanionFile
+from ingest.receiving.dry_runs import dry_run
+from ingest.receiving.imports import Received, import_upload
 from ingest.receiving.parsing import error_of, errors_of
-from ingest.receiving.reception import Arrival, accept_many
+from ingest.receiving.reception import receive
 from ingest.storage.raw_bytes import RawData
 
 # A batch is one transaction, and all of it is in memory.
@@ -129,19 +130,19 @@ class Taken:
 def take(project: Project, batch: Sequence[Prepared], *, by: Viewer, quiet: bool = False) -> list[Taken]:
     """Import the files of a batch, large ones too. One bad file does not stop the rest."""
     arrivals = [one.arrival for one in batch if one.arrival]
-    received = iter(accept_many(project, by=by, arrivals=arrivals, quiet=quiet))
+    received = iter(receive(project, by=by, arrivals=arrivals, quiet=quiet))
     return [
         _taken(one.path, next(received)) if one.arrival else Taken(one.path, None, errors=one.errors)
         for one in batch
     ]
 
 
-def _taken(path: str, received: services.Received | FieldsError) -> Taken:
+def _taken(path: str, received: Received | FieldsError) -> Taken:
     if isinstance(received, FieldsError):
         return Taken(path, None, errors=errors_of(received))
     upload = received.upload
     if upload.state not in Upload.FINISHED:
-        services.import_upload(upload)
+        import_upload(upload)
     return Taken(path, upload, received.duplicate, upload.errors)
 
 
@@ -171,16 +172,8 @@ def try_out(project: Project, collected: Collected) -> Iterator[Tried]:
         if prepared.arrival is None:
             yield Tried(file.path, REFUSED, errors=prepared.errors, companions=file.companions)
             continue
-        arrival = prepared.arrival
         try:
-            tried = services.dry_run(
-                project,
-                file_name=arrival.file_name,
-                data=arrival.data,
-                metadata=arrival.metadata,
-                companions=arrival.companions,
-                warnings=arrival.warnings,
-            )
+            tried = dry_run(project, prepared.arrival)
         except (FieldsError, FileRefusedError) as error:
             yield Tried(file.path, REFUSED, errors=_errors_of(error), companions=file.companions)
             continue

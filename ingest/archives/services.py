@@ -28,12 +28,13 @@ from ingest.archives.files import Collected, Prepared, Tried, batches, left_asid
 from ingest.archives.path_patterns import PatternError
 from ingest.errors import FileRefusedError
 from ingest.masking import mask_text
-from ingest.metadata.upload_metadata import Metadata, metadata_from_json, path_rules
-from ingest.models import ArchiveFile, Upload
+from ingest.metadata.upload_metadata import metadata_from_json, path_rules
+from ingest.models import ArchiveFile, Companion, Upload
 from ingest.queries import files_of_its_own
-from ingest.receiving.arrivals import CompanionFile, clean_file_name
+from ingest.receiving import imports
+from ingest.receiving.arrivals import Arrival, CompanionFile, clean_file_name
+from ingest.receiving.dry_runs import is_duplicate
 from ingest.receiving.parsing import error_of
-from ingest.receiving.reception import Arrival
 from ingest.storage import raw_bytes
 from ingest.storage.raw_bytes import RawData
 
@@ -67,33 +68,26 @@ class ArchiveDryRun:
     warnings: list[str]
 
 
-def dry_run(
-    project: Project,
-    *,
-    file_name: str,
-    data: RawData,
-    metadata: Metadata,
-    companions: Sequence[CompanionFile] = (),
-    warnings: Sequence[str] = (),
-) -> ArchiveDryRun:
+def dry_run(project: Project, arrival: Arrival) -> ArchiveDryRun:
     """What would become of each file of an archive, as far as the time for it goes; nothing is stored.
 
     Raises FileRefusedError for an archive that cannot be read.
     """
     ends_at = time.monotonic() + settings.ARCHIVE_DRY_RUN_SECONDS
-    file = BytesIO(data.source) if isinstance(data.source, bytes) else data.source
+    source = arrival.data.source
+    file = BytesIO(source) if isinstance(source, bytes) else source
     try:
-        with _unpacked(file, clean_file_name(file_name)) as container:
-            collected = Collected(container, path_rules(metadata), companions)
+        with _unpacked(file, clean_file_name(arrival.file_name)) as container:
+            collected = Collected(container, path_rules(arrival.metadata), arrival.companions)
             files = list(_tried_until(ends_at, project, collected))
     except (ContainerError, PatternError) as error:
         raise FileRefusedError([error_of(str(error))], upload_id=None, url=None) from None
     return ArchiveDryRun(
         format=container.kind,
-        sha256=data.sha256,
-        duplicate=services.is_known(project, data, metadata, companions),
+        sha256=arrival.data.sha256,
+        duplicate=is_duplicate(project, arrival),
         files=[*files, *left_aside(collected)],
-        warnings=[*warnings, *container.warnings],
+        warnings=[*arrival.warnings, *container.warnings],
     )
 
 
@@ -113,7 +107,7 @@ def import_by_job(upload_id: int) -> None:
     """Import the files of an archive that waits, unless another worker is at it."""
     with alone_with("archive", upload_id) as is_alone:
         if is_alone and (archive := _begin(upload_id)):
-            with services.put_back_without_storage(upload_id):
+            with imports.put_back_without_storage(upload_id):
                 _import(archive)
 
 
@@ -127,7 +121,7 @@ def preview_amend(upload: Upload, changes: Mapping[str, Any]) -> services.Previe
 
     def amend(archive: Upload) -> None:
         services.change_metadata(archive, changes)
-        services.wait_for_job(archive)
+        imports.wait_for_job(archive)
         _import(archive, ends_at=time.monotonic() + settings.ARCHIVE_DRY_RUN_SECONDS)
         if archive.state == Upload.State.REFUSED:
             raise FileRefusedError(archive.errors, upload_id=archive.pk, url=None)
@@ -138,12 +132,12 @@ def preview_amend(upload: Upload, changes: Mapping[str, Any]) -> services.Previe
 def _begin(upload_id: int) -> Upload | None:
     """Show that the import has begun; leave out a file that made too many workers die."""
     with transaction.atomic():
-        rows = services.waiting().filter(pk=upload_id, is_archive=True)
+        rows = imports.waiting().filter(pk=upload_id, is_archive=True)
         archive: Upload | None = rows.select_for_update(of=("self",)).first()
         if archive is None:
             return None
-        if archive.attempts >= services.MOST_ATTEMPTS:
-            trouble = f"importing it failed {services.MOST_ATTEMPTS} times; it is kept as it is"
+        if archive.attempts >= imports.MAX_ATTEMPTS:
+            trouble = f"importing it failed {imports.MAX_ATTEMPTS} times; it is kept as it is"
             if not (stuck := _waiting(archive).first()):
                 _refuse(archive, trouble)
                 return None
@@ -152,10 +146,7 @@ def _begin(upload_id: int) -> Upload | None:
             stuck.save()
             _delete_stray(archive.project, {before} if before else ())
             archive.attempts = 0
-        archive.state = Upload.State.IMPORTING
-        archive.attempts += 1
-        archive.errors = []
-        archive.save(update_fields=["state", "attempts", "errors"])
+        imports.begin_attempt(archive)
     return archive
 
 
@@ -216,19 +207,19 @@ def _read_anew(archive: Upload, row: ArchiveFile, prepared: Prepared) -> bool:
     if row.upload is None or prepared.arrival is None:
         return False
     with transaction.atomic():
-        upload = services.hold(row.upload)
+        upload = imports.hold(row.upload)
         if not files_of_its_own(archive).filter(pk=upload.pk).exists():
             return False
         if not _say_anew(upload, prepared.arrival):
             return False
-    services.import_upload(upload)
+    imports.import_upload(upload)
     _tell(row, upload, _state_of(upload))
     return True
 
 
 def _say_anew(upload: Upload, arrival: Arrival) -> bool:
     """Whether the upload could be given what is said of it now, and waits to be read."""
-    digest = services.digest_of(arrival.metadata, arrival.companions)
+    _, digest = arrival.identity
     if upload.metadata_digest == digest and upload.state == Upload.State.IMPORTED:
         return True
     same = Upload.objects.filter(project=upload.project, raw=upload.raw, metadata_digest=digest)
@@ -236,13 +227,14 @@ def _say_anew(upload: Upload, arrival: Arrival) -> bool:
         return False
     if upload.metadata_digest != digest:
         upload.companions.all().delete()
-        files = [one.data for one in arrival.companions]
-        services.add_companions(upload, arrival.companions, raw_bytes.keep(upload.project, files))
+        raw_files = raw_bytes.keep(upload.project, [one.data for one in arrival.companions])
+        rows = imports.companion_rows(upload, arrival.companions, raw_files)
+        Companion.objects.bulk_create(rows)
         upload.metadata, upload.metadata_digest = arrival.metadata.as_json(), digest
     upload.quiet = upload.quiet or upload.state in Upload.FINISHED
     upload.warnings = list(arrival.warnings)
     upload.save(update_fields=["metadata", "metadata_digest"])
-    services.wait_for_job(upload)
+    imports.wait_for_job(upload)
     return True
 
 
@@ -332,7 +324,7 @@ def _settle(archive: Upload, container: Container) -> None:
     if counts[ArchiveFile.State.QUEUED]:
         return
     imported, refused = counts[ArchiveFile.State.IMPORTED], counts[ArchiveFile.State.REFUSED]
-    archive.warnings = services.joined(archive.warnings, container.warnings)
+    archive.warnings = imports.joined(archive.warnings, container.warnings)
     if not imported:
         archive.state = Upload.State.REFUSED
         archive.errors = _reasons(archive) or [error_of("the archive holds no file that fits the pattern")]

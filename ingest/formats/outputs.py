@@ -60,9 +60,7 @@ def read_runs(
 def bounded(warnings: Sequence[str]) -> tuple[str, ...]:
     """Return the first warnings, and how many more there are."""
     beyond = len(warnings) - MAX_WARNINGS
-    return (
-        tuple(warnings) if beyond <= 0 else (*warnings[:MAX_WARNINGS], f"{beyond} more such warnings")
-    )
+    return tuple(warnings) if beyond <= 0 else (*warnings[:MAX_WARNINGS], f"{beyond} more such warnings")
 
 
 def quoted(text: str) -> str:

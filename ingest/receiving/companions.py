@@ -72,19 +72,11 @@ def beside_received(companions: Sequence[CompanionFile]) -> Beside:
 
 
 def beside_stored(upload: Upload) -> Beside:
-    """What the companions of an upload say, and as what each was read is kept with it."""
-    rows = list(upload.companions.select_related("raw").order_by("pk"))
-    beside = _joined(
-        _File(one.kind, one.raw.sha256, one.name, one.raw.size, partial(read, one.raw)) for one in rows
+    """What the companions of an upload say."""
+    return _joined(
+        _File(one.kind, one.raw.sha256, one.name, one.raw.size, partial(read, one.raw))
+        for one in upload.companions.select_related("raw").order_by("pk")
     )
-    changed = []
-    for row in rows:
-        found = beside.formats[row.kind, row.raw.sha256]
-        if row.format != found:
-            row.format = found
-            changed.append(row)
-    Companion.objects.bulk_update(changed, ["format"], batch_size=100)
-    return beside
 
 
 @dataclass(frozen=True, slots=True)

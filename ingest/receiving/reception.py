@@ -1,295 +1,262 @@
-"""Many files at once, a folder or an archive: a constant number of statements for a batch of them."""
+"""Receives files: one, or a batch of them, which takes as many statements as one.
 
-import json
+A small new file is read first; then its bytes, its metadata and its runs are stored in one transaction. A
+large file or an archive is stored and left to a job.
+"""
+
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from django.conf import settings
-from django.db import DatabaseError, connection, transaction
+from django.db import DataError, IntegrityError, OperationalError, transaction
 from django.utils import timezone
 
 from benchdash.accounts.access import BeingDeleted, Viewer
 from benchdash.accounts.models import Project
-from benchdash.database.json_text import json_text
-from benchdash.results.records import RunRecord
-from benchdash.results.services import Recorded, RecordError, record_new_uploads
-from benchdash.results.stability import Rule
-from benchdash.results.stall_rule import stall_rule
+from benchdash.celery import ring
+from benchdash.results.services import RecordError, record_new_uploads
 from ingest.errors import FieldsError
-from ingest.formats.report import FormatError
-from ingest.metadata.fields import ARCHIVE_FIELDS
-from ingest.metadata.upload_metadata import Metadata
-from ingest.models import RawFile, Upload
-from ingest.queries import recorded_summaries
-from ingest.receiving.arrivals import CompanionFile, clean_file_name
-from ingest.receiving.companions import beside_received
-from ingest.receiving.parsing import Parsed, try_to_parse
-from ingest.receiving.records import decide
-from ingest.receiving.twins import NEWEST_TWIN, Twin, twin_warning
-from ingest.services import Received, accept_upload, add_companions, digest_of, is_archive, joined
+from ingest.models import Companion, RawFile, Upload
+from ingest.receiving.arrivals import Arrival, Identity, clean_file_name
+from ingest.receiving.imports import (
+    IMPORT_TASK,
+    Received,
+    companion_rows,
+    import_or_leave_queued,
+    joined,
+    queue_again,
+)
+from ingest.receiving.parsing import Understood, errors_of, understand_arrival
+from ingest.receiving.twins import twin_warning
 from ingest.storage import raw_bytes
-from ingest.storage.raw_bytes import RawData
 
-# What tells uploads apart: content, and metadata with companions.
-_Identity = tuple[str, str]
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Arrival:
-    """One file of many, with all that is said of it."""
-
-    file_name: str
-    data: RawData
-    metadata: Metadata
-    companions: Sequence[CompanionFile] = ()
-    warnings: Sequence[str] = ()
-    came_alone: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class _Understood:
-    """A new file that is ready to be stored."""
+class _NewFile:
+    """A file that is ready to be stored; without ``understood`` it is left to a job."""
 
     arrival: Arrival
-    identity: _Identity
-    format: str
     received_at: datetime
-    records: tuple[RunRecord, ...]
-    warnings: list[str]
-    companion_formats: Mapping[tuple[str, str], str]
+    understood: Understood | None
+
+    @property
+    def has_runs(self) -> bool:
+        return self.understood is not None and not self.understood.errors
 
 
-def accept_one(project: Project, *, by: Viewer, arrival: Arrival) -> Received:
-    """As services.accept_upload, with a new file that is understood stored and imported in one transaction.
+def receive_one(project: Project, *, by: Viewer, arrival: Arrival, quiet: bool = False) -> Received:
+    """Receive a file as ``receive`` does; a warning names an earlier upload of the same bytes.
 
+    Of the files of an archive, what it says would hang on which of them came first.
     Raises FieldsError, with nothing stored, where neither sender nor file says what is required.
     """
-    [received] = accept_many(project, by=by, arrivals=[arrival], name_twins=True)
+    arrival = arrival.with_fitting_metadata()
+    if warning := twin_warning(project, arrival):
+        arrival = replace(arrival, warnings=[*arrival.warnings, warning])
+    [received] = receive(project, by=by, arrivals=[arrival], quiet=quiet)
     if isinstance(received, FieldsError):
         raise received
     return received
 
 
-def accept_many(
-    project: Project,
-    *,
-    by: Viewer,
-    arrivals: Sequence[Arrival],
-    quiet: bool = False,
-    name_twins: bool = False,
+def receive(
+    project: Project, *, by: Viewer, arrivals: Sequence[Arrival], quiet: bool = False
 ) -> list[Received | FieldsError]:
-    """What became of each, in their order; a FieldsError where neither sender nor file says what is required.
+    """Store and import files; return what became of each, in their order.
 
-    New files that are understood are stored together, in one transaction and a constant number of statements.
-    All others go the way of a single upload, and so do these where one of them cannot be stored: one bad
-    file does not stop the rest. ``name_twins``: a warning names an earlier upload of the same bytes with
-    other metadata. Of the files of an archive, what it says would hang on which of them came first.
-
-    Raises BeingDeleted.
+    New files are stored together, in one transaction and a constant number of statements. The same upload
+    again is the same upload: a refused or deleted one is read again. A file that lacks a required field is
+    not stored, and a FieldsError stands for it. One bad file does not stop the rest.
+    Raises BeingDeleted and FileUnavailableError.
     """
     if project.is_being_deleted:
         raise BeingDeleted(project)
-    identities = [(one.data.sha256, digest_of(one.metadata, one.companions)) for one in arrivals]
-    known, twins = _known(project, identities)
-    if name_twins:
-        arrivals = [
-            _with_twin(arrival, twins.get(identity))
-            for identity, arrival in zip(identities, arrivals, strict=True)
-        ]
-    rule = stall_rule(project)
-    new: dict[_Identity, _Understood] = {}
-    errors: dict[_Identity, FieldsError] = {}
-    for identity, arrival in zip(identities, arrivals, strict=True):
-        if identity not in known and identity not in new:
+    arrivals = [one.with_fitting_metadata() for one in arrivals]
+    known = known_uploads(project, arrivals)
+    errors: dict[Identity, FieldsError] = {}
+    new: dict[Identity, _NewFile] = {}
+    for one in arrivals:
+        if one.identity not in known and one.identity not in new:
+            now = timezone.now()
             try:
-                if understood := _understand(arrival, identity, rule):
-                    new[identity] = understood
+                new[one.identity] = _NewFile(one, now, _understand(project, one, received_at=now))
             except FieldsError as error:
-                errors[identity] = error
-    stored = _store(project, by=by, files=list(new.values()), quiet=quiet)
+                errors[one.identity] = error
+    stored = _store(project, list(new.values()), by=by, quiet=quiet)
     return [
-        errors.get(identity) or stored.pop(identity, None) or _accept(project, by, arrival, quiet)
-        for identity, arrival in zip(identities, arrivals, strict=True)
+        errors.get(one.identity)
+        or stored.pop(one.identity, None)
+        or _receive_again(project, one, known.get(one.identity), by=by)
+        for one in arrivals
     ]
 
 
-_KNOWN = f"""
-    SELECT wanted.sha256, wanted.digest, same.id IS NOT NULL, twin.*
-    FROM unnest(%(sha256s)s::varchar[], %(digests)s::varchar[]) AS wanted (sha256, digest)
-    JOIN ingest_rawfile raw ON raw.project_id = %(project)s AND raw.sha256 = wanted.sha256
-    LEFT JOIN ingest_upload same ON same.project_id = raw.project_id AND same.raw_id = raw.id
-        AND same.metadata_digest = wanted.digest
-    LEFT JOIN LATERAL ({NEWEST_TWIN}) twin ON true
-"""  # noqa: S608 - of our own
+def known_uploads(project: Project, arrivals: Sequence[Arrival]) -> dict[Identity, Upload]:
+    """Return the uploads that these files are already."""
+    identities = {one.identity for one in arrivals}
+    uploads = Upload.objects.filter(
+        project=project,
+        raw__sha256__in=[sha256 for sha256, _ in identities],
+        metadata_digest__in=[digest for _, digest in identities],
+    )
+    rows = uploads.select_related("project", "raw").defer("raw__content")
+    return {(row.raw.sha256, row.metadata_digest): row for row in rows}
 
 
-def _known(
-    project: Project, identities: Sequence[_Identity]
-) -> tuple[set[_Identity], Mapping[_Identity, Twin]]:
-    """Which of them are there already, and a twin of each that has one."""
-    sha256s, digests = map(list, zip(*set(identities), strict=True)) if identities else ([], [])
-    known: set[_Identity] = set()
-    twins: dict[_Identity, Twin] = {}
-    with connection.cursor() as cursor:
-        cursor.execute(_KNOWN, {"project": project.pk, "sha256s": sha256s, "digests": digests})
-        for sha256, digest, is_known, pk, name, received_at, metadata in cursor.fetchall():
-            if is_known:
-                known.add((sha256, digest))
-            if pk is not None:
-                twins[sha256, digest] = Twin(pk, name, received_at, json.loads(metadata))
-    return known, twins
-
-
-def _with_twin(arrival: Arrival, twin: Twin | None) -> Arrival:
-    if twin is None:
-        return arrival
-    warning = twin_warning(twin, arrival.metadata.as_json())
-    return replace(arrival, warnings=[*arrival.warnings, warning])
-
-
-def _understand(arrival: Arrival, identity: _Identity, rule: Rule) -> _Understood | None:
-    """None for a file that is not stored in this way: a large one, an archive, one that is not understood.
-
-    Raises FieldsError.
-    """
-    if arrival.data.size > settings.UPLOAD_IMPORT_AT_ONCE_BYTES or _is_of_an_archive(arrival):
+def _understand(project: Project, arrival: Arrival, *, received_at: datetime) -> Understood | None:
+    """Return None for a file that is left to a job. Raises FieldsError."""
+    if not arrival.is_read_at_once:
         return None
-    parsed = try_to_parse(arrival.data.read(), arrival.file_name, arrival.metadata)
-    if not isinstance(parsed, Parsed):
-        return None
-    beside, now = beside_received(arrival.companions), timezone.now()
-    try:
-        decided = decide(parsed.report, arrival.metadata, received_at=now, beside=beside, rule=rule)
-    except FormatError:
-        return None
-    warnings = joined(arrival.warnings, decided.warnings)
-    return _Understood(arrival, identity, parsed.format, now, decided.records, warnings, beside.formats)
+    return understand_arrival(project, arrival, received_at=received_at)
 
 
-def _is_of_an_archive(arrival: Arrival) -> bool:
-    """Whether it is one, or something is said that holds for archives only."""
-    said = any(getattr(arrival.metadata, name) for name in ARCHIVE_FIELDS)
-    return said or is_archive(arrival.data)
+# --- new files ----------------------------------------------------------------------------------------------
 
 
 def _store(
-    project: Project, *, by: Viewer, files: Sequence[_Understood], quiet: bool
-) -> dict[_Identity, Received]:
-    """Store all of these files with their runs, or none: then one of them is at fault, or was sent twice."""
+    project: Project, files: Sequence[_NewFile], *, by: Viewer, quiet: bool
+) -> dict[Identity, Received]:
+    """Store new files with their runs: together or, where that fails, each by itself.
+
+    A file that the history cannot hold is then refused, and one that meets trouble that may pass is left to
+    a job. One that somebody else has just sent is left out.
+    """
     if not files:
         return {}
     try:
         with transaction.atomic():
-            uploads = _make_uploads(project, by=by, files=files, quiet=quiet)
-            records = {upload.pk: one.records for upload, one in zip(uploads, files, strict=True)}
-            recorded = record_new_uploads(project, records, quiet=quiet)
-            _add_warnings(uploads, recorded)
-    except (RecordError, DatabaseError):
-        return {}
+            uploads = _insert(project, files, by=by, quiet=quiet)
+    except (RecordError, DataError, IntegrityError, OperationalError) as error:
+        if len(files) == 1:
+            instead = _instead_of(project, files[0], error)
+            return _store(project, [instead], by=by, quiet=quiet) if instead else {}
+        alone = [_store(project, [one], by=by, quiet=quiet) for one in files]
+        return {identity: received for one in alone for identity, received in one.items()}
     return {
-        one.identity: Received(upload, duplicate=False, runs=recorded_summaries(recorded[upload.pk]))
-        for upload, one in zip(uploads, files, strict=True)
+        one.arrival.identity: Received(upload, duplicate=False)
+        for one, upload in zip(files, uploads, strict=True)
     }
 
 
-def _make_uploads(project: Project, *, by: Viewer, files: Sequence[_Understood], quiet: bool) -> list[Upload]:
+def _instead_of(project: Project, file: _NewFile, error: Exception) -> _NewFile | None:
+    """Return what to store of a file that could not be stored with its runs.
+
+    None where somebody else has just sent the same. Raises the error where it has nothing to do with runs.
+    """
+    if isinstance(error, IntegrityError) and known_uploads(project, [file.arrival]):
+        return None
+    if file.has_runs and isinstance(error, RecordError | DataError):
+        return replace(file, understood=Understood(errors=errors_of(error)))
+    if file.understood and isinstance(error, OperationalError):
+        logger.warning("%s is left to a job: %s", file.arrival.file_name, error)
+        return replace(file, understood=None)
+    # Its deletion may have begun since the file came.
+    if not Project.objects.filter(pk=project.pk, deleting_since=None).exists():
+        raise BeingDeleted(project)
+    raise error
+
+
+def _insert(project: Project, files: Sequence[_NewFile], *, by: Viewer, quiet: bool) -> list[Upload]:
+    sent = [one.arrival for one in files]
     raw_files = raw_bytes.keep(
-        project,
-        [data for one in files for data in (one.arrival.data, *(c.data for c in one.arrival.companions))],
+        project, [data for one in sent for data in (one.data, *(beside.data for beside in one.companions))]
     )
-    uploads = [_new_upload(project, by, one, raw_files, quiet=quiet) for one in files]
-    _insert(uploads)
-    for upload, one in zip(uploads, files, strict=True):
-        if one.arrival.companions:
-            add_companions(upload, one.arrival.companions, raw_files, one.companion_formats)
+    uploads = Upload.objects.bulk_create(
+        _upload_row(project, one, raw_files, by=by, quiet=quiet) for one in files
+    )
+    Companion.objects.bulk_create(
+        row
+        for upload, one in zip(uploads, files, strict=True)
+        for row in companion_rows(upload, one.arrival.companions, raw_files, one.understood)
+    )
+    _record(project, uploads, files, quiet=quiet)
+    for upload in uploads:
+        if upload.state == Upload.State.QUEUED:
+            ring(IMPORT_TASK, upload.pk)
     return uploads
 
 
-_COLUMNS = {
-    "project_id": "bigint",
-    "raw_id": "bigint",
-    "name": "varchar",
-    "metadata": "jsonb",
-    "metadata_digest": "varchar",
-    "state": "varchar",
-    "format": "varchar",
-    "errors": "jsonb",
-    "warnings": "jsonb",
-    "done": "integer",
-    "total": "integer",
-    "attempts": "smallint",
-    "quiet": "boolean",
-    "is_archive": "boolean",
-    "came_alone": "boolean",
-    "user_id": "bigint",
-    "token_id": "bigint",
-    "received_at": "timestamptz",
-    "finished_at": "timestamptz",
-}
-_INSERT = f"""
-    INSERT INTO ingest_upload ({", ".join(_COLUMNS)})
-    SELECT {", ".join(_COLUMNS)} FROM json_to_recordset(%(uploads)s::json) AS given (
-        {", ".join(f"{name} {kind}" for name, kind in _COLUMNS.items())}
-    )
-    RETURNING raw_id, metadata_digest, id
-"""  # noqa: S608 - of our own names
-
-
-def _insert(uploads: Sequence[Upload]) -> None:
-    rows = [{name: getattr(upload, name) for name in _COLUMNS} for upload in uploads]
-    with connection.cursor() as cursor:
-        cursor.execute(_INSERT, {"uploads": json_text(rows)})
-        ids = {(raw_id, digest): pk for raw_id, digest, pk in cursor.fetchall()}
-    for upload in uploads:
-        upload.pk = ids[upload.raw_id, upload.metadata_digest]
-        upload._state.adding = False
-
-
-def _new_upload(
-    project: Project, by: Viewer, file: _Understood, raw_files: Mapping[str, RawFile], *, quiet: bool
+def _upload_row(
+    project: Project, file: _NewFile, raw_files: Mapping[str, RawFile], *, by: Viewer, quiet: bool
 ) -> Upload:
-    sha256, digest = file.identity
-    return Upload(
+    arrival, understood = file.arrival, file.understood
+    sha256, digest = arrival.identity
+    upload = Upload(
         project=project,
         raw=raw_files[sha256],
         metadata_digest=digest,
-        name=clean_file_name(file.arrival.file_name),
-        metadata=file.arrival.metadata.as_json(),
-        state=Upload.State.IMPORTED,
-        format=file.format,
-        warnings=file.warnings,
-        done=1,
+        name=clean_file_name(arrival.file_name),
+        metadata=arrival.metadata.as_json(),
+        warnings=list(arrival.warnings),
         quiet=quiet,
-        came_alone=file.arrival.came_alone,
+        is_archive=arrival.is_archive,
+        came_alone=arrival.came_alone,
         user=by.user,
         token=by.token,
         received_at=file.received_at,
-        finished_at=timezone.now(),
+        queued_at=file.received_at,
     )
+    if understood:
+        upload.state = Upload.State.REFUSED if understood.errors else Upload.State.IMPORTED
+        upload.format = understood.format
+        upload.errors = understood.errors
+        upload.warnings = joined(arrival.warnings, understood.warnings)
+        upload.done = upload.total
+        upload.finished_at = timezone.now()
+    return upload
 
 
-def _add_warnings(uploads: Sequence[Upload], recorded: Mapping[int, Recorded]) -> None:
-    warned = [upload for upload in uploads if recorded[upload.pk].warnings]
-    if not warned:
+def _record(project: Project, uploads: Sequence[Upload], files: Sequence[_NewFile], *, quiet: bool) -> None:
+    """Record the runs of new uploads. Raises RecordError."""
+    records = {
+        upload.pk: one.understood.records
+        for upload, one in zip(uploads, files, strict=True)
+        if one.understood and one.has_runs
+    }
+    if not records:
         return
+    recorded = record_new_uploads(project, records, quiet=quiet)
+    warned = [upload for upload in uploads if upload.pk in recorded and recorded[upload.pk].warnings]
     for upload in warned:
         upload.warnings = joined(upload.warnings, recorded[upload.pk].warnings)
-    Upload.objects.bulk_update(warned, ["warnings"], batch_size=100)
+    Upload.objects.bulk_update(warned, ["warnings"])
 
 
-def _accept(project: Project, by: Viewer, arrival: Arrival, quiet: bool) -> Received | FieldsError:
-    try:
-        return accept_upload(
-            project,
-            by=by,
-            file_name=arrival.file_name,
-            data=arrival.data,
-            metadata=arrival.metadata,
-            companions=arrival.companions,
-            warnings=arrival.warnings,
-            quiet=quiet,
-            came_alone=arrival.came_alone,
-        )
-    except FieldsError as error:
-        return error
+# --- files that were sent before ----------------------------------------------------------------------------
+
+
+def _receive_again(project: Project, arrival: Arrival, upload: Upload | None, *, by: Viewer) -> Received:
+    """Receive a file that is ``upload``, or whatever has become of it in the meantime.
+
+    Raises FieldsError, with nothing changed, for a small file that is to be read and lacks a field.
+    """
+    if upload is None:
+        upload = known_uploads(project, [arrival])[arrival.identity]
+    if upload.needs_no_reading:
+        _note_sender(upload, arrival, by=by)
+        return Received(upload, duplicate=True)
+    understood = _understand(project, arrival, received_at=upload.received_at)
+    with transaction.atomic():
+        upload = queue_again(upload, by=by, warnings=arrival.warnings)
+        _note_sender(upload, arrival, by=by)
+        if understood is None:
+            ring(IMPORT_TASK, upload.pk)
+    if understood is None:
+        return Received(upload, duplicate=upload.needs_no_reading)
+    return import_or_leave_queued(upload, understood)
+
+
+def _note_sender(upload: Upload, arrival: Arrival, *, by: Viewer) -> None:
+    """Note who sent the upload again, and that it came alone.
+
+    A file out of an archive that is sent by itself stands by itself from then on. Another token that sends
+    it may follow it too.
+    """
+    if by.token and upload.token_id != by.token.pk:
+        upload.also_sent_by.add(by.token)
+    if arrival.came_alone and not upload.came_alone:
+        upload.came_alone = True
+        upload.save(update_fields=["came_alone"])

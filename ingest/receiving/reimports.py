@@ -15,8 +15,8 @@ from benchdash.results.models import Measurement
 from ingest.errors import FieldsError, FileRefusedError, FileUnavailableError, UploadBusyError
 from ingest.metadata.upload_metadata import read_metadata
 from ingest.models import Upload
+from ingest.receiving.imports import hold, read_again
 from ingest.receiving.parsing import error_of, errors_of
-from ingest.services import hold, read_again
 
 _READABLE = (Upload.State.IMPORTED, Upload.State.REFUSED)
 # Of each upload, in the record of what was done.

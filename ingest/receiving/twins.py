@@ -1,38 +1,31 @@
 """The same bytes sent again with other metadata: one measurement that would count twice."""
 
 from collections.abc import Mapping
-from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
+
+from benchdash.accounts.models import Project
+from ingest.models import Upload
+from ingest.receiving.arrivals import Arrival
 
 _MAX_NAMED: Final = 3
 _MAX_SHOWN: Final = 40
 
 
-class Twin(NamedTuple):
-    """The newest earlier upload of the same bytes with other metadata."""
+def twin_warning(project: Project, arrival: Arrival) -> str:
+    """Return a warning that names the newest earlier upload of the same bytes; empty where there is none.
 
-    pk: int
-    name: str
-    received_at: datetime
-    metadata: Mapping[str, Any]
-
-
-# Refused and deleted uploads count for nothing, so a file that comes again with better words is no twin.
-NEWEST_TWIN: Final = """
-    SELECT twin.id, twin.name, twin.received_at, twin.metadata
-    FROM ingest_upload twin
-    WHERE twin.raw_id = raw.id AND twin.metadata_digest <> wanted.digest
-        AND twin.state NOT IN ('refused', 'deleted')
-    ORDER BY twin.received_at DESC, twin.id DESC LIMIT 1
-"""
-
-
-def twin_warning(twin: Twin, metadata: Mapping[str, Any]) -> str:
-    """``metadata`` is what is said of the file now, as JSON."""
-    earlier = f"upload {twin.pk} of {twin.received_at:%Y-%m-%d} ('{twin.name}')"
+    Refused and deleted uploads count for nothing, so a file that comes again with better words is no twin.
+    """
+    sha256, digest = arrival.identity
+    twins = Upload.objects.filter(project=project, raw__sha256=sha256).exclude(metadata_digest=digest)
+    counting = twins.exclude(state__in=(Upload.State.REFUSED, Upload.State.DELETED))
+    twin = counting.order_by("-received_at", "-pk").first()
+    if twin is None:
+        return ""
     return (
-        f"{earlier} is the same file with other metadata: "
-        f"{_difference(twin.metadata, metadata)}; if it was said wrongly then, change or delete that upload"
+        f"upload {twin.pk} of {twin.received_at:%Y-%m-%d} ('{twin.name}') is the same file with other "
+        f"metadata: {_difference(twin.metadata, arrival.metadata.as_json())}; "
+        "if it was said wrongly then, change or delete that upload"
     )
 
 
@@ -41,8 +34,8 @@ def _difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     if not names:
         return "other files lay beside it"
     said = [_said(name, before.get(name), now.get(name)) for name in names[:_MAX_NAMED]]
-    if more := len(names) - _MAX_NAMED:
-        said += [f"{more} more differ"] if more > 0 else []
+    if len(names) > _MAX_NAMED:
+        said.append(f"{len(names) - _MAX_NAMED} more differ")
     return ", ".join(said)
 
 

@@ -16,9 +16,9 @@ from benchdash.accounts.access import NOBODY
 from benchdash.accounts.models import Project
 from ingest.metadata.upload_metadata import read_metadata
 from ingest.models import Companion, Upload
-from ingest.receiving.arrivals import CompanionFile
+from ingest.receiving.arrivals import Arrival, CompanionFile
+from ingest.receiving.reception import receive_one
 from ingest.samples.articles import write_articles
-from ingest.services import accept_upload
 from ingest.storage.raw_bytes import RawData
 
 FOLDER = Path(__file__).parent
@@ -73,16 +73,8 @@ def load(sample: Sample, *, progress: Progress) -> int:
     refused = 0
     for done, file in enumerate(files, start=1):
         metadata, warnings = read_metadata(file.fields)
-        received = accept_upload(
-            project,
-            by=NOBODY,
-            file_name=file.name,
-            data=RawData(file.data),
-            metadata=metadata,
-            warnings=warnings,
-            companions=file.companions,
-            quiet=True,
-        )
+        arrival = Arrival(file.name, RawData(file.data), metadata, file.companions, warnings)
+        received = receive_one(project, by=NOBODY, arrival=arrival, quiet=True)
         refused += received.upload.state == Upload.State.REFUSED
         progress(done, len(files))
     if sample.articles:

@@ -6,7 +6,7 @@ import secrets
 import shutil
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +17,6 @@ import zstandard
 from django.conf import settings
 from django.core.files import File
 from django.core.files.storage import default_storage
-from django.db import connection
 
 from benchdash.accounts.models import Project
 from benchdash.failures import is_disk_full
@@ -80,10 +79,10 @@ class RawData:
 def keep(project: Project, files: Iterable[RawData]) -> dict[str, RawFile]:
     """Return the rows of these bytes in the project by their digest: those that there are, and new ones.
 
-    Mostly one statement, at most three and one for each large file. A large file is in the storage before
-    its row is written. The file of a row that is rolled back stays behind, under a name that no other row
-    will ever have, until ``sweep_files`` deletes it. Rows are made in one order, so that two uploads never
-    deadlock. Raises FileUnavailableError where the storage does not answer, or is not the right one.
+    At most three statements. A large file is in the storage before its row is written. The file of a row
+    that is rolled back stays behind, under a name that no other row will ever have, until ``sweep_files``
+    deletes it. Rows are made in one order, so that two uploads never deadlock.
+    Raises FileUnavailableError where the storage does not answer, or is not the right one.
     """
     by_digest = {data.sha256: data for data in files}
     # Small content is sent even if it should be there; large content is not stored again.
@@ -91,11 +90,11 @@ def keep(project: Project, files: Iterable[RawData]) -> dict[str, RawFile]:
     found = {} if is_small else _stored(project, by_digest)
     if missing := sorted(by_digest.keys() - found.keys()):
         rows = [_new_row(project, by_digest[sha256]) for sha256 in missing]
-        found |= _made(project, rows)
+        RawFile.objects.bulk_create(rows, ignore_conflicts=True)
+        found |= _stored(project, missing)
         # Another upload of the same bytes was quicker.
-        delete(row.storage_name for row in rows if row.storage_name and row.sha256 not in found)
-    if others := by_digest.keys() - found.keys():
-        found |= _stored(project, others)
+        names = {row.storage_name for row in found.values()}
+        delete(row.storage_name for row in rows if row.storage_name and row.storage_name not in names)
     return found
 
 
@@ -108,47 +107,10 @@ def delete(names: Iterable[str]) -> None:
             logger.warning("%s could not be deleted: %s", name, error)
 
 
-_FIND = """
-    SELECT id, project_id, sha256, size, storage_name FROM ingest_rawfile
-    WHERE project_id = %(project)s AND sha256 = ANY(%(digests)s)
-"""
-_MAKE = """
-    INSERT INTO ingest_rawfile (project_id, sha256, size, content, storage_name)
-    SELECT %(project)s, * FROM unnest(
-        %(digests)s::varchar[], %(sizes)s::bigint[], %(contents)s::bytea[], %(names)s::varchar[]
-    )
-    ON CONFLICT DO NOTHING
-    RETURNING sha256, id
-"""
-
-
 def _stored(project: Project, digests: Iterable[str]) -> dict[str, RawFile]:
-    """Those that are there, by digest; their content is read when it is asked for."""
-    with connection.cursor() as cursor:
-        cursor.execute(_FIND, {"project": project.pk, "digests": list(digests)})
-        names = ("id", "project_id", "sha256", "size", "storage_name")
-        rows = [RawFile.from_db("default", names, row) for row in cursor.fetchall()]
+    """Return those that are there, by digest; their content is read when it is asked for."""
+    rows = RawFile.objects.filter(project=project, sha256__in=list(digests)).defer("content")
     return {row.sha256: row for row in rows}
-
-
-def _made(project: Project, rows: Sequence[RawFile]) -> dict[str, RawFile]:
-    """Those of the rows that were not there, stored, by digest."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _MAKE,
-            {
-                "project": project.pk,
-                "digests": [row.sha256 for row in rows],
-                "sizes": [row.size for row in rows],
-                "contents": [row.content for row in rows],
-                "names": [row.storage_name for row in rows],
-            },
-        )
-        ids = dict(cursor.fetchall())
-    made = {row.sha256: row for row in rows if row.sha256 in ids}
-    for sha256, row in made.items():
-        row.pk = ids[sha256]
-    return made
 
 
 def _new_row(project: Project, data: RawData) -> RawFile:

@@ -23,12 +23,12 @@ from benchdash.results.models import (
     TouchedSeries,
     Workload,
 )
-from ingest import services
 from ingest.masking import stored_secrets
 from ingest.masking.stored_secrets import EXEMPT, MASKED
 from ingest.metadata.upload_metadata import Metadata, metadata_digest, read_metadata
 from ingest.models import ArchiveFile, Companion, Upload
-from ingest.receiving.arrivals import CompanionFile
+from ingest.receiving.arrivals import Arrival, CompanionFile
+from ingest.receiving.reception import receive_one
 from ingest.storage.raw_bytes import RawData
 from tests.alerts.incidents import make_incident
 from tests.builders import make_project, make_run
@@ -44,14 +44,8 @@ LEAKS = {"a": LEAK, "list": ["curl", "-u", "bench:geheim"]}
 
 def send(project, *, companions=(), **said):
     metadata, _ = read_metadata({**SAID, **said})
-    return services.accept_upload(
-        project,
-        by=NOBODY,
-        file_name="t8.txt",
-        data=RawData(SYSBENCH),
-        metadata=metadata,
-        companions=companions,
-    )
+    arrival = Arrival("t8.txt", RawData(SYSBENCH), metadata, companions)
+    return receive_one(project, by=NOBODY, arrival=arrival)
 
 
 def spoil(row, **values):

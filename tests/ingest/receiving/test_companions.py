@@ -7,12 +7,12 @@ from django.urls import reverse
 
 from benchdash.accounts.access import NOBODY
 from benchdash.results.models import IntervalSamples, Run
-from ingest import services
 from ingest.metadata.configuration import is_configuration
 from ingest.metadata.upload_metadata import read_metadata
 from ingest.models import Companion
-from ingest.receiving.arrivals import CompanionFile
+from ingest.receiving.arrivals import Arrival, CompanionFile
 from ingest.receiving.companions import beside_received
+from ingest.receiving.reception import receive_one
 from ingest.storage.raw_bytes import RawData
 from tests.builders import make_project
 
@@ -45,9 +45,8 @@ def means(beside):
 
 def upload(project, result, companions, **said):
     metadata, _ = read_metadata({**SAID, **said})
-    return services.accept_upload(
-        project, by=NOBODY, file_name="t.txt", data=RawData(result), metadata=metadata, companions=companions
-    ).upload
+    arrival = Arrival("t.txt", RawData(result), metadata, companions)
+    return receive_one(project, by=NOBODY, arrival=arrival).upload
 
 
 def one_run():

@@ -7,8 +7,7 @@ import pytest
 from ingest.formats.limits import DEFAULT_LIMITS
 from ingest.formats.report import FormatError
 from ingest.metadata.upload_metadata import Metadata
-from ingest.receiving.limits import result_limits
-from ingest.receiving.parsing import parse
+from ingest.receiving.parsing import parse, result_limits
 
 
 def test_the_settings_have_the_limits_that_formats_have_without_them():
@@ -24,11 +23,11 @@ def test_a_file_is_read_within_the_limits_of_the_settings(settings):
 def test_samples_beyond_the_limit_are_not_kept_and_missed_with_a_warning(settings):
     settings.RESULT_MAX_SAMPLES = 3
     fixture = Path(__file__).parents[1] / "fixtures" / "sysbench" / "oltp_read_only-histogram.txt"
-    parsed = parse(fixture.read_bytes(), fixture.name, Metadata())
-    kept = [len(table.rows) for table in parsed.report.intervals]
+    _, report = parse(fixture.read_bytes(), fixture.name, Metadata())
+    kept = [len(table.rows) for table in report.intervals]
     assert sum(kept) <= 3
     assert any(
-        "interval samples beyond 3 (RESULT_MAX_SAMPLES) are not kept" in one for one in parsed.report.warnings
+        "interval samples beyond 3 (RESULT_MAX_SAMPLES) are not kept" in one for one in report.warnings
     )
 
 

@@ -12,9 +12,9 @@ from ingest.formats.companions import vmstat
 from ingest.formats.source import Source
 from ingest.metadata.upload_metadata import read_metadata
 from ingest.models import Companion
-from ingest.receiving.arrivals import CompanionFile
+from ingest.receiving.arrivals import Arrival, CompanionFile
 from ingest.receiving.per_operation import cpus_in, per_operation
-from ingest.services import accept_upload
+from ingest.receiving.reception import receive_one
 from ingest.storage.raw_bytes import RawData
 from tests.builders import make_project
 
@@ -113,14 +113,9 @@ def test_a_published_result_with_its_vmstat_beside_it_has_the_published_cost():
     metadata, _ = read_metadata(
         {"product": "PostgreSQL", "version": "10.23", "hardware": "box", "workload": "point-query"}
     )
-    accept_upload(
-        make_project(),
-        by=NOBODY,
-        file_name=result.name,
-        data=RawData(result.read_bytes()),
-        metadata=metadata,
-        companions=[CompanionFile(Companion.Kind.OTHER, path.name, RawData(path.read_bytes()))],
-    )
+    beside = CompanionFile(Companion.Kind.OTHER, path.name, RawData(path.read_bytes()))
+    arrival = Arrival(result.name, RawData(result.read_bytes()), metadata, [beside])
+    receive_one(make_project(), by=NOBODY, arrival=arrival)
     run = Run.objects.get()
     values = {one.series.metric: one.value for one in run.measurements.select_related("series")}
     published = published_beside(path)

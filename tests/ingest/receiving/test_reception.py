@@ -9,8 +9,9 @@ from benchdash.results.models import Measurement, Run
 from ingest.errors import FieldsError
 from ingest.metadata.upload_metadata import read_metadata
 from ingest.models import Companion, RawFile, Upload
-from ingest.receiving.arrivals import CompanionFile
-from ingest.receiving.reception import Arrival, accept_many, accept_one
+from ingest.receiving import reception
+from ingest.receiving.arrivals import Arrival, CompanionFile
+from ingest.receiving.reception import known_uploads, receive, receive_one
 from ingest.storage.raw_bytes import RawData
 from tests.builders import make_project
 
@@ -33,7 +34,7 @@ def arrival(data=SYSBENCH, *, name="t8.txt", companions=(), without=None, **said
 
 
 def accept(project, *arrivals):
-    return accept_many(project, by=NOBODY, arrivals=arrivals)
+    return receive(project, by=NOBODY, arrivals=arrivals)
 
 
 def states(results):
@@ -118,8 +119,14 @@ def test_a_large_file_is_left_to_a_job(project, settings):
 
 def test_an_upload_that_came_in_meanwhile_counts_once(project, monkeypatch):
     [first] = accept(project, arrival())
-    # As if it had been committed between the question and the answer.
-    monkeypatch.setattr("ingest.receiving.reception._known", lambda *_: (set(), {}))
+    asked = []
+
+    def known_later(*sent):
+        """As if it had been committed between the question and the answer."""
+        asked.append(sent)
+        return known_uploads(*sent) if len(asked) > 1 else {}
+
+    monkeypatch.setattr(reception, "known_uploads", known_later)
     again, new = accept(project, arrival(), arrival(version="2"))
     assert (again.upload.pk, again.duplicate) == (first.upload.pk, True)
     assert new.upload.state == "imported"
@@ -145,9 +152,9 @@ def twin_warnings(received):
 
 
 def test_the_same_bytes_with_other_metadata_name_the_earlier_upload(project):
-    first = accept_one(project, by=NOBODY, arrival=arrival(tags=["a"]))
+    first = receive_one(project, by=NOBODY, arrival=arrival(tags=["a"]))
     assert twin_warnings(first) == []
-    again = accept_one(
+    again = receive_one(
         project, by=NOBODY, arrival=arrival(hardware="box-2", notes="x" * 50, repetition=2, tags=["b"])
     )
     assert not again.duplicate
@@ -160,37 +167,37 @@ def test_the_same_bytes_with_other_metadata_name_the_earlier_upload(project):
         "1 more differ; if it was said wrongly then, change or delete that upload"
     )
     # Sent again, neither says more.
-    assert accept_one(project, by=NOBODY, arrival=arrival(tags=["a"])).duplicate
+    assert receive_one(project, by=NOBODY, arrival=arrival(tags=["a"])).duplicate
 
 
 def test_the_same_bytes_with_other_files_beside_them_name_the_earlier_upload(project):
-    accept_one(project, by=NOBODY, arrival=arrival())
+    receive_one(project, by=NOBODY, arrival=arrival())
     beside = [CompanionFile("companion", "x.txt", RawData(b"x"))]
-    [warning] = twin_warnings(accept_one(project, by=NOBODY, arrival=arrival(companions=beside)))
+    [warning] = twin_warnings(receive_one(project, by=NOBODY, arrival=arrival(companions=beside)))
     assert "other files lay beside it" in warning
 
 
 @pytest.mark.parametrize("state", ["refused", "deleted"])
 def test_what_counts_for_nothing_is_no_twin(project, state):
-    first = accept_one(project, by=NOBODY, arrival=arrival())
+    first = receive_one(project, by=NOBODY, arrival=arrival())
     Upload.objects.filter(pk=first.upload.pk).update(state=state)
-    assert twin_warnings(accept_one(project, by=NOBODY, arrival=arrival(hardware="box-2"))) == []
+    assert twin_warnings(receive_one(project, by=NOBODY, arrival=arrival(hardware="box-2"))) == []
 
 
 def test_another_project_has_no_twin_of_it(project):
-    accept_one(make_project(), by=NOBODY, arrival=arrival(hardware="box-2"))
-    assert twin_warnings(accept_one(project, by=NOBODY, arrival=arrival())) == []
+    receive_one(make_project(), by=NOBODY, arrival=arrival(hardware="box-2"))
+    assert twin_warnings(receive_one(project, by=NOBODY, arrival=arrival())) == []
 
 
 def test_files_of_a_batch_name_no_twins_whichever_came_first(project):
-    accept_one(project, by=NOBODY, arrival=arrival())
+    receive_one(project, by=NOBODY, arrival=arrival())
     for number in (1, 3):
         received = accept(project, arrival(repetition=number), arrival(repetition=number + 1))
         assert [twin_warnings(one) for one in received] == [[], []]
 
 
 def test_a_large_file_names_its_twin_too(project, settings):
-    first = accept_one(project, by=NOBODY, arrival=arrival())
+    first = receive_one(project, by=NOBODY, arrival=arrival())
     settings.UPLOAD_IMPORT_AT_ONCE_BYTES = 0
-    [warning] = twin_warnings(accept_one(project, by=NOBODY, arrival=arrival(hardware="box-2")))
+    [warning] = twin_warnings(receive_one(project, by=NOBODY, arrival=arrival(hardware="box-2")))
     assert warning.startswith(f"upload {first.upload.pk} of ")

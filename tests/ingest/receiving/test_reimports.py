@@ -15,6 +15,8 @@ from ingest import services
 from ingest.metadata.upload_metadata import read_metadata
 from ingest.models import Upload
 from ingest.queries import run_summaries
+from ingest.receiving.arrivals import Arrival
+from ingest.receiving.reception import receive_one
 from ingest.receiving.reimports import ChangedReading, Outcome, readable_uploads, reimport
 from ingest.storage.raw_bytes import RawData
 from tests.builders import make_project
@@ -27,14 +29,8 @@ SAID = {"product": "MariaDB", "version": "10.11.19", "hardware": "box", "workloa
 
 def send(data=SYSBENCH, *, project=None, **said):
     metadata, warnings = read_metadata({**SAID, **said})
-    return services.accept_upload(
-        project or make_project(),
-        by=NOBODY,
-        file_name="t8.txt",
-        data=RawData(data),
-        metadata=metadata,
-        warnings=warnings,
-    ).upload
+    arrival = Arrival("t8.txt", RawData(data), metadata, warnings=warnings)
+    return receive_one(project or make_project(), by=NOBODY, arrival=arrival).upload
 
 
 def spoil(upload, metric, value):

@@ -13,7 +13,6 @@ from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project
 from benchdash.dashboard.pages.uploads.archive_files import TriedFiles, tried_files
 from benchdash.dashboard.pages.uploads.descriptions import FileTrouble, troubles
-from ingest import services
 from ingest.archives import services as archive_services
 from ingest.archives.plan import COMPANION_WORDS, META_SUFFIX
 from ingest.errors import FieldError, FieldsError, FileRefusedError, FileTooLargeError, FileUnavailableError
@@ -21,8 +20,9 @@ from ingest.metadata.fields import ARCHIVE_FIELDS
 from ingest.metadata.upload_metadata import read_form
 from ingest.models import Companion, Upload
 from ingest.queries import RunSummary, run_summaries
-from ingest.receiving.arrivals import CompanionFile, clean_file_name
-from ingest.receiving.reception import Arrival, accept_one
+from ingest.receiving.arrivals import Arrival, CompanionFile, clean_file_name, is_archive
+from ingest.receiving.dry_runs import dry_run
+from ingest.receiving.reception import receive_one
 from ingest.storage.raw_bytes import RawData
 
 # ``t04.vmstat.txt`` lies beside ``t04.txt``.
@@ -113,25 +113,18 @@ def is_configuration(name: str) -> bool:
 def check(project: Project, result: ResultFile, said: Mapping[str, Sequence[str]]) -> FileOutcome:
     """Try what uploading the file would do; nothing is stored."""
     name, data = clean_file_name(_name(result.file)), _raw_data(result.file)
-    try_out = _check_archive if services.is_archive(data) else _check_file
+    try_out = _check_archive if is_archive(data) else _check_file
     try:
         metadata, warnings = read_form(_said_of(data, said, result.meta))
-        return try_out(
-            project,
-            file_name=name,
-            data=data,
-            metadata=metadata,
-            companions=result.companions,
-            warnings=warnings,
-        )
+        return try_out(project, Arrival(name, data, metadata, result.companions, warnings))
     except (FieldsError, FileRefusedError, FileTooLargeError) as error:
         return _not_understood(name, data, error, is_dry_run=True)
 
 
-def _check_file(project: Project, *, file_name: str, **sent: Any) -> FileOutcome:
-    tried = services.dry_run(project, file_name=file_name, **sent)
+def _check_file(project: Project, arrival: Arrival) -> FileOutcome:
+    tried = dry_run(project, arrival)
     return FileOutcome(
-        name=file_name,
+        name=arrival.file_name,
         state=DUPLICATE if tried.duplicate else CHECKED,
         format=tried.format,
         runs=tried.runs,
@@ -140,12 +133,12 @@ def _check_file(project: Project, *, file_name: str, **sent: Any) -> FileOutcome
     )
 
 
-def _check_archive(project: Project, *, file_name: str, **sent: Any) -> FileOutcome:
-    tried = archive_services.dry_run(project, file_name=file_name, **sent)
+def _check_archive(project: Project, arrival: Arrival) -> FileOutcome:
+    tried = archive_services.dry_run(project, arrival)
     files = tried_files(tried)
     understood = Upload.State.REFUSED if files.is_refused else CHECKED
     return FileOutcome(
-        name=file_name,
+        name=arrival.file_name,
         state=DUPLICATE if tried.duplicate else understood,
         format=tried.format,
         warnings=tried.warnings,
@@ -161,7 +154,7 @@ def upload(
     try:
         metadata, warnings = read_form(_said_of(data, said, result.meta))
         arrival = Arrival(name, data, metadata, companions=result.companions, warnings=warnings)
-        received = accept_one(project, by=by, arrival=arrival)
+        received = receive_one(project, by=by, arrival=arrival)
     except (FieldsError, FileTooLargeError, FileUnavailableError) as error:
         return _not_understood(name, data, error)
     stored = received.upload
@@ -231,8 +224,8 @@ def _name(file: "UploadedFile[Any]") -> str:
 def _said_of(
     data: RawData, said: Mapping[str, Sequence[str]], meta: "UploadedFile[Any] | None"
 ) -> Mapping[str, Sequence[str]]:
-    """Return the words of the form about this file, with the facts beside it. Raises FieldsError."""
-    if not services.is_archive(data):
+    """What the form says of this file, with the facts beside it. Raises FieldsError."""
+    if not is_archive(data):
         said = {name: texts for name, texts in said.items() if name not in ARCHIVE_FIELDS}
     if meta is None:
         return said

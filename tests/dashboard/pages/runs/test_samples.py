@@ -13,7 +13,8 @@ from benchdash.results.models import Run, Series
 from benchdash.results.queries import history
 from benchdash.results.records import SampleTable
 from ingest.metadata.upload_metadata import read_metadata
-from ingest.services import accept_upload
+from ingest.receiving.arrivals import Arrival
+from ingest.receiving.reception import receive_one
 from ingest.storage.raw_bytes import RawData
 from tests.builders import START, make_project, make_run
 
@@ -165,13 +166,9 @@ def send(project, values, *, version):
     ticks = [_TICK.format(second, value) for second, value in enumerate(values, 1)]
     rest = [line for line in lines[first:] if not line.startswith("[ ")]
     said = {"product": "MySQL", "version": version, "hardware": "raid", "workload": "oltp_read_write"}
-    return accept_upload(
-        project,
-        by=NOBODY,
-        file_name="t8.txt",
-        data=RawData("\n".join([*lines[:first], *ticks, *rest, ""]).encode()),
-        metadata=read_metadata(said)[0],
-    ).upload
+    text = "\n".join([*lines[:first], *ticks, *rest, ""])
+    arrival = Arrival("t8.txt", RawData(text.encode()), read_metadata(said)[0])
+    return receive_one(project, by=NOBODY, arrival=arrival).upload
 
 
 def test_write_stalls_of_a_version_are_counted_and_have_a_history(client):

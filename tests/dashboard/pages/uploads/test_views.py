@@ -13,7 +13,7 @@ from benchdash.accounts.services import create_token
 from benchdash.dashboard.pages.uploads.descriptions import lines_around
 from benchdash.results.models import Hardware, Run, Workload
 from ingest.models import Companion, RawFile, Upload
-from ingest.services import import_by_job, wait_for_job
+from ingest.receiving.imports import import_by_job, wait_for_job
 from tests.builders import make_project, make_run, make_upload, make_user
 
 pytestmark = pytest.mark.django_db
