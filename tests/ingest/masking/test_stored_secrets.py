@@ -24,7 +24,7 @@ from benchdash.results.models import (
     Workload,
 )
 from ingest.masking import stored_secrets
-from ingest.masking.stored_secrets import EXEMPT, MASKED
+from ingest.masking.stored_secrets import MASKED
 from ingest.metadata.upload_metadata import Metadata, metadata_digest, read_metadata
 from ingest.models import ArchiveFile, Companion, Upload
 from ingest.receiving.arrivals import Arrival, CompanionFile
@@ -57,6 +57,47 @@ def command(*arguments):
     out = StringIO()
     call_command("mask_again", *arguments, stdout=out, stderr=out)
     return out.getvalue()
+
+
+_SERIES_ARE_TOLD_APART_BY_IT = ("build", "branch", "counterpart")
+# What holds no secret, or cannot be changed without changing what it means.
+EXEMPT = {
+    # Kept as hashes, or chosen by a person to be signed in with or shown.
+    "accounts.User": ("password", "email", "name"),
+    "accounts.Project": ("slug", "name", "options"),
+    "accounts.Token": ("name", "prefix", "digest", "scopes"),
+    "accounts.AuditEntry": ("action",),
+    # Names by which versions are sorted and series told apart: they change with the metadata of their upload.
+    "results.ServerVersion": ("version", "sort_key", "build", "commit"),
+    "results.Run": ("branch", "counterpart"),
+    "results.VersionPlace": (*_SERIES_ARE_TOLD_APART_BY_IT, "sort_key", "commit"),
+    "results.SurroundingsCount": ("branch",),
+    "results.SubjectCount": ("branch", "counterpart"),
+    "results.ParameterCount": ("branch", "counterpart"),
+    "results.Series": (*_SERIES_ARE_TOLD_APART_BY_IT, "line", "metric", "unit", "printed_unit"),
+    "results.Baseline": _SERIES_ARE_TOLD_APART_BY_IT,
+    "results.WorkloadGroup": ("name", "patterns"),
+    "results.IntervalSamples": ("source", "columns", "rows"),
+    "regressions.Incident": ("branch", "line"),
+    "regressions.PlaceOrder": (*_SERIES_ARE_TOLD_APART_BY_IT, "line", "groups", "looks"),
+    "regressions.FailingPlace": (*_SERIES_ARE_TOLD_APART_BY_IT, "line"),
+    "regressions.Comment": ("author_name",),
+    "articles.Article": ("slug",),
+    # The address of a page.
+    "articles.Block": ("page", "query"),
+    "alerts.Subscription": ("address", "branch", "key"),
+    "alerts.Alert": ("address",),
+    "alerts.Confirmation": ("address",),
+    # Digests: made anew where what they are of is masked.
+    "results.Environment": ("digest",),
+    "results.ConfigurationContent": ("digest",),
+    "ingest.Upload": ("metadata_digest", "format"),
+    "ingest.RawFile": ("sha256", "storage_name"),
+    "ingest.RawStorage": ("identity",),
+    # The name of a project, as in accounts.Project.
+    "ingest.Removal": ("slug", "name"),
+    "ingest.Companion": ("format",),
+}
 
 
 def texts_of(model):
