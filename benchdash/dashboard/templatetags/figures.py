@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 
 from benchdash.dashboard.shell import numbers, paging
-from benchdash.dashboard.shell.grid import grid_cells
+from benchdash.dashboard.shell.grid import grid_cells, number_cells
 
 register = template.Library()
 
@@ -66,6 +66,7 @@ register.simple_tag(numbers.level, name="level")
 register.simple_tag(numbers.ratio_level, name="ratio_level")
 register.filter("total", paging.total)
 register.filter("grid_cells", grid_cells)
+register.filter("number_cells", number_cells)
 
 
 @register.simple_tag
