@@ -58,6 +58,13 @@ class Value:
         return settling(self.comparison) if self.comparison else ""
 
     @property
+    def level(self) -> str:
+        """The colour of its change."""
+        if self.cell is None or self.comparison is None:
+            return numbers.level(None, "")
+        return numbers.level(self.change, self.cell.direction, self.comparison.verdict)
+
+    @property
     def text(self) -> str:
         """The number, with its unit where that is not the row's."""
         if self.cell is None:
