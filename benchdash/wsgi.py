@@ -11,6 +11,6 @@ application = get_wsgi_application()
 # They share this memory, and no request waits for it.
 _ = get_resolver().url_patterns
 import benchdash.regressions.detection.kernel  # noqa: E402, F401
-from ingest.storage.process_start import start_with_our_files  # noqa: E402
+from ingest.storage.identity import start_with_our_files  # noqa: E402
 
 start_with_our_files("The web server")

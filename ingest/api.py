@@ -51,7 +51,6 @@ from ingest.serializers import (
     UploadRequestSerializer,
     UploadSerializer,
     address,
-    received_answer,
 )
 from ingest.storage import raw_bytes
 from ingest.storage.raw_bytes import RawData
@@ -354,4 +353,4 @@ def _answer(received: Received) -> Response:
         raise FileRefusedError(upload.errors, upload_id=upload.pk, url=url)
     waits = upload.state not in Upload.FINISHED
     status = 202 if waits else 200 if received.duplicate else 201
-    return Response(received_answer(received, url), status=status, headers={"Location": url})
+    return Response(ReceivedSerializer(received).data, status=status, headers={"Location": url})

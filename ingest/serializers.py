@@ -4,6 +4,7 @@ from typing import Any
 
 from django.conf import settings
 from django.urls import reverse
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from ingest.archives.services import NOT_LOOKED_AT
@@ -18,7 +19,7 @@ def address(name: str, *args: object) -> str:
 
 
 class UploadRequestSerializer(serializers.Serializer[Any]):
-    """What may be sent with a file. For the schema alone: ingest.metadata.upload_metadata reads it."""
+    """What may be sent with a file. For the schema alone: ingest.metadata reads it."""
 
     file = serializers.FileField()
     project = serializers.SlugField(required=False, help_text="by default that of the token")
@@ -84,24 +85,28 @@ class RunSummarySerializer(serializers.Serializer[Any]):
         return None if run.id is None else address("api:run-detail", run.id)
 
 
-class ReceivedSerializer(serializers.Serializer[Any]):
-    """The answer to an upload, without ``id`` and ``url`` where it was only tried.
+class ReceivedSerializer(serializers.Serializer[Received]):
+    """The answer to an upload."""
 
-    For the schema alone: received_answer makes it.
-    """
-
-    id = serializers.IntegerField(allow_null=True)
-    url = serializers.CharField(read_only=True, allow_null=True)
-    state = serializers.CharField()
-    format = serializers.CharField()
-    sha256 = serializers.CharField()
+    id = serializers.IntegerField(source="upload.pk", allow_null=True)
+    url = serializers.SerializerMethodField()
+    state = serializers.CharField(source="upload.state")
+    format = serializers.CharField(source="upload.format")
+    sha256 = serializers.CharField(source="upload.raw.sha256")
     duplicate = serializers.BooleanField()
-    runs = RunSummarySerializer(many=True, read_only=True)
-    warnings = serializers.ListField(child=serializers.CharField())
+    runs = serializers.SerializerMethodField()
+    warnings = serializers.ListField(source="upload.warnings", child=serializers.CharField())
+
+    def get_url(self, received: Received) -> str:
+        return address("ingest:upload-detail", received.upload.pk)
+
+    @extend_schema_field(RunSummarySerializer(many=True))
+    def get_runs(self, received: Received) -> list[dict[str, Any]]:
+        return _runs(received.upload)
 
 
-class DryRunSerializer(serializers.Serializer[Any]):
-    """The same, for what was only tried."""
+class _TriedSerializer(serializers.Serializer[Any]):
+    """The answer to an upload that was only tried: nothing is stored."""
 
     id = serializers.IntegerField(read_only=True, default=None, allow_null=True)
     url = serializers.CharField(read_only=True, default=None, allow_null=True)
@@ -109,6 +114,11 @@ class DryRunSerializer(serializers.Serializer[Any]):
     format = serializers.CharField()
     sha256 = serializers.CharField()
     duplicate = serializers.BooleanField()
+
+
+class DryRunSerializer(_TriedSerializer):
+    """What a file would become."""
+
     runs = RunSummarySerializer(many=True)
     warnings = serializers.ListField(child=serializers.CharField())
 
@@ -125,15 +135,9 @@ class TriedFileSerializer(serializers.Serializer[Any]):
     companions = serializers.ListField(child=serializers.CharField())
 
 
-class ArchiveDryRunSerializer(serializers.Serializer[Any]):
+class ArchiveDryRunSerializer(_TriedSerializer):
     """What an archive would become, file by file."""
 
-    id = serializers.IntegerField(read_only=True, default=None, allow_null=True)
-    url = serializers.CharField(read_only=True, default=None, allow_null=True)
-    state = serializers.CharField(read_only=True, default="dry_run")
-    format = serializers.CharField()
-    sha256 = serializers.CharField()
-    duplicate = serializers.BooleanField()
     files = TriedFileSerializer(many=True)
     not_looked_at = serializers.SerializerMethodField(help_text="files for which the time did not go")
     warnings = serializers.ListField(child=serializers.CharField())
@@ -271,21 +275,6 @@ class UploadDetailSerializer(UploadSerializer):
     def get_companions(self, upload: Upload) -> list[dict[str, Any]]:
         rows = upload.companions.select_related("raw").defer("raw__content").order_by("pk")
         return list(CompanionSerializer(rows, many=True).data)
-
-
-def received_answer(received: Received, url: str) -> dict[str, Any]:
-    """In the shape of ReceivedSerializer, but not made by it: that copies its fields for every answer."""
-    upload = received.upload
-    return {
-        "id": upload.pk,
-        "url": url,
-        "state": str(upload.state),
-        "format": upload.format,
-        "sha256": upload.raw.sha256,
-        "duplicate": received.duplicate,
-        "runs": _runs(upload),
-        "warnings": upload.warnings,
-    }
 
 
 def _runs(upload: Upload) -> list[dict[str, Any]]:

@@ -34,23 +34,13 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class SampleFile:
-    """A file to send, with the fields that its sender gives and what lies beside it."""
-
-    name: str
-    data: bytes
-    fields: Mapping[str, Any]
-    companions: Sequence[CompanionFile] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Sample:
     """``articles`` is a file of the articles that are written about its results, if any."""
 
     slug: str
     name: str
     notice: str
-    files: Callable[[], Iterator[SampleFile]]
+    files: Callable[[], Iterator[Arrival]]
     articles: Path | None = None
 
 
@@ -69,20 +59,18 @@ def load(sample: Sample, *, progress: Progress) -> int:
             "raw_files_are_public": True,
         },
     )
-    files = list(sample.files())
+    arrivals = list(sample.files())
     refused = 0
-    for done, file in enumerate(files, start=1):
-        metadata, warnings = read_metadata(file.fields)
-        arrival = Arrival(file.name, RawData(file.data), metadata, file.companions, warnings)
+    for done, arrival in enumerate(arrivals, start=1):
         received = receive_one(project, by=NOBODY, arrival=arrival, quiet=True)
         refused += received.upload.state == Upload.State.REFUSED
-        progress(done, len(files))
+        progress(done, len(arrivals))
     if sample.articles:
         write_articles(project, sample.articles)
     return refused
 
 
-def _watch() -> Iterator[SampleFile]:
+def _watch() -> Iterator[Arrival]:
     yield from _nights()
     truth = json.loads((FOLDER / "watch/labelled/truth.json").read_text())
     for series in truth["series"]:
@@ -91,21 +79,21 @@ def _watch() -> Iterator[SampleFile]:
             yield _labelled(path, series)
 
 
-def _nights() -> Iterator[SampleFile]:
+def _nights() -> Iterator[Arrival]:
     for path in sorted((FOLDER / "watch/nightly").glob("*/*/*.txt")):
         night, workload = int(path.parent.name), path.stem
         started_at = _night(night, of=_NIGHTS) + timedelta(minutes=_WORKLOADS_OF_A_NIGHT.index(workload))
         yield _beside_meta(path, branch="nightly", started_at=started_at.isoformat())
 
 
-def _labelled(path: Path, series: Mapping[str, Any]) -> SampleFile:
+def _labelled(path: Path, series: Mapping[str, Any]) -> Arrival:
     """A series of runs with the time of each set one day after the one before."""
     runs = [json.loads(line) for line in path.read_text().splitlines()]
     lines = [json.dumps({**run, "time": _night(run["index"], of=len(runs)).isoformat()}) for run in runs]
-    return SampleFile(
-        name=path.name,
-        data="".join(f"{line}\n" for line in lines).encode(),
-        fields={
+    return _arrival(
+        path.name,
+        "".join(f"{line}\n" for line in lines).encode(),
+        {
             "product": series["product"],
             "version": series["version"],
             "workload": series["workload"],
@@ -122,7 +110,7 @@ def _night(number: int, *, of: int) -> datetime:
     return _LAST_NIGHT - timedelta(days=of - 1 - number)
 
 
-def _releases() -> Iterator[SampleFile]:
+def _releases() -> Iterator[Arrival]:
     folder = FOLDER / "releases"
     for path in sorted(folder.glob("sysbench/**/*.txt")):
         if not path.name.endswith(_VMSTAT):
@@ -139,7 +127,7 @@ def _releases() -> Iterator[SampleFile]:
             yield _beside_meta(path)
 
 
-def _beside_meta(path: Path, **fields: str) -> SampleFile:
+def _beside_meta(path: Path, **fields: str) -> Arrival:
     """A result file with the meta that lies beside it."""
     meta = json.loads(path.with_name(f"{path.stem}.meta.json").read_text())
     name = str(path.relative_to(FOLDER)).replace("/", "-")
@@ -147,12 +135,14 @@ def _beside_meta(path: Path, **fields: str) -> SampleFile:
     companions = []
     if vmstat.exists():
         companions.append(CompanionFile(Companion.Kind.OTHER, vmstat.name, RawData(vmstat.read_bytes())))
-    return SampleFile(
-        name=name,
-        data=path.read_bytes(),
-        fields={"hardware": HARDWARE, "meta": meta, **fields},
-        companions=companions,
-    )
+    return _arrival(name, path.read_bytes(), {"hardware": HARDWARE, "meta": meta, **fields}, companions)
+
+
+def _arrival(
+    name: str, data: bytes, fields: Mapping[str, Any], companions: Sequence[CompanionFile] = ()
+) -> Arrival:
+    metadata, warnings = read_metadata(fields)
+    return Arrival(name, RawData(data), metadata, companions, warnings)
 
 
 def _swept(path: Path) -> str:

@@ -11,7 +11,7 @@ from typing import Final
 from django.conf import settings
 from django.core.files.base import ContentFile
 from django.core.files.storage import Storage, default_storage, storages
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, connections, transaction
 
 from ingest.models import RawFile, RawStorage
 
@@ -39,6 +39,17 @@ def refuse_another_storage() -> None:
         return
     if trouble:
         raise WrongStorageError(trouble)
+
+
+def start_with_our_files(process: str) -> None:
+    """End this process, which is called so, with a sentence where its storage is another one."""
+    try:
+        refuse_another_storage()
+    except WrongStorageError as error:
+        raise SystemExit(f"{process} does not start: {error}.") from None
+    finally:
+        # The processes that this one will start must not share its connection.
+        connections.close_all()
 
 
 def storage_trouble(storage: Storage = default_storage) -> str:

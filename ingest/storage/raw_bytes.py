@@ -28,7 +28,6 @@ from ingest.storage.identity import storage_trouble
 logger = logging.getLogger(__name__)
 
 FOLDER: Final = "raw"
-_NO_ANSWER: Final = "the storage of files does not answer now"
 _CHUNK = 1024 * 1024
 _READ_BYTES = 64 * 1024
 # What ends so is compressed here; a file that came compressed is stored as it is.
@@ -128,35 +127,32 @@ def _put(name: str, data: RawData) -> str:
     Raises FileUnavailableError where a storage on another machine does not answer, or where this storage is
     not the one of the installation: nobody else would find the file.
     """
-    _check_storage()
     own_name = f"{name}-{secrets.token_hex(4)}"
-    if recognise(next(data.chunks(), b"")[:HEAD_BYTES]) in _COMPRESSED:
-        source = BytesIO(data.source) if isinstance(data.source, bytes) else data.source
-        return _save(own_name, source)
-    with tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as packed:
-        compressor = zstandard.ZstdCompressor(compression_params=_COMPRESSION)
-        with compressor.stream_writer(packed, closefd=False) as writer:
-            for chunk in data.chunks():
-                writer.write(chunk)
-        return _save(own_name + _SUFFIX, packed)
+    with _telling_failures(name, StorageAwayError):
+        if trouble := storage_trouble():
+            logger.error("no file is stored: %s", trouble)
+            raise FileUnavailableError("this machine has not the right storage of files; tell its operator")
+        if recognise(next(data.chunks(), b"")[:HEAD_BYTES]) in _COMPRESSED:
+            source = BytesIO(data.source) if isinstance(data.source, bytes) else data.source
+            return default_storage.save(own_name, File(source))
+        with tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as packed:
+            compressor = zstandard.ZstdCompressor(compression_params=_COMPRESSION)
+            with compressor.stream_writer(packed, closefd=False) as writer:
+                for chunk in data.chunks():
+                    writer.write(chunk)
+            return default_storage.save(own_name + _SUFFIX, File(packed))
 
 
-def _check_storage() -> None:
+@contextmanager
+def _telling_failures(name: str, failure: type[OSError]) -> Iterator[None]:
+    """Raise FileUnavailableError for a failure of the storage."""
     try:
-        trouble = storage_trouble()
-    except StorageAwayError as error:
-        raise FileUnavailableError(_NO_ANSWER) from error
-    if trouble:
-        logger.error("no file is stored: %s", trouble)
-        raise FileUnavailableError("this machine has not the right storage of files; tell its operator")
-
-
-def _save(name: str, file: BinaryIO) -> str:
-    try:
-        return default_storage.save(name, File(file))
-    except StorageAwayError as error:
-        logger.warning("%s cannot be stored: %s", name, error)
-        raise FileUnavailableError(_NO_ANSWER) from error
+        yield
+    except failure as error:
+        if is_disk_full(error) or isinstance(error, FileNotFoundError):
+            raise
+        logger.warning("%s cannot be stored or read: %s", name, error)
+        raise FileUnavailableError("the storage of files does not answer now") from error
 
 
 # --- reading ------------------------------------------------------------------------------------------------
@@ -164,11 +160,8 @@ def _save(name: str, file: BinaryIO) -> str:
 
 def read(raw: RawFile) -> bytes:
     """Return all bytes. Raises FileUnavailableError."""
-    if raw.content is not None:
-        return zlib.decompress(raw.content)
     whole = BytesIO()
-    with open_raw(raw) as file:
-        _copy(file, whole)
+    _copy(raw, whole)
     return whole.getvalue()
 
 
@@ -176,7 +169,11 @@ def open_raw(raw: RawFile) -> BinaryIO:
     """Open the bytes as received, to be read once from beginning to end. Raises FileUnavailableError."""
     if raw.content is not None:
         return BytesIO(zlib.decompress(raw.content))
-    file = _open(raw.storage_name)
+    try:
+        with _telling_failures(raw.storage_name, OSError):
+            file: BinaryIO = default_storage.open(raw.storage_name)  # type: ignore[assignment] # reads like one
+    except FileNotFoundError:
+        raise FileMissingError("the file is not in the storage of this machine") from None
     if not raw.storage_name.endswith(_SUFFIX):
         return file
     # Buffered, because Django gives the file of an answer another method to close it, which this one refuses.
@@ -185,32 +182,17 @@ def open_raw(raw: RawFile) -> BinaryIO:
 
 @contextmanager
 def open_seekable(raw: RawFile) -> Iterator[BinaryIO]:
-    """The bytes as received, in a file that can be read in any order. Raises FileUnavailableError."""
-    with open_raw(raw) as file:
-        if not raw.storage_name.endswith(_SUFFIX):
+    """Open the bytes as received, to be read in any order. Raises FileUnavailableError."""
+    if not raw.storage_name.endswith(_SUFFIX):
+        with open_raw(raw) as file:
             yield file
-            return
-        with tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as unpacked:
-            _copy(file, unpacked)
-            unpacked.seek(0)
-            yield unpacked
+        return
+    with tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as unpacked:
+        _copy(raw, unpacked)
+        unpacked.seek(0)
+        yield unpacked
 
 
-def _open(name: str) -> BinaryIO:
-    try:
-        return default_storage.open(name)  # type: ignore[return-value] # it reads like a file
-    except FileNotFoundError:
-        raise FileMissingError("the file is not in the storage of this machine") from None
-    except OSError as error:
-        logger.warning("%s cannot be read: %s", name, error)
-        raise FileUnavailableError(_NO_ANSWER) from error
-
-
-def _copy(file: BinaryIO, to: BinaryIO) -> None:
-    try:
+def _copy(raw: RawFile, to: BinaryIO) -> None:
+    with open_raw(raw) as file, _telling_failures(raw.storage_name, OSError):
         shutil.copyfileobj(file, to, _CHUNK)
-    except OSError as error:
-        if is_disk_full(error):
-            raise
-        logger.warning("a file cannot be read to its end: %s", error)
-        raise FileUnavailableError(_NO_ANSWER) from error

@@ -24,6 +24,7 @@ from ingest.archives.files import (
 )
 from ingest.archives.path_patterns import ANY_FILE, PathMap, PathRules, PatternError
 from ingest.archives.services import archive_limits
+from ingest.management.shared import error_in_words, project_called
 from ingest.models import Upload
 from ingest.queries import RunSummary
 
@@ -63,9 +64,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        project = Project.objects.filter(slug=options["project"]).first()
-        if project is None:
-            raise CommandError(f"no project is called {options['project']!r}")
+        project = project_called(options["project"])
         try:
             rules = PathRules.parse(options["pattern"], _path_map(options), options["companion"])
             with _container(options["folder"]) as container:
@@ -96,7 +95,7 @@ class Command(BaseCommand):
             self.stdout.write(f"{tried.path}: ignored, {', '.join(tried.warnings)}")
             return
         for error in tried.errors:
-            self.stderr.write(f"{tried.path}: {_in_words(error)}")
+            self.stderr.write(f"{tried.path}: {error_in_words(error)}")
         if not tried.errors:
             self.stdout.write(f"{tried.path}: {tried.format}, {_runs_in_words(tried.runs)}")
         if tried.companions:
@@ -118,7 +117,7 @@ class Command(BaseCommand):
             self.stdout.write(f"{done} of {total} files, {100 * done // total} %")
             self.stdout.flush()
         for path, errors in troubles:
-            self.stderr.write(f"{path}: {'; '.join(map(_in_words, errors))}")
+            self.stderr.write(f"{path}: {'; '.join(map(error_in_words, errors))}")
         refresh_statistics()
         return counts
 
@@ -150,10 +149,6 @@ def _path_map(options: dict[str, Any]) -> PathMap:
             raise PatternError(f"--set {pair!r} must be FIELD=VALUE")
         fields[name] = value
     return PathMap(path_map.parts, fields)
-
-
-def _in_words(error: dict[str, Any]) -> str:
-    return f"line {error['line']}: {error['message']}" if error["line"] else str(error["message"])
 
 
 def _runs_in_words(runs: Sequence[RunSummary]) -> str:

@@ -62,11 +62,11 @@ def test_what_was_written_or_deleted_is_not_written_again(write, project):
 
 def test_each_value_of_a_setting_is_a_configuration_and_samples_go_with_their_run():
     files = list(SAMPLES[1].files())
-    swept = {file.fields["configuration"] for file in files if "settings-sweep" in file.name}
+    swept = {file.metadata.configuration for file in files if "settings-sweep" in file.file_name}
     assert {"innodb_buffer_pool_size=8M", "innodb_flush_method=fsync"} <= swept
     assert len(swept) == 15
     beside = [one.name for file in files for one in file.companions]
     threads = [f"t{count}.vmstat.txt" for count in ("01", "08", "64")]
     assert sorted(set(beside)) == [*threads, "tpcb-like.vmstat.txt"]
     assert len(beside) == 20
-    assert not [file.name for file in files if "vmstat" in file.name]
+    assert not [file.file_name for file in files if "vmstat" in file.file_name]

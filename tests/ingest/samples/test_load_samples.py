@@ -52,11 +52,11 @@ def test_an_interrupted_loading_goes_on_and_sends_nothing_twice(few_files, setti
 
 def test_nights_are_one_day_apart_and_name_what_was_switched():
     watch = projects.SAMPLES[0]
-    nights = [file for file in watch.files() if file.name.endswith("oltp_read_only.txt")]
-    starts = [file.fields["started_at"][:10] for file in nights]
+    nights = [file for file in watch.files() if file.file_name.endswith("oltp_read_only.txt")]
+    starts = [f"{file.metadata.started_at:%Y-%m-%d}" for file in nights]
     assert len(set(starts)) == 80
     assert starts == sorted(starts)
-    assert {file.fields["meta"]["state"] for file in nights} >= {"base", "performance_schema=ON"}
+    assert {file.metadata.meta["state"] for file in nights} >= {"base", "performance_schema=ON"}
 
 
 def test_a_project_of_somebody_else_is_left_alone(few_files, capsys):
