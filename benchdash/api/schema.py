@@ -1,4 +1,4 @@
-"""What drf-spectacular cannot see in the code by itself."""
+"""Extensions of drf-spectacular: what it does not find out from the code."""
 
 from typing import Any
 
@@ -27,6 +27,16 @@ class ListOfObjects(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped
         if isinstance(child, Serializer) and child.allow_null:
             schema["items"] = {"anyOf": [schema["items"], {"type": "null"}]}
         return schema
+
+
+class AsIsField(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call] # the same
+    """A value that is JSON already, by its shape."""
+
+    target_class = "benchdash.api.answers.fields.AsIs"
+    match_subclasses = True
+
+    def map_serializer_field(self, auto_schema: Any, direction: str) -> Any:
+        return auto_schema._map_serializer_field(self.target.shape, direction)
 
 
 _PROBLEM = {

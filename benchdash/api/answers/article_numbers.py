@@ -30,14 +30,14 @@ class Names:
 
 
 def names_of(project: Project) -> Names:
-    """Three statements."""
+    """Read them in three statements."""
     columns = {short_id(column): column for column in columns_of(project, Selector())}
     workloads = Workload.objects.filter(project=project).values_list("pk", "name")
     return Names(columns, {str(pk): name for pk, name in workloads})
 
 
-def answers(project: Project, block: Block, names: Names) -> list[str]:
-    """Empty where the view has none any more: its versions are gone."""
+def addresses_of_numbers(project: Project, block: Block, names: Names) -> list[str]:
+    """Return none where the versions of the view are gone."""
     query = QueryDict(block.query)
     if block.page == "history":
         ids = [text for text in query.getlist("series") if text.isascii() and text.isdigit()]
