@@ -66,13 +66,11 @@ class Pages(BasePagination):
     def get_schema_operation_parameters(self, view: APIView) -> list[dict[str, Any]]:  # noqa: ARG002 - DRF calls it so
         limit = {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT}
         return [
-            _parameter("limit", f"how many at most; more than {MAX_LIMIT} are given in pages", limit),
-            _parameter("cursor", "where a page begins; taken from `next`", {"type": "string"}),
+            parameters.parameter(
+                "limit", f"how many at most; more than {MAX_LIMIT} are given in pages", limit
+            ),
+            parameters.parameter("cursor", "where a page begins; taken from `next`", {"type": "string"}),
         ]
-
-
-def _parameter(name: str, about: str, schema: dict[str, Any]) -> dict[str, Any]:
-    return {"name": name, "in": "query", "required": False, "description": about, "schema": schema}
 
 
 def _order(view: APIView | None) -> Sequence[str]:

@@ -4,7 +4,7 @@ Every reader raises rest_framework's ValidationError, which names the parameter.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time
 from typing import Any
@@ -226,16 +226,20 @@ class Filters(BaseFilterBackend):
         return queryset
 
     def get_schema_operation_parameters(self, view: APIView) -> list[dict[str, Any]]:
+        """Describe the filters, and the project, which RowsView reads itself."""
+        about = "the slug of a project; everything that you may see where it is left out"
         return [
-            {
-                "name": one.name,
-                "in": "query",
-                "required": False,
-                "description": one.about,
-                "schema": {"type": "array", "items": one.schema},
-            }
-            for one in _filters(view)
+            parameter("project", about, {"type": "string"}),
+            *(
+                parameter(one.name, one.about, {"type": "array", "items": one.schema})
+                for one in _filters(view)
+            ),
         ]
+
+
+def parameter(name: str, about: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Describe a query parameter that may be left out."""
+    return {"name": name, "in": "query", "required": False, "description": about, "schema": schema}
 
 
 def _filters(view: APIView) -> Sequence[Filter]:

@@ -1,7 +1,6 @@
 """Tables of comparisons: those of versions, of nights, and of the gate."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from operator import itemgetter
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, get_args
 
 from drf_spectacular.utils import extend_schema_field
@@ -70,7 +69,7 @@ class CellSerializer(Serializer[Any]):
     basis = ChoiceField(choices=get_args(Basis))
 
 
-_COLUMN: Final = tuple(ColumnSerializer().fields)
+PLACE: Final = tuple(ColumnSerializer().fields)[1:]
 _CELL: Final = tuple(CellSerializer().fields)
 
 
@@ -137,25 +136,25 @@ class ComparisonSerializer(Serializer[Any]):
     groups = GroupSummarySerializer(many=True)
 
 
+def cells_of(table: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]]:
+    """Yield row, column and cell of each cell of a table, those of the base first."""
+    columns = [table["base"], *table["columns"]]
+    for row in table["rows"]:
+        for column, cell in zip(columns, [row["base"], *row["cells"]], strict=True):
+            if cell:
+                yield row, column, cell
+
+
 def csv_columns(*more: str) -> tuple[str, ...]:
     """Return the columns of a comparison as CSV; ``more`` is said of each of its columns."""
-    return ("workload", "threads", "group", *more, *_COLUMN[1:], "metric", "unit", *_CELL)
+    return ("workload", "threads", "group", *more, *PLACE, "metric", "unit", *_CELL)
 
 
-def csv_rows(
-    table: Mapping[str, Any], more: Sequence[tuple[Any, ...]] | None = None
-) -> Iterator[tuple[Any, ...]]:
-    """Yield a line a cell, the base's first with its own interval and no ratio.
-
-    ``more`` begins with what is said of the base.
-    """
-    columns = list(map(itemgetter(*_COLUMN[1:]), (table["base"], *table["columns"])))
-    said = more or [()] * len(columns)
-    for row in table["rows"]:
-        place = (row["workload"], row["threads"], row["group"])
-        for column, also, cell in zip(columns, said, [row["base"], *row["cells"]], strict=True):
-            if cell:
-                yield (*place, *also, *column, table["metric"], row["unit"], *map(cell.get, _CELL))
+def csv_rows(table: Mapping[str, Any], *more: str) -> Iterator[tuple[Any, ...]]:
+    """Yield a line a cell; the base's has its own interval and no ratio."""
+    for row, column, cell in cells_of(table):
+        place = (row["workload"], row["threads"], row["group"], *map(column.get, (*more, *PLACE)))
+        yield (*place, table["metric"], row["unit"], *map(cell.get, _CELL))
 
 
 class NightsSerializer(Serializer[Any]):

@@ -14,7 +14,7 @@ from rest_framework.serializers import (
     SerializerMethodField,
 )
 
-from benchdash.api.answers.comparison import ColumnSerializer
+from benchdash.api.answers.comparison import PLACE, ColumnSerializer
 from benchdash.api.answers.fields import BoundField
 from benchdash.regressions.curves import ColumnCurve
 from benchdash.regressions.detection.curves import scale_up
@@ -103,10 +103,9 @@ class CurvesSerializer(Serializer[Any]):
     curves = CurveSerializer(many=True)
 
 
-_PLACE: Final = tuple(ColumnSerializer().fields)[1:]
 _ESTIMATES: Final = ("rate", "contention", "coherency", "peak")
 CSV_COLUMNS: Final = (
-    *("workload", *_PLACE, "metric", "unit"),
+    *("workload", *PLACE, "metric", "unit"),
     *("peak", "peak_threads", "peak_from", "peak_to", "knee", "tail_off"),
     *("from", "to", "scale_up", "efficiency"),
     *(f"usl_{name}{end}" for name in _ESTIMATES for end in ("", "_low", "_high")),
@@ -121,7 +120,7 @@ def csv_rows(answer: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
         among = peak.get("among") or [None]
         estimates = [law.get(name) or {} for name in _ESTIMATES]
         yield (
-            *(curve["workload"], *map(curve["column"].get, _PLACE), answer["metric"], curve["unit"]),
+            *(curve["workload"], *map(curve["column"].get, PLACE), answer["metric"], curve["unit"]),
             *(*map(peak.get, ("value", "threads")), among[0], among[-1], curve["knee"], curve["tail_off"]),
             *map(up.get, ("before", "after", "factor", "efficiency")),
             *(one.get(name) for one in estimates for name in ("value", "low", "high")),

@@ -15,7 +15,7 @@ from rest_framework.serializers import (
     SerializerMethodField,
 )
 
-from benchdash.api.answers.comparison import VERDICTS, ColumnSerializer
+from benchdash.api.answers.comparison import PLACE, VERDICTS, ColumnSerializer, cells_of
 from benchdash.api.answers.fields import AsIs, BoundField, CountField
 from benchdash.regressions.latency import Cell, LatencyTable, Percentile, latency_doubts
 from benchdash.results.distributions import BUCKET_COLUMNS, coarsened
@@ -111,18 +111,14 @@ class LatencySerializer(Serializer[Any]):
         return DoubtSerializer(latency_doubts(table), many=True).data
 
 
-_PLACE: Final = tuple(ColumnSerializer().fields)[1:]
 _PERCENTILE: Final = tuple(PercentileSerializer().fields)
 _CELL: Final = ("runs", "measured", "sessions", "operations")
-CSV_COLUMNS: Final = ("workload", "threads", "operation", *_PLACE, *_CELL, "unit", *_PERCENTILE)
+CSV_COLUMNS: Final = ("workload", "threads", "operation", *PLACE, *_CELL, "unit", *_PERCENTILE)
 
 
 def csv_rows(table: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
     """Yield a line a percentile, those of the base first."""
-    columns = [table["base"], *table["columns"]]
-    for row in table["rows"]:
-        place = row["workload"], row["threads"], row["operation"]
-        for column, cell in zip(columns, [row["base"], *row["cells"]], strict=True):
-            for one in cell["percentiles"] if cell else ():
-                measured = (*map(cell.get, _CELL), row["unit"])
-                yield (*place, *map(column.get, _PLACE), *measured, *map(one.get, _PERCENTILE))
+    for row, column, cell in cells_of(table):
+        place = row["workload"], row["threads"], row["operation"], *map(column.get, PLACE)
+        for one in cell["percentiles"]:
+            yield (*place, *map(cell.get, _CELL), row["unit"], *map(one.get, _PERCENTILE))

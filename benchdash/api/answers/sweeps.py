@@ -18,6 +18,7 @@ from benchdash.api.answers.comparison import (
     CellSerializer,
     CellsField,
     ComparisonRowSerializer,
+    cells_of,
 )
 from benchdash.regressions.sweeps.conditions import Kind, written
 from benchdash.results.models import Series
@@ -117,10 +118,7 @@ CSV_COLUMNS: Final = (
 
 def csv_rows(answer: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
     """Yield a line a cell, the base's first with its own interval and no ratio."""
-    columns = [answer["base"], *answer["columns"]]
-    for row in answer["rows"]:
-        for column, cell in zip(columns, [row["base"], *row["cells"]], strict=True):
-            if cell:
-                place = (answer["setting"]["name"], written(column["value"]), row["workload"], row["threads"])
-                differs = "; ".join(one["name"] for one in column["differences"])
-                yield (*place, answer["metric"], row["unit"], *map(cell.get, _CELL), differs)
+    for row, column, cell in cells_of(answer):
+        place = (answer["setting"]["name"], written(column["value"]), row["workload"], row["threads"])
+        differs = "; ".join(one["name"] for one in column["differences"])
+        yield (*place, answer["metric"], row["unit"], *map(cell.get, _CELL), differs)

@@ -10,7 +10,6 @@ from django.utils.functional import cached_property
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.exceptions import NotAuthenticated
-from rest_framework.filters import BaseFilterBackend
 from rest_framework.mixins import ListModelMixin, RetrieveModelMixin
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.renderers import BaseRenderer
@@ -95,25 +94,6 @@ class View(APIView):
         return values
 
 
-class ProjectFilter(BaseFilterBackend):
-    """``?project=`` of a list, for the schema; RowsView looks at it itself."""
-
-    def filter_queryset(self, request: Request, queryset: QuerySet[Any], view: APIView) -> QuerySet[Any]:  # noqa: ARG002 - DRF calls it so
-        return queryset
-
-    def get_schema_operation_parameters(self, view: APIView) -> list[dict[str, Any]]:  # noqa: ARG002 - DRF calls it so
-        about = "the slug of a project; everything that you may see where it is left out"
-        return [
-            {
-                "name": "project",
-                "in": "query",
-                "required": False,
-                "description": about,
-                "schema": {"type": "string"},
-            }
-        ]
-
-
 class RowsView(View, ListModelMixin, RetrieveModelMixin, GenericViewSet[Any]):
     """Rows of the projects that exist for the viewer; all others do not exist either.
 
@@ -122,7 +102,7 @@ class RowsView(View, ListModelMixin, RetrieveModelMixin, GenericViewSet[Any]):
 
     lookup_value_converter = "int"
     pagination_class = Pages
-    filter_backends = [ProjectFilter, Filters]
+    filter_backends = [Filters]
     project_field = "project"
     order: tuple[str, ...] = ("pk",)
     filters: tuple[Filter, ...] = ()

@@ -71,8 +71,12 @@ class NightsView(View):
         answer = NightsSerializer(_asked(self.project(), request)).data
         if not as_csv:
             return Response(answer)
-        times = [(time,) for time in (answer["base_time"], *answer["times"])]
-        return csv_answer("nights", csv_columns("time"), csv_rows(answer, times))
+        columns = zip(
+            (answer["base"], *answer["columns"]), (answer["base_time"], *answer["times"]), strict=True
+        )
+        base, *others = ({**column, "time": time} for column, time in columns)
+        table = {**answer, "base": base, "columns": others}
+        return csv_answer("nights", csv_columns("time"), csv_rows(table, "time"))
 
 
 def _asked(project: Project, request: Request) -> BranchTable:
