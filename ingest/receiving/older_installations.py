@@ -27,9 +27,9 @@ from ingest import tasks
 from ingest.errors import FieldsError, FileTooLargeError
 from ingest.metadata.upload_metadata import metadata_from_json
 from ingest.models import Upload
-from ingest.receiving.arrivals import CompanionFile
+from ingest.receiving.arrivals import Arrival, CompanionFile
+from ingest.receiving.reception import receive_one
 from ingest.receiving.reimports import reimport
-from ingest.services import accept_upload
 from ingest.storage.raw_bytes import RawData
 
 KNOWN: Final = "known already"
@@ -121,15 +121,13 @@ def _send(project: Project, older: OlderInstallation, old: _OldUpload) -> Upload
             CompanionFile(row["kind"], row["name"], files.enter_context(_raw_data(older, row["raw_id"])))
             for row in _rows(older, _COMPANIONS, old.id)
         ]
-        return accept_upload(
-            project,
-            by=NOBODY,
+        arrival = Arrival(
             file_name=old.name,
             data=files.enter_context(_raw_data(older, old.raw_id)),
             metadata=metadata_from_json(old.metadata),
             companions=companions,
-            quiet=True,
-        ).upload
+        )
+        return receive_one(project, by=NOBODY, arrival=arrival, quiet=True).upload
 
 
 def _finish(upload: Upload) -> None:
