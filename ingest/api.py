@@ -23,6 +23,7 @@ from benchdash.parsing import GuardedJSONParser
 from benchdash.throttling import AnonymousThrottle, UploadThrottle
 from ingest import services
 from ingest.archives import services as archive_services
+from ingest.archives.plan import MAX_COMPANIONS
 from ingest.errors import FieldError, FieldsError, FileRefusedError
 from ingest.metadata.fields import ALL_FIELDS, FIELDS, NOT_TEXT, unknown_field_warnings
 from ingest.metadata.upload_metadata import form_values, read_form
@@ -55,10 +56,9 @@ from ingest.serializers import (
 from ingest.storage import raw_bytes
 from ingest.storage.raw_bytes import RawData
 
-_MOST_COMPANIONS = 50
-_USUAL_LIMIT = 100
-_MOST = 1000
-_LARGEST_ID = 2**63 - 1
+_DEFAULT_LIMIT = 100
+_MAX_LIMIT = 1000
+_MAX_ID = 2**63 - 1
 
 _OF_THE_REQUEST = ("project", "dry_run", "csrfmiddlewaretoken")
 _FILES = {"configuration_file": Companion.Kind.CONFIGURATION, "companion": Companion.Kind.OTHER}
@@ -133,7 +133,7 @@ class UploadListView(_View):
         """
         slug = request.query_params.get("project", "")
         uploads = uploads_for(self.viewer, self._project(slug) if slug else None)
-        if archive := _whole_number(request, "archive", _LARGEST_ID):
+        if archive := _whole_number(request, "archive", _MAX_ID):
             uploads = uploads.filter(pk__in=files_in(upload_for(self.viewer, archive).pk))
         else:
             uploads = uploads.filter(came_alone=True)
@@ -141,9 +141,9 @@ class UploadListView(_View):
             if state not in Upload.State.values:
                 raise FieldsError([FieldError("state", f"must be one of {', '.join(Upload.State.values)}")])
             uploads = uploads.filter(state=state)
-        if cursor := _whole_number(request, "cursor", _LARGEST_ID):
+        if cursor := _whole_number(request, "cursor", _MAX_ID):
             uploads = uploads.filter(pk__lt=cursor)
-        limit = min(_whole_number(request, "limit", _LARGEST_ID) or _USUAL_LIMIT, _MOST)
+        limit = min(_whole_number(request, "limit", _MAX_ID) or _DEFAULT_LIMIT, _MAX_LIMIT)
         rows = list(with_run_counts(uploads)[: limit + 1])
         more = (
             replace_query_param(f"{settings.SITE_URL}{request.get_full_path()}", "cursor", rows[limit - 1].pk)
@@ -268,8 +268,8 @@ def _arrival(form: QueryDict, files: Any) -> Arrival:
     sent = files.getlist("file")
     if len(sent) != 1:
         errors.append(FieldError("file", "one file at a time" if sent else "is required"))
-    if sum(len(files.getlist(name)) for name in _FILES) > _MOST_COMPANIONS:
-        errors.append(FieldError("companion", f"more than {_MOST_COMPANIONS} files"))
+    if sum(len(files.getlist(name)) for name in _FILES) > MAX_COMPANIONS:
+        errors.append(FieldError("companion", f"more than {MAX_COMPANIONS} files"))
     errors += [
         FieldError(name, "must be a file") for name in (*_FILES,) if name in texts and any(texts[name])
     ]

@@ -1,4 +1,4 @@
-"""The files of a folder or an archive, each with all that is said of it, imported batch by batch."""
+"""The files of a folder or an archive, each with all that is said of it, received in batches."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project
 from ingest.archives.containers import HEAD_BYTES, Container, Member, recognise
 from ingest.archives.path_patterns import PathRules
-from ingest.archives.plan import Plan, PlannedFile, is_configuration, plan
+from ingest.archives.plan import PlannedFile, is_configuration, plan
 from ingest.errors import FieldError, FieldsError, FileRefusedError
 from ingest.metadata.fields import read_json
 from ingest.metadata.upload_metadata import read_metadata
@@ -27,20 +27,21 @@ from ingest.storage.raw_bytes import RawData
 # A batch is one transaction, and all of it is in memory.
 _BATCH_FILES: Final = 64
 _BATCH_BYTES: Final = 8 * 1024 * 1024
-_MOST_META_BYTES: Final = 1024 * 1024
+_MAX_META_BYTES: Final = 1024 * 1024
 # Those of the folders at hand; one is read again for each file otherwise.
 _KEPT: Final = 64
 
 _Errors = list[dict[str, Any]]
 
 
-class Collected:
-    """``shared`` are companions of every file. Raises PatternError."""
+class FileSet:
+    """The files of a container, and what goes with what. ``shared`` are companions of every file."""
 
     def __init__(self, container: Container, rules: PathRules, shared: Sequence[CompanionFile] = ()) -> None:
+        """Raises PatternError."""
         self.container = container
-        self.plan: Plan = plan((member.path for member in container.members), rules)
-        self._members: Mapping[str, Member] = {member.path: member for member in container.members}
+        self.plan = plan((member.path for member in container.members), rules)
+        self._members = {member.path: member for member in container.members}
         self._shared = tuple(shared)
         self._companion: Callable[[str], CompanionFile] = lru_cache(_KEPT)(self._read_companion)
         self._meta: Callable[[str], Mapping[str, Any]] = lru_cache(_KEPT)(self._read_meta)
@@ -48,29 +49,35 @@ class Collected:
     def number(self, path: str) -> int:
         return self._members[path].number
 
-    def arrival(self, file: PlannedFile, *, came_alone: bool = True) -> Arrival:
+    def prepared(self, file: PlannedFile, *, came_alone: bool = True) -> "Prepared":
+        try:
+            return Prepared(file.path, self._arrival(file, came_alone))
+        except FieldsError as error:
+            return Prepared(file.path, None, errors_of(error))
+        except FileRefusedError as error:
+            return Prepared(file.path, None, error.errors)
+
+    def left_aside(self) -> "list[Tried]":
+        """Return the files that are not read at all, with the reason."""
+        refused = [Tried(one.path, REFUSED, errors=[error_of(one.reason)]) for one in self.container.refused]
+        ignored = sorted(self.plan.ignored.items())
+        return [*refused, *(Tried(path, IGNORED, warnings=[reason]) for path, reason in ignored)]
+
+    def _arrival(self, file: PlannedFile, came_alone: bool) -> Arrival:
         """Raises FieldsError or FileRefusedError."""
         member = self._members[file.path]
         if member.size > settings.UPLOAD_MAX_BYTES:
-            message = f"it is larger than {settings.UPLOAD_MAX_BYTES} bytes (UPLOAD_MAX_BYTES)"
-            raise FileRefusedError([error_of(message)], upload_id=None, url=None)
+            raise _refused(f"it is larger than {settings.UPLOAD_MAX_BYTES} bytes (UPLOAD_MAX_BYTES)")
         with member.open() as opened:
             if recognise(opened.read(HEAD_BYTES)):
-                message = "it is an archive itself; import it by itself"
-                raise FileRefusedError([error_of(message)], upload_id=None, url=None)
+                raise _refused("it is an archive itself; import it by itself")
         values = dict(file.fields)
         for path in file.metas:
             farther = values.get("meta")
             values["meta"] = {**(farther if isinstance(farther, Mapping) else {}), **self._meta(path)}
         metadata, warnings = read_metadata(values)
-        return Arrival(
-            file_name=file.path,
-            data=_raw_data(member),
-            metadata=metadata,
-            companions=[*self._shared, *map(self._companion, file.companions)],
-            warnings=warnings,
-            came_alone=came_alone,
-        )
+        companions = [*self._shared, *map(self._companion, file.companions)]
+        return Arrival(file.path, _raw_data(member), metadata, companions, warnings, came_alone)
 
     def _read_companion(self, path: str) -> CompanionFile:
         kind = Companion.Kind.CONFIGURATION if is_configuration(path) else Companion.Kind.OTHER
@@ -80,8 +87,8 @@ class Collected:
         """Raises FieldsError."""
         member = self._members[path]
         try:
-            if member.size > _MOST_META_BYTES:
-                raise ValueError(f"is larger than {_MOST_META_BYTES} bytes")  # noqa: TRY301 - one sentence for all
+            if member.size > _MAX_META_BYTES:
+                raise ValueError(f"is larger than {_MAX_META_BYTES} bytes")  # noqa: TRY301 - one sentence for all
             meta = read_json(member.read().decode("utf-8-sig"))
             if not isinstance(meta, dict):
                 raise ValueError("must hold a JSON object")  # noqa: TRY301, TRY004
@@ -102,15 +109,19 @@ class Prepared:
 
 
 def batches(
-    collected: Collected, files: Iterable[PlannedFile], *, came_alone: bool = True, most: int = _BATCH_FILES
+    file_set: FileSet,
+    files: Iterable[PlannedFile],
+    *,
+    came_alone: bool = True,
+    max_files: int = _BATCH_FILES,
 ) -> Iterator[list[Prepared]]:
     batch: list[Prepared] = []
     size = 0
     for file in files:
-        prepared = _prepare(collected, file, came_alone)
+        prepared = file_set.prepared(file, came_alone=came_alone)
         batch.append(prepared)
         size += prepared.arrival.data.size if prepared.arrival else 0
-        if len(batch) >= most or size >= _BATCH_BYTES:
+        if len(batch) >= max_files or size >= _BATCH_BYTES:
             yield batch
             batch, size = [], 0
     if batch:
@@ -165,50 +176,33 @@ REFUSED: Final = "refused"
 IGNORED: Final = "ignored"
 
 
-def try_out(project: Project, collected: Collected) -> Iterator[Tried]:
-    """What would become of each file that the pattern finds; nothing is stored."""
-    for file in collected.plan.files:
-        prepared = _prepare(collected, file)
-        if prepared.arrival is None:
-            yield Tried(file.path, REFUSED, errors=prepared.errors, companions=file.companions)
+def try_out(project: Project, file_set: FileSet) -> Iterator[Tried]:
+    """Yield what would become of each file that the pattern finds; nothing is stored."""
+    for file in file_set.plan.files:
+        prepared = file_set.prepared(file)
+        errors = prepared.errors
+        if prepared.arrival:
+            try:
+                tried = dry_run(project, prepared.arrival)
+            except FieldsError as error:
+                errors = errors_of(error)
+            except FileRefusedError as error:
+                errors = error.errors
+        if errors:
+            yield Tried(file.path, REFUSED, errors=errors, companions=file.companions)
             continue
-        try:
-            tried = dry_run(project, prepared.arrival)
-        except (FieldsError, FileRefusedError) as error:
-            yield Tried(file.path, REFUSED, errors=_errors_of(error), companions=file.companions)
-            continue
+        state = KNOWN_ALREADY if tried.duplicate else WOULD_BE_IMPORTED
         yield Tried(
-            file.path,
-            KNOWN_ALREADY if tried.duplicate else WOULD_BE_IMPORTED,
-            format=tried.format,
-            runs=tried.runs,
-            warnings=tried.warnings,
-            companions=file.companions,
+            file.path, state, tried.format, tried.runs, warnings=tried.warnings, companions=file.companions
         )
 
 
-def left_aside(collected: Collected) -> list[Tried]:
-    """The files that are not read at all, with the reason."""
-    refused = [Tried(one.path, REFUSED, errors=[error_of(one.reason)]) for one in collected.container.refused]
-    ignored = [
-        Tried(path, IGNORED, warnings=[reason]) for path, reason in sorted(collected.plan.ignored.items())
-    ]
-    return [*refused, *ignored]
-
-
-def _prepare(collected: Collected, file: PlannedFile, came_alone: bool = True) -> Prepared:
-    try:
-        return Prepared(file.path, collected.arrival(file, came_alone=came_alone))
-    except (FieldsError, FileRefusedError) as error:
-        return Prepared(file.path, None, _errors_of(error))
-
-
-def _errors_of(error: FieldsError | FileRefusedError) -> _Errors:
-    return error.errors if isinstance(error, FileRefusedError) else errors_of(error)
+def _refused(message: str) -> FileRefusedError:
+    return FileRefusedError([error_of(message)], upload_id=None, url=None)
 
 
 def _raw_data(member: Member) -> RawData:
-    """Small files in memory, large ones where they lie."""
+    """Return a small file in memory, a large one where it lies."""
     if member.size > settings.UPLOAD_IMPORT_AT_ONCE_BYTES:
         return RawData(member.open())
     return RawData(member.read())

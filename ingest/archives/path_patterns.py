@@ -22,13 +22,13 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from ingest.metadata.fields import FIELDS, LONGEST_PATTERN
+from ingest.metadata.fields import FIELDS, MAX_PATTERN_LENGTH
 
 ANY_FILE = "**/*"
 
 _ALIASES = {"config": "configuration"}
 _ALL_FILES = "fields"
-_MOST_ANY_FOLDERS = 2
+_MAX_ANY_FOLDERS = 2
 _TOKEN = re.compile(r"\{(?P<name>[a-z_][a-z0-9_]*)\}|(?P<folders>\*\*/)|(?P<star>\*+)", re.ASCII)
 
 
@@ -46,8 +46,8 @@ class PathPattern:
     @classmethod
     def parse(cls, text: str) -> "PathPattern":
         """Raises PatternError for stray braces, names given twice, and what could be meant in many ways."""
-        if len(text) > LONGEST_PATTERN:
-            raise PatternError(f"the pattern has {len(text)} characters, more than {LONGEST_PATTERN}")
+        if len(text) > MAX_PATTERN_LENGTH:
+            raise PatternError(f"the pattern has {len(text)} characters, more than {MAX_PATTERN_LENGTH}")
         tokens = list(_tokens(text))
         _check(tokens)
         names = tuple(name for kind, name in tokens if kind == "name")
@@ -77,8 +77,8 @@ def _check(tokens: Sequence[_Token]) -> None:
     names = [text for kind, text in tokens if kind == "name"]
     if twice := [name for name in names if names.count(name) > 1]:
         raise PatternError(f"'{{{twice[0]}}}' stands twice in the pattern")
-    if sum(kind == "folders" for kind, _ in tokens) > _MOST_ANY_FOLDERS:
-        raise PatternError(f"'**/' may stand {_MOST_ANY_FOLDERS} times in the pattern")
+    if sum(kind == "folders" for kind, _ in tokens) > _MAX_ANY_FOLDERS:
+        raise PatternError(f"'**/' may stand {_MAX_ANY_FOLDERS} times in the pattern")
     for (kind, text), (kind_behind, text_behind) in pairwise([("text", "/"), *tokens]):
         if kind_behind == "folders" and not (kind == "text" and text.endswith("/")):
             raise PatternError("'**/' stands for whole folders: at the beginning or behind a '/'")

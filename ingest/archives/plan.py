@@ -27,7 +27,7 @@ COMPANION_WORDS: Final = (
     "variables",
 )
 CONFIGURATION_SUFFIXES: Final = (".cnf", ".conf", ".ini")
-MOST_COMPANIONS: Final = 50
+MAX_COMPANIONS: Final = 50
 
 _BESIDE = re.compile(rf"(.+)\.(?:{'|'.join(COMPANION_WORDS)})(?:\.(?:txt|csv|log|out))?")
 # What is true of the machine is true of all results in its folder.
@@ -191,8 +191,8 @@ class _Companions:
         for owner in owners:
             self.of[owner][key] = path
             self.given.add(path)
-            if len(self.of[owner]) > MOST_COMPANIONS:
-                raise PatternError(f"more than {MOST_COMPANIONS} files lie beside '{owner}'")
+            if len(self.of[owner]) > MAX_COMPANIONS:
+                raise PatternError(f"more than {MAX_COMPANIONS} files lie beside '{owner}'")
 
 
 def _owners_by_pattern(path: str, names: Mapping[str, str], results: _Results) -> Sequence[str]:

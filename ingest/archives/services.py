@@ -7,14 +7,14 @@ taken up again after a worker died.
 import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from io import BytesIO
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from benchdash.accounts.access import Viewer
@@ -24,7 +24,7 @@ from benchdash.heartbeat import still_at_work
 from benchdash.results.services import refresh_statistics, remove_runs_of
 from ingest import services
 from ingest.archives.containers import Container, ContainerError, Limits, unpacked
-from ingest.archives.files import Collected, Prepared, Tried, batches, left_aside, take, try_out
+from ingest.archives.files import FileSet, Prepared, Tried, batches, take, try_out
 from ingest.archives.path_patterns import PatternError
 from ingest.errors import FileRefusedError
 from ingest.masking import mask_text
@@ -41,8 +41,8 @@ from ingest.storage.raw_bytes import RawData
 NOT_LOOKED_AT: Final = "not looked at"
 # From so many files on, PostgreSQL is told that its tables have grown.
 _MANY_FILES: Final = 50
-_MOST_REASONS: Final = 20
-_LONGEST_NAME: Final = 500
+_MAX_REASONS: Final = 20
+_MAX_NAME_LENGTH: Final = 500
 
 
 def archive_limits() -> Limits:
@@ -78,22 +78,22 @@ def dry_run(project: Project, arrival: Arrival) -> ArchiveDryRun:
     file = BytesIO(source) if isinstance(source, bytes) else source
     try:
         with _unpacked(file, clean_file_name(arrival.file_name)) as container:
-            collected = Collected(container, path_rules(arrival.metadata), arrival.companions)
-            files = list(_tried_until(ends_at, project, collected))
+            file_set = FileSet(container, path_rules(arrival.metadata), arrival.companions)
+            files = list(_tried_until(ends_at, project, file_set))
     except (ContainerError, PatternError) as error:
         raise FileRefusedError([error_of(str(error))], upload_id=None, url=None) from None
     return ArchiveDryRun(
         format=container.kind,
         sha256=arrival.data.sha256,
         duplicate=is_duplicate(project, arrival),
-        files=[*files, *left_aside(collected)],
+        files=[*files, *file_set.left_aside()],
         warnings=[*arrival.warnings, *container.warnings],
     )
 
 
-def _tried_until(ends_at: float, project: Project, collected: Collected) -> Iterator[Tried]:
-    tried = try_out(project, collected)
-    for file in collected.plan.files:
+def _tried_until(ends_at: float, project: Project, file_set: FileSet) -> Iterator[Tried]:
+    tried = try_out(project, file_set)
+    for file in file_set.plan.files:
         if time.monotonic() < ends_at:
             yield next(tried)
         else:
@@ -142,7 +142,7 @@ def _begin(upload_id: int) -> Upload | None:
                 _refuse(archive, trouble)
                 return None
             before = stuck.upload_id
-            _tell(stuck, None, ArchiveFile.State.REFUSED, [error_of(trouble)])
+            _tell(stuck, None, [error_of(trouble)])
             stuck.save()
             _delete_stray(archive.project, {before} if before else ())
             archive.attempts = 0
@@ -155,21 +155,21 @@ def _import(archive: Upload, *, ends_at: float | None = None) -> None:
     metadata = metadata_from_json(archive.metadata)
     try:
         with raw_bytes.open_seekable(archive.raw) as file, _unpacked(file, archive.name) as container:
-            collected = Collected(container, path_rules(metadata), _stored_companions(archive))
-            _note_files(archive, collected)
-            _take_files(archive, collected, ends_at)
+            file_set = FileSet(container, path_rules(metadata), _stored_companions(archive))
+            _note_files(archive, file_set)
+            _take_files(archive, file_set, ends_at)
     except (ContainerError, PatternError) as error:
         _refuse(archive, str(error))
         return
     _settle(archive, container)
 
 
-def _take_files(archive: Upload, collected: Collected, ends_at: float | None) -> None:
+def _take_files(archive: Upload, file_set: FileSet, ends_at: float | None) -> None:
     rows = {row.number: row for row in _waiting(archive).select_related("upload")}
-    waiting = [file for file in collected.plan.files if collected.number(file.path) in rows]
+    waiting = [file for file in file_set.plan.files if file_set.number(file.path) in rows]
     # After a worker died, one at a time: so it is known which file it was.
-    most = {"most": 1} if archive.attempts > 1 else {}
-    for batch in batches(collected, waiting, came_alone=False, **most):
+    one_by_one = {"max_files": 1} if archive.attempts > 1 else {}
+    for batch in batches(file_set, waiting, came_alone=False, **one_by_one):
         if ends_at is not None and time.monotonic() > ends_at:
             left = archive.total - archive.done
             archive.warnings = [*archive.warnings, f"{left} files were not looked at, for want of time"]
@@ -178,7 +178,7 @@ def _take_files(archive: Upload, collected: Collected, ends_at: float | None) ->
         archive.project.refresh_from_db(fields=["deleting_since"])
         if archive.project.is_being_deleted:
             return
-        _take(archive, [(rows[collected.number(one.path)], one) for one in batch])
+        _take(archive, [(rows[file_set.number(one.path)], one) for one in batch])
 
 
 def _take(archive: Upload, batch: Sequence[tuple[ArchiveFile, Prepared]]) -> None:
@@ -190,8 +190,7 @@ def _take(archive: Upload, batch: Sequence[tuple[ArchiveFile, Prepared]]) -> Non
     before = {row.upload_id for row in rows if row.upload_id}
     with transaction.atomic():
         for (row, _), one in zip(fresh, taken, strict=True):
-            state = _state_of(one.upload) if one.upload else ArchiveFile.State.REFUSED
-            _tell(row, one.upload, state, () if one.upload else one.errors)
+            _tell(row, one.upload, one.errors)
         ArchiveFile.objects.bulk_update(rows, ["upload", "state", "errors"], batch_size=100)
         _delete_stray(archive.project, before - {row.upload_id for row in rows})
         archive.done += sum(row.state != ArchiveFile.State.QUEUED for row in rows)
@@ -213,7 +212,7 @@ def _read_anew(archive: Upload, row: ArchiveFile, prepared: Prepared) -> bool:
         if not _say_anew(upload, prepared.arrival):
             return False
     imports.import_upload(upload)
-    _tell(row, upload, _state_of(upload))
+    _tell(row, upload)
     return True
 
 
@@ -238,48 +237,42 @@ def _say_anew(upload: Upload, arrival: Arrival) -> bool:
     return True
 
 
-def _state_of(upload: Upload) -> ArchiveFile.State:
-    """One that could not be imported just now waits with its archive."""
-    if upload.state in Upload.FINISHED:
-        return (
-            ArchiveFile.State.REFUSED if upload.state == Upload.State.REFUSED else ArchiveFile.State.IMPORTED
-        )
-    return ArchiveFile.State.QUEUED
-
-
-def _tell(
-    row: ArchiveFile, upload: Upload | None, state: ArchiveFile.State, errors: Sequence[Any] = ()
-) -> None:
-    row.upload, row.state, row.errors = upload, state, list(errors)
+def _tell(row: ArchiveFile, upload: Upload | None, errors: Sequence[Any] = ()) -> None:
+    """Note what a file became; one that could not be imported just now waits with its archive."""
+    row.upload = upload
+    row.errors = [] if upload else list(errors)
+    if upload is None or upload.state == Upload.State.REFUSED:
+        row.state = ArchiveFile.State.REFUSED
+    elif upload.state in Upload.FINISHED:
+        row.state = ArchiveFile.State.IMPORTED
+    else:
+        row.state = ArchiveFile.State.QUEUED
 
 
 # --- the files of an archive --------------------------------------------------------------------------------
 
 
 @transaction.atomic
-def _note_files(archive: Upload, collected: Collected) -> None:
+def _note_files(archive: Upload, file_set: FileSet) -> None:
     """Make the rows of an archive those of its plan. A file that was planned before stays as far as it is."""
-    planned = {collected.number(file.path): file for file in collected.plan.files}
-    rows = list(archive.files.all())
-    known = {row.number for row in rows if row.number in planned}
-    gone = [row for row in rows if row.number not in planned]
-    archive.files.filter(pk__in=[row.pk for row in gone]).delete()
-    _let_go(archive, gone)
+    planned = {file_set.number(file.path): file for file in file_set.plan.files}
+    known = set(archive.files.filter(number__in=planned).values_list("number", flat=True))
+    _remove(archive, archive.files.exclude(number__in=planned))
     ArchiveFile.objects.bulk_create(
         [
             *(_row(archive, n, file.path) for n, file in planned.items() if n not in known),
             *(
                 _row(archive, one.number, one.path, ArchiveFile.State.REFUSED, one.reason)
-                for one in collected.container.refused
+                for one in file_set.container.refused
             ),
             *(
-                _row(archive, collected.number(path), path, ArchiveFile.State.IGNORED, reason)
-                for path, reason in collected.plan.ignored.items()
+                _row(archive, file_set.number(path), path, ArchiveFile.State.IGNORED, reason)
+                for path, reason in file_set.plan.ignored.items()
             ),
         ],
         batch_size=1000,
     )
-    archive.format = collected.container.kind
+    archive.format = file_set.container.kind
     archive.total = len(planned)
     archive.done = archive.total - _waiting(archive).count()
     archive.save(update_fields=["format", "total", "done"])
@@ -293,17 +286,19 @@ def _row(
     reason: str = "",
 ) -> ArchiveFile:
     errors = [error_of(reason)] if reason else []
-    name = mask_text(path)[:_LONGEST_NAME]
+    name = mask_text(path)[:_MAX_NAME_LENGTH]
     return ArchiveFile(archive=archive, number=number, name=name, state=state, errors=errors)
 
 
-def _waiting(archive: Upload) -> Any:
+def _waiting(archive: Upload) -> QuerySet[ArchiveFile]:
     return archive.files.filter(state=ArchiveFile.State.QUEUED).order_by("number")
 
 
-def _let_go(archive: Upload, rows: Sequence[ArchiveFile]) -> None:
-    """Take what the files were out of the history where nothing holds it any more."""
-    _delete_stray(archive.project, {row.upload_id for row in rows if row.upload_id})
+def _remove(archive: Upload, rows: QuerySet[ArchiveFile]) -> None:
+    """Remove rows, and take what the files were out of the history where nothing holds it any more."""
+    upload_ids = set(rows.exclude(upload=None).values_list("upload_id", flat=True))
+    rows.delete()
+    _delete_stray(archive.project, upload_ids)
 
 
 def _delete_stray(project: Project, upload_ids: Collection[int]) -> None:
@@ -341,9 +336,7 @@ def _settle(archive: Upload, container: Container) -> None:
 def _refuse(archive: Upload, reason: str) -> None:
     """Refuse the archive as a whole: nothing of it can be read."""
     with transaction.atomic():
-        rows = list(archive.files.exclude(upload=None))
-        archive.files.all().delete()
-        _let_go(archive, rows)
+        _remove(archive, archive.files.all())
         archive.state = Upload.State.REFUSED
         archive.errors = [error_of(reason)]
         archive.done = archive.total
@@ -354,21 +347,19 @@ def _refuse(archive: Upload, reason: str) -> None:
 def _reasons(archive: Upload) -> list[dict[str, Any]]:
     """The reasons of the first files that were refused."""
     rows = archive.files.filter(state=ArchiveFile.State.REFUSED).select_related("upload").order_by("number")
-    found = [(row.name, row.upload.errors if row.upload else row.errors) for row in rows[:_MOST_REASONS]]
+    found = [(row.name, row.upload.errors if row.upload else row.errors) for row in rows[:_MAX_REASONS]]
     told = [
         error_of(f"{name}: {error['message']}", error["line"]) for name, errors in found for error in errors
     ]
-    more = rows.count() - _MOST_REASONS
+    more = rows.count() - _MAX_REASONS
     return [*told, error_of(f"and {more} files more")] if more > 0 else told
 
 
 # --- bytes --------------------------------------------------------------------------------------------------
 
 
-@contextmanager
-def _unpacked(file: Any, name: str) -> Iterator[Container]:
-    with unpacked(file, archive_limits(), name=name, folder=settings.FILE_UPLOAD_TEMP_DIR) as container:
-        yield container
+def _unpacked(file: BinaryIO, name: str) -> AbstractContextManager[Container]:
+    return unpacked(file, archive_limits(), name=name, folder=settings.FILE_UPLOAD_TEMP_DIR)
 
 
 def _stored_companions(archive: Upload) -> list[CompanionFile]:

@@ -57,7 +57,7 @@ _HARMLESS_KEY = re.compile(rf"(?:{_KEY_THAT_ORDERS.pattern}|mon|don|tur|hoc|joc|
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 
-_LONGEST_REMEMBERED = 100
+_MAX_REMEMBERED_LENGTH = 100
 
 
 def names_a_secret(name: str) -> bool:
@@ -67,7 +67,7 @@ def names_a_secret(name: str) -> bool:
     yes; ``password_encryption``, ``key_buffer_size``, ``primary_key``: no.
     """
     # All runs of a file have the same names; a long one would only fill the memory.
-    return _remembered(name) if len(name) <= _LONGEST_REMEMBERED else _names_a_secret(name)
+    return _remembered(name) if len(name) <= _MAX_REMEMBERED_LENGTH else _names_a_secret(name)
 
 
 def _names_a_secret(name: str) -> bool:
@@ -268,9 +268,9 @@ _NAMED = re.compile(
     """,
     re.VERBOSE,
 )
-_LONGEST_INDENT = 300
+_MAX_INDENT = 300
 # ``-password secret``, as Java's tools have it
-_SHORTEST_LONG_OPTION = 4
+_MIN_LONG_OPTION = 4
 _LINE_START = re.compile(r"(?:^|\n)[ \t]*(?:(?:export|set|SET)[ \t]+)?\Z")
 
 _REST_OF_WORD = r"(?:\\.|\S)*"
@@ -303,7 +303,7 @@ def _value_after(text: str, match: re.Match[str]) -> re.Match[str] | None:
     start, before, separator = match.start(), match["before"], match["separator"]
     if not separator.strip(" "):
         # ``--password secret``, but not the words of a sentence, and not ``--password --host``
-        is_long = before == "--" or (before == "-" and len(match["name"]) >= _SHORTEST_LONG_OPTION)
+        is_long = before == "--" or (before == "-" and len(match["name"]) >= _MIN_LONG_OPTION)
         is_option = is_long and not text.startswith("-", match.end())
         return _WORD.match(text, match.end()) if is_option else None
     if "|" in separator or not separator.strip():
@@ -315,7 +315,7 @@ def _value_after(text: str, match: re.Match[str]) -> re.Match[str] | None:
     if (
         not before
         and not match["name"].isupper()
-        and _LINE_START.search(text, max(0, start - _LONGEST_INDENT), start)
+        and _LINE_START.search(text, max(0, start - _MAX_INDENT), start)
     ):
         return _REST_OF_LINE.match(text, match.end())
     return _WORD.match(text, match.end())

@@ -32,7 +32,7 @@ _SERVER_SETTING = re.compile(
     r"|query_cache_type|key_buffer_size|performance_schema|max_prepared_stmt_count|sort_buffer_size"
     r"|tmp_memory_table_size|tmp_table_size|max_heap_table_size|random_page_cost|track_io_timing|log_checkpoints"
 )
-_FEWEST_KNOWN = 2
+_MIN_KNOWN = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def is_configuration(text: str) -> bool:
     known = sum(_SERVER_SETTING.fullmatch(name) is not None for name in settings)
     is_table = any(_TABLE_HEAD.fullmatch(line) for line in lines[:2])
     is_list = bool(lines) and all(_ASSIGNED.fullmatch(line) for line in lines)
-    return known >= _FEWEST_KNOWN and (is_table or is_list)
+    return known >= _MIN_KNOWN and (is_table or is_list)
 
 
 def switches_of(state: str) -> dict[str, str] | None:

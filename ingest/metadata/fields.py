@@ -13,22 +13,22 @@ from benchdash.results.sessions import SESSION_TAG
 from ingest.formats import FORMATS
 from ingest.masking import mask_text
 
-MOST_THREADS = 1_000_000
-LONGEST_PATTERN = 500
+MAX_THREADS = 1_000_000
+MAX_PATTERN_LENGTH = 500
 # What no database stores.
 NOT_TEXT = re.compile(r"[\x00\ud800-\udfff]")
 # What one column or benchmark of a file may be said to be.
 MAPPED = ("product", "version", "build", "configuration", "workload")
 
-_MOST_REPETITIONS = 2**31 - 1
-_LONGEST_NOTES = 20_000
-_MOST_TAGS = 50
-_LONGEST_TAG = 100
-_MOST_ENTRIES = 2_000
-_MOST_PATTERNS = 20
-_DEEPEST = 20
-_MOST_WARNINGS = 10
-_FIRST_YEAR, _LAST_YEAR = 1970, 2200
+_MAX_REPETITION = 2**31 - 1
+_MAX_NOTES_LENGTH = 20_000
+_MAX_TAGS = 50
+_MAX_TAG_LENGTH = 100
+_MAX_ENTRIES = 2_000
+_MAX_PATTERNS = 20
+_MAX_DEPTH = 20
+_MAX_WARNINGS = 10
+_MIN_YEAR, _MAX_YEAR = 1970, 2200
 
 # What no name holds: control characters, those that turn the direction of what follows, and what took the
 # place of bytes that are no UTF-8.
@@ -38,14 +38,14 @@ _WHOLE_NUMBER = re.compile(r"\s*[0-9]{1,12}\s*", re.ASCII)
 
 
 def read_field(name: str, value: Any) -> tuple[Any, str]:
-    """One field's clean value and a warning, which is mostly empty. Raises ValueError with a sentence."""
+    """Return a field's clean value and a warning, mostly empty. Raises ValueError with a sentence."""
     if name in TIMES:
         return _time(value)
     return _READERS[name](value), ""
 
 
 def read_json(text: str) -> Any:
-    """Raises ValueError, with a sentence, for what is no JSON or holds what no database stores."""
+    """Parse JSON. Raises ValueError with a sentence, also for numbers that no database stores."""
     try:
         return json.loads(text, parse_constant=_refuse_constant)
     except RecursionError:
@@ -55,19 +55,19 @@ def read_json(text: str) -> Any:
 
 
 def flatten(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Nested JSON as flat facts: ``{"a": {"b": 1}, "c": [1, 2]}`` is ``{"a.b": 1, "c": "1, 2"}``."""
+    """Flatten nested JSON to facts: ``{"a": {"b": 1}, "c": [1, 2]}`` is ``{"a.b": 1, "c": "1, 2"}``."""
     return dict(_flat("", values))
 
 
 def unknown_field_warnings(names: Iterable[str], known: Iterable[str]) -> list[str]:
-    """A warning for each unknown name, with the one that was probably meant."""
+    """Return a warning for each unknown name, with the one that was probably meant."""
     known, unknown = list(known), list(names)
     warnings = []
-    for name in unknown[:_MOST_WARNINGS]:
+    for name in unknown[:_MAX_WARNINGS]:
         nearest = get_close_matches(name, known, n=1)
         meant = f"; did you mean '{nearest[0]}'?" if nearest else ""
         warnings.append(mask_text(f"the field '{_shown(name)}' is not known and was ignored{meant}"))
-    if more := len(unknown) - _MOST_WARNINGS:
+    if more := len(unknown) - _MAX_WARNINGS:
         warnings += [f"{more} more unknown fields were ignored"] if more > 0 else []
     return warnings
 
@@ -88,7 +88,7 @@ def _longest(model: Any, name: str = "name") -> int:
 
 
 def _name(longest: int) -> Callable[[Any], str]:
-    """Reads a name: one line, blanks at its ends and doubled ones taken out."""
+    """Return a reader of names: one line, without blanks at its ends or doubled ones."""
 
     def read(value: Any) -> str:
         if isinstance(value, int) and not isinstance(value, bool):
@@ -114,8 +114,8 @@ def _notes(value: Any) -> str:
         raise ValueError("must be a text")  # noqa: TRY004
     if NOT_TEXT.search(value):
         raise ValueError("holds a character that is no text")
-    if len(value) > _LONGEST_NOTES:
-        raise ValueError(f"has {len(value)} characters, more than {_LONGEST_NOTES}")
+    if len(value) > _MAX_NOTES_LENGTH:
+        raise ValueError(f"has {len(value)} characters, more than {_MAX_NOTES_LENGTH}")
     return value.replace("\r\n", "\n").strip()
 
 
@@ -140,7 +140,7 @@ def _commit(value: Any) -> str:
 
 
 def _time(value: Any) -> tuple[datetime, str]:
-    """The time in UTC, and a warning with a place for the field's name where no offset was given."""
+    """Return the time in UTC and, where it has no offset, a warning with a place for the field's name."""
     example = "2026-11-20T15:56:28Z"
     try:
         time = value if isinstance(value, datetime) else datetime.fromisoformat(value.strip())
@@ -148,33 +148,36 @@ def _time(value: Any) -> tuple[datetime, str]:
         time = time.replace(tzinfo=UTC) if is_naive else time.astimezone(UTC)
     except (AttributeError, TypeError, ValueError, OverflowError):
         raise ValueError(f"must be a time such as {example}") from None
-    if not _FIRST_YEAR <= time.year <= _LAST_YEAR:
-        raise ValueError(f"must be a time such as {example}, between {_FIRST_YEAR} and {_LAST_YEAR}")
+    if not _MIN_YEAR <= time.year <= _MAX_YEAR:
+        raise ValueError(f"must be a time such as {example}, between {_MIN_YEAR} and {_MAX_YEAR}")
     return time, "'{}' has no offset and is taken as UTC" if is_naive else ""
 
 
-def _tags(value: Any) -> tuple[str, ...]:
-    values = [value] if isinstance(value, str) else value
-    if not isinstance(values, list | tuple):
-        raise ValueError("must be a list of texts")  # noqa: TRY004
-    if len(values) > _MOST_TAGS:
-        raise ValueError(f"are {len(values)}, more than {_MOST_TAGS}")
-    return tuple(_name(_LONGEST_TAG)(tag) for tag in values)
+def _list(read_one: Callable[[Any], str], max_length: int) -> Callable[[Any], tuple[str, ...]]:
+    def read(value: Any) -> tuple[str, ...]:
+        values = [value] if isinstance(value, str) else value
+        if not isinstance(values, list | tuple):
+            raise ValueError("must be a list of texts")  # noqa: TRY004
+        if len(values) > max_length:
+            raise ValueError(f"are {len(values)}, more than {max_length}")
+        return tuple(map(read_one, values))
+
+    return read
 
 
 def _object(value: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise ValueError("must be a JSON object")  # noqa: TRY004
-    entries = _count_values(value, _DEEPEST)
-    if entries > _MOST_ENTRIES:
-        raise ValueError(f"has {entries} entries, more than {_MOST_ENTRIES}")
+    entries = _count_values(value, _MAX_DEPTH)
+    if entries > _MAX_ENTRIES:
+        raise ValueError(f"has {entries} entries, more than {_MAX_ENTRIES}")
     return dict(value)
 
 
 def _count_values(value: Any, depth: int) -> int:
-    """The number of values in some JSON. Raises ValueError for what no database stores, or too deep."""
+    """Count the values in some JSON. Raises ValueError for what no database stores, or nested too deep."""
     if depth == 0:
-        raise ValueError(f"is nested more than {_DEEPEST} deep")
+        raise ValueError(f"is nested more than {_MAX_DEPTH} deep")
     if isinstance(value, str) and NOT_TEXT.search(value):
         raise ValueError("holds a character that is no text")
     if isinstance(value, float) and not math.isfinite(value):
@@ -208,7 +211,7 @@ def _map(value: Any) -> dict[str, dict[str, str]]:
 
 
 def _text(longest: int) -> Callable[[Any], str]:
-    """Reads one line as it is, blanks within it too."""
+    """Return a reader of one line, which keeps the blanks within it."""
 
     def read(value: Any) -> str:
         if not isinstance(value, str) or not value.strip() or _CONTROL.search(value):
@@ -218,15 +221,6 @@ def _text(longest: int) -> Callable[[Any], str]:
         return value.strip()
 
     return read
-
-
-def _patterns(value: Any) -> tuple[str, ...]:
-    values = [value] if isinstance(value, str) else value
-    if not isinstance(values, list | tuple):
-        raise ValueError("must be a list of texts")  # noqa: TRY004
-    if len(values) > _MOST_PATTERNS:
-        raise ValueError(f"are {len(values)}, more than {_MOST_PATTERNS}")
-    return tuple(_text(LONGEST_PATTERN)(one) for one in values)
 
 
 def _format(value: Any) -> str:
@@ -240,7 +234,7 @@ def _refuse_constant(constant: str) -> None:
 
 
 def _shown(text: Any) -> str:
-    """A sender's text for a message: short, on one line."""
+    """Shorten a sender's text for a message, on one line."""
     return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", str(text))[:50]
 
 
@@ -253,23 +247,23 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "version": _name(_longest(ServerVersion, "version")),
     "hardware": _name(_longest(Hardware)),
     "workload": _name(_longest(Workload)),
-    "threads": _number(1, MOST_THREADS),
+    "threads": _number(1, MAX_THREADS),
     "build": _name(_longest(ServerVersion, "build")),
     "commit": _commit,
     "branch": _name(_longest(Run, "branch")),
     "configuration": _name(_longest(Configuration)),
     "counterpart": _name(_longest(Run, "counterpart")),
-    "repetition": _number(0, _MOST_REPETITIONS),
-    "tags": _tags,
-    "session": _name(_LONGEST_TAG - len(SESSION_TAG)),
+    "repetition": _number(0, _MAX_REPETITION),
+    "tags": _list(_name(_MAX_TAG_LENGTH), _MAX_TAGS),
+    "session": _name(_MAX_TAG_LENGTH - len(SESSION_TAG)),
     "notes": _notes,
     "options": _object,
     "map": _map,
     "meta": _object,
     "format": _format,
-    "pattern": _text(LONGEST_PATTERN),
+    "pattern": _text(MAX_PATTERN_LENGTH),
     "path_map": _object,
-    "companion_pattern": _patterns,
+    "companion_pattern": _list(_text(MAX_PATTERN_LENGTH), _MAX_PATTERNS),
 }
 # How the names of files in an archive are read.
 ARCHIVE_FIELDS = ("pattern", "path_map", "companion_pattern")

@@ -59,24 +59,24 @@ class Metadata:
     companion_pattern: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """Only what was given, times in UTC, tags sorted: equal for equal metadata."""
+        """Return what was given, times in UTC, tags sorted: equal for equal metadata."""
         given = {name: getattr(self, name) for name in ALL_FIELDS}
         return {name: _plain(value) for name, value in given.items() if value not in (None, (), {})}
 
 
 def metadata_from_json(stored: Mapping[str, Any]) -> Metadata:
-    """The metadata of which ``as_json`` is stored."""
+    """Return the metadata whose ``as_json`` is stored."""
     return _read(stored, [], is_stored=True)[0]
 
 
 def metadata_digest(metadata: Metadata, companions: Iterable[tuple[str, str]] = ()) -> str:
-    """What makes an upload of some content the same upload; ``companions`` are kinds and SHA-256 digests."""
+    """Return what makes an upload of the same bytes the same; ``companions`` are kinds and digests."""
     canonical = {"metadata": metadata.as_json(), "companions": sorted(companions)}
     return hashlib.sha256(json.dumps(canonical, sort_keys=True).encode()).hexdigest()
 
 
 def read_form(form: Mapping[str, Sequence[str]]) -> tuple[Metadata, list[str]]:
-    """Metadata from the texts of a form, and warnings. Empty texts count as not given.
+    """Read metadata from the texts of a form, with warnings. Empty texts count as not given.
 
     Raises FieldsError.
     """
@@ -85,7 +85,7 @@ def read_form(form: Mapping[str, Sequence[str]]) -> tuple[Metadata, list[str]]:
 
 
 def form_values(form: Mapping[str, Sequence[str]]) -> tuple[dict[str, Any], list[FieldError]]:
-    """The texts of a form as values such as JSON would hold, None for an empty one, and what is malformed."""
+    """Return the texts of a form as JSON would hold them, None for an empty one, and what is malformed."""
     values: dict[str, Any] = {}
     errors: list[FieldError] = []
     for name, given in form.items():
@@ -107,7 +107,7 @@ def form_values(form: Mapping[str, Sequence[str]]) -> tuple[dict[str, Any], list
 
 
 def read_metadata(values: Mapping[str, Any]) -> tuple[Metadata, list[str]]:
-    """Metadata from values as JSON or Python holds them, and warnings. None counts as not given.
+    """Read metadata from values as JSON or Python holds them, with warnings. None counts as not given.
 
     Raises FieldsError.
     """
@@ -143,7 +143,7 @@ def _read(
 
 
 def path_rules(metadata: Metadata) -> PathRules:
-    """How the paths in an archive are read; what is said of all files is said of each path first."""
+    """Return how the paths in an archive are read; what is said of all files is said of each path first."""
     path_map = PathMap.of(metadata.path_map)
     said = {name: value for name in FIELDS if (value := getattr(metadata, name)) not in (None, (), {})}
     fields = {**path_map.fields, **said}
@@ -159,19 +159,16 @@ def _future_errors(prefix: str, read: Mapping[str, Any]) -> Iterator[FieldError]
 
 
 def _pattern_errors(read: Mapping[str, Any]) -> list[FieldError]:
-    """The first thing that is wrong with the patterns."""
+    """Return the first thing that is wrong with the patterns."""
+    name = "path_map"
     try:
-        PathMap.of(read.get("path_map", {}))
+        PathMap.of(read.get(name, {}))
+        name = "pattern"
+        PathRules.parse(read.get(name))
+        name = "companion_pattern"
+        PathRules.parse(read.get("pattern"), companions=read.get(name, ()))
     except PatternError as error:
-        return [FieldError("path_map", str(error))]
-    try:
-        PathRules.parse(read.get("pattern"))
-    except PatternError as error:
-        return [FieldError("pattern", str(error))]
-    try:
-        PathRules.parse(read.get("pattern"), companions=read.get("companion_pattern", ()))
-    except PatternError as error:
-        return [FieldError("companion_pattern", str(error))]
+        return [FieldError(name, str(error))]
     return []
 
 

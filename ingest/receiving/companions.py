@@ -34,13 +34,13 @@ _ORDER: Final = (
     "vmstat",
 )
 # Longer ones are no configuration, and no output of a tool for a run.
-_MOST_CONFIGURATION_BYTES: Final = 1024 * 1024
-_MOST_BYTES: Final = 8 * 1024 * 1024
-_MOST_SAMPLES: Final = 20_000
+_MAX_CONFIGURATION_BYTES: Final = 1024 * 1024
+_MAX_BYTES: Final = 8 * 1024 * 1024
+_MAX_SAMPLES: Final = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class CompanionFacts:
     """What was understood of the files beside one result, masked.
 
     ``content`` is that of the configuration files, of which later ones win; ``content_found`` that of
@@ -60,10 +60,10 @@ class Beside:
     formats: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
 
-NOTHING: Final = Beside()
+NOTHING: Final = CompanionFacts()
 
 
-def beside_received(companions: Sequence[CompanionFile]) -> Beside:
+def facts_of_received(companions: Sequence[CompanionFile]) -> CompanionFacts:
     """What companions say that are not stored yet."""
     return _joined(
         _File(one.kind, one.data.sha256, clean_file_name(one.name), one.data.size, one.data.read)
@@ -71,7 +71,7 @@ def beside_received(companions: Sequence[CompanionFile]) -> Beside:
     )
 
 
-def beside_stored(upload: Upload) -> Beside:
+def facts_of_stored(upload: Upload) -> CompanionFacts:
     """What the companions of an upload say."""
     return _joined(
         _File(one.kind, one.raw.sha256, one.name, one.raw.size, partial(read, one.raw))
@@ -98,7 +98,7 @@ class _Read:
     is_said: bool = False
 
 
-def _joined(files: Iterable[_File]) -> Beside:
+def _joined(files: Iterable[_File]) -> CompanionFacts:
     distinct: dict[tuple[str, str], _File] = {}
     for one in files:
         distinct.setdefault((one.kind, one.sha256), one)
@@ -109,7 +109,7 @@ def _joined(files: Iterable[_File]) -> Beside:
     said = [one.text for one in found if one.text is not None and one.is_said]
     recognised = [one.text for one in found if one.text is not None and not one.is_said]
     samples, began_s, sample_warnings = _samples(reports)
-    return Beside(
+    return CompanionFacts(
         content=read_content("\n".join([*recognised, *said])) if said else None,
         content_found=read_content("\n".join(recognised)) if recognised and not said else None,
         samples=samples,
@@ -138,19 +138,19 @@ def _read(file: _File) -> _Read:
 
 def _configuration(file: _File) -> _Read:
     """Raises FormatError for what is no text, or too long."""
-    if file.size > _MOST_CONFIGURATION_BYTES:
-        raise FormatError(f"it is longer than {_MOST_CONFIGURATION_BYTES} bytes")
+    if file.size > _MAX_CONFIGURATION_BYTES:
+        raise FormatError(f"it is longer than {_MAX_CONFIGURATION_BYTES} bytes")
     return _Read(CONFIGURATION, Source(file.read(), file.name).text, is_said=True)
 
 
 def _companion(file: _File) -> _Read:
     """Raises FormatError for what is no text, too long, or broken."""
-    if file.size > _MOST_BYTES:
-        raise FormatError(f"it is longer than {_MOST_BYTES} bytes")
+    if file.size > _MAX_BYTES:
+        raise FormatError(f"it is longer than {_MAX_BYTES} bytes")
     source = Source(file.read(), file.name)
     name = companion_formats.recognise(source)
     if name is None:
-        is_settings = file.size <= _MOST_CONFIGURATION_BYTES and is_configuration(source.text)
+        is_settings = file.size <= _MAX_CONFIGURATION_BYTES and is_configuration(source.text)
         return _Read(CONFIGURATION, source.text) if is_settings else _Read()
     try:
         return _Read(name, report=companion_formats.COMPANION_FORMATS[name].parse(source))
@@ -171,9 +171,9 @@ def _samples(reports: Sequence[_Read]) -> tuple[tuple[SampleTable, ...], dict[st
     began: dict[str, float] = {}
     warnings = []
     for report, table in ((one.report, table) for one in reports for table in one.report.samples):
-        if len(table.rows) > _MOST_SAMPLES:
+        if len(table.rows) > _MAX_SAMPLES:
             warnings.append(
-                f"{len(table.rows)} samples of {table.source} are more than {_MOST_SAMPLES}: "
+                f"{len(table.rows)} samples of {table.source} are more than {_MAX_SAMPLES}: "
                 "their means are kept, they are not"
             )
             continue

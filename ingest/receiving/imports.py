@@ -22,7 +22,7 @@ from ingest.masking import mask_text
 from ingest.metadata.upload_metadata import Metadata, metadata_from_json
 from ingest.models import ArchiveFile, Companion, RawFile, Upload
 from ingest.receiving.arrivals import CompanionFile, clean_file_name
-from ingest.receiving.companions import beside_stored
+from ingest.receiving.companions import facts_of_stored
 from ingest.receiving.parsing import REFUSALS, Understood, error_of, errors_of, understand
 from ingest.storage import raw_bytes
 
@@ -121,7 +121,7 @@ def _understand_stored(upload: Upload, metadata: Metadata) -> Understood:
         raw_bytes.read(upload.raw),
         upload.name,
         metadata,
-        companions=lambda: beside_stored(upload),
+        companions=lambda: facts_of_stored(upload),
         received_at=upload.received_at,
         rule=stall_rule(upload.project),
     )

@@ -23,7 +23,7 @@ from ingest.formats.source import Source
 from ingest.masking import mask_text
 from ingest.metadata.upload_metadata import Metadata
 from ingest.receiving.arrivals import Arrival
-from ingest.receiving.companions import Beside, beside_received
+from ingest.receiving.companions import CompanionFacts, facts_of_received
 from ingest.receiving.records import decide
 
 logger = logging.getLogger(__name__)
@@ -48,7 +48,7 @@ def understand(
     name: str,
     metadata: Metadata,
     *,
-    companions: Callable[[], Beside],
+    companions: Callable[[], CompanionFacts],
     received_at: datetime,
     rule: Rule,
 ) -> Understood:
@@ -71,7 +71,7 @@ def understand_arrival(project: Project, arrival: Arrival, *, received_at: datet
         arrival.data.read(),
         arrival.file_name,
         arrival.metadata,
-        companions=partial(beside_received, arrival.companions),
+        companions=partial(facts_of_received, arrival.companions),
         received_at=received_at,
         rule=stall_rule(project),
     )

@@ -20,7 +20,7 @@ from ingest.metadata.configuration import Content
 from ingest.metadata.fields import MAPPED
 from ingest.metadata.meta import Meta, read_meta
 from ingest.metadata.upload_metadata import Metadata
-from ingest.receiving.companions import NOTHING, Beside
+from ingest.receiving.companions import NOTHING, CompanionFacts
 from ingest.receiving.per_operation import cpus_in, per_operation
 from ingest.receiving.run_time import on_the_time_of_the_run
 
@@ -29,7 +29,7 @@ _REQUIRED = ("product", "version", "hardware", "workload")
 _TOLD_APART = (*MAPPED, "counterpart", "started_at", "repetition")
 # Counted or measured while the run went on, and so no options of its workload.
 _MEASURED = frozenset({"count", "seconds", "index", "events", "errors", "reconnects"})
-_MOST_NAMED = 5
+_MAX_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def decide(
     metadata: Metadata,
     *,
     received_at: datetime,
-    beside: Beside = NOTHING,
+    beside: CompanionFacts = NOTHING,
     rule: Rule = DEFAULT_RULE,
 ) -> Decided:
     """Join a parsed file with its metadata, and with what the files beside it say.
@@ -93,7 +93,7 @@ class _Decision:
     told_apart: frozenset[str]
     received_at: datetime
     content: Content
-    beside: Beside
+    beside: CompanionFacts
     rule: Rule
 
     def record(
@@ -304,7 +304,7 @@ def _with_means(readings: Sequence[Reading], means: Iterable[Reading]) -> tuple[
     return (*readings, *(mean for mean in means if mean.metric not in own))
 
 
-def _unattached(beside: Beside, runs: Sequence[ParsedRun]) -> Iterable[str]:
+def _unattached(beside: CompanionFacts, runs: Sequence[ParsedRun]) -> Iterable[str]:
     if len(runs) > 1 and (beside.samples or beside.means):
         yield (
             f"the file holds {len(runs)} runs, and nothing says during which of them the files beside it "
@@ -328,8 +328,8 @@ def _who_lacks(lacking: Sequence[ParsedRun], runs: Sequence[ParsedRun]) -> str:
 def _shown(runs: Sequence[ParsedRun]) -> str:
     """The columns of these runs, or their keys, for a message."""
     names = list(dict.fromkeys(mask_text(run.column or run.key) for run in runs))
-    shown = ", ".join(f"'{name[:50]}'" for name in names[:_MOST_NAMED])
-    return f"{shown} and others" if len(names) > _MOST_NAMED else shown
+    shown = ", ".join(f"'{name[:50]}'" for name in names[:_MAX_NAMED])
+    return f"{shown} and others" if len(names) > _MAX_NAMED else shown
 
 
 def _thread_warning(printed: Iterable[int | None], said: int) -> str:

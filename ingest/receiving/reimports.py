@@ -20,7 +20,7 @@ from ingest.receiving.parsing import error_of, errors_of
 
 _READABLE = (Upload.State.IMPORTED, Upload.State.REFUSED)
 # Of each upload, in the record of what was done.
-_MOST_RECORDED = 100
+_MAX_RECORDED = 100
 
 _Values = dict[tuple[str, str], tuple[float, float | None, float | None]]
 
@@ -127,7 +127,7 @@ def _audit(reread: Reread, by: Viewer) -> None:
     upload = reread.upload
     changes = [
         {"run": one.run, "metric": one.metric, "before": one.before, "after": one.after}
-        for one in reread.changes[:_MOST_RECORDED]
+        for one in reread.changes[:_MAX_RECORDED]
     ]
     detail = {"changed readings": len(reread.changes), "first of them": changes}
     audit(upload.project, by, "upload read again", f"{upload.pk} {upload.name}", detail=detail)

@@ -2,10 +2,10 @@
 
 import bz2
 import gzip
-import io
 import lzma
 import zlib
 from collections.abc import Iterator
+from functools import partial
 from typing import BinaryIO, Final
 
 import zstandard
@@ -15,66 +15,50 @@ from ingest.archives.containers.recognition import HEAD_BYTES
 from ingest.archives.containers.unpacking import CHUNK, Budget
 
 # A window of `zstd --long` and the dictionary of `xz -9` fit; what asks for more is refused.
-_MOST_MEMORY: Final = 128 * 1024 * 1024
+_MAX_MEMORY: Final = 128 * 1024 * 1024
 # Four bytes can stand for 128 kB, and a frame gives all that it has for what it is fed.
 _ZSTD_STEP: Final = 256
-
-
-class Pieces(io.RawIOBase):
-    """A file of the pieces that a generator gives."""
-
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self._pieces, self._rest = pieces, memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: "memoryview") -> int:  # type: ignore[override]
-        while not self._rest:
-            piece = next(self._pieces, None)
-            if piece is None:
-                return 0
-            self._rest = memoryview(piece)
-        number = min(len(buffer), len(self._rest))
-        buffer[:number] = self._rest[:number]
-        self._rest = self._rest[number:]
-        return number
 
 
 class Stream:
     """The unpacked bytes of an archive, one after another, counted."""
 
-    def __init__(self, file: BinaryIO, budget: Budget) -> None:
-        self._file, self._budget, self._held = file, budget, b""
+    def __init__(self, unpacked: Iterator[bytes], budget: Budget) -> None:
+        self._unpacked, self._budget, self._held = unpacked, budget, memoryview(b"")
 
     def head(self) -> bytes:
-        """The first HEAD_BYTES, which are read again afterwards."""
-        self._held = self.read(HEAD_BYTES)
-        return self._held
+        """Return the first HEAD_BYTES, which are read again afterwards."""
+        head = self.read(HEAD_BYTES)
+        self._held = memoryview(head + bytes(self._held))
+        return head
 
     def read(self, size: int) -> bytes:
-        """So many bytes, fewer only at the end. Raises BrokenError or ContainerError."""
-        held, self._held = self._held[:size], self._held[size:]
-        if len(held) == size:
-            return held
+        """Return so many bytes, fewer only at the end. Raises BrokenError or ContainerError."""
+        parts = []
+        while size and (self._held or (piece := self._next())):
+            if not self._held:
+                self._budget.spend(len(piece))
+                self._held = memoryview(piece)
+            parts.append(self._held[:size])
+            self._held = self._held[size:]
+            size -= len(parts[-1])
+        return b"".join(parts)
+
+    def _next(self) -> bytes:
         try:
-            data = self._file.read(size - len(held))
+            return next(self._unpacked, b"")
         except OSError as error:
             if error.errno is not None:  # the disk, not the archive
                 raise
             raise BrokenError("is damaged") from None
         except EOFError:
             raise BrokenError("breaks off") from None
-        except lzma.LZMAError as error:
-            reason = "needs too much memory to be unpacked" if "limit" in str(error) else "is damaged"
-            raise BrokenError(reason) from None
-        except zstandard.ZstdError as error:
-            reason = "needs too much memory to be unpacked" if "memory" in str(error) else "is damaged"
+        except (lzma.LZMAError, zstandard.ZstdError) as error:
+            needs_memory = any(word in str(error) for word in ("limit", "memory"))
+            reason = "needs too much memory to be unpacked" if needs_memory else "is damaged"
             raise BrokenError(reason) from None
         except zlib.error:
             raise BrokenError("is damaged") from None
-        self._budget.spend(len(data))
-        return held + data
 
     def pieces(self, size: int) -> Iterator[bytes]:
         """The next ``size`` bytes. Raises BrokenError where there are fewer."""
@@ -90,24 +74,26 @@ class Stream:
             yield piece
 
 
-def decompressed(file: BinaryIO, kind: str) -> BinaryIO:
+def decompressed(file: BinaryIO, kind: str) -> Iterator[bytes]:
+    """Yield the unpacked bytes, each piece as soon as it is there: behind it the archive may be damaged."""
     match kind:
         case "gz":
-            return gzip.GzipFile(fileobj=file)  # type: ignore[return-value] # it reads like a file
+            yield from iter(partial(gzip.GzipFile(fileobj=file).read1, CHUNK), b"")
         case "bz2":
-            return bz2.BZ2File(file)  # type: ignore[return-value]
+            yield from iter(partial(bz2.BZ2File(file).read1, CHUNK), b"")
         case "xz":
-            return io.BufferedReader(Pieces(_xz_pieces(file)), CHUNK)
+            yield from filter(None, _xz_pieces(file))
         case "zst":
-            return io.BufferedReader(Pieces(_zstd_pieces(file)), CHUNK)
-    return file
+            yield from filter(None, _zstd_pieces(file))
+        case _:
+            yield from iter(partial(file.read, CHUNK), b"")
 
 
 def _xz_pieces(file: BinaryIO) -> Iterator[bytes]:
     """As LZMAFile, which cannot be told how much memory a file may ask for."""
     data = file.read(CHUNK)
     while data:
-        decoder = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_MOST_MEMORY)
+        decoder = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_MAX_MEMORY)
         while True:
             yield decoder.decompress(data, CHUNK)
             if decoder.eof:
@@ -124,7 +110,7 @@ def _zstd_pieces(file: BinaryIO) -> Iterator[bytes]:
     """As ZstdDecompressor.stream_reader, which does not tell an end from a cut."""
     data = memoryview(file.read(CHUNK))
     while data:
-        decoder = zstandard.ZstdDecompressor(max_window_size=_MOST_MEMORY).decompressobj()
+        decoder = zstandard.ZstdDecompressor(max_window_size=_MAX_MEMORY).decompressobj()
         while not decoder.eof:
             if not data:
                 raise EOFError

@@ -13,7 +13,7 @@ from ingest.archives.containers.streams import Stream
 from ingest.archives.containers.unpacking import Unpacking
 
 _BLOCK: Final = 512
-_MOST_HEADER_BYTES: Final = 1024 * 1024
+_MAX_HEADER_BYTES: Final = 1024 * 1024
 _PAX_LENGTH = re.compile(rb"(\d{1,8}) ")
 
 
@@ -108,7 +108,7 @@ def _skip_sparse_map(stream: Stream, header: tarfile.TarInfo) -> None:
 
 
 def _extended(stream: Stream, size: int) -> bytes:
-    if size > _MOST_HEADER_BYTES:
+    if size > _MAX_HEADER_BYTES:
         raise BrokenError("has a header that is too large")
     data = b"".join(stream.pieces(size))
     stream.read(-size % _BLOCK)

@@ -21,7 +21,7 @@ from ingest.archives.containers.recognition import HEAD_BYTES, recognise
 HARMLESS_BYTES: Final = 64 * 1024 * 1024
 CHUNK: Final = 64 * 1024
 
-_LONGEST_PATH: Final = 500
+_MAX_PATH_LENGTH: Final = 500
 _DRIVE = re.compile(r"[A-Za-z]:")
 _NOT_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufffd\ud800-\udfff]")
 
@@ -145,13 +145,13 @@ def trouble_with_name(name: str) -> str:
         return "its name is absolute"
     if ".." in name.split("/"):
         return "its name leads out of the archive"
-    if len(name) > _LONGEST_PATH:
-        return f"its name is longer than {_LONGEST_PATH} characters"
+    if len(name) > _MAX_PATH_LENGTH:
+        return f"its name is longer than {_MAX_PATH_LENGTH} characters"
     return ""
 
 
 def shown(name: str) -> str:
-    return _NOT_TEXT.sub("\N{REPLACEMENT CHARACTER}", name)[:_LONGEST_PATH]
+    return _NOT_TEXT.sub("\N{REPLACEMENT CHARACTER}", name)[:_MAX_PATH_LENGTH]
 
 
 def _tidy(name: str) -> str:

@@ -10,7 +10,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 from ingest.archives.containers.found import Container, ContainerError, MemberError
 from ingest.archives.containers.unpacking import CHUNK, HARMLESS_BYTES, Unpacking
 
-_MOST_DIRECTORY_BYTES_PER_FILE: Final = 1024
+_MAX_DIRECTORY_BYTES_PER_FILE: Final = 1024
 _ENTRY: Final = b"PK\x01\x02"
 _ENCRYPTED: Final = 0x1
 _UTF_8: Final = 0x800
@@ -27,7 +27,7 @@ class _Frugal:
         return True
 
     def read(self, size: int = -1) -> bytes:
-        if size > self._files * _MOST_DIRECTORY_BYTES_PER_FILE:
+        if size > self._files * _MAX_DIRECTORY_BYTES_PER_FILE:
             raise ContainerError(f"the archive has a directory of {size} bytes")
         data = self._file.read(size)
         if data.count(_ENTRY) > self._files:

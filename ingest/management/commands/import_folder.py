@@ -14,11 +14,10 @@ from ingest.archives.files import (
     IGNORED,
     KNOWN_ALREADY,
     REFUSED,
-    Collected,
+    FileSet,
     Taken,
     Tried,
     batches,
-    left_aside,
     take,
     try_out,
 )
@@ -68,13 +67,13 @@ class Command(BaseCommand):
         try:
             rules = PathRules.parse(options["pattern"], _path_map(options), options["companion"])
             with _container(options["folder"]) as container:
-                collected = Collected(container, rules)
-                if not collected.plan.files and not container.refused:
+                file_set = FileSet(container, rules)
+                if not file_set.plan.files and not container.refused:
                     raise CommandError(
                         f"no file of {options['folder']} fits the pattern {options['pattern']!r}"
                     )
                 run = self._try if options["dry_run"] else self._import
-                counts = run(project, collected)
+                counts = run(project, file_set)
         except (BeingDeleted, PatternError, ContainerError, OSError) as error:
             raise CommandError(str(error)) from None
         for warning in container.warnings:
@@ -83,9 +82,9 @@ class Command(BaseCommand):
         if counts[REFUSED] and not set(+counts) - {REFUSED, IGNORED}:
             raise CommandError("every file was refused")
 
-    def _try(self, project: Project, collected: Collected) -> Counter[str]:
+    def _try(self, project: Project, file_set: FileSet) -> Counter[str]:
         counts: Counter[str] = Counter()
-        for tried in (*try_out(project, collected), *left_aside(collected)):
+        for tried in (*try_out(project, file_set), *file_set.left_aside()):
             counts[tried.state] += 1
             self._tell(tried)
         return counts
@@ -103,12 +102,12 @@ class Command(BaseCommand):
         for warning in tried.warnings:
             self.stdout.write(f"  {warning}")
 
-    def _import(self, project: Project, collected: Collected) -> Counter[str]:
-        refused = [tried for tried in left_aside(collected) if tried.state == REFUSED]
-        counts = Counter({REFUSED: len(refused), IGNORED: len(collected.plan.ignored)})
+    def _import(self, project: Project, file_set: FileSet) -> Counter[str]:
+        refused = [tried for tried in file_set.left_aside() if tried.state == REFUSED]
+        counts = Counter({REFUSED: len(refused), IGNORED: len(file_set.plan.ignored)})
         troubles = [(one.path, one.errors) for one in refused]
-        done, total = 0, len(collected.plan.files)
-        for batch in batches(collected, collected.plan.files):
+        done, total = 0, len(file_set.plan.files)
+        for batch in batches(file_set, file_set.plan.files):
             for taken in take(project, batch, by=NOBODY):
                 counts[_outcome(taken)] += 1
                 if taken.errors:

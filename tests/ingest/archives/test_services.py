@@ -570,7 +570,7 @@ def container_of(number):
         archive_services._unpacked(file, archive.name) as container,
     ):
         rules = archive_services.path_rules(archive_services.metadata_from_json(archive.metadata))
-        archive_services._note_files(archive, archive_services.Collected(container, rules))
+        archive_services._note_files(archive, archive_services.FileSet(container, rules))
 
 
 def report(night):

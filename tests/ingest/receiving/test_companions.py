@@ -11,7 +11,7 @@ from ingest.metadata.configuration import is_configuration
 from ingest.metadata.upload_metadata import read_metadata
 from ingest.models import Companion
 from ingest.receiving.arrivals import Arrival, CompanionFile
-from ingest.receiving.companions import beside_received
+from ingest.receiving.companions import facts_of_received
 from ingest.receiving.reception import receive_one
 from ingest.storage.raw_bytes import RawData
 from tests.builders import make_project
@@ -36,7 +36,7 @@ def files(kind=Companion.Kind.OTHER, **contents):
 
 
 def read(**contents):
-    return beside_received(files(**contents))
+    return facts_of_received(files(**contents))
 
 
 def means(beside):
@@ -161,13 +161,13 @@ def test_a_companion_that_is_certainly_a_configuration_counts_as_one():
 
 def test_a_configuration_file_is_one_whatever_it_holds_and_wins_over_companions():
     sent = files(Companion.Kind.CONFIGURATION, ours=b"innodb_buffer_pool_size = 1G\n")
-    beside = beside_received([*sent, *files(found=MY_CNF)])
+    beside = facts_of_received([*sent, *files(found=MY_CNF)])
     assert beside.content.settings == {"innodb_buffer_pool_size": "1G"}
     assert beside.content_found is None
 
 
 def test_a_file_that_is_too_long_for_a_configuration_is_kept():
-    beside = beside_received(files(Companion.Kind.CONFIGURATION, long=b"#" * (1024 * 1024 + 1)))
+    beside = facts_of_received(files(Companion.Kind.CONFIGURATION, long=b"#" * (1024 * 1024 + 1)))
     assert beside.content is None
     assert beside.warnings == (
         "the configuration file 'long' is kept and was not read: it is longer than 1048576 bytes",

@@ -7,7 +7,7 @@ from ingest.errors import FieldsError
 from ingest.formats.report import FormatError, Intervals, ParsedReport, ParsedRun
 from ingest.metadata.configuration import read_content
 from ingest.metadata.upload_metadata import read_metadata
-from ingest.receiving.companions import NOTHING, Beside
+from ingest.receiving.companions import NOTHING, CompanionFacts
 from ingest.receiving.records import decide
 
 RECEIVED = datetime(2026, 11, 20, 16, tzinfo=UTC)
@@ -281,7 +281,7 @@ def test_a_configuration_file_wins_over_the_text_in_meta():
     record = record_of(
         a_run(),
         **SAID,
-        beside=Beside(content=content),
+        beside=CompanionFacts(content=content),
         meta={"server_config": "[mysqld]\nlong_query_time=10\n"},
     )
     assert record.settings == {"long_query_time": "5"}
@@ -289,7 +289,7 @@ def test_a_configuration_file_wins_over_the_text_in_meta():
 
 def test_settings_that_a_file_switches_hold_for_their_run_alone():
     runs = [a_run(key="1"), a_run(key="2", settings={"ssl": "on"})]
-    result = decided(runs, **SAID, beside=Beside(content=read_content("ssl = off\n")))
+    result = decided(runs, **SAID, beside=CompanionFacts(content=read_content("ssl = off\n")))
     assert [record.settings for record in result.records] == [{"ssl": "off"}, {"ssl": "on"}]
 
 
