@@ -10,7 +10,7 @@ from benchdash.results.models import Measurement, Series
 
 
 def with_points(series: QuerySet[Series]) -> QuerySet[Any]:
-    """Annotate each series with ``points``, the number of its groups."""
+    """Each with ``points``: how many groups benchdash.results.points.history would give."""
     day = Cast(TruncDate("run__started_at", tzinfo=UTC), CharField())
     place = Case(
         When(series__branch="", then=Cast("run__version", CharField())),

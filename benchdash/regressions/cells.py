@@ -17,7 +17,7 @@ from benchdash.regressions.detection import ToolInterval
 from benchdash.regressions.detection.noise import Floats
 from benchdash.regressions.detection.scatter import Ints
 from benchdash.results.models import Alias, IntervalSamples, Measurement, Run, Series, Workload
-from benchdash.results.queries import Point
+from benchdash.results.points import Point
 from benchdash.results.readings import Direction
 from benchdash.results.sessions import sessions_of
 

@@ -36,7 +36,8 @@ from benchdash.regressions.rows import (
     summary_of,
 )
 from benchdash.results.models import Run, ServerVersion
-from benchdash.results.queries import MeasuredVersion, measured_places, measured_versions
+from benchdash.results.points import MeasuredVersion, measured_versions
+from benchdash.results.queries import measured_places
 from benchdash.results.readings import DERIVED, Direction
 from benchdash.results.version_places import versions_at
 from benchdash.results.versions import parse_version

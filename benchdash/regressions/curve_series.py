@@ -28,10 +28,11 @@ def may_have_curves(series: Iterable[Series]) -> bool:
     return len(counts) >= LEAST_COUNTS
 
 
-def update_curve_series(histories: Mapping[int, History], stored: Collection[Series]) -> bool:
-    """Make the ``stored`` derived series of a place agree with its histories; whether anything changed.
-
-    Repeatable.
+def update_curve_series(
+    histories: Mapping[int, History], stored: Collection[Series]
+) -> dict[Series, Mapping[int, float]]:
+    """Make the ``stored`` derived series of a place agree with its histories; give those that there are then,
+    with their values by the ids of runs. Repeatable.
     """
     wanted = [one for curve in _curves(histories.values()) for one in _derived(curve)]
     return store_derived(stored, wanted)

@@ -19,7 +19,8 @@ from benchdash.regressions.options import equivalence_margin
 from benchdash.regressions.places import UNWATCHED_METRICS
 from benchdash.regressions.rows import Noise, Row, compared_rows
 from benchdash.results.models import Measurement, Run, Series
-from benchdash.results.queries import Point, find_series, histories
+from benchdash.results.points import Point, histories
+from benchdash.results.queries import find_series
 from benchdash.results.versions import COMMIT
 from benchdash.results.workload_groups import Grouping, grouping_of
 

@@ -13,7 +13,7 @@ from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.orders import groups_in_order
 from benchdash.regressions.places import Place, is_watched
 from benchdash.results.models import Run, Series
-from benchdash.results.queries import moment
+from benchdash.results.points import moment
 
 # The first group of a new level is known to within a group or two; machines skip commits.
 _SAME_CAUSE_WITHIN = 2

@@ -18,8 +18,7 @@ from benchdash.regressions.detection import LevelHistories
 from benchdash.regressions.detection.noise import Floats
 from benchdash.regressions.detection.scatter import Bools, Ints
 from benchdash.regressions.queries import beginnings
-from benchdash.results.newest_points import Stream, newest_points
-from benchdash.results.queries import Point
+from benchdash.results.points import Point, read_points
 
 # So many runs of a series, those that came in last, tell its noise: it changes with time.
 _NEWEST_RUNS: Final = 36
@@ -189,21 +188,21 @@ def noise_floors(series: Collection[SeriesRow]) -> NoiseFloors:
 def _levels(series: Collection[SeriesRow]) -> list[Levels]:
     """Of each series its points, their versions as names, in levels that begin at its change points."""
     ids = [one.id for one in series]
-    points = newest_points(
-        {one.id: Stream(one.product_id, one.branch) for one in series}, newest=_NEWEST_RUNS
-    )
+    points = read_points({one.id: one for one in series}, newest=_NEWEST_RUNS, intervals=False)
+    independent = points.independent
+    version_ids = points.version_ids
     ends = np.searchsorted(points.series, np.arange(len(ids) + 1))
     starts: dict[int, set[int]] = defaultdict(set)
     index_of = {pk: at for at, pk in enumerate(ids)}
     for pk, run in beginnings(ids):
         at = index_of[pk]
-        if (point := points.starts.get((at, run))) is not None:
+        if (point := points.index_of(run, at)) is not None:
             starts[at].add(point - int(ends[at]))
     return [
         Levels(
-            values=points.values[begin:end],
-            names=points.version_ids[begin:end].tolist(),
-            runs=float(np.median(points.independent[begin:end])) if begin < end else 1,
+            values=points.levels[begin:end],
+            names=version_ids[begin:end].tolist(),
+            runs=float(np.median(independent[begin:end])) if begin < end else 1,
             starts=starts[at],
         )
         for at, (begin, end) in enumerate(pairwise(ends.tolist()))

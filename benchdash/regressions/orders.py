@@ -11,13 +11,13 @@ from dataclasses import asdict
 
 from benchdash.regressions.models import PlaceOrder
 from benchdash.regressions.places import Place
-from benchdash.results.layouts import PlacedGroup, Runs, lay_out
+from benchdash.results.layouts import PlacedGroup, PlacedRuns, lay_out
 from benchdash.results.models import Series
 
 _EVERYTHING = 2**62
 
 
-def keep_order(place: Place, runs: Runs) -> None:
+def keep_order(place: Place, runs: PlacedRuns) -> None:
     """Store how the groups of a place stand now. Groups before a cut stay as an earlier look saw them."""
     stored = PlaceOrder.objects.filter(**asdict(place)).first()
     known = _read(stored) if stored else None

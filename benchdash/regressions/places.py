@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from benchdash.regressions.detection.joint import Key
 from benchdash.regressions.detection.releases import MOST_GROUPS, Sessions
 from benchdash.regressions.models import RowOfPlace
-from benchdash.results.layouts import Measured, Runs, lay_out, measured_on, medians
+from benchdash.results.layouts import Measured, PlacedRuns, lay_on, lay_out
 from benchdash.results.models import Series
-from benchdash.results.queries import moment
+from benchdash.results.points import moment
 from benchdash.results.readings import Direction
 from benchdash.results.sessions import session_means
 from benchdash.results.stability import THROUGHPUT
@@ -122,10 +122,13 @@ class History:
     """The groups of one series, laid on the positions of its place."""
 
     series: Series
-    runs: Runs = field(repr=False)
+    runs: PlacedRuns = field(repr=False)
     measured: Measured = field(repr=False)
-    values: NDArray[np.float64] = field(repr=False)
-    """The median of each position, in the series' unit; NaN where there is none."""
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """The median of each position, in the series' unit; NaN where there is none."""
+        return self.measured.levels
 
     @property
     def length(self) -> int:
@@ -153,7 +156,7 @@ class History:
 
         The value of a derived series may move to another run of its group.
         """
-        index = self.runs.index(run_id)
+        index = self.runs.index_of.get(run_id)
         if index is None:
             return None
         if self.series.is_derived:
@@ -237,20 +240,13 @@ def place_histories(place: Place) -> dict[int, History]:
     """
     series = {one.pk: one for one in place.series().filter(is_derived=False).order_by("pk")}
     layout = lay_out(series.values(), most_values=settings.ANALYSIS_MOST_VALUES)
-    return {
-        pk: History(series[pk], layout.runs, measured, layout.levels[pk])
-        for pk, measured in layout.measured.items()
-    }
+    return {pk: History(series[pk], layout.runs, measured) for pk, measured in layout.measured.items()}
 
 
-def derived_histories(runs: Runs, series: Mapping[int, Series]) -> dict[int, History]:
-    """Of derived series, as they are stored now, on the runs of their place."""
-    measured = measured_on(runs, series)
-    length = len(runs.groups)
-    return {
-        pk: History(series[pk], runs, one, medians(runs.positions[one.runs], one.values, length))
-        for pk, one in measured.items()
-    }
+def derived_histories(runs: PlacedRuns, values: Mapping[Series, Mapping[int, float]]) -> dict[int, History]:
+    """Of derived series with their values by the ids of runs, on the runs of their place."""
+    laid = zip(values, lay_on(runs, list(values.values())), strict=True)
+    return {series.pk: History(series, runs, measured) for series, measured in laid}
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,8 +316,8 @@ class _FirstSessions(Mapping[Key, Sessions]):
 
 def changed_surroundings(histories: Iterable[History]) -> frozenset[int]:
     """The positions whose configuration or environment is known not to be that of the group before."""
-    # The metrics of a workload have the same runs, and the same array of them.
-    distinct = {id(history.measured.runs): history for history in histories}
+    # The metrics of a workload have the same runs.
+    distinct = {history.measured.runs.tobytes(): history for history in histories}
     return frozenset(
         at
         for history in distinct.values()

@@ -366,15 +366,14 @@ def _read(place: Place) -> dict[int, History]:
     # What is derived hangs on runs, so that none may go away meanwhile.
     hold_results(Project(pk=place.project_id), alone=False)
     histories = place_histories(place)
-    derived = place.series().filter(is_derived=True)
-    stored = list(derived)
-    has_curves = stored or may_have_curves(history.series for history in histories.values())
-    if has_curves and update_curve_series(histories, stored):
-        stored = list(derived.all())
+    stored = list(place.series().filter(is_derived=True))
+    curves: Mapping[Series, Mapping[int, float]] = {}
+    if stored or may_have_curves(history.series for history in histories.values()):
+        curves = update_curve_series(histories, stored)
     if histories:
         runs = next(iter(histories.values())).runs
-        histories |= derived_histories(runs, {one.pk: one for one in stored})
         keep_order(place, runs)
+        histories |= derived_histories(runs, curves)
     return histories
 
 

@@ -333,7 +333,7 @@ def histories(
     """
     ids = list(series_ids)
     of_series = Series.objects.in_bulk(ids)
-    measured = read(of_series, excluded=excluded, since=since, until=until)
+    measured = read_measurements(of_series, excluded=excluded, since=since, until=until)
     points = points_of(of_series.values(), measured)
     found: dict[int, list[Point]] = {pk: [] for pk in ids}
     return found | dict(zip(of_series, points.of_series(), strict=True))
@@ -343,7 +343,7 @@ def histories_and_excluded(
     of_series: Mapping[int, Series],
 ) -> tuple[dict[int, list[Point]], dict[int, list[Point]]]:
     """The points of each series, which are given by id, and those that its excluded runs would make."""
-    measured = read(of_series, excluded=None)
+    measured = read_measurements(of_series, excluded=None)
     included, left_out = (
         points_of(of_series.values(), measured.of_runs(excluded=excluded)).of_series()
         for excluded in (False, True)
@@ -351,13 +351,15 @@ def histories_and_excluded(
     return dict(zip(of_series, included, strict=True)), dict(zip(of_series, left_out, strict=True))
 
 
-def points(of_series: Mapping[int, OfStream], *, newest: int | None = None, intervals: bool = True) -> Points:
+def read_points(
+    of_series: Mapping[int, OfStream], *, newest: int | None = None, intervals: bool = True
+) -> Points:
     """The points of series, which are given by id; of each the ``newest`` runs that came in last (None: all),
     of which excluded ones are counted, but left out.
 
-    One statement, and one more where a commit has no time. ``intervals`` as of ``read``.
+    One statement, and one more where a commit has no time. ``intervals`` as of ``read_measurements``.
     """
-    return points_of(of_series.values(), read(of_series, newest=newest, intervals=intervals))
+    return points_of(of_series.values(), read_measurements(of_series, newest=newest, intervals=intervals))
 
 
 def positions(histories: Iterable[Sequence[Point]], *, branch: str) -> dict[Hashable, int]:
@@ -431,10 +433,16 @@ _READ: Final = """
         WHERE version.id = ANY(ARRAY(SELECT DISTINCT version_id FROM run))
     ) versions
 """
+_VERSIONS: Final = """
+    SELECT version.id, version, build, commit, extract(epoch FROM committed_at)::float8, sort_key,
+        product.id, product.project_id, product.name
+    FROM results_serverversion version JOIN results_product product ON product.id = version.product_id
+    WHERE version.id = ANY(%(versions)s)
+"""
 _KINDS: Final = (*(">i8", ">i8", ">f8", ">f8", ">f8"), *[">i8"] * 7)
 
 
-def read(
+def read_measurements(
     series_ids: Iterable[int],
     *,
     newest: int | None = None,
@@ -515,6 +523,15 @@ def _versions(rows: Iterable[Sequence[Any]]) -> list[MeasuredVersion]:
         )
         for pk, version, build, commit, committed_at, sort_key, *of_product in rows
     ]
+
+
+def measured_versions(ids: Collection[int]) -> dict[int, MeasuredVersion]:
+    """Versions by id; one statement."""
+    if not ids:
+        return {}
+    with connection.cursor() as cursor:
+        cursor.execute(_VERSIONS, {"versions": list(ids)})
+        return {version.pk: version for version in _versions(cursor.fetchall())}
 
 
 def indexes(wanted: Indexes, ids: Indexes) -> Indexes:

@@ -13,7 +13,7 @@ from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.services import analyse_touched, recompute
 from benchdash.results.corrections import exclude_run, merge, rename, restore_run
 from benchdash.results.models import Hardware, Measurement, Run, Series, TouchedSeries
-from benchdash.results.queries import history
+from benchdash.results.points import history
 from benchdash.results.readings import reading
 from benchdash.results.services import record_runs, remove_runs
 from tests.builders import START, make_project, make_record, make_runs, make_series, make_upload, make_user

@@ -22,7 +22,7 @@ from benchdash.api.tables import csv_answer
 from benchdash.api.views.base import FORMAT, RowsView
 from benchdash.regressions.queries import by_index, marks
 from benchdash.results.models import Configuration, Hardware, Product, Series, Workload
-from benchdash.results.point_columns import COLUMNS, PointColumns, point_columns
+from benchdash.results.points import COLUMNS, Points, read_points
 from benchdash.results.thinning import thinned
 
 MIN_POINTS: Final = 2
@@ -82,11 +82,11 @@ class SeriesViews(RowsView):
         series = self.get_object()
         columns = _columns(request)
         since = parameters.text(request, "since")
-        points = point_columns({series.pk: series}, {*columns, "time"} if since else columns)[series.pk]
+        points = read_points({series.pk: series})
         series.points = len(points)
         found = by_index(marks(series.pk), points.index_of)
         shown = _shown(request, points, since, set(found))
-        rows = list(zip(*(points.columns[name] for name in columns), strict=True))
+        rows = list(zip(*(points.column(name) for name in columns), strict=True))
         if shown != range(len(rows)):
             rows = [rows[at] for at in shown]
         if parameters.wants_csv(request):
@@ -96,18 +96,18 @@ class SeriesViews(RowsView):
         return Response(PointsSerializer(answer).data)
 
 
-def _shown(request: Request, points: PointColumns, since: str | None, begins: set[int]) -> Sequence[int]:
-    """Return the indexes of the points asked for; ``begins`` are those where new levels begin."""
+def _shown(request: Request, points: Points, since: str | None, begins: set[int]) -> Sequence[int]:
+    """Which of the points are asked for, by index; ``begins`` are the indexes where new levels begin."""
     shown: Sequence[int] = range(len(points))
     if since:
         earliest = parameters.moment("since", since).timestamp()
-        times = points.columns["time"]
+        times = points.column("time")
         shown = [at for at in shown if times[at] >= earliest]
     if most := parameters.text(request, "max_points"):
         number = parameters.integer("max_points", most, least=MIN_POINTS)
         places = {place for place, at in enumerate(shown) if at in begins}
         keep = places | {place - 1 for place in places if place}
-        values = points.columns["value"]
+        values = points.column("value")
         shown = [shown[place] for place in thinned([values[at] for at in shown], number, keep=keep)]
     return shown
 

@@ -12,7 +12,7 @@ from benchdash.regressions.branch_table import EVERY_ROW, Around, Base, Rows, br
 from benchdash.regressions.column_names import names, short_id
 from benchdash.regressions.comparison import Column, ComparisonTable, SelectorError, compare_columns
 from benchdash.regressions.rows import RelativeTo, Row
-from benchdash.results.queries import Point
+from benchdash.results.points import Point
 from benchdash.results.workload_groups import Grouping
 
 # A click on the cell of several thread counts shows so many of their series at most.

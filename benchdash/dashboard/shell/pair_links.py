@@ -6,7 +6,7 @@ from benchdash.accounts.models import Project
 from benchdash.dashboard.shell.navigation import page_url
 from benchdash.regressions.column_names import id_at
 from benchdash.results.models import Run, Series
-from benchdash.results.queries import Point
+from benchdash.results.points import Point
 
 
 def beside_url(project: Project, *runs: int) -> str:

@@ -7,7 +7,7 @@ import pytest
 
 from benchdash.dashboard.shell.pair_links import points_url, runs_url
 from benchdash.results.models import Run
-from benchdash.results.queries import history
+from benchdash.results.points import history
 from tests.api.conftest import make_incident
 from tests.builders import make_project, make_run, make_series
 

@@ -12,7 +12,7 @@ from benchdash.dashboard.pages.history.histories import HistoryLine, VersionsAxi
 from benchdash.dashboard.shell import numbers
 from benchdash.regressions.models import ChangePoint
 from benchdash.results.models import Series
-from benchdash.results.queries import Point
+from benchdash.results.points import Point
 from benchdash.results.thinning import thinned
 
 MAX_POINTS: Final = 2000

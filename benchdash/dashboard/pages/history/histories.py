@@ -20,7 +20,7 @@ from benchdash.regressions.noise_floors import Histories, Levels
 from benchdash.regressions.places import noise_of
 from benchdash.regressions.queries import Difference, change_points, differences, places
 from benchdash.results.models import UNKNOWN_VERSION, ConfigurationContent, Environment, Run, Series
-from benchdash.results.queries import Point, histories_and_excluded, positions
+from benchdash.results.points import Point, histories_and_excluded, positions
 
 _SHORT_COMMIT: Final = 10
 # Of so many newest switches what was switched is read; of older ones it is only said that something was.

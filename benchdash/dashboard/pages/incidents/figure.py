@@ -8,7 +8,7 @@ from benchdash.dashboard.charts import common
 from benchdash.dashboard.shell import numbers
 from benchdash.regressions.models import ChangePoint
 from benchdash.results.models import UNKNOWN_VERSION
-from benchdash.results.queries import Point
+from benchdash.results.points import Point
 
 # So many groups on each side: a small chart shows no more.
 MAX_GROUPS: Final = 80

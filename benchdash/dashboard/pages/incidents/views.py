@@ -29,7 +29,7 @@ from benchdash.regressions import queries, services
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.spans import last_good_at, span
 from benchdash.results.models import Product
-from benchdash.results.queries import histories
+from benchdash.results.points import histories
 
 _PAGE: Final = 50
 _MAX_CHARTS: Final = 6

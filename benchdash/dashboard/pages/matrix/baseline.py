@@ -9,7 +9,7 @@ from django import forms
 from benchdash.regressions.comparison import Column
 from benchdash.results.baselines import LONGEST_REASON, Target
 from benchdash.results.models import Baseline, ServerVersion
-from benchdash.results.queries import Point
+from benchdash.results.points import Point
 
 NOTHING: Final = "none"
 _GROUP: Final = "group"

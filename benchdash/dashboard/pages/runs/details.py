@@ -11,7 +11,7 @@ from benchdash.accounts.models import AuditEntry, Project
 from benchdash.regressions.queries import Difference, differences
 from benchdash.results.metrics import in_order, main_metric
 from benchdash.results.models import IntervalSamples, Measurement, Run, Series
-from benchdash.results.queries import Point, history
+from benchdash.results.points import Point, history
 from benchdash.results.readings import is_of_stability
 from ingest.models import Upload
 

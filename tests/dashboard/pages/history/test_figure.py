@@ -19,7 +19,7 @@ from benchdash.dashboard.pages.history.histories import HistoryLine, versions_ax
 from benchdash.regressions.models import ChangePoint
 from benchdash.regressions.queries import Difference
 from benchdash.results.models import Configuration, Hardware, Product, Series, ServerVersion, Workload
-from benchdash.results.queries import Point
+from benchdash.results.points import Point
 
 ADDRESSES = HistoryAddresses(run="/runs/{}/".format, incident="/incidents/{}/".format)
 START = datetime(2026, 3, 2, 4, 0, tzinfo=UTC)

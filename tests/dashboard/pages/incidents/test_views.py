@@ -16,7 +16,7 @@ from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.queries import evidence
 from benchdash.regressions.services import analyse_touched, comment, triage
 from benchdash.results import wording
-from benchdash.results.queries import histories
+from benchdash.results.points import histories
 from tests.alerts.incidents import make_incident
 from tests.builders import make_project, make_series, make_user
 from tests.dashboard.page_text import text_of

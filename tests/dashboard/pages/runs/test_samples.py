@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from benchdash.accounts.access import NOBODY
 from benchdash.results.models import Run, Series
-from benchdash.results.queries import history
+from benchdash.results.points import history
 from benchdash.results.records import SampleTable
 from ingest.metadata.upload_metadata import read_metadata
 from ingest.receiving.arrivals import Arrival
