@@ -17,6 +17,7 @@ from benchdash.regressions.detection import ToolInterval
 from benchdash.regressions.detection.noise import Floats
 from benchdash.regressions.detection.scatter import Ints
 from benchdash.results.models import Alias, IntervalSamples, Measurement, Run, Series, Workload
+from benchdash.results.place import Place
 from benchdash.results.points import Point
 from benchdash.results.readings import Direction
 from benchdash.results.sessions import sessions_of
@@ -53,13 +54,8 @@ class Cell(NamedTuple):
     forks: tuple[float, ...] = ()
 
 
-PlaceKey = tuple[int, str, int, int, str]
-"""Ids and names of product, build, hardware, configuration, counterpart: where histories are, whatever the
-version and the branch.
-"""
-
-What = tuple[PlaceKey, str, RowKey]
-"""A place, a metric, and a workload with its thread count."""
+What = tuple[Place, str, RowKey]
+"""A place of every stream, a metric, and a workload with its thread count."""
 
 CellsOfMetric = dict[Hashable, dict[RowKey, Cell]]
 """By column and row."""
@@ -89,9 +85,11 @@ class SeriesRow(NamedTuple):
     """What comparisons need of a series; ``workload`` is its name."""
 
     id: int
+    project_id: int
     product_id: int
     build: str
     branch: str
+    line: str
     hardware_id: int
     configuration_id: int
     counterpart: str
@@ -108,21 +106,20 @@ class SeriesRow(NamedTuple):
         return self.workload, self.threads
 
     @property
-    def place(self) -> PlaceKey:
-        return self.product_id, self.build, self.hardware_id, self.configuration_id, self.counterpart
+    def place(self) -> Place:
+        return Place.of(self).of_every_stream
 
     @property
     def what(self) -> What:
         return self.place, self.metric, self.row
 
 
-_NAMES_OF_PLACE: Final = ("product", "build", "hardware", "configuration", "counterpart")
 _NAMES_OF_COLUMN: Final = ("version", "branch", "hardware", "configuration", "counterpart")
 
 
 def series_at(
     project_id: int,
-    at: Collection[PlaceKey],
+    at: Collection[Place],
     *,
     metrics: Collection[str] = (),
     workloads: Collection[str] = (),
@@ -135,7 +132,9 @@ def series_at(
     """
     anywhere = Q()
     for place in at:
-        anywhere |= Q(**dict(zip(_NAMES_OF_PLACE, place, strict=True)))
+        of_streams = place._asdict()
+        del of_streams["branch"], of_streams["line"]
+        anywhere |= Q(**of_streams)
     found = Series.objects.filter(anywhere, project=project_id)
     found = found.filter(metric__in=metrics) if metrics else found.filter(is_derived=False)
     if workloads:

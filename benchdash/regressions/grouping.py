@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from statistics import median
 
@@ -11,8 +11,9 @@ from django.utils import timezone
 
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.orders import groups_in_order
-from benchdash.regressions.places import Place, is_watched
+from benchdash.regressions.places import is_watched
 from benchdash.results.models import Run, Series
+from benchdash.results.place import Place
 from benchdash.results.points import moment
 
 # The first group of a new level is known to within a group or two; machines skip commits.
@@ -36,7 +37,7 @@ _FOUND = (
 # Of a change point and what lies around it: a run has many columns that are long to read.
 _READ = (
     *(field.name for field in ChangePoint._meta.concrete_fields),
-    *(f"series__{field.name.removesuffix('_id')}" for field in fields(Place)),
+    *(f"series__{name.removesuffix('_id')}" for name in Place._fields),
     "series__direction",
     "series__is_derived",
     "run__started_at",

@@ -135,7 +135,7 @@ _OF_A_PLACE = ["product", "branch", "line", "hardware", "configuration", "build"
 
 
 class RowOfPlace(models.Model):
-    """A row that belongs to a place; its columns are those of ``benchdash.regressions.places.Place``."""
+    """A row that belongs to a place; its columns are those of ``benchdash.results.place.Place``."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
     product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="+")

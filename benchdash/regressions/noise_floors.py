@@ -13,11 +13,12 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from benchdash.regressions.cells import PlaceKey, RowKey, SeriesRow, What
+from benchdash.regressions.cells import RowKey, SeriesRow, What
 from benchdash.regressions.detection import LevelHistories
 from benchdash.regressions.detection.noise import Floats
 from benchdash.regressions.detection.scatter import Bools, Ints
 from benchdash.regressions.queries import beginnings
+from benchdash.results.place import Place
 from benchdash.results.points import Point, read_points
 
 # So many runs of a series, those that came in last, tell its noise: it changes with time.
@@ -125,9 +126,7 @@ class NoiseFloors:
     of_branches: Mapping[What, Sequence[int]]
     of_releases: Mapping[What, Sequence[int]]
 
-    def at(
-        self, place: PlaceKey, metric: str, key: RowKey, *, versions: Collection[int]
-    ) -> NoiseFloor | None:
+    def at(self, place: Place, metric: str, key: RowKey, *, versions: Collection[int]) -> NoiseFloor | None:
         """The floor of one row at one place, from all versions but these (ids), two at most."""
         without = np.array([[*versions, 0, 0][:2]])
         return self.floors([(place, metric, key)], np.zeros(1, np.int64), without)[0]

@@ -7,19 +7,18 @@ order of groups tells, and to read it from the runs would cost more than the loo
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 
 from benchdash.regressions.models import PlaceOrder
-from benchdash.regressions.places import Place
 from benchdash.results.layouts import PlacedGroup, PlacedRuns, lay_out
 from benchdash.results.models import Series
+from benchdash.results.place import Place
 
 _EVERYTHING = 2**62
 
 
 def keep_order(place: Place, runs: PlacedRuns) -> None:
     """Store how the groups of a place stand now. Groups before a cut stay as an earlier look saw them."""
-    stored = PlaceOrder.objects.filter(**asdict(place)).first()
+    stored = PlaceOrder.objects.filter(**place._asdict()).first()
     known = _read(stored) if stored else None
     groups = list(runs.groups)
     if runs.is_cut and groups:
@@ -27,7 +26,7 @@ def keep_order(place: Place, runs: PlacedRuns) -> None:
             known = list(_measured(place.series().filter(change_points__isnull=False)))
         groups = [*(group for group in known if group.order < groups[0].order), *groups]
     if stored is None:
-        PlaceOrder.objects.create(**asdict(place), groups=json.dumps(groups))
+        PlaceOrder.objects.create(**place._asdict(), groups=json.dumps(groups))
     elif groups != known:
         stored.groups = json.dumps(groups)
         stored.save(update_fields=["groups"])

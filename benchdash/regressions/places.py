@@ -2,20 +2,19 @@
 
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property, lru_cache
 
 import numpy as np
 from django.conf import settings
-from django.db.models import QuerySet
 from numpy.typing import NDArray
 
 from benchdash.regressions.detection.joint import Key
 from benchdash.regressions.detection.releases import MOST_GROUPS, Sessions
-from benchdash.regressions.models import RowOfPlace
 from benchdash.results.layouts import Measured, PlacedRuns, lay_on, lay_out
 from benchdash.results.models import Series
+from benchdash.results.place import Place
 from benchdash.results.points import moment
 from benchdash.results.readings import Direction
 from benchdash.results.sessions import session_means
@@ -60,52 +59,6 @@ SPEED_OF_THE_MACHINE = "client_cpu_per_op"
 @lru_cache(maxsize=4096)
 def is_watched(metric: str) -> bool:
     return _IS_UNWATCHED.match(metric) is None
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """What series must share to be looked at together. Ids of this project's rows; texts may be empty."""
-
-    project_id: int
-    product_id: int
-    build: str
-    branch: str
-    line: str
-    hardware_id: int
-    configuration_id: int
-    counterpart: str
-
-    @classmethod
-    def of(cls, series: "Series | RowOfPlace") -> "Place":
-        return cls(
-            project_id=series.project_id,
-            product_id=series.product_id,
-            build=series.build,
-            branch=series.branch,
-            line=series.line,
-            hardware_id=series.hardware_id,
-            configuration_id=series.configuration_id,
-            counterpart=series.counterpart,
-        )
-
-    def series(self) -> QuerySet[Series]:
-        return Series.objects.filter(
-            project=self.project_id,
-            product=self.product_id,
-            build=self.build,
-            branch=self.branch,
-            line=self.line,
-            hardware=self.hardware_id,
-            configuration=self.configuration_id,
-            counterpart=self.counterpart,
-        )
-
-
-def all_places(series: QuerySet[Series]) -> list[Place]:
-    """Where these series were measured, each place once, product by product."""
-    names = [field.name for field in fields(Place)]
-    rows = series.order_by(*names).values_list(*names).distinct()
-    return [Place(*row) for row in rows]
 
 
 @dataclass(frozen=True, slots=True)

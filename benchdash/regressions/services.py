@@ -7,7 +7,7 @@ its workloads and metrics are the lines of one table, its groups the positions.
 import logging
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.conf import settings
@@ -31,15 +31,14 @@ from benchdash.regressions.options import historical_after
 from benchdash.regressions.orders import keep_order
 from benchdash.regressions.places import (
     History,
-    Place,
     Table,
-    all_places,
     derived_histories,
     place_histories,
     table_of,
     table_of_curves,
 )
 from benchdash.results.models import Measurement, Run, Series, TouchedSeries
+from benchdash.results.place import Place, all_places
 from benchdash.results.services import hold_results, ring_analysis
 
 _log = logging.getLogger(__name__)
@@ -199,7 +198,7 @@ def _analyse_product(product_id: int) -> int | None:
     for row in TouchedSeries.objects.filter(series__product_id=product_id).select_related("series"):
         touches[Place.of(row.series)].append(row)
     streams: dict[tuple[str, str], dict[Place, list[TouchedSeries]]] = defaultdict(dict)
-    for place in sorted(due_places, key=astuple):
+    for place in sorted(due_places):
         streams[place.branch, place.line][place] = touches[place]
     done = [place for stream in streams.values() for place in _look_at_stream(stream)]
     note_success(product_id, done)

@@ -62,8 +62,8 @@ _Things = dict[str, dict[str, Thing]]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a run belongs, as rows. ``followed`` are the old names that led there: alias, and a warning."""
+class RowsOfRun:
+    """The rows that a record names. ``followed`` are the old names that led there: alias, and a warning."""
 
     product: Thing
     version: ServerVersion
@@ -77,9 +77,9 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """A place for every record, in their order, and a warning by kind and name for each new name."""
+    """The rows of every record, in their order, and a warning by kind and name for each new name."""
 
-    places: list[Place]
+    places: list[RowsOfRun]
     new_names: Mapping[tuple[str, str], str]
 
 
@@ -101,7 +101,7 @@ def locate(project: Project, records: Sequence[RunRecord]) -> Located:
     _fill_hardware_facts(things["hardware"], records)
     _fill_workload_options(things["workload"], records)
     places = [
-        Place(
+        RowsOfRun(
             product=product,
             version=version,
             hardware=things["hardware"][record.hardware],

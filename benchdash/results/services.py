@@ -14,7 +14,7 @@ from benchdash.celery import ring_together
 from benchdash.database.json_text import json_text
 from benchdash.results import summaries
 from benchdash.results.checks import RecordError, check_records
-from benchdash.results.dimensions import Place, differing_options, locate
+from benchdash.results.dimensions import RowsOfRun, differing_options, locate
 from benchdash.results.measurements import delete_measurements
 from benchdash.results.merges import note_later_runs
 from benchdash.results.models import IntervalSamples, Measurement, Run, Series
@@ -50,7 +50,7 @@ class Recorded:
     """
 
     run_ids: list[int]
-    places: list[Place]
+    places: list[RowsOfRun]
     records: Sequence[RunRecord]
     warnings: list[str]
 
@@ -303,7 +303,7 @@ _WRITE_RUNS = f"""
 def _write_runs(
     project: Project,
     upload_ids: Sequence[int],
-    places: Sequence[Place],
+    places: Sequence[RowsOfRun],
     records: Sequence[RunRecord],
     option_warnings: Sequence[str],
 ) -> list[int]:
@@ -333,7 +333,7 @@ def _write_runs(
 
 
 def _run_row(
-    project: Project, upload_id: int, place: Place, record: RunRecord, option_warning: str
+    project: Project, upload_id: int, place: RowsOfRun, record: RunRecord, option_warning: str
 ) -> dict[str, Any]:
     """By the names of _RUN_COLUMNS."""
     return {
@@ -373,7 +373,7 @@ def _row(cells: Iterable[float | None]) -> str:
     return "{" + ",".join(["NULL" if cell is None else repr(cell) for cell in cells]) + "}"
 
 
-def _identity(place: Place, record: RunRecord) -> Identity:
+def _identity(place: RowsOfRun, record: RunRecord) -> Identity:
     return Identity(
         workload_id=place.workload.pk,
         product_id=place.product.pk,
@@ -387,7 +387,7 @@ def _identity(place: Place, record: RunRecord) -> Identity:
     )
 
 
-def _option_warning(place: Place, record: RunRecord) -> str:
+def _option_warning(place: RowsOfRun, record: RunRecord) -> str:
     differing = differing_options(place.workload, record.options)
     if not differing:
         return ""
