@@ -104,13 +104,13 @@ def test_lines_take_the_same_statements_however_many(django_assert_num_queries):
     project = make_project()
     off, on = {"a": "OFF"}, {"a": "ON"}
     one = make_nights([off, on], project=project, branch="main")
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(3):
         read_lines([one])
     more = [
         make_nights([off, on, off, on], project=project, branch="main", workload=f"w{number}")
         for number in range(3)
     ]
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(3):
         read_lines(more)
 
 
