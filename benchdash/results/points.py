@@ -15,10 +15,11 @@ from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 from django.db import connection
-from django.db.models import Min
+from django.db.models import Min, QuerySet
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from benchdash.database.subquery import subquery
 from benchdash.results.arrays import Indexes, Numbers, days, ranks, seconds
 from benchdash.results.models import Product, Run, Series, version_name
 from benchdash.results.sessions import SESSION_TAG, session_means
@@ -89,6 +90,19 @@ class Point(NamedTuple):
         return len(set(self.sessions)) if self.sessions else len(self.run_ids)
 
 
+class SeriesOfRuns(Protocol):
+    """What tells which runs a series may have."""
+
+    @property
+    def pk(self) -> int: ...
+    @property
+    def workload_id(self) -> int: ...
+    @property
+    def threads(self) -> int | None: ...
+    @property
+    def is_derived(self) -> bool: ...
+
+
 class OfStream(Protocol):
     """What decides how the runs of a series are grouped: a branch by commits, releases by version."""
 
@@ -117,6 +131,21 @@ class Runs:
     versions: Sequence[MeasuredVersion]
     sessions: Mapping[int, str]
 
+    @property
+    def version_ids(self) -> Indexes:
+        ids = np.array([version.pk for version in self.versions], dtype=np.int64)
+        return np.asarray(ids[self.version])
+
+    def sessions_of(self, runs: Indexes) -> tuple[str, ...]:
+        """The session of each of these runs (indexes), one of its own where none is named; empty: none is."""
+        if not self.sessions:
+            return ()
+        named = [self.sessions.get(run) for run in runs.tolist()]
+        if not any(named):
+            return ()
+        ids = self.ids[runs].tolist()
+        return tuple(name or f"run {pk}" for name, pk in zip(named, ids, strict=True))
+
 
 @dataclass(frozen=True)
 class Measurements:
@@ -132,6 +161,10 @@ class Measurements:
     low: Numbers
     high: Numbers
     runs: Runs
+
+    @property
+    def run_ids(self) -> Indexes:
+        return np.asarray(self.runs.ids[self.run])
 
     def of_runs(self, *, excluded: bool) -> "Measurements":
         """Those of excluded runs, or of the others."""
@@ -180,8 +213,7 @@ class Points:
     @property
     def version_ids(self) -> Indexes:
         """Those of the latest runs."""
-        ids = np.array([version.pk for version in self.runs.versions], dtype=np.int64)
-        return np.asarray(ids[self.runs.version[self.last]])
+        return self.runs.version_ids[self.last]
 
     @cached_property
     def levels(self) -> Numbers:
@@ -226,12 +258,8 @@ class Points:
 
         Empty where no session is named, and of a single run.
         """
-        runs = self.run[self._of(at)].tolist() if self.runs.sessions else ()
-        named = [self.runs.sessions.get(run) for run in runs]
-        if len(named) < 2 or not any(named):
-            return ()
-        ids = self.runs.ids[self.run[self._of(at)]].tolist()
-        return tuple(name or f"run {pk}" for name, pk in zip(named, ids, strict=True))
+        runs = self.run[self._of(at)]
+        return self.runs.sessions_of(runs) if len(runs) > 1 else ()
 
     def index_of(self, run_id: int, series: int = 0) -> int | None:
         """The point that a run belongs to in a series (an index); None for a run that does not count."""
@@ -390,15 +418,7 @@ def moment(epoch: float) -> datetime:
 # Texts of bytes: as rows, the driver would make an object of each number. Each run and each version is read
 # once, by arrays of their ids in the order of their index: joined point by point it takes twice as long.
 _READ: Final = """
-    WITH measured AS MATERIALIZED (
-        SELECT wanted.number - 1 AS number, one.run_id, one.value, one.low, one.high
-        FROM unnest(%(series)s::bigint[]) WITH ORDINALITY AS wanted (id, number)
-        CROSS JOIN LATERAL (
-            SELECT run_id, value, low, high FROM results_measurement
-            WHERE series_id = wanted.id AND run_id >= %(least_run_id)s
-            ORDER BY run_id DESC LIMIT %(newest)s::bigint
-        ) one
-    ), run AS MATERIALIZED (
+    WITH measured AS MATERIALIZED (MEASURED), run AS MATERIALIZED (
         SELECT id, started_at, recorded_at, version_id, coalesce(content_id, 0) AS content_id,
             coalesce(environment_id, 0) AS environment_id,
             (excluded_at IS NOT NULL)::int::int8 AS is_excluded,
@@ -433,6 +453,27 @@ _READ: Final = """
         WHERE version.id = ANY(ARRAY(SELECT DISTINCT version_id FROM run))
     ) versions
 """
+_OF_SERIES: Final = """
+    SELECT wanted.number - 1 AS number, one.run_id, one.value, one.low, one.high
+    FROM unnest(%(series)s::bigint[]) WITH ORDINALITY AS wanted (id, number)
+    CROSS JOIN LATERAL (
+        SELECT run_id, value, low, high FROM results_measurement
+        WHERE series_id = wanted.id AND run_id >= %(least_run_id)s
+        ORDER BY run_id DESC LIMIT %(newest)s::bigint
+    ) one
+"""
+# A prepared statement does not know how many runs and series it gets and expects a handful: it would go
+# through all series for each run. A FULL JOIN is always hashed; what has no other side falls out after it.
+# A derived series is of runs of any thread count.
+_OF_RUNS: Final = """
+    SELECT wanted.number - 1 AS number, one.run_id, one.value, one.low, one.high
+    FROM (SELECT id, workload_id, threads FROM results_run WHERE id IN (RUNS)) chosen
+    FULL JOIN unnest(%(series)s::bigint[], %(workloads)s::bigint[], %(threads)s::int[])
+        WITH ORDINALITY AS wanted (id, workload_id, threads, number)
+        ON wanted.workload_id = chosen.workload_id
+        AND (wanted.threads IS NULL OR wanted.threads = coalesce(chosen.threads, -1))
+    JOIN results_measurement one ON one.series_id = wanted.id AND one.run_id = chosen.id
+"""
 _VERSIONS: Final = """
     SELECT version.id, version, build, commit, extract(epoch FROM committed_at)::float8, sort_key,
         product.id, product.project_id, product.name
@@ -457,18 +498,32 @@ def read_measurements(
     Of each series the ``newest`` runs that came in last, from ``least_run_id`` on; of these, the runs that
     started from ``since`` to ``until``. Without ``intervals`` those that tools told are left out.
     """
+    of_series = {"series": list(series_ids), "newest": newest, "least_run_id": least_run_id}
+    of_runs = {"excluded": excluded, "since": since, "until": until}
+    return _read(_OF_SERIES, {**of_series, **of_runs}, intervals=intervals)
+
+
+def read_measurements_of_runs(runs: QuerySet[Run], series: Sequence[SeriesOfRuns]) -> Measurements:
+    """What these runs, whether they count or not, measured in these series."""
+    chosen, parameters = subquery(runs.values("pk"))
+    names = [f"run_{number}" for number, _ in enumerate(parameters)]
     wanted: dict[str, Any] = {
-        "series": list(series_ids),
-        "newest": newest,
-        "least_run_id": least_run_id,
-        "excluded": excluded,
-        "since": since,
-        "until": until,
-        "session": SESSION_TAG,
-        "intervals": intervals,
+        "series": [one.pk for one in series],
+        "workloads": [one.workload_id for one in series],
+        "threads": [None if one.is_derived else -1 if one.threads is None else one.threads for one in series],
+        "excluded": None,
+        "since": None,
+        "until": None,
+        **dict(zip(names, parameters, strict=True)),
     }
+    named = chosen % tuple(f"%({name})s" for name in names)
+    return _read(_OF_RUNS.replace("RUNS", named), wanted, intervals=True)
+
+
+def _read(measured: str, wanted: Mapping[str, Any], *, intervals: bool) -> Measurements:
     with connection.cursor() as cursor:
-        cursor.execute(_READ, wanted)
+        statement = _READ.replace("MEASURED", measured)
+        cursor.execute(statement, {**wanted, "session": SESSION_TAG, "intervals": intervals})
         [(*columns, sessions, versions)] = cursor.fetchall()
     # The names of sessions stand behind the columns of runs.
     series, of_run, values, low, high, ids, *of_runs = (
@@ -586,20 +641,26 @@ def group(streams: Sequence[OfStream], stream: Indexes, run: Indexes, runs: Runs
     has_commit = np.array([bool(one.commit) for one in runs.versions], dtype=bool)[runs.version[run]]
     build = np.where(is_branch, np.where(has_commit, commit, -1 - runs.days[run]), runs.version[run])
     parts = np.stack((stream, build, runs.content_ids[run]))
-    # Sorting is stable: the runs of a group are still in the order of their starts.
-    in_order = np.lexsort(parts[::-1])
-    parts = parts[:, in_order]
-    begins = np.ones(len(in_order), dtype=bool)
-    begins[1:] = (parts[:, 1:] != parts[:, :-1]).any(axis=0)
-    starts = np.flatnonzero(begins)
-    first, last = in_order[starts], in_order[np.append(starts[1:], len(in_order))[: len(starts)] - 1]
+    in_order, starts = sort_into_groups(parts)
+    first, last = in_order[starts[:-1]], in_order[starts[1:] - 1]
     placed_at = _placed_at(streams, stream[last], run[first], run[last], runs)
     order = _order(is_branch[last], stream[last], run[first], run[last], placed_at, runs)
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     of = np.empty_like(in_order)
-    of[in_order] = place[np.cumsum(begins) - 1]
+    of[in_order] = place[np.repeat(np.arange(len(first)), np.diff(starts))]
     return Groups(of, first[order], last[order], placed_at[order])
+
+
+def sort_into_groups(parts: Indexes) -> tuple[Indexes, Indexes]:
+    """The order of elements that puts those with the same parts (parts x elements) next to each other, and
+    where each group starts in it, with the end of all. Those of a group stay in the order that they have.
+    """
+    in_order = np.lexsort(parts[::-1])
+    parts = parts[:, in_order]
+    begins = np.ones(len(in_order), dtype=bool)
+    begins[1:] = (parts[:, 1:] != parts[:, :-1]).any(axis=0)
+    return in_order, np.append(np.flatnonzero(begins), len(in_order))
 
 
 def _placed_at(
