@@ -433,7 +433,7 @@ _READ: Final = """
             AND (%(until)s::timestamptz IS NULL OR started_at <= %(until)s)
     )
     SELECT * FROM (
-        SELECT string_agg(int8send(number), ''::bytea), string_agg(int8send(run_id), ''::bytea),
+        SELECT string_agg(int8send(series_id), ''::bytea), string_agg(int8send(run_id), ''::bytea),
             string_agg(float8send(value), ''::bytea),
             string_agg(float8send(coalesce(low, 'NaN')), ''::bytea) FILTER (WHERE %(intervals)s),
             string_agg(float8send(coalesce(high, 'NaN')), ''::bytea) FILTER (WHERE %(intervals)s)
@@ -454,22 +454,26 @@ _READ: Final = """
     ) versions
 """
 _OF_SERIES: Final = """
-    SELECT wanted.number - 1 AS number, one.run_id, one.value, one.low, one.high
-    FROM unnest(%(series)s::bigint[]) WITH ORDINALITY AS wanted (id, number)
+    SELECT series_id, run_id, value, low, high FROM results_measurement
+    WHERE series_id = ANY(%(series)s) AND run_id >= %(least_run_id)s
+"""
+_NEWEST_OF_SERIES: Final = """
+    SELECT wanted.id AS series_id, one.run_id, one.value, one.low, one.high
+    FROM unnest(%(series)s::bigint[]) AS wanted (id)
     CROSS JOIN LATERAL (
         SELECT run_id, value, low, high FROM results_measurement
         WHERE series_id = wanted.id AND run_id >= %(least_run_id)s
-        ORDER BY run_id DESC LIMIT %(newest)s::bigint
+        ORDER BY run_id DESC LIMIT %(newest)s
     ) one
 """
 # A prepared statement does not know how many runs and series it gets and expects a handful: it would go
 # through all series for each run. A FULL JOIN is always hashed; what has no other side falls out after it.
 # A derived series is of runs of any thread count.
 _OF_RUNS: Final = """
-    SELECT wanted.number - 1 AS number, one.run_id, one.value, one.low, one.high
+    SELECT wanted.id AS series_id, one.run_id, one.value, one.low, one.high
     FROM (SELECT id, workload_id, threads FROM results_run WHERE id IN (RUNS)) chosen
     FULL JOIN unnest(%(series)s::bigint[], %(workloads)s::bigint[], %(threads)s::int[])
-        WITH ORDINALITY AS wanted (id, workload_id, threads, number)
+        AS wanted (id, workload_id, threads)
         ON wanted.workload_id = chosen.workload_id
         AND (wanted.threads IS NULL OR wanted.threads = coalesce(chosen.threads, -1))
     JOIN results_measurement one ON one.series_id = wanted.id AND one.run_id = chosen.id
@@ -500,7 +504,8 @@ def read_measurements(
     """
     of_series = {"series": list(series_ids), "newest": newest, "least_run_id": least_run_id}
     of_runs = {"excluded": excluded, "since": since, "until": until}
-    return _read(_OF_SERIES, {**of_series, **of_runs}, intervals=intervals)
+    measured = _OF_SERIES if newest is None else _NEWEST_OF_SERIES
+    return _read(measured, {**of_series, **of_runs}, intervals=intervals)
 
 
 def read_measurements_of_runs(runs: QuerySet[Run], series: Sequence[SeriesOfRuns]) -> Measurements:
@@ -534,6 +539,7 @@ def _read(measured: str, wanted: Mapping[str, Any], *, intervals: bool) -> Measu
     if not intervals:
         low = high = np.full(len(values), np.nan)
     run = indexes(of_run, ids)
+    series = indexes(series, np.array(wanted["series"], dtype=np.int64))
     at = np.flatnonzero(run >= 0)
     at = at[np.argsort(place[run[at]], kind="stable")]
     return Measurements(series[at], place[run[at]], values[at], low[at], high[at], runs)
