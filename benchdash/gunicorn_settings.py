@@ -17,13 +17,15 @@ control_socket_disable = True
 
 
 def when_ready(_server: Any) -> None:
-    """What was loaded stays: the collector need not look at it again in any worker."""
+    """Keep loaded code out of garbage collection, in all workers."""
     gc.collect()
     gc.freeze()
 
 
 def post_worker_init(_worker: Any) -> None:
-    """Each connection is an open file. An answer makes some ten thousand objects and hardly any cycle."""
+    """Allow many connections, and collect garbage seldom."""
+    # Each connection is an open file.
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    # An answer makes some ten thousand objects and hardly any cycle.
     gc.set_threshold(50_000, 5, 5)

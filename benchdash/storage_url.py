@@ -1,4 +1,4 @@
-"""Reads STORAGE_URL, which says where raw files too large for a row are kept: in a folder, or in S3."""
+"""STORAGE_URL: where raw files too large for a row are kept, a folder or S3."""
 
 from typing import Any, Final
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit

@@ -1,4 +1,4 @@
-"""Who is asking, and what they may see and do. Every view, page or API, begins here."""
+"""The caller, and what they may see and do. Every view, page or API, begins here."""
 
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ _ROLE_SCOPES: dict[str, frozenset[str]] = {
     Role.MEMBER: frozenset({Scope.READ, Scope.UPLOAD, Scope.TRIAGE}),
     Role.ADMIN: frozenset(Scope.values),
 }
-# What a scope of a token may do besides itself. `upload` alone reads nothing but what it sent.
+# The scopes that a scope of a token includes. `upload` alone reads only what it sent itself.
 _IMPLIED: dict[str, frozenset[str]] = {
     Scope.TRIAGE: frozenset({Scope.READ}),
     Scope.ADMIN: frozenset({Scope.READ, Scope.TRIAGE}),
@@ -26,15 +26,15 @@ _IMPLIED: dict[str, frozenset[str]] = {
 
 
 class NotVisible(Exception):  # noqa: N818 - a state of affairs, not a fault
-    """The thing does not exist for the one who asks: answered like one that does not exist at all."""
+    """The thing does not exist for the caller: answered like one that does not exist at all."""
 
 
 class NotAllowed(Exception):  # noqa: N818 - the same
-    """The one who asks may see the thing, but not do this to it."""
+    """The caller may see the thing, but not do this to it."""
 
 
 class BeingDeleted(Exception):  # noqa: N818 - the same
-    """The project is going away; told to those who might use it, with a sentence."""
+    """The project is being deleted; its members are told so."""
 
     def __init__(self, project: Project) -> None:
         super().__init__(f"the project '{project.slug}' is being deleted")
@@ -42,7 +42,7 @@ class BeingDeleted(Exception):  # noqa: N818 - the same
 
 @dataclass(frozen=True)
 class Viewer:
-    """The one who asks: a signed-in user, a token, or nobody."""
+    """The caller: a signed-in user, a token, or nobody."""
 
     user: User | None = None
     token: Token | None = None
@@ -54,7 +54,7 @@ class Viewer:
 
     @property
     def address(self) -> str:
-        """The e-mail address of the person who asks; empty for a token and for nobody."""
+        """The e-mail address of the user; empty for a token and for nobody."""
         return self.user.email if self.user else ""
 
     def projects(self) -> QuerySet[Project]:
@@ -73,7 +73,7 @@ class Viewer:
         return there.filter(visible)
 
     def project_ids(self, scope: str) -> frozenset[int]:
-        """The ids of the projects in which this viewer has the scope."""
+        """Return the ids of the projects in which this viewer has the scope."""
         if self.token:
             is_there = not self.token.project.is_being_deleted and self.may(scope, self.token.project)
             return frozenset({self.token.project_id} if is_there else ())
@@ -86,9 +86,10 @@ class Viewer:
         return frozenset(memberships.values_list("project", flat=True))
 
     def project(self, slug: str) -> Project:
-        """Raises NotVisible where there is none, or none for this viewer, and BeingDeleted to its members.
+        """Return the project with this slug.
 
-        Raises NotAllowed where a token asks for its own project and does not read it.
+        Raises NotVisible where there is none for this viewer, BeingDeleted where a member asks for a project
+        that is going away, and NotAllowed where a token asks for its own project without the scope to read.
         """
         if self.token and self.token.project.slug == slug:
             return self._own_project(self.token)
@@ -100,7 +101,7 @@ class Viewer:
         return project
 
     def project_as_sender(self, slug: str) -> Project:
-        """The project with this slug, which a token that sends to it may name without reading it.
+        """Return the project with this slug; a token that uploads to it may name it without reading it.
 
         Raises NotVisible and BeingDeleted.
         """
@@ -118,11 +119,11 @@ class Viewer:
         return token.project
 
     def sees(self, project: Project) -> bool:
-        """Whether the project is one of ``projects``."""
+        """Return whether the project is one of ``projects``."""
         return not project.is_being_deleted and (project.is_public or self.is_member(project))
 
     def scopes(self, project: Project) -> AbstractSet[str]:
-        """What this viewer may do in the project, besides reading a public one."""
+        """Return what this viewer may do in the project, besides reading a public one."""
         if self.token:
             return _scopes_of(self.token) if self.token.project_id == project.pk else frozenset()
         if self.user is None:
@@ -135,7 +136,7 @@ class Viewer:
         return scope in self.scopes(project)
 
     def may_somewhere(self, scope: str) -> bool:
-        """Whether this viewer has the scope in any project."""
+        """Return whether this viewer has the scope in any project."""
         if self.token:
             return scope in _scopes_of(self.token)
         if self.user is None or self.user.is_superuser:
@@ -144,17 +145,17 @@ class Viewer:
         return self.user.memberships.filter(role__in=roles).exists()
 
     def is_member(self, project: Project) -> bool:
-        """Members, and tokens that read, see raw files, refused uploads and reasons."""
+        """Return whether this viewer sees raw files, refused uploads and reasons, as members do."""
         return self.may(Scope.READ, project)
 
     def require(self, scope: str, project: Project) -> None:
-        """Raises NotAllowed unless this viewer has the scope in the project."""
+        """Refuse a viewer without the scope in the project. Raises NotAllowed."""
         if not self.may(scope, project):
             raise NotAllowed(f"this needs the scope '{scope}' in the project '{project.slug}'")
 
     @property
     def sending_token(self) -> Token | None:
-        """The token of a viewer that sends to a private project and reads nothing there but what it sent."""
+        """The token of this viewer, if it uploads to a private project that it may not read."""
         return None if self.token is None or self.sees(self.token.project) else self.token
 
     def _role(self, project: Project) -> str:
@@ -172,7 +173,7 @@ NOBODY = Viewer()
 
 
 def viewer_of(request: "HttpRequest") -> Viewer:
-    """The viewer behind a Django or DRF request (whose ``auth`` is the token, if one was sent)."""
+    """Return the viewer behind a Django or DRF request; DRF keeps the token in ``auth``."""
     token = getattr(request, "auth", None)
     if isinstance(token, Token):
         return Viewer(token=token)

@@ -57,10 +57,10 @@ class Project(models.Model):
     notice = models.TextField(blank=True)
     is_sample = models.BooleanField(default=False)
     raw_files_are_public = models.BooleanField(default=False)
-    # Settings that a project may change; a missing key means the default of benchdash.settings.
+    # Settings of the project; a missing key means the default of benchdash.settings.
     options = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField(default=timezone.now)
-    # From then on the project does not exist for anybody, and a job deletes what is in it.
+    # From then on nobody sees the project, and a job deletes its contents.
     deleting_since = models.DateTimeField(null=True, editable=False)
 
     class Meta:
@@ -79,7 +79,7 @@ class Project(models.Model):
 
 
 class Role(models.TextChoices):
-    """Each role may do what the one before it may."""
+    """Each role includes the one before it."""
 
     READER = "reader", "reader: sees the project"
     MEMBER = "member", "member: uploads, triages, corrects"
@@ -126,7 +126,7 @@ class Token(models.Model):
 
 
 class AuditEntry(models.Model):
-    """Who changed what, when and why. Written in the transaction of the change itself."""
+    """A change: who, what, when and why. Written in the transaction of the change itself."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="audit_entries")
     at = models.DateTimeField(default=timezone.now)

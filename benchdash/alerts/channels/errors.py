@@ -2,7 +2,7 @@
 
 
 class RefusedError(Exception):
-    """This message or address was refused; others may go through."""
+    """One message or address was refused; others may go through."""
 
 
 class UnavailableError(Exception):
