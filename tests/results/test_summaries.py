@@ -164,9 +164,12 @@ class Worker:
 
     def merge(self, number):
         model = [Product, ServerVersion, Hardware, Configuration, Workload][number % 5]
-        things = list(model.objects.filter(project=self.project).order_by("pk"))
-        if len(things) > 1:
-            merge(things[0], things[1 + number % (len(things) - 1)], by=BY)
+        first, *others = model.objects.filter(project=self.project).order_by("pk") or [None]
+        # Versions of two products cannot be merged.
+        if fitting := [
+            one for one in others if getattr(one, "product_id", 0) == getattr(first, "product_id", 0)
+        ]:
+            merge(first, fitting[number % len(fitting)], by=BY)
 
     def unmerge(self, number):
         if noted := merges.merges_of(self.project).first():
