@@ -1,6 +1,6 @@
-"""The application that the web server runs."""
+"""What the web server runs."""
 
-# First: it sets Django up.
+# Makes Django ready, which the other needs.
 from benchdash.wsgi import application as wsgi_application
 
 # isort: split

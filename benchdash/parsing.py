@@ -1,4 +1,4 @@
-"""The parser of JSON in requests of the API."""
+"""How the API reads JSON that is sent to it."""
 
 from collections.abc import Mapping
 from typing import IO, Any

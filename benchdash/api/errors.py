@@ -1,4 +1,4 @@
-"""The one shape of API errors: ``application/problem+json`` with ``errors``."""
+"""The shape of an API error is decided here: ``application/problem+json`` with ``errors``."""
 
 import logging
 from collections.abc import Iterator, Mapping
@@ -21,8 +21,6 @@ from rest_framework.views import set_rollback
 
 from benchdash.accounts.access import BeingDeleted, NotAllowed, NotVisible
 from benchdash.failures import failure_of
-from benchdash.regressions.comparison import SelectorError
-from benchdash.regressions.gate import GateError
 from benchdash.results.checks import RecordError
 from ingest.errors import (
     FieldsError,
@@ -44,7 +42,7 @@ def exception_handler(
     exception: Exception,
     context: Mapping[str, Any],  # noqa: ARG001 - DRF calls it so
 ) -> Response | None:
-    """Answer an exception, as DRF's hook; None for a bug of ours, which stays a 500.
+    """DRF's hook: the answer to an exception that is no bug of ours; None for a bug, which stays a 500.
 
     400 carries ``[{"field", "message"}]``, 422 ``[{"line", "message"}]``, all others ``[{"message"}]``.
     """
@@ -67,7 +65,7 @@ def problem(
     headers: Mapping[str, str] | None = None,
     **more: Any,
 ) -> Response:
-    """Return an error; ``more`` are further members of the object."""
+    """An answer in the one shape of errors; ``more`` are further members."""
     body = {
         "type": "about:blank",
         "title": HTTPStatus(status).phrase,
@@ -89,11 +87,6 @@ def _answer(exception: Exception) -> Response | None:
     match exception:
         case FileRefusedError():
             return problem(422, exception.errors, id=exception.upload_id, url=exception.url)
-        case SelectorError() | GateError():
-            candidates = list(exception.candidates)
-            return problem(
-                400, [{"field": exception.field, "message": exception.message, "candidates": candidates}]
-            )
         case FieldsError():
             return problem(400, [{"field": e.field, "message": e.message} for e in exception.errors])
         case exceptions.ValidationError():
@@ -142,7 +135,7 @@ def _sentence(exception: exceptions.APIException) -> str:
 
 
 def _headers(exception: exceptions.APIException) -> dict[str, str]:
-    """Return the headers that DRF itself would send: how to authenticate, and when to try again."""
+    """What DRF itself would send: how to authenticate, and when to come again."""
     headers = {}
     if authenticate := getattr(exception, "auth_header", None):
         headers["WWW-Authenticate"] = str(authenticate)
@@ -156,7 +149,7 @@ def _model_errors(exception: ModelValidationError) -> Any:
 
 
 def _field_errors(detail: Any, field: str = "") -> Iterator[dict[str, str]]:
-    """Flatten DRF's nested details, with dotted names of fields."""
+    """DRF's nested details as a flat list, with dotted names of fields."""
     if isinstance(detail, Mapping):
         for name, inner in detail.items():
             own = "" if name in {_UNNAMED_FIELD, "__all__"} else str(name)

@@ -7,9 +7,9 @@ import orjson
 
 
 def json_text(value: Any) -> str:
-    """Return the value as PostgreSQL reads json; dates become texts."""
+    """What PostgreSQL reads as json; dates and the like are texts."""
     try:
         return orjson.dumps(value, default=str).decode()
     except TypeError:
-        # Integers beyond 64 bits, which PostgreSQL knows, and lone surrogates, which it refuses.
+        # Whole numbers beyond 64 bits, which PostgreSQL knows, and half characters, which it refuses.
         return json.dumps(value, default=str)

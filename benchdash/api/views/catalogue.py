@@ -10,21 +10,23 @@ from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.serializers import Serializer
+from rest_framework.serializers import ModelSerializer, Serializer
 
 from benchdash.accounts.models import Project
 from benchdash.api import parameters
-from benchdash.api.answers.catalogue import (
+from benchdash.api.parameters import CommitFilter, Filter, NamedFilter, VersionFilter
+from benchdash.api.serializers import (
     ConfigurationSerializer,
     HardwareSerializer,
+    MergeRequest,
     ProductSerializer,
     ProjectSerializer,
+    RenameRequest,
+    VersionRequest,
     VersionSerializer,
     WorkloadSerializer,
     corrected,
 )
-from benchdash.api.parameters import CommitFilter, Filter, NamedFilter, VersionFilter
-from benchdash.api.requests import MergeRequest, RenameRequest, VersionRequest
 from benchdash.api.views.base import PREVIEW, CorrectableView, RowsView
 from benchdash.results import corrections
 from benchdash.results.corrections import Effect
@@ -37,12 +39,12 @@ _NAME = Filter("name", "name", "the whole name")
 def _things(
     one: str,
     many: str,
-    answer: type[Serializer[Any]],
+    answer: type[ModelSerializer[Any]],
     *,
     order: str = "by name",
     request: type[Serializer[Any]] = RenameRequest,
 ) -> Callable[[type], type]:
-    """Describe the views of a kind of things for the schema."""
+    """Describes the views of things that are called so, for the schema."""
     result = corrected(answer)
     described: Callable[[type], type] = extend_schema_view(
         list=extend_schema(summary=f"List {many}", description=f"{many.capitalize()} {order}."),
@@ -76,7 +78,7 @@ class ProjectViews(RowsView):
 
 
 def _named(model: type[Model], link: str) -> QuerySet[Any]:
-    """Read things with their old names; ``link`` leads from an alias to its thing."""
+    """With their old names, which ``link`` of an alias leads to."""
     old_names = Alias.objects.filter(**{link: OuterRef("pk")}).order_by("pk").values("name")
     things: QuerySet[Any] = model._default_manager.annotate(old_names=ArraySubquery(old_names))
     return things.select_related("project")

@@ -1,4 +1,4 @@
-"""Incidents, their triage and comments."""
+"""Incidents: listed, triaged and talked about."""
 
 from django.db.models import Prefetch
 from drf_spectacular.utils import extend_schema, extend_schema_view
@@ -6,17 +6,18 @@ from rest_framework import status
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.serializers import Serializer
+from rest_framework.serializers import ModelSerializer
 
 from benchdash.accounts.models import Project, Scope, User
 from benchdash.api import parameters
-from benchdash.api.answers.incidents import (
+from benchdash.api.parameters import BooleanFilter, ChoiceFilter, Filter, NamedFilter
+from benchdash.api.serializers import (
+    CommentRequest,
     CommentSerializer,
     IncidentDetailSerializer,
     IncidentSerializer,
+    TriageRequest,
 )
-from benchdash.api.parameters import BooleanFilter, ChoiceFilter, Filter, NamedFilter
-from benchdash.api.requests import CommentRequest, TriageRequest
 from benchdash.api.views.base import RowsView
 from benchdash.regressions import services
 from benchdash.regressions.models import ChangePoint, Incident
@@ -50,7 +51,7 @@ class IncidentViews(RowsView):
         Filter("branch", "branch", "a branch; empty: releases", empty_counts=True),
     )
 
-    def get_serializer_class(self) -> type[Serializer[Incident]]:
+    def get_serializer_class(self) -> type[ModelSerializer[Incident]]:
         return IncidentSerializer if self.action == "list" else IncidentDetailSerializer
 
     @extend_schema(summary="Triage an incident", request=TriageRequest, responses=IncidentDetailSerializer)

@@ -1,4 +1,4 @@
-"""Subscriptions and the audit log: for those who triage; everybody sees their own subscriptions."""
+"""Who is mailed about what, and who changed what: for those who triage, and of mails for oneself."""
 
 from typing import TypeVar
 
@@ -15,9 +15,8 @@ from benchdash.accounts.models import AuditEntry, Project, Scope
 from benchdash.alerts.models import Subscription
 from benchdash.alerts.services import subscribe, unsubscribe
 from benchdash.api import parameters
-from benchdash.api.answers.members import AuditSerializer, SubscriptionSerializer
 from benchdash.api.parameters import Filter, NamedFilter
-from benchdash.api.requests import SubscriptionRequest
+from benchdash.api.serializers import AuditSerializer, SubscriptionRequest, SubscriptionSerializer
 from benchdash.api.views.base import PROJECT, RowsView
 from benchdash.results.models import Hardware, Product
 
@@ -137,7 +136,7 @@ class SubscriptionViews(RowsView):
             self.viewer.require(Scope.TRIAGE, project)
 
     def _require_member(self, project: Project) -> None:
-        """Raise NotAllowed for others. Members who only read may have subscriptions of their own."""
+        """Raises NotAllowed. Of members, those who only read have subscriptions of their own."""
         if self.viewer.token:
             self.viewer.require(Scope.TRIAGE, project)
         elif not self.viewer.is_member(project):
@@ -145,7 +144,7 @@ class SubscriptionViews(RowsView):
 
 
 def _named(model: type[_Named], project: Project, name: str | None) -> _Named | None:
-    """Find or make the thing of this name: it may be subscribed to before its first result comes in."""
+    """The thing with that name, or an old one; it may be subscribed to before its first result comes in."""
     if not name:
         return None
     known = model.objects.filter(Q(name=name) | Q(aliases__name=name), project=project).first()

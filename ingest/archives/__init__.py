@@ -1,1 +1,0 @@
-"""Archives and folders: what lies in them, what goes with what, and their files as uploads."""

@@ -1,1 +1,0 @@
-"""JMH: its text output, its JSON and its CSV."""

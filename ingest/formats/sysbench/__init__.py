@@ -1,1 +1,0 @@
-"""sysbench: its text, and the JSON of its Lua hooks."""

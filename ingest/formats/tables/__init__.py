@@ -1,1 +1,0 @@
-"""Tables of metrics as people and scripts write them, as text, CSV and JSON."""

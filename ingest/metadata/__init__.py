@@ -1,1 +1,0 @@
-"""What is said of a file: fields, meta, configuration; read strictly and without secrets."""

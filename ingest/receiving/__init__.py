@@ -1,1 +1,0 @@
-"""The way of a file from its arrival to its runs."""

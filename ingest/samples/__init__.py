@@ -1,1 +1,0 @@
-"""The sample projects and their files."""
