@@ -29,11 +29,12 @@ function isTyping(target) {
   return target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName);
 }
 
+const OPEN_MENUS = "details[open].menu, details[open].chip";
+
 function onKey(event) {
   if (event.key === "Escape") {
     // The answer to a choice may just have replaced the page, and the focus with it.
-    const menus = "details[open].menu, details[open].chip";
-    const open = event.target.closest?.(menus) ?? document.querySelector(menus);
+    const open = event.target.closest?.(OPEN_MENUS) ?? document.querySelector(OPEN_MENUS);
     if (open) {
       open.open = false;
       open.querySelector("summary").focus();
@@ -50,7 +51,7 @@ function onKey(event) {
 }
 
 function closeMenusOutside(target) {
-  for (const open of document.querySelectorAll("details[open].menu, details[open].chip")) {
+  for (const open of document.querySelectorAll(OPEN_MENUS)) {
     if (!open.contains(target)) open.open = false;
   }
 }
