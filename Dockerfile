@@ -11,6 +11,9 @@ RUN pip install --no-cache-dir --require-hashes -r requirements-node.txt \
 FROM ${PYTHON_IMAGE}
 ENV PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \
+    MALLOC_ARENA_MAX=2 \
+    MALLOC_MMAP_THRESHOLD_=262144 \
+    MALLOC_TRIM_THRESHOLD_=262144 \
     BENCHDASH_VAR=/var/lib/benchdash \
     STATIC_ROOT=/srv/benchdash/staticfiles
 WORKDIR /srv/benchdash

@@ -1,6 +1,6 @@
-"""What the web server runs."""
+"""The application that the web server runs."""
 
-# Makes Django ready, which the other needs.
+# First: it sets Django up.
 from benchdash.wsgi import application as wsgi_application
 
 # isort: split

@@ -7,20 +7,18 @@ from contextlib import contextmanager
 from functools import partial, wraps
 
 from celery import Celery
-from celery.signals import worker_init
 from django.core.cache import cache
 from django.db import transaction
 from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
 
 from benchdash.database.locks import alone_with
-from benchdash.memory import give_back_freed_memory
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "benchdash.settings")
 
 logger = logging.getLogger(__name__)
 
-# A task that has waited for so long was lost with its broker.
+# A task that has waited longer was lost with its broker.
 _LOST_AFTER_S = 60.0
 
 app = Celery("benchdash")
@@ -30,13 +28,8 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 
 
-@worker_init.connect
-def _spare_memory(**_signal: object) -> None:
-    give_back_freed_memory()
-
-
 def one_at_a_time(job: Callable[[], None]) -> Callable[[], None]:
-    """A job that ends at once where a worker is at the same one already."""
+    """Wrap a job so that it ends at once while another worker runs the same one."""
 
     @wraps(job)
     def run() -> None:
@@ -53,16 +46,16 @@ def ring(task: str, *arguments: object) -> None:
 
 
 def ring_together(task: str, *, every: float) -> None:
-    """Like ``ring``, for a task that does all there is to do: one answers many rings.
+    """Like ``ring``, for a task that does everything that is due: one run answers many rings.
 
-    Nobody rings twice for a task that waits in the queue; it will see what they committed. It begins at
-    once, or ``every`` seconds after the one before began.
+    While one waits in the queue no other is sent: it will see everything committed by then. It begins at
+    once, or ``every`` seconds after the last one began.
     """
     transaction.on_commit(partial(_send_together, task, every))
 
 
 def taken_up(task: str, *, every: float) -> None:
-    """Called by a task that is rung together, before it looks at what is due."""
+    """Let the task be rung for again. Such a task calls this before it looks at what is due."""
     with _without_redis_beat_sees_to_it(task):
         cache.set(_began(task), True, timeout=every)
         cache.delete(_waits(task))
@@ -84,7 +77,7 @@ def _began(task: str) -> str:
 
 @contextmanager
 def _without_redis_beat_sees_to_it(task: str) -> Iterator[None]:
-    """PostgreSQL remembers what is due and beat looks there: only seconds are lost."""
+    """Log that Redis is away. PostgreSQL remembers what is due, and beat asks it within seconds."""
     try:
         yield
     except (OperationalError, RedisError) as error:

@@ -1,11 +1,11 @@
-"""The address of the one who sent a request."""
+"""The address of the client."""
 
 from django.conf import settings
 from django.http import HttpRequest
 
 
 def client_address(request: HttpRequest) -> str:
-    """Return the address that a request came from, as far as it can be believed.
+    """Return the address that a request came from, as far as it can be trusted.
 
     Behind a proxy (``BEHIND_PROXY=1``) that is the last entry of ``X-Forwarded-For``: the one that the proxy
     appended. Anything before it was written by the client. Without a proxy the header counts for nothing.

@@ -1,4 +1,4 @@
-"""The answer of Django itself where a view or a middleware raised."""
+"""The answer to an error that no view handled."""
 
 import sys
 
@@ -12,7 +12,7 @@ _MISTAKE = Failure(500, "this installation made a mistake; its log says which")
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Django's handler500: called while the exception is handled. Neither PostgreSQL nor Redis is asked."""
+    """Answer an unhandled exception as Django's handler500, without PostgreSQL and Redis."""
     failure = failure_of(sys.exc_info()[1]) or _MISTAKE
     if request.path.startswith("/api/"):
         body = problem(failure.status, [{"message": failure.sentence}]).data

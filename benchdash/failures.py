@@ -1,4 +1,4 @@
-"""Failures that are no mistake of ours, and what pages and the API tell who meets them."""
+"""Failures outside our code, and what pages and the API say about them."""
 
 import errno
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ DISK_FULL = "the disk of this installation is full, so nothing was stored; tell 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """``retry_after_s`` where it may be over by then."""
+    """An answer to a failure; with ``retry_after_s`` where it may be over by then."""
 
     status: int
     sentence: str
@@ -25,7 +25,7 @@ class Failure:
 
 
 def failure_of(error: BaseException | None) -> Failure | None:
-    """None for a mistake of ours."""
+    """Return the answer to an error; None for a mistake of ours."""
     match error:
         case _ if is_disk_full(error):
             return Failure(507, DISK_FULL)
@@ -37,7 +37,7 @@ def failure_of(error: BaseException | None) -> Failure | None:
 
 
 def is_disk_full(error: BaseException | None) -> bool:
-    """Whether a disk of ours has no more room, or that of the database."""
+    """Return whether a disk, ours or that of the database, is full."""
     match error:
         case OSError(errno=errno.ENOSPC | errno.EDQUOT):
             return True

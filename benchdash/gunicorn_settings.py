@@ -5,8 +5,6 @@ import os
 import resource
 from typing import Any
 
-from benchdash.memory import give_back_freed_memory
-
 worker_class = "benchdash.entrance.worker.Worker"
 workers = int(os.environ.get("WEB_CONCURRENCY", "2"))
 # The code is loaded once and shared; a worker that dies is back at once.
@@ -18,17 +16,16 @@ keepalive = 5
 control_socket_disable = True
 
 
-give_back_freed_memory()
-
-
 def when_ready(_server: Any) -> None:
-    """What was loaded stays: the collector need not look at it again in any worker."""
+    """Keep loaded code out of garbage collection, in all workers."""
     gc.collect()
     gc.freeze()
 
 
 def post_worker_init(_worker: Any) -> None:
-    """Each connection is an open file. An answer makes some ten thousand objects and hardly any cycle."""
+    """Allow many connections, and collect garbage seldom."""
+    # Each connection is an open file.
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    # An answer makes some ten thousand objects and hardly any cycle.
     gc.set_threshold(50_000, 5, 5)

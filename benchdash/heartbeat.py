@@ -1,4 +1,4 @@
-"""Signs of life that beat and the workers leave in Redis, for who asks whether the installation is ready.
+"""Signs of life that beat and the workers leave in Redis, for the check whether benchdash is ready.
 
 Beat sends a heartbeat to each queue and notes it. A worker notes when it begins and ends a job: a heartbeat,
 which takes no time, or any other, during which it may be silent for longer.
@@ -23,7 +23,7 @@ _KEPT_FOR_S = 7 * 24 * 3600
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """When something was last noted (epoch seconds), and the name of the job that began then, if one did."""
+    """A sign of life: its time (epoch seconds), and the name of the job that began then, if one did."""
 
     at: float
     job: str = ""
@@ -35,21 +35,21 @@ class Sign:
 
 @shared_task(name="benchdash.heartbeat")
 def heartbeat() -> None:
-    """Does nothing: that it is run is noted as of any other job."""
+    """Do nothing: that it runs is noted as for any other job."""
 
 
 def sign_of_beat() -> Sign | None:
-    """The last heartbeat that beat sent. Raises redis.exceptions.RedisError."""
+    """Return the last heartbeat that beat sent. Raises redis.exceptions.RedisError."""
     return _sign(BEAT)
 
 
 def sign_of_worker(queue: str) -> Sign | None:
-    """What the workers of a queue noted last. Raises redis.exceptions.RedisError."""
+    """Return what the workers of a queue noted last. Raises redis.exceptions.RedisError."""
     return _sign(queue)
 
 
 def note(of: str, job: str = "") -> None:
-    """``of`` is a queue, or BEAT; "" where a job was called and came from no queue."""
+    """Note a sign of life of a queue or of BEAT; of nothing for a job that came from no queue."""
     if not of:
         return
     try:
@@ -67,18 +67,18 @@ def note_begin(*, task: Task[..., Any], **_signal: Any) -> None:
 
 
 def note_end(*, task: Task[..., Any], **_signal: Any) -> None:
-    """Who ends a job is free for the next, whatever the other workers of the queue are at."""
+    """Note that a worker is free for the next job, whatever the others of its queue do."""
     note(_queue_of(task))
 
 
 def still_at_work() -> None:
-    """Note that the job of this worker goes on: for jobs that take many steps. Nothing outside of one."""
+    """Note that a job of many steps goes on. Does nothing outside of a job."""
     if current_task:
         note(_queue_of(current_task), current_task.name)
 
 
 def send_heartbeats(**_signal: Any) -> None:
-    """Beat itself would first wait for as long as lies between two of them."""
+    """Send the first heartbeats at once: beat itself would wait for a whole interval."""
     for queue in settings.QUEUES:
         heartbeat.apply_async(queue=queue, expires=settings.HEARTBEAT_EVERY_S)
 

@@ -1,4 +1,4 @@
-"""How the API reads JSON that is sent to it."""
+"""The parser of JSON in requests of the API."""
 
 from collections.abc import Mapping
 from typing import IO, Any

@@ -1,4 +1,4 @@
-"""Answers to somebody who is known are kept by nobody else."""
+"""Answers to a session or a token are kept out of caches."""
 
 from collections.abc import Callable
 
@@ -8,18 +8,15 @@ from django.utils.cache import patch_vary_headers
 
 _Answer = Callable[[HttpRequest], HttpResponseBase]
 
-_TOLD_BY = ("Authorization", "Cookie")
+_IDENTIFYING_HEADERS = ("Authorization", "Cookie")
 
 
 def keep_answers_private(get_response: _Answer) -> _Answer:
-    """Middleware: an answer to a session or a token is not stored, and says that it depends on them.
-
-    Whoever sends a session or a token counts as known, whether it still works or not.
-    """
+    """Return a middleware that forbids caches to store answers to a session or a token, valid or not."""
 
     def answer(request: HttpRequest) -> HttpResponseBase:
         response = get_response(request)
-        patch_vary_headers(response, _TOLD_BY)
+        patch_vary_headers(response, _IDENTIFYING_HEADERS)
         session = settings.SESSION_COOKIE_NAME
         if "Authorization" in request.headers or session in request.COOKIES or session in response.cookies:
             response.headers["Cache-Control"] = "private, no-store"

@@ -1,4 +1,4 @@
-"""JSON answers of both APIs, written by orjson."""
+"""JSON answers of the API, written by orjson."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +12,7 @@ _OPTIONS = orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OP
 
 
 class FastJSONRenderer(JSONRenderer):
-    """What is no number is null: a client's JSON knows neither NaN nor infinity."""
+    """Render JSON by orjson. NaN and infinity become null: JSON knows neither."""
 
     def render(
         self,

@@ -84,17 +84,18 @@ INSTALLED_APPS = [
     "django_htmx",
     "rest_framework",
     "drf_spectacular",
+    "drf_spectacular_sidecar",
     "csp",
 ]
 MIDDLEWARE = [
     # First, so that what the others answer by themselves carries the policy too.
-    "benchdash.policy.PolicyMiddleware",
+    "csp.middleware.CSPMiddleware",
     "django.middleware.security.SecurityMiddleware",
     # Before anything that reads a body.
     "benchdash.entrance.middleware.refuse_early",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "benchdash.privacy.keep_answers_private",
-    "benchdash.compression.compress",
+    "benchdash.compression.CompressionMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -143,11 +144,11 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 REDIS_URL = os.environ.get("REDIS_URL") or embedded.redis_url(VAR_DIR)
 CACHES = {
     "default": {
-        "BACKEND": "benchdash.cache.Cache",
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": REDIS_URL,
         "KEY_PREFIX": "benchdash",
         # A Redis that does not answer must not keep a page waiting.
-        "OPTIONS": {"socket_timeout": 3},
+        "OPTIONS": {"socket_timeout": 3, "serializer": "benchdash.cache.JSONSerializer"},
     },
 }
 
@@ -182,6 +183,7 @@ CELERY_TASK_DEFAULT_QUEUE = "imports"
 CELERY_TASK_ROUTES = {
     "ingest.*": {"queue": "imports"},
     "benchdash.regressions.*": {"queue": "analysis"},
+    "benchdash.results.*": {"queue": "analysis"},
     "benchdash.alerts.*": {"queue": "mail"},
     "benchdash.accounts.*": {"queue": "mail"},
 }
@@ -213,6 +215,11 @@ CELERY_BEAT_SCHEDULE = {
         "task": "ingest.tasks.delete_projects",
         "schedule": 15.0,
         "options": {"expires": 15.0},
+    },
+    "fold-summaries": {
+        "task": "benchdash.results.tasks.fold_summaries",
+        "schedule": 60.0,
+        "options": {"expires": 60.0},
     },
     "recompute-all": {
         "task": "benchdash.regressions.tasks.recompute_all",
@@ -351,7 +358,6 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
 ]
 
-SESSION_ENGINE = "benchdash.accounts.sessions"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 # Browsers take a cookie of this name only over https, and no other host can set it.
@@ -414,6 +420,14 @@ SPECTACULAR_SETTINGS = {
     "TITLE": "benchdash",
     "DESCRIPTION": "The history of benchmark results: upload, read, compare.",
     "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
+    # From our own static files, and with no look at the schema by a validator elsewhere.
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_SETTINGS": {"deepLinking": True, "validatorUrl": None},
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "benchdash.api.schema.add_problems",
+    ],
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "ENUM_NAME_OVERRIDES": {

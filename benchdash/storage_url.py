@@ -1,4 +1,4 @@
-"""Reads STORAGE_URL, which says where raw files too large for a row are kept: in a folder, or in S3."""
+"""STORAGE_URL: where raw files too large for a row are kept, a folder or S3."""
 
 from typing import Any, Final
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
@@ -27,7 +27,7 @@ def _folder(parts: SplitResult) -> dict[str, Any]:
     is_absolute = folder.startswith("/") and folder.strip("/") != ""
     if parts.netloc or parts.query or not is_absolute:
         raise ImproperlyConfigured("STORAGE_URL names a folder as file:///an/absolute/path")
-    return {"BACKEND": "ingest.folder_storage.FolderStorage", "OPTIONS": {"location": folder}}
+    return {"BACKEND": "ingest.storage.folder.FolderStorage", "OPTIONS": {"location": folder}}
 
 
 def _s3(parts: SplitResult) -> dict[str, Any]:
@@ -48,4 +48,4 @@ def _s3(parts: SplitResult) -> dict[str, Any]:
     }
     if parts.username and parts.password:
         options |= {"access_key": unquote(parts.username), "secret_key": unquote(parts.password)}
-    return {"BACKEND": "ingest.s3_storage.S3FileStorage", "OPTIONS": options}
+    return {"BACKEND": "ingest.storage.s3.S3FileStorage", "OPTIONS": options}

@@ -1,14 +1,14 @@
-"""How often one may ask. Requests are counted in Redis; without it nobody is refused."""
+"""Limits of requests. They are counted in Redis; without it nobody is refused."""
 
 import hashlib
 import ipaddress
 import logging
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from django.conf import settings
-from django.core.cache import caches
+from django.core.cache import cache
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import render
 from redis.exceptions import RedisError
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     # DRF's views load the classes that its settings name, and one of them throttles.
     from rest_framework.views import APIView
 
-    from benchdash.cache import Cache
-
 logger = logging.getLogger(__name__)
 
 # The API counts its anonymous requests itself; monitoring may ask as often as it likes.
@@ -31,14 +29,14 @@ _IPV6_NETWORK: Final = 64
 
 
 class MinuteThrottle(SimpleRateThrottle):
-    """So many requests of one asker within a minute of the clock; without Redis nobody is refused."""
+    """A number of requests of one asker per minute of the clock."""
 
     def __init__(self) -> None:
         most, seconds = self.parse_rate(self.get_rate())
         self._most, self._seconds = most or 0, seconds or 60
 
     def asker(self, request: Request) -> str | None:
-        """Whose requests are counted together; None for one who is not counted."""
+        """Return the name under which requests are counted; None for an asker without a limit."""
         raise NotImplementedError
 
     def allow_request(self, request: Request, view: "APIView") -> bool:  # noqa: ARG002 - DRF calls it so
@@ -53,19 +51,20 @@ class MinuteThrottle(SimpleRateThrottle):
         return self._seconds - time.time() % self._seconds
 
     def _count(self, asker: str) -> int:
-        """How often it was asked in the current minute, this time included."""
-        # What people type may be long, and may be anything.
+        """Count a request, and return how many came in the current minute."""
+        # Names may be long, and may contain anything.
         who = hashlib.sha256(asker.encode()).hexdigest()
         key = f"throttle:{self.scope}:{who}:{int(time.time() // self._seconds)}"
         try:
-            return cast("Cache", caches["default"]).count(key, seconds=2 * self._seconds)
+            cache.add(key, 0, timeout=2 * self._seconds)
+            return cache.incr(key)
         except RedisError as error:
             logger.warning("requests (%s) are not counted: %s", self.scope, error)
             return 1
 
 
 class AnonymousThrottle(MinuteThrottle):
-    """Requests without a token or a session, and with a token that is refused, from one place."""
+    """Requests from one network without a valid token or session."""
 
     scope = "anonymous"
 
@@ -83,7 +82,7 @@ class UploadThrottle(MinuteThrottle):
 
 
 def place_of(request: HttpRequest | Request) -> str:
-    """Return the place that a request came from: its address, of IPv6 the network that one customer gets."""
+    """Return the address that a request came from; for IPv6 the network that one customer gets."""
     address = client_address(request)
     try:
         parsed = ipaddress.ip_address(address)
@@ -97,7 +96,7 @@ def place_of(request: HttpRequest | Request) -> str:
 def throttle_anonymous_pages(
     get_response: Callable[[HttpRequest], HttpResponseBase],
 ) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Middleware that answers 429 to a place which asks for too many pages without signing in."""
+    """Return a middleware that answers 429 to too many requests from one network without signing in."""
 
     def answer(request: HttpRequest) -> HttpResponseBase:
         if request.path.startswith((*_NOT_COUNTED_AS_PAGES, settings.STATIC_URL)):
@@ -118,7 +117,7 @@ def throttle_anonymous_pages(
 
 
 def _known(request: Request) -> str | None:
-    """The token or the user who asks."""
+    """Return a name of the token or the user; None for anybody else."""
     if request.auth:
         return f"token:{request.auth.pk}"
     return f"user:{request.user.pk}" if request.user and request.user.is_authenticated else None

@@ -4,9 +4,9 @@ from django.contrib import admin
 from django.urls import include, path, re_path
 
 from benchdash.api import health
-from benchdash.api.views.docs import SchemaView, docs
+from benchdash.api.views.docs import DocsView, SchemaView
 from benchdash.api.views.unknown import UnknownView
-from benchdash.dashboard.views.shell import sign_in_for_admin
+from benchdash.dashboard.pages.home.views import sign_in_for_admin
 
 handler500 = "benchdash.error_pages.server_error"
 urlpatterns = [
@@ -18,7 +18,7 @@ urlpatterns = [
     path("api/v1/", include("ingest.urls")),
     path("api/v1/", include("benchdash.api.urls")),
     path("api/schema/", SchemaView.as_view(), name="schema"),
-    path("api/docs/", docs, name="docs"),
+    path("api/docs/", DocsView.as_view(), name="docs"),
     # Only with a slash at the end: Django still leads to it who forgot one.
     re_path(r"^api/.*/$", UnknownView.as_view()),
     path("", include("benchdash.dashboard.urls")),

@@ -64,9 +64,10 @@ def _write_bare(texts: Sequence[bytes]) -> None:
 def _import(texts: Sequence[bytes]) -> None:
     from benchdash.accounts.access import NOBODY  # noqa: PLC0415 - Django is set up by now
     from benchdash.accounts.services import create_project  # noqa: PLC0415
-    from ingest.batches import Arrival, accept_many  # noqa: PLC0415
-    from ingest.metadata import read_metadata  # noqa: PLC0415
-    from ingest.storage import RawData  # noqa: PLC0415
+    from ingest.metadata.upload_metadata import read_metadata  # noqa: PLC0415
+    from ingest.receiving.arrivals import Arrival  # noqa: PLC0415
+    from ingest.receiving.reception import receive  # noqa: PLC0415
+    from ingest.storage.raw_bytes import RawData  # noqa: PLC0415
 
     project = create_project("bench", public=False)
     arrivals = (
@@ -74,7 +75,7 @@ def _import(texts: Sequence[bytes]) -> None:
         for position, text in enumerate(texts)
     )
     while batch := list(islice(arrivals, _BATCH)):
-        accept_many(project, by=NOBODY, arrivals=batch)
+        receive(project, by=NOBODY, arrivals=batch)
 
 
 def _fields(position: int) -> dict[str, str]:

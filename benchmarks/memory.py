@@ -190,20 +190,25 @@ def _in_a_process_of_its_own(action: Callable[[], None]) -> None:
 
 
 def _measure(name: str, path: Path) -> None:
-    from benchdash.accounts.access import NOBODY  # noqa: PLC0415 - Django is set up by now
+    from django.test import override_settings  # noqa: PLC0415 - Django is set up by now
+
+    from benchdash.accounts.access import NOBODY  # noqa: PLC0415
     from benchdash.accounts.services import create_project  # noqa: PLC0415
     from benchdash.results.models import Run  # noqa: PLC0415
-    from ingest.metadata import read_metadata  # noqa: PLC0415
-    from ingest.services import import_upload, receive_upload  # noqa: PLC0415
-    from ingest.storage import RawData  # noqa: PLC0415
+    from ingest.metadata.upload_metadata import read_metadata  # noqa: PLC0415
+    from ingest.receiving.arrivals import Arrival  # noqa: PLC0415
+    from ingest.receiving.imports import import_upload  # noqa: PLC0415
+    from ingest.receiving.reception import receive_one  # noqa: PLC0415
+    from ingest.storage.raw_bytes import RawData  # noqa: PLC0415
 
     fields = {"product": "MariaDB", "version": "10.11.19", "hardware": "bench-01", "workload": "oltp"}
     project = create_project(f"bench-{os.getpid()}", public=False)
     size = path.stat().st_size
     with path.open("rb") as file:
-        upload = receive_upload(
-            project, by=NOBODY, file_name=name, data=RawData(file), metadata=read_metadata(fields)[0]
-        ).upload
+        arrival = Arrival(name, RawData(file), read_metadata(fields)[0])
+        # Left to a job, so that it is stored and not yet imported.
+        with override_settings(UPLOAD_IMPORT_AT_ONCE_BYTES=0):
+            upload = receive_one(project, by=NOBODY, arrival=arrival).upload
     # From here on, the peak is that of the import.
     Path("/proc/self/clear_refs").write_text("5")
     before = _peak()

@@ -21,12 +21,12 @@ from benchdash.accounts.access import NotAllowed, NotVisible, Viewer, viewer_of
 from benchdash.accounts.models import Project, Scope
 from benchdash.parsing import GuardedJSONParser
 from benchdash.throttling import AnonymousThrottle, UploadThrottle
-from ingest import archives, services, storage
-from ingest.batches import Arrival, accept_one
-from ingest.companions import CompanionFile
+from ingest import services
+from ingest.archives import services as archive_services
+from ingest.archives.plan import MAX_COMPANIONS
 from ingest.errors import FieldError, FieldsError, FileRefusedError
-from ingest.fields import ALL_FIELDS, FIELDS, NOT_TEXT, unknown_field_warnings
-from ingest.metadata import form_values, read_form
+from ingest.metadata.fields import ALL_FIELDS, FIELDS, NOT_TEXT, unknown_field_warnings
+from ingest.metadata.upload_metadata import form_values, read_form
 from ingest.models import Companion, RawFile, Upload
 from ingest.queries import (
     file_counts,
@@ -37,6 +37,10 @@ from ingest.queries import (
     uploads_for,
     with_run_counts,
 )
+from ingest.receiving.arrivals import Arrival, CompanionFile
+from ingest.receiving.dry_runs import dry_run
+from ingest.receiving.imports import Received
+from ingest.receiving.reception import receive_one
 from ingest.serializers import (
     ArchiveDryRunSerializer,
     DryRunSerializer,
@@ -48,14 +52,13 @@ from ingest.serializers import (
     UploadRequestSerializer,
     UploadSerializer,
     address,
-    received_answer,
 )
-from ingest.storage import RawData
+from ingest.storage import raw_bytes
+from ingest.storage.raw_bytes import RawData
 
-_MOST_COMPANIONS = 50
-_USUAL_LIMIT = 100
-_MOST = 1000
-_LARGEST_ID = 2**63 - 1
+_DEFAULT_LIMIT = 100
+_MAX_LIMIT = 1000
+_MAX_ID = 2**63 - 1
 
 _OF_THE_REQUEST = ("project", "dry_run", "csrfmiddlewaretoken")
 _FILES = {"configuration_file": Companion.Kind.CONFIGURATION, "companion": Companion.Kind.OTHER}
@@ -78,7 +81,12 @@ class _View(APIView):
 
 _KNOWN_OR_TRIED = PolymorphicProxySerializer(
     component_name="KnownOrTried",
-    serializers=[ReceivedSerializer, DryRunSerializer, ArchiveDryRunSerializer],
+    serializers=[ReceivedSerializer, ArchiveDryRunSerializer],
+    resource_type_field_name=None,
+)
+_CHANGED_OR_PREVIEW = PolymorphicProxySerializer(
+    component_name="ChangedOrPreview",
+    serializers=[UploadDetailSerializer, PreviewSerializer],
     resource_type_field_name=None,
 )
 
@@ -98,12 +106,12 @@ class UploadListView(_View):
         form = cast("QueryDict", request.data)  # the only parser gives nothing else
         project = self._project(form.get("project", ""))
         self.viewer.require(Scope.UPLOAD, project)
-        upload = _uploaded(form, request.FILES)
-        if _yes(form.get("dry_run"), "dry_run"):
-            if services.is_archive(upload["data"]):
-                return Response(ArchiveDryRunSerializer(archives.dry_run(project, **upload)).data)
-            return Response(DryRunSerializer(services.dry_run(project, **upload)).data)
-        return _answer(accept_one(project, by=self.viewer, arrival=Arrival(**upload)))
+        arrival = _arrival(form, request.FILES)
+        if not _yes(form.get("dry_run"), "dry_run"):
+            return _answer(receive_one(project, by=self.viewer, arrival=arrival))
+        if arrival.is_archive:
+            return Response(ArchiveDryRunSerializer(archive_services.dry_run(project, arrival)).data)
+        return Response(DryRunSerializer(dry_run(project, arrival)).data)
 
     @extend_schema(
         operation_id="uploads_list",
@@ -125,7 +133,7 @@ class UploadListView(_View):
         """
         slug = request.query_params.get("project", "")
         uploads = uploads_for(self.viewer, self._project(slug) if slug else None)
-        if archive := _whole_number(request, "archive", _LARGEST_ID):
+        if archive := _whole_number(request, "archive", _MAX_ID):
             uploads = uploads.filter(pk__in=files_in(upload_for(self.viewer, archive).pk))
         else:
             uploads = uploads.filter(came_alone=True)
@@ -133,9 +141,9 @@ class UploadListView(_View):
             if state not in Upload.State.values:
                 raise FieldsError([FieldError("state", f"must be one of {', '.join(Upload.State.values)}")])
             uploads = uploads.filter(state=state)
-        if cursor := _whole_number(request, "cursor", _LARGEST_ID):
+        if cursor := _whole_number(request, "cursor", _MAX_ID):
             uploads = uploads.filter(pk__lt=cursor)
-        limit = min(_whole_number(request, "limit", _LARGEST_ID) or _USUAL_LIMIT, _MOST)
+        limit = min(_whole_number(request, "limit", _MAX_ID) or _DEFAULT_LIMIT, _MAX_LIMIT)
         rows = list(with_run_counts(uploads)[: limit + 1])
         more = (
             replace_query_param(f"{settings.SITE_URL}{request.get_full_path()}", "cursor", rows[limit - 1].pk)
@@ -164,7 +172,9 @@ class UploadDetailView(_View):
         """One upload: its state, progress, files, runs and metadata."""
         return Response(self._detail(upload_for(self.viewer, pk)))
 
-    @extend_schema(request=UploadChangeSerializer, responses=UploadDetailSerializer)
+    @extend_schema(
+        request=UploadChangeSerializer, responses={200: _CHANGED_OR_PREVIEW, 202: UploadDetailSerializer}
+    )
     def patch(self, request: Request, pk: int) -> Response:
         """Change metadata and record the runs again, or with ``preview`` say what that would do.
 
@@ -177,7 +187,7 @@ class UploadDetailView(_View):
         if not changes.keys() & set(fields):
             raise FieldsError([FieldError("", f"nothing to change; fields are {', '.join(fields)}")])
         if preview:
-            return Response(PreviewSerializer(archives.preview_amend(upload, changes)).data)
+            return Response(PreviewSerializer(archive_services.preview_amend(upload, changes)).data)
         services.amend_upload(upload, changes, by=self.viewer, reason=reason)
         amended = upload_for(self.viewer, pk)
         status = 200 if amended.state in Upload.FINISHED else 202
@@ -236,7 +246,7 @@ class RawView(_View):
 def raw_response(raw: RawFile, name: str, *, is_text: bool) -> FileResponse:
     """A download that no browser takes for a page. Raises FileUnavailableError."""
     response = FileResponse(
-        storage.open_raw(raw),
+        raw_bytes.open_raw(raw),
         as_attachment=True,
         filename=name,
         content_type="text/plain; charset=utf-8" if is_text else "application/octet-stream",
@@ -250,16 +260,16 @@ def raw_response(raw: RawFile, name: str, *, is_text: bool) -> FileResponse:
 # --- reading a request --------------------------------------------------------------------------------------
 
 
-def _uploaded(form: QueryDict, files: Any) -> dict[str, Any]:
-    """The arguments of services.accept_upload. Raises FieldsError or FileTooLargeError."""
+def _arrival(form: QueryDict, files: Any) -> Arrival:
+    """Raises FieldsError or FileTooLargeError."""
     errors: list[FieldError] = []
     texts = {name: form.getlist(name) for name in form if name not in files}
     metadata_texts = {name: given for name, given in texts.items() if name in ALL_FIELDS}
     sent = files.getlist("file")
     if len(sent) != 1:
         errors.append(FieldError("file", "one file at a time" if sent else "is required"))
-    if sum(len(files.getlist(name)) for name in _FILES) > _MOST_COMPANIONS:
-        errors.append(FieldError("companion", f"more than {_MOST_COMPANIONS} files"))
+    if sum(len(files.getlist(name)) for name in _FILES) > MAX_COMPANIONS:
+        errors.append(FieldError("companion", f"more than {MAX_COMPANIONS} files"))
     errors += [
         FieldError(name, "must be a file") for name in (*_FILES,) if name in texts and any(texts[name])
     ]
@@ -271,17 +281,17 @@ def _uploaded(form: QueryDict, files: Any) -> dict[str, Any]:
         raise FieldsError(errors)
     known = (*ALL_FIELDS, *_OF_THE_REQUEST, "file", *_FILES)
     unknown = [name for name in (*texts, *files) if name not in known]
-    return {
-        "file_name": sent[0].name or "",
-        "data": _raw_data(sent[0]),
-        "metadata": metadata,
-        "companions": [
+    return Arrival(
+        file_name=sent[0].name or "",
+        data=_raw_data(sent[0]),
+        metadata=metadata,
+        companions=[
             CompanionFile(kind, file.name or "", _raw_data(file))
             for name, kind in _FILES.items()
             for file in files.getlist(name)
         ],
-        "warnings": [*unknown_field_warnings(unknown, known), *warnings],
-    }
+        warnings=[*unknown_field_warnings(unknown, known), *warnings],
+    )
 
 
 def _raw_data(file: "UploadedFile[Any]") -> RawData:
@@ -335,7 +345,7 @@ def _whole_number(request: Request, name: str, most: int) -> int | None:
 # --- answering ----------------------------------------------------------------------------------------------
 
 
-def _answer(received: services.Received) -> Response:
+def _answer(received: Received) -> Response:
     """Raises FileRefusedError for an upload that was refused."""
     upload = received.upload
     url = address("ingest:upload-detail", upload.pk)
@@ -343,4 +353,4 @@ def _answer(received: services.Received) -> Response:
         raise FileRefusedError(upload.errors, upload_id=upload.pk, url=url)
     waits = upload.state not in Upload.FINISHED
     status = 202 if waits else 200 if received.duplicate else 201
-    return Response(received_answer(received, url), status=status, headers={"Location": url})
+    return Response(ReceivedSerializer(received).data, status=status, headers={"Location": url})

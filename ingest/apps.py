@@ -1,3 +1,4 @@
+from celery.signals import worker_init
 from django.apps import AppConfig
 
 
@@ -5,6 +6,9 @@ class IngestConfig(AppConfig):
     name = "ingest"
 
     def ready(self) -> None:
-        from ingest import process_start  # noqa: PLC0415 - once Django is ready
+        from ingest.storage.identity import start_with_our_files  # noqa: PLC0415 - once Django is ready
 
-        process_start.listen()
+        def refuse_to_start(**_signal: object) -> None:
+            start_with_our_files("The worker")
+
+        worker_init.connect(refuse_to_start, weak=False, dispatch_uid="ingest.storage")

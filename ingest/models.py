@@ -108,6 +108,16 @@ class Upload(models.Model):
         return self.name
 
     @property
+    def needs_no_reading(self) -> bool:
+        """Whether the same upload sent again changes nothing."""
+        return self.state in (self.State.IMPORTED, self.State.PARTIAL)
+
+    @property
+    def subject(self) -> str:
+        """What the audit log calls it."""
+        return f"{self.pk} {self.name}"
+
+    @property
     def is_text(self) -> bool:
         """Whether the file was understood, and so can be shown as it is."""
         return bool(self.format) and not self.is_archive

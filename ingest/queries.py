@@ -1,6 +1,6 @@
 """What is asked about uploads."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Value
@@ -9,7 +9,6 @@ from django.db.models.functions import Coalesce
 from benchdash.accounts.access import NotVisible, Viewer
 from benchdash.accounts.models import Project, Token
 from benchdash.results.models import Run
-from benchdash.results.services import Recorded
 from ingest.models import ArchiveFile, Upload
 
 # Reasons, and files that are gone, are for members.
@@ -28,34 +27,6 @@ class RunSummary:
     workload: str
     threads: int | None
     readings: int
-
-
-def recorded_summaries(recorded: Recorded) -> list[RunSummary]:
-    """As run_summaries, of what this transaction has recorded of one upload."""
-    rows = sorted(
-        zip(recorded.run_ids, recorded.places, recorded.records, strict=True),
-        key=lambda row: (
-            row[1].workload.name,
-            row[1].product.name,
-            row[1].version.sort_key,
-            row[2].threads is None,
-            row[2].threads,
-            row[0],
-        ),
-    )
-    return [
-        RunSummary(
-            id=run_id,
-            key=record.key,
-            product=place.product.name,
-            version=place.version.version,
-            hardware=place.hardware.name,
-            workload=place.workload.name,
-            threads=record.threads,
-            readings=len(record.readings),
-        )
-        for run_id, place, record in rows
-    ]
 
 
 def run_summaries(upload: Upload) -> list[RunSummary]:
@@ -117,12 +88,20 @@ def file_counts(archives: Collection[int]) -> dict[int, dict[str, int]]:
     return counts
 
 
+def uploads_named(project: Project, words: Sequence[str]) -> QuerySet[Upload, tuple[int, str]]:
+    """Id and name of the uploads that have all of the words in their names, the newest first."""
+    found = Upload.objects.filter(project=project).order_by("-received_at")
+    for word in words:
+        found = found.filter(name__icontains=word)
+    return found.values_list("pk", "name")
+
+
 def uploads_for(viewer: Viewer, project: Project | None = None) -> QuerySet[Upload]:
     """The uploads that exist for this viewer, newest first.
 
     Refused and deleted ones are for members, and for the token that sent them.
     """
-    asked = viewer.projects_by_name() if project is None else [project]
+    asked = viewer.projects() if project is None else [project]
     projects = [one for one in asked if viewer.sees(one)]
     open_to = [one.pk for one in projects if one.raw_files_are_public or viewer.is_member(one)]
     others = [one.pk for one in projects if one.pk not in open_to]

@@ -31,8 +31,8 @@ from benchdash.results.models import (
     Workload,
     WorkloadCount,
 )
-from ingest import storage
 from ingest.models import ArchiveFile, RawFile, Removal, Upload
+from ingest.storage import raw_bytes
 
 _log = logging.getLogger(__name__)
 
@@ -143,7 +143,7 @@ def _delete_batch(removal: Removal, rows: QuerySet[Any]) -> bool:
     if rows.model is RawFile:
         # The row of a file goes last: after a crash it still says which file is to be deleted.
         names = RawFile.objects.filter(pk__in=ids).exclude(storage_name="")
-        storage.delete(names.values_list("storage_name", flat=True))
+        raw_bytes.delete(names.values_list("storage_name", flat=True))
     # The rows themselves, with contents and all, need not be read.
     batch.only("pk").delete()
     if rows.model in _COUNTED:

@@ -1,16 +1,16 @@
 """The shapes in which uploads are answered. Their names are those of the contract."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from django.conf import settings
 from django.urls import reverse
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from ingest.archives import NOT_LOOKED_AT
+from ingest.archives.services import NOT_LOOKED_AT
 from ingest.models import ArchiveFile, Companion, Upload
 from ingest.queries import RunSummary, files_of, may_see_raw, run_summaries
-from ingest.services import Received
+from ingest.receiving.imports import Received
 
 
 def address(name: str, *args: object) -> str:
@@ -85,21 +85,28 @@ class RunSummarySerializer(serializers.Serializer[Any]):
         return None if run.id is None else address("api:run-detail", run.id)
 
 
-class ReceivedSerializer(serializers.Serializer[Any]):
-    """The answer to an upload. For the schema alone: received_answer makes it."""
+class ReceivedSerializer(serializers.Serializer[Received]):
+    """The answer to an upload."""
 
-    id = serializers.IntegerField(allow_null=True)
-    url = serializers.CharField(read_only=True)
-    state = serializers.CharField()
-    format = serializers.CharField()
-    sha256 = serializers.CharField()
+    id = serializers.IntegerField(source="upload.pk", allow_null=True)
+    url = serializers.SerializerMethodField()
+    state = serializers.CharField(source="upload.state")
+    format = serializers.CharField(source="upload.format")
+    sha256 = serializers.CharField(source="upload.raw.sha256")
     duplicate = serializers.BooleanField()
-    runs = RunSummarySerializer(many=True, read_only=True)
-    warnings = serializers.ListField(child=serializers.CharField())
+    runs = serializers.SerializerMethodField()
+    warnings = serializers.ListField(source="upload.warnings", child=serializers.CharField())
+
+    def get_url(self, received: Received) -> str:
+        return address("ingest:upload-detail", received.upload.pk)
+
+    @extend_schema_field(RunSummarySerializer(many=True))
+    def get_runs(self, received: Received) -> list[dict[str, Any]]:
+        return _runs(received.upload)
 
 
-class DryRunSerializer(serializers.Serializer[Any]):
-    """The same, for what was only tried."""
+class _TriedSerializer(serializers.Serializer[Any]):
+    """The answer to an upload that was only tried: nothing is stored."""
 
     id = serializers.IntegerField(read_only=True, default=None, allow_null=True)
     url = serializers.CharField(read_only=True, default=None, allow_null=True)
@@ -107,6 +114,11 @@ class DryRunSerializer(serializers.Serializer[Any]):
     format = serializers.CharField()
     sha256 = serializers.CharField()
     duplicate = serializers.BooleanField()
+
+
+class DryRunSerializer(_TriedSerializer):
+    """What a file would become."""
+
     runs = RunSummarySerializer(many=True)
     warnings = serializers.ListField(child=serializers.CharField())
 
@@ -123,15 +135,9 @@ class TriedFileSerializer(serializers.Serializer[Any]):
     companions = serializers.ListField(child=serializers.CharField())
 
 
-class ArchiveDryRunSerializer(serializers.Serializer[Any]):
+class ArchiveDryRunSerializer(_TriedSerializer):
     """What an archive would become, file by file."""
 
-    id = serializers.IntegerField(read_only=True, default=None, allow_null=True)
-    url = serializers.CharField(read_only=True, default=None, allow_null=True)
-    state = serializers.CharField(read_only=True, default="dry_run")
-    format = serializers.CharField()
-    sha256 = serializers.CharField()
-    duplicate = serializers.BooleanField()
     files = TriedFileSerializer(many=True)
     not_looked_at = serializers.SerializerMethodField(help_text="files for which the time did not go")
     warnings = serializers.ListField(child=serializers.CharField())
@@ -271,28 +277,11 @@ class UploadDetailSerializer(UploadSerializer):
         return list(CompanionSerializer(rows, many=True).data)
 
 
-def received_answer(received: Received, url: str) -> dict[str, Any]:
-    """In the shape of ReceivedSerializer, but not made by it: that copies its fields for every answer."""
-    upload = received.upload
-    return {
-        "id": upload.pk,
-        "url": url,
-        "state": str(upload.state),
-        "format": upload.format,
-        "sha256": upload.raw.sha256,
-        "duplicate": received.duplicate,
-        "runs": _runs(upload, received.runs),
-        "warnings": upload.warnings,
-    }
-
-
-def _runs(upload: Upload, known: Sequence[RunSummary] | None = None) -> list[dict[str, Any]]:
+def _runs(upload: Upload) -> list[dict[str, Any]]:
     """The runs of an upload; those of an archive are its files', which may be thousands.
 
     In the shape of RunSummarySerializer, but not made by it: a night has hundreds of runs.
     """
-    if known is None:
-        known = [] if upload.is_archive else run_summaries(upload)
     before, _, after = address("api:run-detail", 0).rpartition("0")
     return [
         {
@@ -304,5 +293,5 @@ def _runs(upload: Upload, known: Sequence[RunSummary] | None = None) -> list[dic
             "threads": run.threads,
             "readings": run.readings,
         }
-        for run in known
+        for run in ([] if upload.is_archive else run_summaries(upload))
     ]

@@ -4,7 +4,9 @@ from celery import shared_task
 
 from benchdash.celery import one_at_a_time, taken_up
 from benchdash.heartbeat import still_at_work
-from ingest import archives, removal, services
+from ingest import removal
+from ingest.archives import services as archive_services
+from ingest.receiving import imports
 
 
 @shared_task
@@ -16,7 +18,7 @@ def import_upload(upload_id: int) -> None:
 @one_at_a_time
 def import_waiting() -> None:
     """Take up what a lost doorbell or a worker that died left behind."""
-    for upload_id in services.waiting_upload_ids():
+    for upload_id in imports.waiting_upload_ids():
         still_at_work()
         _import(upload_id)
 
@@ -30,5 +32,5 @@ def delete_projects() -> None:
 
 def _import(upload_id: int) -> None:
     """Each of the two leaves alone what is the other's."""
-    services.import_by_job(upload_id)
-    archives.import_by_job(upload_id)
+    imports.import_by_job(upload_id)
+    archive_services.import_by_job(upload_id)

@@ -22,15 +22,15 @@ from tests.builders import make_project, make_series, make_token, make_upload, m
 WITHOUT_PROJECT = frozenset(
     {
         "admin",  # tests/accounts/test_admin.py
-        "admin_sign_in",  # tests/dashboard/test_shell.py
+        "admin_sign_in",  # tests/dashboard/shell/test_shell.py
         "api/.../",  # where nothing is
-        "dashboard:confirm_subscription",  # for whoever holds its key: tests/dashboard/test_people.py
-        "dashboard:operations",  # for superusers: tests/dashboard/test_operations.py
+        "dashboard:confirm_subscription",  # for holders of a key: tests/dashboard/pages/people/test_views.py
+        "dashboard:operations",  # for superusers: tests/dashboard/pages/operations/test_views.py
         "dashboard:place_try_again",
         "dashboard:sign_in",
         "dashboard:sign_out",
         "dashboard:statistics_text",
-        "dashboard:unsubscribe",  # for whoever holds its key: tests/dashboard/test_people.py
+        "dashboard:unsubscribe",  # for holders of a key: tests/dashboard/pages/people/test_views.py
         "docs",
         "healthz",
         "metrics",

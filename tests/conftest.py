@@ -4,13 +4,14 @@ import os
 
 import pytest
 
+from tests import schema_check
 from tests.chromium import PROGRAM, WINDOW, running_chromium
 from tests.statements import refuse_many_parameters
 
 # Few tests that take long: one of them that began last would keep the other processes waiting.
 _BEGUN_FIRST = frozenset(
     {
-        "tests/dashboard/test_articles_in_browser.py",
+        "tests/dashboard/pages/articles/test_in_browser.py",
         "tests/dashboard/test_views_in_browser.py",
         "tests/entrance/test_application.py",
         "tests/performance/test_requests.py",
@@ -48,6 +49,13 @@ def _empty_cache(request):
         from django.core.cache import cache
 
         cache.clear()
+
+
+@pytest.fixture(autouse=True)
+def _answers_fit_the_schema():
+    """Every JSON answer of the API in a test is as the OpenAPI schema says."""
+    yield
+    assert schema_check.errors_of_answers() == []
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 from django.db import connection
 
+from benchdash.results.summaries import recount_all
 from tests.builders import make_project, make_record, make_runs, make_upload
 
 RUNS = 70_000
@@ -80,4 +81,5 @@ def make_large_project(slug, *, runs=RUNS, kinds=KINDS, **fields):
             cursor.execute(statement, values)
             # Else the next one is planned for a few rows.
             cursor.execute("ANALYZE")
+    recount_all(project)
     return project

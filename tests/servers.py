@@ -54,6 +54,9 @@ def pytest_load_initial_conftests():
 def pytest_configure():
     from django.conf import settings
 
+    from tests import schema_check
+
+    settings.MIDDLEWARE.append(schema_check.MIDDLEWARE)
     settings.STORAGES["staticfiles"] = {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage",
     }

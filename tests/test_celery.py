@@ -13,7 +13,7 @@ from benchdash.celery import app, ring, ring_together, taken_up
 from benchdash.database.locks import alone_with
 from benchdash.regressions.models import Incident
 from benchdash.results.models import TouchedSeries
-from ingest.services import IMPORT_TASK
+from ingest.receiving.imports import IMPORT_TASK
 from ingest.tasks import import_waiting
 from tests.builders import make_project, make_upload
 from tests.celery_worker import QUEUES, CeleryWorker, forget_queues

@@ -4,7 +4,7 @@ import pytest
 
 from tests.builders import PASSWORD, make_project, make_upload, make_user
 
-pytestmark = [pytest.mark.django_db, pytest.mark.urls("tests.dashboard.guide")]
+pytestmark = [pytest.mark.django_db, pytest.mark.urls("tests.dashboard.shell.guide")]
 
 
 def policy_of(answer):

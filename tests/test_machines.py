@@ -10,7 +10,7 @@ from django.db import connection, transaction
 from benchdash.celery import app
 from benchdash.storage_url import storage_of
 from ingest.models import RawFile, Upload
-from ingest.services import IMPORT_TASK
+from ingest.receiving.imports import IMPORT_TASK
 from tests.builders import make_project, make_token
 from tests.celery_worker import forget_queues
 from tests.ingest.long_logs import long_log

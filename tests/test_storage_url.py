@@ -6,7 +6,7 @@ from benchdash.storage_url import storage_of
 
 def test_a_folder_is_named_by_its_absolute_path():
     assert storage_of("file:///srv/our%20files") == {
-        "BACKEND": "ingest.folder_storage.FolderStorage",
+        "BACKEND": "ingest.storage.folder.FolderStorage",
         "OPTIONS": {"location": "/srv/our files"},
     }
 
@@ -14,7 +14,7 @@ def test_a_folder_is_named_by_its_absolute_path():
 def test_a_bucket_may_have_a_prefix_a_region_an_endpoint_and_a_key():
     url = "s3://key:se%2Fcret@results/bench/raw?region=eu-central-1&endpoint=http://127.0.0.1:9000"
     assert storage_of(url) == {
-        "BACKEND": "ingest.s3_storage.S3FileStorage",
+        "BACKEND": "ingest.storage.s3.S3FileStorage",
         "OPTIONS": {
             "bucket_name": "results",
             "location": "bench/raw",

@@ -13,7 +13,7 @@ from django.utils.html import escape
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import AuditEntry, Membership, Project, Role, Scope, Token, User
 from benchdash.accounts.services import remove_member, revoke_token
-from benchdash.dashboard.columns import short_id
+from benchdash.regressions.column_names import short_id
 from benchdash.regressions.comparison import Selector, columns_of
 from benchdash.regressions.services import comment, triage
 from benchdash.results.corrections import exclude_run

@@ -1,4 +1,4 @@
-"""Who is asking, and what they may see and do. Every view, page or API, begins here."""
+"""The caller, and what they may see and do. Every view, page or API, begins here."""
 
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -9,7 +9,6 @@ from django.db.models import Q, QuerySet
 
 from benchdash.accounts.models import Membership, Project, Role, Scope, Token, User
 from benchdash.database.one_row import one_row
-from benchdash.database.written import Given, written
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
@@ -19,7 +18,7 @@ _ROLE_SCOPES: dict[str, frozenset[str]] = {
     Role.MEMBER: frozenset({Scope.READ, Scope.UPLOAD, Scope.TRIAGE}),
     Role.ADMIN: frozenset(Scope.values),
 }
-# What a scope of a token may do besides itself. `upload` alone reads nothing but what it sent.
+# The scopes that a scope of a token includes. `upload` alone reads only what it sent itself.
 _IMPLIED: dict[str, frozenset[str]] = {
     Scope.TRIAGE: frozenset({Scope.READ}),
     Scope.ADMIN: frozenset({Scope.READ, Scope.TRIAGE}),
@@ -27,15 +26,15 @@ _IMPLIED: dict[str, frozenset[str]] = {
 
 
 class NotVisible(Exception):  # noqa: N818 - a state of affairs, not a fault
-    """The thing does not exist for the one who asks: answered like one that does not exist at all."""
+    """The thing does not exist for the caller: answered like one that does not exist at all."""
 
 
 class NotAllowed(Exception):  # noqa: N818 - the same
-    """The one who asks may see the thing, but not do this to it."""
+    """The caller may see the thing, but not do this to it."""
 
 
 class BeingDeleted(Exception):  # noqa: N818 - the same
-    """The project is going away; told to those who might use it, with a sentence."""
+    """The project is being deleted; its members are told so."""
 
     def __init__(self, project: Project) -> None:
         super().__init__(f"the project '{project.slug}' is being deleted")
@@ -43,7 +42,7 @@ class BeingDeleted(Exception):  # noqa: N818 - the same
 
 @dataclass(frozen=True)
 class Viewer:
-    """The one who asks: a signed-in user, a token, or nobody."""
+    """The caller: a signed-in user, a token, or nobody."""
 
     user: User | None = None
     token: Token | None = None
@@ -55,12 +54,15 @@ class Viewer:
 
     @property
     def address(self) -> str:
-        """The e-mail address of the person who asks; empty for a token and for nobody."""
+        """The e-mail address of the user; empty for a token and for nobody."""
         return self.user.email if self.user else ""
 
     def projects(self) -> QuerySet[Project]:
-        """The projects that exist for this viewer. A token that reads sees its own and the public ones."""
-        there = Project.objects.filter(deleting_since=None)
+        """Return the projects that exist for this viewer, by name.
+
+        A token that reads sees its own and the public ones.
+        """
+        there = Project.objects.filter(deleting_since=None).order_by("name", "pk")
         if self.user and self.user.is_superuser:
             return there
         visible = Q(visibility=Project.Visibility.PUBLIC)
@@ -70,16 +72,8 @@ class Viewer:
             visible |= Q(pk__in=self.user.memberships.values("project"))
         return there.filter(visible)
 
-    def projects_by_name(self) -> list[Project]:
-        """All of ``projects``, as every page names them."""
-        if self.user and self.user.is_superuser:
-            return _all_projects()
-        reads = self.token is not None and self.is_member(self.token.project)
-        member = self.token.project_id if self.token and reads else None
-        return _visible_projects(member=member, user=self.user.pk if self.user else None)
-
     def project_ids(self, scope: str) -> frozenset[int]:
-        """The ids of the projects in which this viewer has the scope."""
+        """Return the ids of the projects in which this viewer has the scope."""
         if self.token:
             is_there = not self.token.project.is_being_deleted and self.may(scope, self.token.project)
             return frozenset({self.token.project_id} if is_there else ())
@@ -92,9 +86,10 @@ class Viewer:
         return frozenset(memberships.values_list("project", flat=True))
 
     def project(self, slug: str) -> Project:
-        """Raises NotVisible where there is none, or none for this viewer, and BeingDeleted to its members.
+        """Return the project with this slug.
 
-        Raises NotAllowed where a token asks for its own project and does not read it.
+        Raises NotVisible where there is none for this viewer, BeingDeleted where a member asks for a project
+        that is going away, and NotAllowed where a token asks for its own project without the scope to read.
         """
         if self.token and self.token.project.slug == slug:
             return self._own_project(self.token)
@@ -106,7 +101,7 @@ class Viewer:
         return project
 
     def project_as_sender(self, slug: str) -> Project:
-        """The project with this slug, which a token that sends to it may name without reading it.
+        """Return the project with this slug; a token that uploads to it may name it without reading it.
 
         Raises NotVisible and BeingDeleted.
         """
@@ -124,11 +119,11 @@ class Viewer:
         return token.project
 
     def sees(self, project: Project) -> bool:
-        """Whether the project is one of ``projects``."""
+        """Return whether the project is one of ``projects``."""
         return not project.is_being_deleted and (project.is_public or self.is_member(project))
 
     def scopes(self, project: Project) -> AbstractSet[str]:
-        """What this viewer may do in the project, besides reading a public one."""
+        """Return what this viewer may do in the project, besides reading a public one."""
         if self.token:
             return _scopes_of(self.token) if self.token.project_id == project.pk else frozenset()
         if self.user is None:
@@ -141,7 +136,7 @@ class Viewer:
         return scope in self.scopes(project)
 
     def may_somewhere(self, scope: str) -> bool:
-        """Whether this viewer has the scope in any project."""
+        """Return whether this viewer has the scope in any project."""
         if self.token:
             return scope in _scopes_of(self.token)
         if self.user is None or self.user.is_superuser:
@@ -150,17 +145,17 @@ class Viewer:
         return self.user.memberships.filter(role__in=roles).exists()
 
     def is_member(self, project: Project) -> bool:
-        """Members, and tokens that read, see raw files, refused uploads and reasons."""
+        """Return whether this viewer sees raw files, refused uploads and reasons, as members do."""
         return self.may(Scope.READ, project)
 
     def require(self, scope: str, project: Project) -> None:
-        """Raises NotAllowed unless this viewer has the scope in the project."""
+        """Refuse a viewer without the scope in the project. Raises NotAllowed."""
         if not self.may(scope, project):
             raise NotAllowed(f"this needs the scope '{scope}' in the project '{project.slug}'")
 
     @property
     def sending_token(self) -> Token | None:
-        """The token of a viewer that sends to a private project and reads nothing there but what it sent."""
+        """The token of this viewer, if it uploads to a private project that it may not read."""
         return None if self.token is None or self.sees(self.token.project) else self.token
 
     def _role(self, project: Project) -> str:
@@ -174,27 +169,11 @@ def _scopes_of(token: Token) -> frozenset[str]:
     return frozenset(token.scopes).union(*(_IMPLIED.get(scope, ()) for scope in token.scopes))
 
 
-@written
-def _all_projects() -> QuerySet[Project]:
-    return Project.objects.filter(deleting_since=None).order_by("name", "pk")
-
-
-@written
-def _visible_projects() -> QuerySet[Project]:
-    memberships = Membership.objects.filter(user=Given("user"))
-    visible = (
-        Q(visibility=Project.Visibility.PUBLIC)
-        | Q(pk=Given("member"))
-        | Q(pk__in=memberships.values("project"))
-    )
-    return Project.objects.filter(visible, deleting_since=None).order_by("name", "pk")
-
-
 NOBODY = Viewer()
 
 
 def viewer_of(request: "HttpRequest") -> Viewer:
-    """The viewer behind a Django or DRF request (whose ``auth`` is the token, if one was sent)."""
+    """Return the viewer behind a Django or DRF request; DRF keeps the token in ``auth``."""
     token = getattr(request, "auth", None)
     if isinstance(token, Token):
         return Viewer(token=token)

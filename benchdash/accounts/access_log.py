@@ -1,6 +1,6 @@
-"""The log of who came in and who was refused: one line each, and never a secret.
+"""The log of sign-ins and refusals: one line each, never a secret.
 
-What somebody else wrote is logged by ``%r``, so that it cannot begin a line of its own.
+Text from outside is logged by ``%r``, so that it cannot begin a line of its own.
 """
 
 import logging
@@ -30,7 +30,7 @@ def log_throttled_sign_in(request: HttpRequest, account: str) -> None:
 
 
 def log_refused_token(request: HttpRequest, secret: str) -> None:
-    # What is no token of ours may be the secret of something else.
+    # Any other text may be the secret of something else.
     is_ours = secret.startswith(TOKEN_PREFIX)
     name = repr(f"{secret[:TOKEN_PREFIX_LENGTH]}…") if is_ours else "that is none of ours"
     logger.warning("a token %s was refused from %r", name, client_address(request))

@@ -29,7 +29,7 @@ class TokenAuthentication(BaseAuthentication):
 
 
 def _refuse(request: Request, secret: str) -> NoReturn:
-    """Raises AuthenticationFailed, or Throttled where too many were refused to this place."""
+    """Refuse a token. Raises AuthenticationFailed, or Throttled after too many from this network."""
     throttle = AnonymousThrottle()
     if not throttle.allows(place_of(request)):
         raise Throttled(wait=throttle.wait())

@@ -10,8 +10,6 @@ from django.db import models
 from django.db.models.functions import Lower
 from django.utils import timezone
 
-from benchdash.database.one_row import one_row
-
 TOKEN_PREFIX = "bd_"  # noqa: S105 - a mark by which leaked tokens can be found, not a secret
 TOKEN_PREFIX_LENGTH = 10  # the part of a token's secret that is shown and logged
 
@@ -25,15 +23,6 @@ class UserManager(BaseUserManager["User"]):
 
     def create_superuser(self, email: str, password: str | None = None, **fields: Any) -> "User":
         return self.create_user(email, password, is_staff=True, is_superuser=True, **fields)
-
-    def get(self, *args: Any, **conditions: Any) -> "User":
-        """By the key alone, as for each page of somebody who is signed in, without the query compiler."""
-        if args or conditions.keys() != {"pk"}:
-            return super().get(*args, **conditions)
-        user = one_row(self.model, "id = %s", [conditions["pk"]])
-        if user is None:
-            raise self.model.DoesNotExist("no user has this key")
-        return user
 
 
 class User(AbstractBaseUser, PermissionsMixin):
@@ -68,10 +57,10 @@ class Project(models.Model):
     notice = models.TextField(blank=True)
     is_sample = models.BooleanField(default=False)
     raw_files_are_public = models.BooleanField(default=False)
-    # Settings that a project may change; a missing key means the default of benchdash.settings.
+    # Settings of the project; a missing key means the default of benchdash.settings.
     options = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField(default=timezone.now)
-    # From then on the project does not exist for anybody, and a job deletes what is in it.
+    # From then on nobody sees the project, and a job deletes its contents.
     deleting_since = models.DateTimeField(null=True, editable=False)
 
     class Meta:
@@ -90,7 +79,7 @@ class Project(models.Model):
 
 
 class Role(models.TextChoices):
-    """Each role may do what the one before it may."""
+    """Each role includes the one before it."""
 
     READER = "reader", "reader: sees the project"
     MEMBER = "member", "member: uploads, triages, corrects"
@@ -137,7 +126,7 @@ class Token(models.Model):
 
 
 class AuditEntry(models.Model):
-    """Who changed what, when and why. Written in the transaction of the change itself."""
+    """A change: who, what, when and why. Written in the transaction of the change itself."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="audit_entries")
     at = models.DateTimeField(default=timezone.now)

@@ -1,4 +1,4 @@
-"""What writes people, projects, tokens and the audit log."""
+"""Everything that writes people, projects, tokens and the audit log."""
 
 import hashlib
 import secrets
@@ -26,11 +26,11 @@ _STAMP_EVERY = timedelta(minutes=1)
 
 
 class LastAdminError(Exception):
-    """A change after which nobody could change the project any more, with a sentence that says so."""
+    """A change that would leave the project without an admin."""
 
 
 def create_project(slug: str, *, name: str = "", public: bool = False) -> Project:
-    """Raises django.core.exceptions.ValidationError for a slug that is malformed or taken."""
+    """Create a project. Raises Django's ValidationError for a slug that is malformed or taken."""
     visibility = Project.Visibility.PUBLIC if public else Project.Visibility.PRIVATE
     project = Project(slug=slug, name=name or slug, visibility=visibility)
     project.full_clean()
@@ -39,7 +39,7 @@ def create_project(slug: str, *, name: str = "", public: bool = False) -> Projec
 
 
 def change_project(project: Project, changes: Mapping[str, Any], *, by: Viewer) -> None:
-    """Set these fields of the project. The audit log keeps what they were.
+    """Set these fields of the project, and log their old values.
 
     Raises django.core.exceptions.ValidationError for values that a project cannot have.
     """
@@ -56,7 +56,7 @@ def change_project(project: Project, changes: Mapping[str, Any], *, by: Viewer) 
 
 
 def set_role(project: Project, user: User, role: str, *, by: Viewer) -> Membership:
-    """Make the user a member with this role, whether they are one already or not. Raises LastAdminError."""
+    """Give the user this role, and make them a member if needed. Raises LastAdminError."""
     with transaction.atomic():
         if role != Role.ADMIN:
             _require_another_admin(project, user)
@@ -71,7 +71,7 @@ def set_role(project: Project, user: User, role: str, *, by: Viewer) -> Membersh
 
 
 def remove_member(membership: Membership, *, by: Viewer) -> None:
-    """Raises LastAdminError."""
+    """End a membership. Raises LastAdminError."""
     project, user = membership.project, membership.user
     with transaction.atomic():
         _require_another_admin(project, user)
@@ -80,7 +80,7 @@ def remove_member(membership: Membership, *, by: Viewer) -> None:
 
 
 def _require_another_admin(project: Project, leaving: User) -> None:
-    # Two admins may take the role from each other at once: the second one waits here, and is refused.
+    # Two admins may demote each other at once: the second one waits here, and is refused.
     Project.objects.select_for_update().get(pk=project.pk)
     admins = set(
         Membership.objects.filter(project=project, role=Role.ADMIN).values_list("user_id", flat=True)
@@ -92,7 +92,7 @@ def _require_another_admin(project: Project, leaving: User) -> None:
 def create_token(
     project: Project, name: str, scopes: Sequence[str], *, by: Viewer | None = None
 ) -> tuple[Token, str]:
-    """The token's row and its secret, which is shown once and not kept.
+    """Return a new token and its secret, which is shown once and not stored.
 
     Raises django.core.exceptions.ValidationError for an empty name or an unknown scope.
     """
@@ -126,7 +126,7 @@ def token_digest(secret: str) -> str:
 
 
 def find_token(secret: str) -> Token | None:
-    """The live token with this secret; its use is stamped at most once a minute."""
+    """Return the live token with this secret, and note that it was used, at most once a minute."""
     condition = "found.digest = %s AND found.revoked_at IS NULL"
     token = one_row(Token, condition, [token_digest(secret)], related="project")
     if token:
@@ -145,7 +145,7 @@ def audit(
     reason: str = "",
     detail: Mapping[str, Any] | None = None,
 ) -> AuditEntry:
-    """Call it inside the transaction of the change that it tells of."""
+    """Log a change. Call it inside the transaction of the change."""
     return AuditEntry.objects.create(
         project=project,
         user=by.user,

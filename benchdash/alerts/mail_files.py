@@ -13,15 +13,15 @@ from django.conf import settings
 
 INCIDENT_HEADER: Final = "X-Benchdash-Incident"
 _FILE_BACKEND: Final = "django.core.mail.backends.filebased.EmailBackend"
-# Django writes this line behind every mail of a file.
+# Django ends every mail in a file with this line.
 _END: Final = b"\n" + b"-" * 79 + b"\n"
-# Older files are left alone: a page shows the newest mails.
-_MOST_FILES: Final = 500
+# The page shows the newest mails only.
+MAX_FILES: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
 class KeptMail:
-    """A mail as a person reads it; ``incident_id`` is the incident that it tells of."""
+    """A mail as a person reads it, and the incident that it is about."""
 
     incident_id: int
     written_at: datetime
@@ -35,7 +35,7 @@ def mails_are_files() -> bool:
 
 
 def kept_mails(incident_ids: Container[int], *, most: int) -> list[KeptMail]:
-    """The newest mails about these incidents, newest first."""
+    """Return the newest mails about these incidents, newest first."""
     found: list[KeptMail] = []
     for file in _files():
         found += [mail for mail in _mails(file) if mail.incident_id in incident_ids]
@@ -45,9 +45,9 @@ def kept_mails(incident_ids: Container[int], *, most: int) -> list[KeptMail]:
 
 
 def _files() -> list[Path]:
-    """Newest first: their names begin with the time."""
+    """Return the newest files first: their names begin with the time."""
     folder = Path(settings.EMAIL_FILE_PATH)
-    return sorted(folder.glob("*.log"), reverse=True)[:_MOST_FILES] if folder.is_dir() else []
+    return sorted(folder.glob("*.log"), reverse=True)[:MAX_FILES] if folder.is_dir() else []
 
 
 def _mails(file: Path) -> Iterator[KeptMail]:
@@ -61,7 +61,7 @@ def _mails(file: Path) -> Iterator[KeptMail]:
         yield KeptMail(
             incident_id=int(incident),
             written_at=written_at,
-            # A folded header begins with a blank.
+            # A folded header begins with a space.
             address=str(message["To"]).strip(),
             subject=str(message["Subject"]).strip(),
             text=str(body.get_content()),

@@ -1,4 +1,4 @@
-"""Who wants to hear about what, and what is owed to whom."""
+"""Subscriptions, and the mails owed to them."""
 
 import secrets
 from datetime import timedelta
@@ -17,13 +17,13 @@ def _unsubscribe_key() -> str:
 
 
 class Subscription(models.Model):
-    """An address that hears about the confirmed regressions of a project. Empty filters mean all.
+    """An address that is told of the confirmed regressions of a project. Empty filters mean all.
 
-    It is told nothing until it is confirmed: at once by the operator or by whose address it is, by a link in
-    a mail where somebody else subscribed it.
+    It is told nothing until it is confirmed: at once where the operator or the owner of the address
+    subscribes it, else by a link in a mail.
     """
 
-    CONFIRM_WITHIN: ClassVar[timedelta] = timedelta(days=7)  # then one that nobody confirmed goes
+    CONFIRM_WITHIN: ClassVar[timedelta] = timedelta(days=7)  # an unconfirmed one is then deleted
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="subscriptions")
     address = models.EmailField(max_length=254)
@@ -66,7 +66,7 @@ class OwedMail(models.Model):
 
 
 class Confirmation(OwedMail):
-    """The question to an address whether it wants a subscription. Asked again, it is another row."""
+    """The question to an address whether it wants a subscription. Asking again adds a row."""
 
     class Meta:
         indexes = [models.Index(fields=["address", "owed_at"], name="confirmation_by_address")]

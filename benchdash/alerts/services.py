@@ -1,14 +1,12 @@
-"""Subscribing, and owing and sending mails. A mail owed is a row; a mail sent stamps it."""
+"""Subscriptions, and the mails owed to them. A mail owed is a row; a mail sent stamps it."""
 
 import logging
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from smtplib import SMTPDataError, SMTPException, SMTPRecipientsRefused
 from typing import TypeVar
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.core.validators import validate_email
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
@@ -16,10 +14,10 @@ from django.utils import timezone
 from benchdash.accounts.access import NOBODY, Viewer
 from benchdash.accounts.models import Membership, Project, User
 from benchdash.accounts.services import audit
-from benchdash.alerts import emails
+from benchdash.alerts.channels import channel_of
+from benchdash.alerts.channels.errors import RefusedError, UnavailableError
 from benchdash.alerts.models import Alert, Confirmation, OwedMail, Subscription
 from benchdash.celery import ring
-from benchdash.database.row_updates import update_rows
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.results.models import Hardware, Product
 
@@ -27,10 +25,10 @@ MAX_CONFIRMATIONS_A_DAY = 3
 
 _log = logging.getLogger(__name__)
 
-_RETRY_AFTER = timedelta(minutes=1)
-# A mail server is back after minutes; what refuses one address or mail seldom changes its mind.
-_SERVER_AT_LEAST_EVERY = timedelta(minutes=10)
-_MAIL_AT_LEAST_EVERY = timedelta(hours=6)
+_MIN_WAIT = timedelta(minutes=1)
+# A server that is down is back within minutes; one that refuses an address or a mail seldom changes its mind.
+_MAX_WAIT_FOR_SERVER = timedelta(minutes=10)
+_MAX_WAIT_OF_REFUSED = timedelta(hours=6)
 
 
 def subscribe(
@@ -42,17 +40,15 @@ def subscribe(
     hardware: Hardware | None = None,
     by: Viewer | None = None,
 ) -> tuple[Subscription, bool]:
-    """The subscription and whether it is new; the same one again stays one.
+    """Return the subscription and whether it is new; the same one again stays one.
 
-    The address of a member is tied to their account, whoever subscribed it: who may no longer see the project
-    is no longer told. An address that is not the caller's own is asked by mail, and told nothing until it has
-    confirmed; without ``by`` it is the operator who subscribes, and nobody is asked.
+    The address of a member is tied to their account, whoever subscribed it: members who may no longer see the
+    project are no longer told. An address other than the caller's own is first asked by mail. Without ``by``
+    the operator subscribes, and nobody is asked.
 
-    Raises django.core.exceptions.ValidationError for what is not an e-mail address, and for one that was
-    asked too often.
+    Raises django.core.exceptions.ValidationError for an address that is none, or that was asked too often.
     """
-    address = address.strip().lower()
-    validate_email(address)
+    address = channel_of(address).check(address)
     user = _account(project, address)
     with transaction.atomic():
         subscription, created = Subscription.objects.get_or_create(
@@ -79,7 +75,7 @@ def ask_to_confirm(subscription: Subscription) -> None:
     """Owe the address a mail with the link that confirms its subscription.
 
     Raises django.core.exceptions.ValidationError where the address was asked too often within a day, for
-    whichever subscription.
+    this or any other subscription.
     """
     asked = Confirmation.objects.filter(
         address=subscription.address, owed_at__gt=timezone.now() - timedelta(days=1)
@@ -94,14 +90,14 @@ def ask_to_confirm(subscription: Subscription) -> None:
 
 
 def confirm(subscription: Subscription, *, by: Viewer) -> None:
-    """Let the subscription begin. A second time changes nothing."""
+    """Start the subscription. Repeatable."""
     with transaction.atomic():
         if _stamp_confirmed(subscription):
             audit(subscription.project, by, "subscription confirmed", _subject(subscription))
 
 
 def _stamp_confirmed(subscription: Subscription) -> bool:
-    """Whether it was not confirmed before."""
+    """Confirm the subscription, and return whether it was not confirmed before."""
     now = timezone.now()
     stamped = Subscription.objects.filter(pk=subscription.pk, confirmed_at=None).update(confirmed_at=now)
     if stamped:
@@ -110,13 +106,13 @@ def _stamp_confirmed(subscription: Subscription) -> bool:
 
 
 def _is_own(address: str, by: Viewer) -> bool:
-    """Whether the address is that of the person who asks, or who made the token that asks."""
+    """Return whether the address belongs to the caller, or to who made the calling token."""
     person = by.token.created_by if by.token else by.user
     return person is not None and person.email == address
 
 
 def end_unconfirmed() -> None:
-    """End the subscriptions that nobody confirmed in time, and forget who was asked back then."""
+    """End the subscriptions that nobody confirmed in time, and delete the questions of that time."""
     within = Subscription.CONFIRM_WITHIN
     before = timezone.now() - within
     waiting = Subscription.objects.filter(confirmed_at=None, created_at__lt=before)
@@ -126,7 +122,7 @@ def end_unconfirmed() -> None:
 
 
 def unsubscribe(subscription: Subscription, *, by: Viewer, reason: str = "") -> None:
-    """End a subscription, and forget what is owed by it and was not sent yet."""
+    """End a subscription, and delete its alerts that were not sent yet."""
     with transaction.atomic():
         audit(subscription.project, by, "unsubscribed", _subject(subscription), reason=reason)
         Alert.objects.filter(subscription=subscription, sent_at=None).delete()
@@ -134,13 +130,13 @@ def unsubscribe(subscription: Subscription, *, by: Viewer, reason: str = "") -> 
 
 
 def _account(project: Project, address: str) -> User | None:
-    """Of a member with that address, or of a superuser, who needs no membership."""
+    """Return the account of a member with that address, or of a superuser, who needs no membership."""
     may_see = Q(memberships__project=project) | Q(is_superuser=True)
     return User.objects.filter(may_see, email=address).first()
 
 
 def owe_alerts() -> None:
-    """Note every confirmed regression that a subscriber has not been told about."""
+    """Owe an alert for every confirmed regression to each subscriber who has not been told of it."""
     owed = {
         (incident_id, address): Alert(
             project_id=project_id, incident_id=incident_id, address=address, subscription_id=subscription_id
@@ -152,28 +148,28 @@ def owe_alerts() -> None:
 
 
 def send_owed_alerts() -> int:
-    """Send what is owed and due; the number of mails sent, none while mail is held."""
+    """Send the alerts that are due, and return how many were sent: none while mail is held."""
     _forget_who_left()
-    return _send_all(_due_alerts, emails.send_regression)
+    return _send_all(_due_alerts, lambda alert: channel_of(alert.address).send(alert))
 
 
 def send_owed_confirmations() -> int:
-    """Ask the addresses that are to confirm; the number of mails sent, none while mail is held."""
-    return _send_all(_due_confirmations, emails.send_confirmation)
+    """Send the confirmations that are due, and return how many were sent: none while mail is held."""
+    return _send_all(_due_confirmations, lambda one: channel_of(one.address).ask(one))
 
 
 def still_owed() -> QuerySet[Alert]:
-    """What was not sent, and is still true and no old news."""
+    """Return the alerts that were not sent and whose regression is still confirmed and recent."""
     return Alert.objects.filter(
         sent_at=None,
-        # What was withdrawn while the mail server was down is no longer true.
+        # It may have been withdrawn while the mail server was down.
         incident__status=Incident.Status.CONFIRMED,
         incident__confirmed_at__gt=_oldest_news(),
     )
 
 
 def is_old_news(alert: Alert) -> bool:
-    """Whether a mail that was not sent will not be any more."""
+    """Return whether the incident is too old for its alert to be sent any more."""
     confirmed_at = alert.incident.confirmed_at
     return confirmed_at is not None and confirmed_at <= _oldest_news()
 
@@ -183,7 +179,7 @@ def _oldest_news() -> datetime:
 
 
 def retry(alert: Alert) -> None:
-    """Let the next look at what is owed try it at once."""
+    """Make the alert due at once."""
     Alert.objects.filter(pk=alert.pk, sent_at=None).update(retry_at=None)
 
 
@@ -194,7 +190,7 @@ def _subject(subscription: Subscription) -> str:
 
 
 def _forget_who_left() -> None:
-    """What was owed before somebody lost sight of the project, and waited for the mail server meanwhile."""
+    """Delete unsent alerts to people who may no longer see the project."""
     gone = Subscription.objects.exclude(_may_read_the_project)
     Alert.objects.filter(subscription__in=gone, sent_at=None).delete()
 
@@ -209,9 +205,9 @@ _may_read_the_project = Q(user=None) | Q(user__is_active=True) & (
 
 
 def _untold() -> QuerySet[Subscription, tuple[int, int, str, int]]:
-    """Project, incident, address and subscription of whom to tell; one statement.
+    """Return project, incident, address and subscription of each alert to owe, by one statement.
 
-    A subscription begins when it is confirmed: of incidents that were confirmed before it does not tell.
+    A subscription tells only of incidents that were confirmed after it was.
     """
     confirmed = ChangePoint.objects.filter(
         incident=OuterRef("project__incidents"),
@@ -243,7 +239,7 @@ _Mail = TypeVar("_Mail", bound=OwedMail)
 
 
 def _due(owed: "QuerySet[_Mail]") -> "QuerySet[_Mail]":
-    """Locked; those that another worker is mailing right now are left to it."""
+    """Lock the mails that are due; those that another worker is sending right now are left to it."""
     return (
         owed.select_for_update(skip_locked=True, of=("self",))
         .filter(Q(retry_at=None) | Q(retry_at__lte=timezone.now()), sent_at=None)
@@ -258,7 +254,7 @@ def _due_alerts() -> QuerySet[Alert]:
 
 
 def _due_confirmations() -> QuerySet[Confirmation]:
-    # Nobody is asked about a subscription that has ended, or was confirmed meanwhile.
+    # The subscription may have ended, or been confirmed, in the meantime.
     waiting = Confirmation.objects.filter(subscription__isnull=False, subscription__confirmed_at=None)
     return _due(waiting).select_related(
         "subscription__project", "subscription__product", "subscription__hardware"
@@ -276,23 +272,22 @@ def _send_all(due: "Callable[[], QuerySet[_Mail]]", send: Callable[[_Mail], None
 
 @transaction.atomic
 def _send_next(due: "Callable[[], QuerySet[_Mail]]", send: Callable[[_Mail], None]) -> bool | None:
-    """Whether the next mail that is due could be sent; None where none is due."""
+    """Send the next mail that is due, and return whether it went out; None where none is due."""
     mail = due().first()
     if mail is None:
         return None
     try:
         with transaction.atomic():
             send(mail)
-    except (SMTPRecipientsRefused, SMTPDataError) as error:
-        _postpone([mail], error, at_least_every=_MAIL_AT_LEAST_EVERY)
+    except RefusedError as error:
+        _postpone([mail], error, longest=_MAX_WAIT_OF_REFUSED)
         return False
-    except (OSError, SMTPException) as error:
-        # The others would wait for the same server, each until it times out.
-        _postpone([mail, *due().exclude(pk=mail.pk)], error, at_least_every=_SERVER_AT_LEAST_EVERY)
+    except UnavailableError as error:
+        _postpone([mail, *due().exclude(pk=mail.pk)], error, longest=_MAX_WAIT_FOR_SERVER)
         return False
     except Exception as error:  # noqa: BLE001 - a mail that cannot be made must not hold up the others
         _log.exception("the mail of %s %s could not be made", _kind(mail), mail.pk)
-        _postpone([mail], error, at_least_every=_MAIL_AT_LEAST_EVERY)
+        _postpone([mail], error, longest=_MAX_WAIT_OF_REFUSED)
         return False
     # A crash between the mail and this stamp repeats the mail: better twice than never.
     mail.sent_at = timezone.now()
@@ -301,14 +296,14 @@ def _send_next(due: "Callable[[], QuerySet[_Mail]]", send: Callable[[_Mail], Non
     return True
 
 
-def _postpone(mails: list[_Mail], error: Exception, *, at_least_every: timedelta) -> None:
+def _postpone(mails: list[_Mail], error: Exception, *, longest: timedelta) -> None:
     for mail in mails:
-        wait = min(_RETRY_AFTER * 2 ** min(mail.attempts, 10), at_least_every)
+        wait = min(_MIN_WAIT * 2 ** min(mail.attempts, 10), longest)
         _log.warning("%s %s was not sent, next try in %s: %s", _kind(mail), mail.pk, wait, error)
         mail.retry_at = timezone.now() + wait
         mail.attempts += 1
         mail.error = (str(error) or type(error).__name__)[:500]
-    update_rows(mails, ["retry_at", "attempts", "error"])
+    type(mails[0])._default_manager.bulk_update(mails, ["retry_at", "attempts", "error"], batch_size=100)
 
 
 def _kind(mail: OwedMail) -> str:

@@ -1,4 +1,4 @@
-"""The shape of an API error is decided here: ``application/problem+json`` with ``errors``."""
+"""The one shape of API errors: ``application/problem+json`` with ``errors``."""
 
 import logging
 from collections.abc import Iterator, Mapping
@@ -21,6 +21,8 @@ from rest_framework.views import set_rollback
 
 from benchdash.accounts.access import BeingDeleted, NotAllowed, NotVisible
 from benchdash.failures import failure_of
+from benchdash.regressions.comparison import SelectorError
+from benchdash.regressions.gate import GateError
 from benchdash.results.checks import RecordError
 from ingest.errors import (
     FieldsError,
@@ -42,7 +44,7 @@ def exception_handler(
     exception: Exception,
     context: Mapping[str, Any],  # noqa: ARG001 - DRF calls it so
 ) -> Response | None:
-    """DRF's hook: the answer to an exception that is no bug of ours; None for a bug, which stays a 500.
+    """Answer an exception, as DRF's hook; None for a bug of ours, which stays a 500.
 
     400 carries ``[{"field", "message"}]``, 422 ``[{"line", "message"}]``, all others ``[{"message"}]``.
     """
@@ -65,7 +67,7 @@ def problem(
     headers: Mapping[str, str] | None = None,
     **more: Any,
 ) -> Response:
-    """An answer in the one shape of errors; ``more`` are further members."""
+    """Return an error; ``more`` are further members of the object."""
     body = {
         "type": "about:blank",
         "title": HTTPStatus(status).phrase,
@@ -87,6 +89,11 @@ def _answer(exception: Exception) -> Response | None:
     match exception:
         case FileRefusedError():
             return problem(422, exception.errors, id=exception.upload_id, url=exception.url)
+        case SelectorError() | GateError():
+            candidates = list(exception.candidates)
+            return problem(
+                400, [{"field": exception.field, "message": exception.message, "candidates": candidates}]
+            )
         case FieldsError():
             return problem(400, [{"field": e.field, "message": e.message} for e in exception.errors])
         case exceptions.ValidationError():
@@ -135,7 +142,7 @@ def _sentence(exception: exceptions.APIException) -> str:
 
 
 def _headers(exception: exceptions.APIException) -> dict[str, str]:
-    """What DRF itself would send: how to authenticate, and when to come again."""
+    """Return the headers that DRF itself would send: how to authenticate, and when to try again."""
     headers = {}
     if authenticate := getattr(exception, "auth_header", None):
         headers["WWW-Authenticate"] = str(authenticate)
@@ -149,7 +156,7 @@ def _model_errors(exception: ModelValidationError) -> Any:
 
 
 def _field_errors(detail: Any, field: str = "") -> Iterator[dict[str, str]]:
-    """DRF's nested details as a flat list, with dotted names of fields."""
+    """Flatten DRF's nested details, with dotted names of fields."""
     if isinstance(detail, Mapping):
         for name, inner in detail.items():
             own = "" if name in {_UNNAMED_FIELD, "__all__"} else str(name)

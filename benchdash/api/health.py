@@ -1,4 +1,4 @@
-"""Is it alive, is it ready, and how much is waiting: for orchestrators, monitoring and operators."""
+"""Liveness, readiness and metrics: for orchestrators, monitoring and operators."""
 
 import ipaddress
 import secrets
@@ -19,21 +19,21 @@ from benchdash.regressions.models import FailingPlace
 from benchdash.results.models import Run
 from ingest.models import Upload
 
-# Whoever sends one of these is a proxy: the address that we see is not the one who asks.
+# A request with one of these came through a proxy, whose address is not that of the client.
 _FORWARDED = ("X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP", "Forwarded", "Via")
 
 
 @never_cache
 @require_safe
 def healthz(_request: HttpRequest) -> HttpResponse:
-    """The process answers; nothing else is looked at."""
+    """Say that the process answers; nothing else is checked."""
     return JsonResponse({"status": "ok"})
 
 
 @never_cache
 @require_safe
 def readyz(request: HttpRequest) -> HttpResponse:
-    """Whether the installation does its work: ``ready``, ``degraded`` (200 both) or ``not ready`` (503).
+    """Say whether the installation works: ``ready`` or ``degraded`` (200), or ``not ready`` (503).
 
     Only an operator is told which part is in trouble, and why.
     """
@@ -51,7 +51,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Figures in the text format of Prometheus."""
+    """Return figures in the text format of Prometheus."""
     if not is_operator(request):
         return HttpResponse(
             "only for operators and from this machine\n", status=403, content_type="text/plain"
@@ -64,7 +64,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
 
 
 def is_operator(request: HttpRequest) -> bool:
-    """Somebody on this machine itself, a superuser's session, or the bearer of OPERATOR_TOKEN."""
+    """Recognise an operator: on this machine, a superuser's session, or the bearer of OPERATOR_TOKEN."""
     return _is_from_here(request) or _bears_operator_token(request) or _is_superuser(request)
 
 

@@ -15,12 +15,12 @@ from rest_framework.views import APIView
 
 from benchdash.api import parameters
 
-USUAL_LIMIT = 100
-MOST = 1000
+DEFAULT_LIMIT = 100
+MAX_LIMIT = 1000
 
 
 class Pages(BasePagination):
-    """Pages that begin behind the last row of the one before, so that rows which come or go move nothing.
+    """Pages by a cursor: each begins after the last row of the one before, whatever is added or removed.
 
     The view's ``order`` names fields that are never null and together unique; "-" before all or none.
     """
@@ -35,10 +35,10 @@ class Pages(BasePagination):
 
     def limit(self, request: Request) -> int:
         value = parameters.text(request, "limit")
-        return min(parameters.integer("limit", value, least=1), MOST) if value else USUAL_LIMIT
+        return min(parameters.integer("limit", value, least=1), MAX_LIMIT) if value else DEFAULT_LIMIT
 
     def page(self, rows: list[Any], limit: int, request: Request, view: APIView | None) -> list[Any]:
-        """So many of the rows, which are one more where another page follows."""
+        """Return at most ``limit`` rows; one more in ``rows`` means that another page follows."""
         if len(rows) > limit:
             cursor = signing.dumps(_values(rows[limit - 1], _order(view)), salt=_salt(request))
             self._next = replace_query_param(
@@ -56,24 +56,21 @@ class Pages(BasePagination):
             "properties": {
                 "results": schema,
                 "next": {
-                    "type": "string",
+                    "type": ["string", "null"],
                     "format": "uri",
-                    "nullable": True,
                     "description": "the address of the next page; null on the last one",
                 },
             },
         }
 
     def get_schema_operation_parameters(self, view: APIView) -> list[dict[str, Any]]:  # noqa: ARG002 - DRF calls it so
-        limit = {"type": "integer", "minimum": 1, "maximum": MOST, "default": USUAL_LIMIT}
+        limit = {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT}
         return [
-            _parameter("limit", f"how many at most; more than {MOST} are given in pages", limit),
-            _parameter("cursor", "where a page begins; taken from `next`", {"type": "string"}),
+            parameters.parameter(
+                "limit", f"how many at most; more than {MAX_LIMIT} are given in pages", limit
+            ),
+            parameters.parameter("cursor", "where a page begins; taken from `next`", {"type": "string"}),
         ]
-
-
-def _parameter(name: str, about: str, schema: dict[str, Any]) -> dict[str, Any]:
-    return {"name": name, "in": "query", "required": False, "description": about, "schema": schema}
 
 
 def _order(view: APIView | None) -> Sequence[str]:
@@ -104,7 +101,7 @@ def _value(row: Any, field: str) -> Any:
 
 
 def _behind(values: Sequence[Any], order: Sequence[str]) -> Q:
-    """Rows after the one with these values: greater in the first field, or the same there and so on."""
+    """Select the rows that come after the one with these values."""
     condition = Q()
     for name, value in reversed(list(zip(order, values, strict=True))):
         field, comparison = name.removeprefix("-"), "lt" if name.startswith("-") else "gt"

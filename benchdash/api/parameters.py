@@ -1,10 +1,10 @@
-"""Query parameters: how each is read, what it selects, and what the schema says of it.
+"""Query parameters: reading them, filtering lists by them, and describing them in the schema.
 
 Every reader raises rest_framework's ValidationError, which names the parameter.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time
 from typing import Any
@@ -19,8 +19,8 @@ from rest_framework.views import APIView
 from benchdash.results.queries import ids_called
 from benchdash.results.versions import COMMIT, parse_version
 
-LARGEST_INTEGER = 2**31 - 1
-LARGEST_ID = 2**63 - 1
+MAX_INTEGER = 2**31 - 1
+MAX_ID = 2**63 - 1
 _DIGITS = re.compile(r"[0-9]{1,19}", re.ASCII)
 
 
@@ -32,7 +32,7 @@ def refuse(name: str, message: str) -> ValidationError:
 
 
 def texts(request: Request, name: str) -> list[str]:
-    """All values of a repeatable parameter."""
+    """Return all values of a repeatable parameter."""
     values = request.query_params.getlist(name)
     if any("\0" in value for value in values):
         raise refuse(name, "a text cannot hold the character NUL")
@@ -40,7 +40,7 @@ def texts(request: Request, name: str) -> list[str]:
 
 
 def text(request: Request, name: str) -> str | None:
-    """The value of a parameter that may be given once; None where it is not given."""
+    """Return the value of a parameter that may be given once, or None without it."""
     values = texts(request, name)
     if len(values) > 1:
         raise refuse(name, "this may be given only once")
@@ -54,26 +54,26 @@ def required_text(request: Request, name: str) -> str:
     return value
 
 
-def integer(name: str, value: str, *, least: int = 0, most: int = LARGEST_INTEGER) -> int:
+def integer(name: str, value: str, *, least: int = 0, most: int = MAX_INTEGER) -> int:
     if not _DIGITS.fullmatch(value) or not least <= int(value) <= most:
         raise refuse(name, f"{value[:50]!r} is not a whole number from {least} to {most}")
     return int(value)
 
 
 def share(name: str, value: str) -> float:
-    """From 0 to 1."""
+    """Read a number from 0 to 1."""
     try:
         number = float(value)
     except ValueError:
         number = -1.0
-    # What is not a number is not within any bounds either.
+    # NaN is within no bounds either.
     if not 0 <= number <= 1:
         raise refuse(name, f"{value[:50]!r} is not a number from 0 to 1")
     return number
 
 
 def threads(value: str) -> int | None:
-    """A thread count, or None for ``null``: neither the file nor its sender said."""
+    """Read a thread count; None for ``null``, where neither the file nor its sender said."""
     return None if value == "null" else integer("threads", value)
 
 
@@ -88,17 +88,17 @@ def boolean(name: str, value: str) -> bool:
 
 
 def wants_csv(request: Request) -> bool:
-    """``?format=csv``; without it, and with ``json``, an answer is JSON."""
+    """Say whether ``?format=csv`` is asked for; the default is ``json``."""
     return answer_format(request, "csv") == "csv"
 
 
 def answer_format(request: Request, *others: str) -> str:
-    """``json``, or one of the others that ``?format=`` asks for."""
+    """Return the format that ``?format=`` asks for: one of ``others``, or ``json``, the default."""
     return choice("format", text(request, "format") or "json", ("json", *others))
 
 
 def moment(name: str, value: str, *, of_day: time = time.min) -> datetime:
-    """ISO 8601, a time or a day, which is taken at ``of_day``; without an offset it is UTC."""
+    """Read a time or a day in ISO 8601, in UTC without an offset; a day means its time ``of_day``."""
     try:
         day = parse_date(value)
         parsed = datetime.combine(day, of_day) if day else parse_datetime(value)
@@ -110,7 +110,7 @@ def moment(name: str, value: str, *, of_day: time = time.min) -> datetime:
 
 
 def commit(name: str, value: str) -> str:
-    """A commit or the beginning of one, in lower case."""
+    """Read a commit or the beginning of one, in lower case."""
     if not COMMIT.fullmatch(value.lower()):
         raise refuse(name, f"{value[:50]!r} is not 7 to 40 hex digits")
     return value.lower()
@@ -121,7 +121,7 @@ def commit(name: str, value: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A repeatable parameter of a list: any of its values fits. ``field`` is what it looks at.
+    """A repeatable parameter of a list, which keeps the rows whose ``field`` has any of its values.
 
     An empty value is no filter, unless ``empty_counts``.
     """
@@ -153,7 +153,7 @@ class Filter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedFilter(Filter):
-    """``field`` is a foreign key to a thing of ``model``, which is found by its name or an old one."""
+    """A filter by name, current or old; ``field`` is a foreign key to ``model``."""
 
     model: type[Model]
 
@@ -162,7 +162,7 @@ class NamedFilter(Filter):
 
 
 class VersionFilter(Filter):
-    """However a package writes it: ``10.6.23-MariaDB`` finds 10.6.23."""
+    """A filter by version that takes the text of a package too: ``10.6.23-MariaDB`` finds 10.6.23."""
 
     def fits(self, value: str) -> Q:
         return Q(**{f"{self.field}__in": {value, parse_version(value).version}})
@@ -180,7 +180,7 @@ class ThreadsFilter(Filter):
 
 class IdFilter(Filter):
     def fits(self, value: str) -> Q:
-        return Q(**{self.field: integer(self.name, value, most=LARGEST_ID)})
+        return Q(**{self.field: integer(self.name, value, most=MAX_ID)})
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -188,14 +188,14 @@ class IdFilter(Filter):
 
 
 class TagFilter(Filter):
-    """``field`` is an array of texts."""
+    """A filter by an element of an array."""
 
     def fits(self, value: str) -> Q:
         return Q(**{f"{self.field}__contains": [value]})
 
 
 class BooleanFilter(Filter):
-    """``field`` is a lookup that takes a boolean."""
+    """A filter by a lookup that takes a boolean."""
 
     def fits(self, value: str) -> Q:
         return Q(**{self.field: boolean(self.name, value)})
@@ -218,7 +218,7 @@ class ChoiceFilter(Filter):
 
 
 class Filters(BaseFilterBackend):
-    """The ``filters`` of a list view."""
+    """The filter backend that applies the ``filters`` of a list view."""
 
     def filter_queryset(self, request: Request, queryset: QuerySet[Any], view: APIView) -> QuerySet[Any]:
         for one in _filters(view):
@@ -226,16 +226,20 @@ class Filters(BaseFilterBackend):
         return queryset
 
     def get_schema_operation_parameters(self, view: APIView) -> list[dict[str, Any]]:
+        """Describe the filters, and the project, which RowsView reads itself."""
+        about = "the slug of a project; everything that you may see where it is left out"
         return [
-            {
-                "name": one.name,
-                "in": "query",
-                "required": False,
-                "description": one.about,
-                "schema": {"type": "array", "items": one.schema},
-            }
-            for one in _filters(view)
+            parameter("project", about, {"type": "string"}),
+            *(
+                parameter(one.name, one.about, {"type": "array", "items": one.schema})
+                for one in _filters(view)
+            ),
         ]
+
+
+def parameter(name: str, about: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Describe a query parameter that may be left out."""
+    return {"name": name, "in": "query", "required": False, "description": about, "schema": schema}
 
 
 def _filters(view: APIView) -> Sequence[Filter]:

@@ -1,4 +1,4 @@
-"""What answers of the API read beside the queries of the history and of analysis."""
+"""Annotations that only answers of the API need."""
 
 from datetime import UTC
 from typing import Any
@@ -10,7 +10,7 @@ from benchdash.results.models import Measurement, Series
 
 
 def with_points(series: QuerySet[Series]) -> QuerySet[Any]:
-    """Each with ``points``: how many groups benchdash.results.queries.history would give."""
+    """Each with ``points``: how many groups benchdash.results.points.history would give."""
     day = Cast(TruncDate("run__started_at", tzinfo=UTC), CharField())
     place = Case(
         When(series__branch="", then=Cast("run__version", CharField())),

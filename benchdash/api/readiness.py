@@ -1,4 +1,4 @@
-"""What an installation consists of, and what is wrong with each part of it."""
+"""The parts of an installation, and the trouble of each."""
 
 import logging
 import shutil
@@ -22,7 +22,7 @@ from benchdash.heartbeat import Sign, sign_of_beat, sign_of_worker
 from benchdash.regressions.failing_places import due_touches
 from benchdash.results.models import TouchedSeries
 from ingest.models import Upload
-from ingest.storage_identity import storage_trouble
+from ingest.storage.identity import storage_trouble
 
 logger = logging.getLogger(__name__)
 
@@ -31,7 +31,7 @@ _MB = 2**20
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """``only_degrades``: the installation does its work, only later or not for long any more."""
+    """What is wrong with a part; ``only_degrades`` where the installation works, late or not for long."""
 
     sentence: str
     only_degrades: bool = False
@@ -39,14 +39,14 @@ class Trouble:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """How many rows wait, and for how many seconds the oldest of them."""
+    """The number of rows that wait, and the age of the oldest in seconds."""
 
     number: int
     age: float
 
 
 def troubles_by_part() -> dict[str, Trouble | None]:
-    """Every part by its name. Where PostgreSQL or Redis is gone, the parts that it tells of are not known."""
+    """Check every part. Without PostgreSQL or Redis the parts that depend on it are not known."""
     troubles: dict[str, Trouble | None] = {"database": _database(), "redis": _redis()}
     for part, needed, check in _CHECKS:
         troubles[part] = Trouble(f"not known without {needed}") if troubles.get(needed) else check()
@@ -54,7 +54,7 @@ def troubles_by_part() -> dict[str, Trouble | None]:
 
 
 def waiting() -> dict[str, Waiting]:
-    """What waits to be imported, looked at and mailed."""
+    """Count what waits to be imported, analysed and mailed."""
     return {
         "uploads": _waiting(Upload.objects.exclude(state__in=Upload.FINISHED), since="queued_at"),
         "analysis": _waiting(due_touches(), since="due_since"),
@@ -63,7 +63,7 @@ def waiting() -> dict[str, Waiting]:
 
 
 def signs() -> dict[str, Sign | None]:
-    """The last signs of life of beat and of the workers of each queue, as far as Redis remembers."""
+    """Return the last signs of life of beat and of the workers of each queue, as far as Redis has them."""
     try:
         return {"beat": sign_of_beat(), **{queue: sign_of_worker(queue) for queue in settings.QUEUES}}
     except RedisError:
@@ -71,7 +71,7 @@ def signs() -> dict[str, Sign | None]:
 
 
 def disks() -> dict[str, int]:
-    """The bytes that are free for what is kept, for large files, and for files that are being received."""
+    """Return the free bytes in the folders of data, of large files, and of files being received."""
     folders: dict[str, Path | str] = {
         "var": settings.VAR_DIR,
         "storage": settings.STORAGES["default"]["OPTIONS"].get("location", settings.VAR_DIR),
@@ -81,7 +81,7 @@ def disks() -> dict[str, int]:
 
 
 def _existing(folder: Path) -> Path:
-    """The folder, or the one in which it will be made."""
+    """Return the folder, or the nearest existing one above it."""
     return next(path for path in (folder, *folder.parents) if path.exists())
 
 

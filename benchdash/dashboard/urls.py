@@ -2,35 +2,33 @@
 
 from django.urls import include, path
 
-from benchdash.dashboard.views import (
-    articles,
-    catalogue,
-    compare,
-    curves,
-    history,
-    incidents,
-    latency,
-    matrix,
-    operations,
-    overview,
-    pair,
-    people,
-    removals,
-    rule,
-    runs,
-    search,
-    shell,
-    sweep,
-    upload_mending,
-    uploads,
-    workload_groups,
-)
+from benchdash.dashboard.pages.articles import views as articles
+from benchdash.dashboard.pages.catalogue import views as catalogue
+from benchdash.dashboard.pages.curves import views as curves
+from benchdash.dashboard.pages.history import views as history
+from benchdash.dashboard.pages.home import views as home
+from benchdash.dashboard.pages.incidents import views as incidents
+from benchdash.dashboard.pages.latency import views as latency
+from benchdash.dashboard.pages.lines import views as lines
+from benchdash.dashboard.pages.matrix import views as matrix
+from benchdash.dashboard.pages.operations import views as operations
+from benchdash.dashboard.pages.overview import views as overview
+from benchdash.dashboard.pages.pair import views as pair
+from benchdash.dashboard.pages.people import views as people
+from benchdash.dashboard.pages.removals import views as removals
+from benchdash.dashboard.pages.rule import views as rule
+from benchdash.dashboard.pages.runs import views as runs
+from benchdash.dashboard.pages.search import views as search
+from benchdash.dashboard.pages.sweep import views as sweep
+from benchdash.dashboard.pages.uploads import change_views as upload_changes
+from benchdash.dashboard.pages.uploads import views as uploads
+from benchdash.dashboard.pages.workload_groups import views as workload_groups
 
 app_name = "dashboard"
 
 _project_pages = [
     *overview.urlpatterns,
-    *compare.urlpatterns,
+    *lines.urlpatterns,
     *curves.urlpatterns,
     *latency.urlpatterns,
     *matrix.urlpatterns,
@@ -42,7 +40,7 @@ _project_pages = [
     *incidents.urlpatterns,
     *rule.urlpatterns,
     *uploads.urlpatterns,
-    *upload_mending.urlpatterns,
+    *upload_changes.urlpatterns,
     *catalogue.urlpatterns,
     *workload_groups.urlpatterns,
     *people.urlpatterns,
@@ -50,7 +48,7 @@ _project_pages = [
 ]
 
 urlpatterns = [
-    *shell.urlpatterns,
+    *home.urlpatterns,
     *operations.urlpatterns,
     *people.public_urlpatterns,
     *removals.urlpatterns,

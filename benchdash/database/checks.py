@@ -1,4 +1,4 @@
-"""What Django asks of the database before it migrates it."""
+"""Django checks of the database."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,11 +8,11 @@ from django.db import connections
 
 
 def warn_of_superuser(databases: Sequence[str] | None = None, **_options: Any) -> list[CheckMessage]:
-    """Warn where a statement that was smuggled into a query could do anything to the server."""
+    """Warn of a superuser: an injected statement could then do anything to the server."""
     warnings: list[CheckMessage] = []
     for alias in databases or ():
         with connections[alias].cursor() as cursor:
-            cursor.execute("SELECT current_user, rolsuper FROM pg_roles WHERE rolname = current_user")
+            cursor.execute("SELECT current_user, current_setting('is_superuser') = 'on'")
             role, is_superuser = cursor.fetchone()
         if is_superuser:
             warnings.append(

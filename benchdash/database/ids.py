@@ -1,12 +1,12 @@
-"""The ids of rows in texts that anybody may have written."""
+"""Ids of rows in texts from outside."""
 
 from collections.abc import Iterable
 from typing import Final
 
 # The largest bigint of PostgreSQL has 19.
-_MOST_DIGITS: Final = 18
+MAX_DIGITS: Final = 18
 
 
 def ids_in(texts: Iterable[str]) -> list[int]:
-    """Those that are ids, in their order; what cannot be one is left out."""
-    return [int(text) for text in texts if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS]
+    """Return the texts that are ids as numbers, in their order."""
+    return [int(text) for text in texts if text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS]

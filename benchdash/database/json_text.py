@@ -7,9 +7,9 @@ import orjson
 
 
 def json_text(value: Any) -> str:
-    """What PostgreSQL reads as json; dates and the like are texts."""
+    """Return the value as PostgreSQL reads json; dates become texts."""
     try:
         return orjson.dumps(value, default=str).decode()
     except TypeError:
-        # Whole numbers beyond 64 bits, which PostgreSQL knows, and half characters, which it refuses.
+        # Integers beyond 64 bits, which PostgreSQL knows, and lone surrogates, which it refuses.
         return json.dumps(value, default=str)

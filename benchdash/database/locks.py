@@ -1,4 +1,4 @@
-"""Locks of PostgreSQL that outlast transactions; a process that dies lets go of them."""
+"""Advisory locks of PostgreSQL; they are freed when their process dies."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from django.db import connection
 
 @contextmanager
 def alone_with(kind: str, number: int = 0) -> Iterator[bool]:
-    """Whether nobody else has this one of its kind. It is held from one transaction to the next."""
+    """Try to hold a lock during the block, across transactions, and yield whether it was free."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, %s))", [kind, number])
         is_alone = bool(cursor.fetchone()[0])
@@ -20,7 +20,7 @@ def alone_with(kind: str, number: int = 0) -> Iterator[bool]:
 
 
 def is_free(kind: str, number: int = 0) -> bool:
-    """Whether nobody else has this one of its kind; it is then held until the transaction ends."""
+    """Try to hold a lock until the transaction ends, and return whether it was free."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(hashtextextended(%s, %s))", [kind, number])
         return bool(cursor.fetchone()[0])

@@ -1,4 +1,4 @@
-"""Lists as arrays: ``__in`` gives a statement one parameter, however many values it has.
+"""``__in`` with an array: one parameter of a statement, however many values there are.
 
 PostgreSQL takes at most 65,535 parameters, and a list of runs may well be longer.
 """
@@ -29,6 +29,6 @@ class _RelatedAsArray(_AsArray, RelatedIn):
 
 
 def send_lists_as_arrays() -> None:
-    """Have every ``__in`` of Django's querysets written so, those that Django itself makes included."""
+    """Use arrays for every ``__in``, including those that Django itself makes."""
     Field.register_lookup(_AsArray)
     ForeignObject.register_lookup(_RelatedAsArray)

@@ -1,4 +1,4 @@
-"""One row by its key: Django takes several times as long to write such SQL as PostgreSQL to run it."""
+"""One row by its key, which every request asks for: writing its SQL takes longer than running it."""
 
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -14,10 +14,10 @@ _Converter = Callable[[Any], Any]
 def one_row(
     model: type[_Row], condition: str, parameters: Sequence[Any], *, related: str = ""
 ) -> _Row | None:
-    """The row that fits, as the query set of the model would give it, or None; of several, any.
+    """Return a row that fulfils the condition, or None.
 
-    ``condition`` is SQL in which the table is called ``found``. ``related`` is a foreign key that is never
-    null, and is read with it.
+    ``condition`` is SQL in which the table is called ``found``. ``related`` is a foreign key, never null,
+    whose row is read too.
     """
     with connection.cursor() as cursor:
         cursor.execute(_statement(model, condition, related), parameters)
@@ -59,7 +59,7 @@ def _made(model: type[_Row], values: Sequence[Any]) -> _Row:
 
 @cache
 def _reading(model: type[Model]) -> tuple[list[str], list[tuple[int, _Converter]]]:
-    """The attributes of a row, and what Django makes of values that the driver gives otherwise: of JSON."""
+    """Return the attributes of a row, and the converters of fields such as JSON, by position."""
     fields = model._meta.concrete_fields
     converters = [
         (at, _converter(field, convert))

@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 
 
 def subquery(rows: QuerySet[Any, Any]) -> tuple[str, tuple[Any, ...]]:
-    """SQL of one column, and its parameters; of a queryset that cannot find anything, too."""
+    """Return SQL of one column and its parameters, even for a queryset that can find nothing."""
     try:
         chosen, parameters = rows.order_by().query.sql_with_params()
     except EmptyResultSet:

@@ -1,4 +1,4 @@
-"""What went wrong in the database, told apart by what can be done about it."""
+"""Errors of the database, told apart by what can be done about them."""
 
 from django.db import Error, InterfaceError, OperationalError, connection
 
@@ -12,7 +12,7 @@ _STOPPED = "57014"
 
 
 def is_connection_lost(error: Error) -> bool:
-    """Whether the database does not answer. That the driver refuses a statement is another trouble."""
+    """Return whether the database does not answer. A statement that the driver refuses is another matter."""
     if state := _sqlstate(error):
         return state.startswith(_CONNECTION_LOST)
     is_of_the_driver = isinstance(error, OperationalError | InterfaceError)
@@ -24,7 +24,7 @@ def is_disk_full(error: Error) -> bool:
 
 
 def passing_trouble(error: Error) -> str:
-    """A sentence about a trouble that may be gone when the same is asked again; "" for any other."""
+    """Return a sentence about trouble that may be over at the next try; "" for any other."""
     state = _sqlstate(error)
     if state.startswith(_CONFLICTS):
         return "this met another change of the same rows"
@@ -38,7 +38,7 @@ def passing_trouble(error: Error) -> str:
 
 
 def is_everybodys(error: Exception) -> bool:
-    """Whether the trouble is that of the database, and not of what was being done."""
+    """Return whether the database is in trouble, and not the thing that was being done."""
     if not isinstance(error, Error):
         return False
     is_conflict = _sqlstate(error).startswith((*_CONFLICTS, _LOCKED, _SHORT_OF_RESOURCES))

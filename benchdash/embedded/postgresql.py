@@ -59,7 +59,7 @@ class Postgresql:
             return connection.connect_ex(str(socket_folder(self.var) / ".s.PGSQL.5432")) == 0
 
     def answers(self) -> bool:
-        """Whether it says anything, even that it takes no connections yet."""
+        """Return whether it answers at all, even that it takes no connections yet."""
         finished = subprocess.run(  # noqa: S603 - our own program
             [binaries() / "pg_isready", f"--host={socket_folder(self.var)}", "--port=5432", "--timeout=2"],
             stdin=subprocess.DEVNULL,
@@ -69,7 +69,7 @@ class Postgresql:
         return finished.returncode != _NO_RESPONSE
 
     def start(self) -> None:
-        """Raises ServerError with PostgreSQL's own reason."""
+        """Start the server. Raises ServerError with PostgreSQL's own reason."""
         if not (self.data / "PG_VERSION").exists():
             self._create()
         self._forget_dead_server()
@@ -91,7 +91,7 @@ class Postgresql:
                 self._run("pg_ctl", "stop", "-w", "-t", "2", "-m", "immediate", "-D", _HERE)
 
     def _create(self) -> None:
-        """A cluster appears under its name only when it is whole."""
+        """Make a cluster, under its final name only when it is complete."""
         draft = self.data.with_name("postgresql.new")
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir(mode=0o700)
@@ -112,7 +112,7 @@ class Postgresql:
         return os.path.relpath(folder, self.data) if folder.is_relative_to(self.var) else str(folder)
 
     def _forget_dead_server(self) -> None:
-        """After a hard stop of the machine another program may have the number that the pid file names."""
+        """Remove a stale pid file: after a hard stop another program may have the number that it names."""
         pid_file = self.data / "postmaster.pid"
         try:
             pid = int(pid_file.read_text().split("\n", 1)[0])

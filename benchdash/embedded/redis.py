@@ -50,11 +50,11 @@ class Redis:
         return self.data / "server.log"
 
     def is_running(self) -> bool:
-        """Whether its process is there, even a stopped one or one that refuses to write."""
+        """Return whether its process is there, even a stopped one or one that refuses to write."""
         return bool(self._processes())
 
     def answers(self) -> bool:
-        """Whether it says anything, even an error or that it is still loading."""
+        """Return whether it answers at all, even an error or that it is still loading."""
         # One answer is wanted; a client that tries again would only delay it.
         at_once = Retry(NoBackoff(), retries=0)
         client = redis.Redis(
@@ -132,7 +132,7 @@ class Redis:
         return self.is_running() and self.answers()
 
     def _processes(self) -> list[int]:
-        """The servers that work in this folder, as the kernel knows them.
+        """Return the servers that work in this folder, as the kernel knows them.
 
         A pid file may be gone, empty (on a full disk), or name a number that another program has by now.
         """
@@ -152,7 +152,7 @@ class Redis:
 
 
 def _program() -> Path:
-    """The machine's own server if it is new enough, else that of the wheel.
+    """Return the machine's own server if it is new enough, else that of the wheel.
 
     Raises ServerError where there is neither.
     """
@@ -181,7 +181,7 @@ def _version_line(path: str) -> str:
 
 
 def _is_new_enough(version_line: str) -> bool:
-    """Whether a line such as ``Redis server v=7.0.15 sha=00000000:0 ...`` names a version that is taken."""
+    """Return whether a line such as ``Redis server v=7.0.15 sha=00000000:0 ...`` names a usable version."""
     found = re.search(r"\bv=(\d+)\.", version_line)
     return found is not None and int(found[1]) >= _MIN_VERSION
 

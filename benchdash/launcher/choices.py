@@ -1,4 +1,4 @@
-"""What the environment says about a start."""
+"""The settings of a start, from the environment."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ class Choices:
     samples: bool
 
     def url(self, port: int) -> str:
-        """Where a browser on this machine finds the pages."""
+        """Return the address of the pages for a browser on this machine."""
         host = _LOOPBACK.get(self.host, self.host)
         return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def choices_of(environment: Mapping[str, str]) -> Choices:
-    """Raises LaunchError where a value makes no sense. Port 0 is any free port."""
+    """Read the environment. Raises LaunchError for a value that makes no sense. Port 0 is any free port."""
     port = environment.get("PORT") or "8000"
     if not port.isdecimal() or int(port) > 65535:
         raise LaunchError(f"PORT must be a number up to 65535, not {port!r}")

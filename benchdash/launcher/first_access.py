@@ -1,4 +1,4 @@
-"""The admin, the project and the token with which somebody who typed ``make run`` can begin."""
+"""The admin, the project and the token of an installation that ``make run`` started."""
 
 import secrets
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ _TOKEN_NAME = "make run"  # noqa: S105 - its name, not the token
 
 @dataclass(frozen=True)
 class Access:
-    """What is None is not known here: people have chosen or made their own, or removed ours."""
+    """How to begin. A part that people have changed or removed is not known, and None."""
 
     user: str
     password: str | None
@@ -33,7 +33,7 @@ class Access:
 
 
 def remembered(run: Mapping[str, Any]) -> Access | None:
-    """The access that ``run.json`` tells of, whether it still works or not."""
+    """Return the access in ``run.json``, whether it still works or not."""
     try:
         return Access(run["admin"]["user"], run["admin"]["password"], run["project"], run["token"])
     except (KeyError, TypeError):

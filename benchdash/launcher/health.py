@@ -1,6 +1,6 @@
-"""``python -m benchdash.launcher.health``: whether the web server of this container is well.
+"""``python -m benchdash.launcher.health``: check the web server of this container.
 
-Asks as the proxy in front of it would, so that neither the host nor the redirect to https is in the way.
+It asks as the proxy would, so that neither the host nor the redirect to https is in the way.
 """
 
 import http.client

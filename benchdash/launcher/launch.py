@@ -37,7 +37,7 @@ class _StopAsked(Exception):  # noqa: N818 - nothing went wrong
 
 
 def launch() -> None:
-    """Returns when somebody asks it to stop. Raises LaunchError or ServerError where it cannot start."""
+    """Run everything until somebody stops it. Raises LaunchError or ServerError where it cannot start."""
     choices = choices_of(os.environ)
     patience = _Patience()
     with machine.own_folder(choices.var), machine.reserve(choices.host, choices.port) as address:
@@ -55,7 +55,7 @@ def launch() -> None:
 
 
 class _Patience:
-    """Waits, unless a signal said to stop. No signal interrupts a step half done."""
+    """Waiting that a signal ends. No signal interrupts anything else."""
 
     def __init__(self) -> None:
         self._stop_asked = False
@@ -97,7 +97,7 @@ class _Everything:
             (self._choices.var / private).mkdir(mode=0o700, exist_ok=True)
         _say("Preparing the database and the static files")
         access = self._prepare()
-        # From now on who calls waits for an answer and is not turned away.
+        # From now on clients wait for an answer and are not turned away.
         self._address.listen(2048)
         run_file.write(self._choices.var, {"url": self._url, **access})
         _say("Starting the web server, the workers and beat")
@@ -112,7 +112,7 @@ class _Everything:
             self._samples = spawn(Program("samples", [*_MANAGE, "load_samples"]), self._environment)
 
     def look_after(self) -> None:
-        """Runs until somebody asks to stop."""
+        """Look after the processes until somebody asks to stop."""
         servers_due = time.monotonic()
         while True:
             self._patience.wait()
@@ -207,7 +207,7 @@ The same is in {run_file.path(self._choices.var)}, logs are in {self._logs}. Ctr
             self._look_whether_it_answers(server)
 
     def _look_whether_it_answers(self, server: Server) -> None:
-        """Tell when a server falls silent or speaks again. A second one on its files would spoil them."""
+        """Say when a server falls silent or answers again. A second one would damage its files."""
         is_silent, was_silent = not server.answers(), server.name in self._silent
         if is_silent and not was_silent:
             self._silent.add(server.name)
@@ -244,13 +244,13 @@ def _told_token(access: Mapping[str, Any]) -> str:
 
 
 def _reason(log: Path) -> str:
-    """The line of a traceback that names the error; what is set in belongs to the line before."""
+    """Return the line of a traceback that names the error; indented lines belong to the one before."""
     lines = log.read_text(errors="replace").splitlines()
     return next((line for line in reversed(lines) if line and not line[0].isspace()), "it gave no reason")
 
 
 def _answers(url: str) -> bool:
-    """Whether anything is said, even an error: the address of the pages may be another than this one."""
+    """Return whether it answers at all, even an error: the pages may expect another address."""
     address = urlsplit(url)
     connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=5)
     try:

@@ -1,4 +1,4 @@
-"""What the machine must grant before anything starts: a folder, some disk, a port."""
+"""Checks of the machine before anything starts: a folder, disk space, a port."""
 
 import errno
 import fcntl
@@ -19,7 +19,7 @@ _PORT_PATIENCE_S = 2.0
 
 @contextmanager
 def own_folder(var: Path) -> Iterator[None]:
-    """``var`` exists, has room, and belongs to this process alone until the end of the block."""
+    """Make ``var``, check that it has room, and hold it for this process alone during the block."""
     try:
         var.mkdir(mode=0o711, parents=True, exist_ok=True)
         lock = os.open(var / "launcher.lock", os.O_RDWR | os.O_CREAT, 0o600)
@@ -51,7 +51,7 @@ def _require_disk(var: Path) -> None:
 
 
 def reserve(host: str, port: int) -> socket.socket:
-    """A socket bound to the address; nobody is answered before it listens. Port 0 is any free port."""
+    """Return a socket bound to the address, not listening yet. Port 0 is any free port."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except socket.gaierror as error:

@@ -1,4 +1,4 @@
-"""Static files under ``var/static``, collected when they changed since the last start."""
+"""Static files under ``var/static``, collected again when they change."""
 
 import hashlib
 from pathlib import Path
@@ -11,15 +11,15 @@ from django.core.management import call_command
 from whitenoise.compress import Compressor
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
-# The best quality takes half a minute for all files, and saves a twelfth. What draws charts is most of the
-# weight of a page that has one; that alone takes two seconds.
+# The best quality takes half a minute for all files, and saves a twelfth. Only Plotly is worth it: it is most
+# of the weight of a page with a chart, and takes two seconds.
 _QUALITY = 9
 _BEST_QUALITY = 11
 _LARGE_BYTES = 1_000_000
 
 
 def packed(content: bytes) -> bytes:
-    """What a browser gets of a file."""
+    """Compress a file for browsers."""
     quality = _BEST_QUALITY if len(content) > _LARGE_BYTES else _QUALITY
     return bytes(brotli.compress(content, quality=quality))
 
@@ -31,7 +31,7 @@ class _QuickCompressor(Compressor):  # type: ignore[misc] # whitenoise ships no 
 
 
 class QuickStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc] # whitenoise ships no types
-    """Compresses a little less than can be, while somebody waits for ``make run``."""
+    """Compress a little less than possible: somebody waits for ``make run``."""
 
     def create_compressor(self, **options: Any) -> Compressor:
         return _QuickCompressor(**options)

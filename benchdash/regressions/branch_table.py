@@ -27,7 +27,7 @@ from benchdash.regressions.queries import change_points, places
 from benchdash.regressions.rows import Noise, Pairs, RelativeTo, compared_rows, group_summaries, summary_of
 from benchdash.results.baselines import Stream, baselines
 from benchdash.results.models import Baseline, Run, Series
-from benchdash.results.queries import Point, histories, positions
+from benchdash.results.points import Point, histories, positions
 from benchdash.results.workload_groups import Grouping
 
 # So many groups tell the noise of a series.

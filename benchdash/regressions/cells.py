@@ -1,25 +1,27 @@
 """The cells of a table of comparisons: what the included runs of one column measured in one row."""
 
-import json
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import isnan
-from statistics import fmean, median
+from statistics import fmean
 from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
-from django.db import connection
 from django.db.models import Q, QuerySet
 
-from benchdash.database.subquery import subquery
 from benchdash.regressions.detection import ToolInterval
-from benchdash.regressions.detection.noise import Floats
 from benchdash.regressions.detection.scatter import Ints
 from benchdash.results.models import Alias, IntervalSamples, Measurement, Run, Series, Workload
-from benchdash.results.queries import Point
+from benchdash.results.place import Place
+from benchdash.results.points import (
+    Measurements,
+    Point,
+    medians,
+    read_measurements_of_runs,
+    sort_into_groups,
+)
 from benchdash.results.readings import Direction
-from benchdash.results.sessions import sessions_of
 
 _WITH_FORKS = "score"
 _SAMPLE_MODE = " sample"  # how the names of JMH's workloads in that mode end
@@ -53,13 +55,8 @@ class Cell(NamedTuple):
     forks: tuple[float, ...] = ()
 
 
-PlaceKey = tuple[int, str, int, int, str]
-"""Ids and names of product, build, hardware, configuration, counterpart: where histories are, whatever the
-version and the branch.
-"""
-
-What = tuple[PlaceKey, str, RowKey]
-"""A place, a metric, and a workload with its thread count."""
+What = tuple[Place, str, RowKey]
+"""A place of every stream, a metric, and a workload with its thread count."""
 
 CellsOfMetric = dict[Hashable, dict[RowKey, Cell]]
 """By column and row."""
@@ -89,9 +86,11 @@ class SeriesRow(NamedTuple):
     """What comparisons need of a series; ``workload`` is its name."""
 
     id: int
+    project_id: int
     product_id: int
     build: str
     branch: str
+    line: str
     hardware_id: int
     configuration_id: int
     counterpart: str
@@ -104,25 +103,28 @@ class SeriesRow(NamedTuple):
     is_derived: bool
 
     @property
+    def pk(self) -> int:
+        return self.id
+
+    @property
     def row(self) -> RowKey:
         return self.workload, self.threads
 
     @property
-    def place(self) -> PlaceKey:
-        return self.product_id, self.build, self.hardware_id, self.configuration_id, self.counterpart
+    def place(self) -> Place:
+        return Place.of(self).of_every_stream
 
     @property
     def what(self) -> What:
         return self.place, self.metric, self.row
 
 
-_NAMES_OF_PLACE: Final = ("product", "build", "hardware", "configuration", "counterpart")
 _NAMES_OF_COLUMN: Final = ("version", "branch", "hardware", "configuration", "counterpart")
 
 
 def series_at(
     project_id: int,
-    at: Collection[PlaceKey],
+    at: Collection[Place],
     *,
     metrics: Collection[str] = (),
     workloads: Collection[str] = (),
@@ -135,7 +137,9 @@ def series_at(
     """
     anywhere = Q()
     for place in at:
-        anywhere |= Q(**dict(zip(_NAMES_OF_PLACE, place, strict=True)))
+        of_streams = place._asdict()
+        del of_streams["branch"], of_streams["line"]
+        anywhere |= Q(**of_streams)
     found = Series.objects.filter(anywhere, project=project_id)
     found = found.filter(metric__in=metrics) if metrics else found.filter(is_derived=False)
     if workloads:
@@ -163,85 +167,7 @@ def _rows_of(found: QuerySet[Series]) -> list[SeriesRow]:
     return list(map(SeriesRow._make, found.order_by().values_list(*names)))
 
 
-# --- reading ----------------------------------------------------------------------------------------------
-
-# Texts of bytes: as rows, the driver would make an object of each number.
-# A prepared statement does not know how many runs and series it gets and expects a handful: it would go
-# through all series for each run. A FULL JOIN is always hashed; what has no other side falls out after it.
-_MEASURED: Final = """
-    WITH run AS MATERIALIZED (
-        SELECT chosen.*, series.id AS of_series
-        FROM (
-            SELECT id, version_id, branch, hardware_id, configuration_id, counterpart, workload_id, threads,
-                started_at, environment_id, content_id, tags
-            FROM results_run WHERE id IN (RUNS)
-        ) chosen
-        FULL JOIN unnest(%s::bigint[], %s::bigint[], %s::int[]) AS series (id, workload_id, threads)
-            ON series.workload_id = chosen.workload_id
-            AND (series.threads IS NULL OR series.threads = coalesce(chosen.threads, -1))
-    )
-    SELECT run.version_id, run.branch, run.hardware_id, run.configuration_id, run.counterpart,
-        string_agg(int8send(measured.series_id), ''::bytea), string_agg(int8send(run.id), ''::bytea),
-        string_agg(timestamptz_send(run.started_at), ''::bytea),
-        string_agg(int8send(coalesce(run.environment_id, 0)), ''::bytea),
-        string_agg(int8send(coalesce(run.content_id, 0)), ''::bytea),
-        string_agg(float8send(measured.value), ''::bytea),
-        string_agg(float8send(coalesce(measured.low, 'NaN')), ''::bytea),
-        string_agg(float8send(coalesce(measured.high, 'NaN')), ''::bytea),
-        json_object_agg(run.id, run.tags) FILTER (WHERE run.tags <> '{}')::text
-    FROM run
-    JOIN results_measurement measured ON measured.series_id = run.of_series AND measured.run_id = run.id
-    GROUP BY run.version_id, run.branch, run.hardware_id, run.configuration_id, run.counterpart
-"""
-_KINDS: Final = (">i8", ">i8", ">i8", ">i8", ">i8", ">f8", ">f8", ">f8")
-
-
-@dataclass(frozen=True, slots=True)
-class _Values:
-    """Measurements, an element each: ``columns`` are indexes of ``keys``; NaN where a tool said no interval.
-
-    ``tags`` are by run, of those that have any.
-    """
-
-    keys: Sequence[ColumnKey]
-    columns: Ints
-    series: Ints
-    runs: Ints
-    started_us: Ints
-    environments: Ints
-    contents: Ints
-    values: Floats
-    low: Floats
-    high: Floats
-    tags: Mapping[int, Sequence[str]]
-
-
-def _measured(runs: QuerySet[Run], series: Collection[SeriesRow]) -> _Values:
-    """What the runs measured of these series; one statement."""
-    chosen, parameters = subquery(runs.values("pk"))
-    # A derived series is of runs of any thread count; of others a run has that of its own.
-    threads = [None if one.is_derived else -1 if one.threads is None else one.threads for one in series]
-    asked = [one.id for one in series], [one.workload_id for one in series], threads
-    with connection.cursor() as cursor:
-        cursor.execute(_MEASURED.replace("RUNS", chosen), [*parameters, *asked])
-        found: list[tuple[Any, ...]] = cursor.fetchall()
-    series, of_runs, started, environments, contents, values, low, high = (
-        np.frombuffer(b"".join(row[at] for row in found), kind).astype(kind[1:])
-        for at, kind in enumerate(_KINDS, start=5)
-    )
-    return _Values(
-        keys=[row[:5] for row in found],
-        columns=np.repeat(np.arange(len(found)), [len(row[5]) // 8 for row in found]),
-        series=series,
-        runs=of_runs,
-        started_us=started,
-        environments=environments,
-        contents=contents,
-        values=values,
-        low=low,
-        high=high,
-        tags={int(run): told for row in found if row[-1] for run, told in json.loads(row[-1]).items()},
-    )
+# --- cells ------------------------------------------------------------------------------------------------
 
 
 def cells_of_columns(
@@ -253,23 +179,30 @@ def cells_of_columns(
     parts = zip(_NAMES_OF_COLUMN, zip(*keys, strict=True), strict=True)
     at_places = runs.filter(**{f"{name}__in": set(values) for name, values in parts})
     branches = {key[1] for key in keys}
-    known = {one.id: one for one in series if one.branch in branches}
-    values = _measured(at_places, known.values())
-    of_key = [at if key in keys else _NOWHERE for at, key in enumerate(values.keys)]
-    rows, row_of = _coded([known[pk].row for pk in values.series.tolist()])
-    columns = np.array(of_key, dtype=np.int64)[values.columns]
-    return _cells(values, known, columns=(columns, values.keys), rows=(rows, row_of))
+    known = [one for one in series if one.branch in branches]
+    measured = read_measurements_of_runs(at_places, known)
+    versions = measured.runs.versions
+    # A run shares all of its column but the version with its series.
+    both = measured.series * len(versions) + measured.runs.version[measured.run]
+    distinct, of_column = np.unique(both, return_inverse=True)
+    columns = [
+        (versions[version].pk, one.branch, one.hardware_id, one.configuration_id, one.counterpart)
+        for at, version in (divmod(pair, len(versions)) for pair in distinct.tolist())
+        for one in (known[at],)
+    ]
+    column, column_of = _coded([key if key in keys else None for key in columns])
+    row, row_of = _coded([one.row for one in known])
+    return _cells(measured, known, (column[of_column], column_of), (row[measured.series], row_of))
 
 
 def cells_of_two_runs(
     base: Run, other: Run, row: RowKey, series: Iterable[SeriesRow]
 ) -> dict[str, CellsOfMetric]:
     """The cells of that row by metric and the id of the run, of what these series have."""
-    runs = Run.objects.filter(pk__in=[base.pk, other.pk])
-    known = {one.id: one for one in series}
-    values = _measured(runs, known.values())
-    in_row = np.zeros(len(values.runs), np.int64), [row]
-    return _cells(values, known, columns=_coded(values.runs.tolist()), rows=in_row)
+    known = list(series)
+    measured = read_measurements_of_runs(Run.objects.filter(pk__in=[base.pk, other.pk]), known)
+    in_row = np.zeros_like(measured.run), [row]
+    return _cells(measured, known, (measured.run, measured.runs.ids.tolist()), in_row)
 
 
 def cells_of_runs(
@@ -280,17 +213,16 @@ def cells_of_runs(
 
     ``of_run`` gives, by the id of a run, its column and the name of its row; runs that it lacks do not count.
     """
-    values = _measured(runs, known.values())
-    columns, column_of = _coded([of_run[run][0] if run in of_run else None for run in values.runs.tolist()])
-    if None in column_of:
-        columns[columns == column_of.index(None)] = _NOWHERE
+    series = list(known.values())
+    measured = read_measurements_of_runs(runs, series)
+    columns = _coded([of_run[run][0] if run in of_run else None for run in measured.run_ids.tolist()])
     rows = _coded(
         [
-            (of_run[run][1] if run in of_run else "", known[pk].threads)
-            for run, pk in zip(values.runs.tolist(), values.series.tolist(), strict=True)
+            (of_run[run][1] if run in of_run else "", series[at].threads)
+            for run, at in zip(measured.run_ids.tolist(), measured.series.tolist(), strict=True)
         ]
     )
-    by_metric = _cells(values, known, columns=(columns, column_of), rows=rows)
+    by_metric = _cells(measured, series, columns, rows)
     return next(iter(by_metric.values()), {})
 
 
@@ -302,7 +234,6 @@ def series_of(runs: QuerySet[Run], metric: str) -> dict[int, SeriesRow]:
 
 
 _Name = TypeVar("_Name", bound=Hashable)
-_NOWHERE: Final = -1
 
 
 def _coded(names: Sequence[_Name]) -> tuple[Ints, list[_Name]]:
@@ -313,77 +244,57 @@ def _coded(names: Sequence[_Name]) -> tuple[Ints, list[_Name]]:
 
 
 def _cells(
-    values: _Values,
-    series: Mapping[int, SeriesRow],
-    *,
+    measured: Measurements,
+    series: Sequence[SeriesRow],
     columns: tuple[Ints, Sequence[Hashable]],
     rows: tuple[Ints, Sequence[RowKey]],
 ) -> dict[str, CellsOfMetric]:
-    """The cells by metric, column and row; these are indexes of names, of each value, or _NOWHERE.
+    """The cells by metric, column and row; these are indexes of names, of each value. What is in the column
+    None does not count.
 
     Where one version was measured under several environments or contents, the newest counts.
     """
-    metrics, metric_of = _coded([series[pk].metric for pk in values.series.tolist()])
-    parts = np.stack((metrics, columns[0], rows[0]))
-    in_order = np.lexsort((values.runs, values.started_us, *parts[::-1]))
-    in_order = in_order[columns[0][in_order] != _NOWHERE]
-    parts = parts[:, in_order]
-    begins = np.ones(len(in_order), dtype=bool)
-    begins[1:] = (parts[:, 1:] != parts[:, :-1]).any(axis=0)
-    starts = np.flatnonzero(begins)
-    of_cell = np.cumsum(begins) - 1
-    latest = in_order[np.append(starts[1:], len(in_order))[: len(starts)] - 1]
-    counts = (values.environments[in_order] == values.environments[latest][of_cell]) & (
-        values.contents[in_order] == values.contents[latest][of_cell]
+    metrics, metric_of = _coded([one.metric for one in series])
+    parts = np.stack((metrics[measured.series], columns[0], rows[0]))
+    in_order, ends = sort_into_groups(parts)
+    latest, runs = in_order[ends[1:] - 1], measured.runs
+    like = np.repeat(measured.run[latest], np.diff(ends))
+    run = measured.run[in_order]
+    counts = (runs.environment_ids[run] == runs.environment_ids[like]) & (
+        runs.content_ids[run] == runs.content_ids[like]
     )
-    n = np.bincount(of_cell[counts], minlength=len(starts))
-    ends = np.cumsum(n)
-    numbers, runs = values.values[in_order][counts].tolist(), values.runs[in_order][counts].tolist()
+    ends = np.append(0, np.cumsum(counts))[ends]
+    values, run = measured.values[in_order][counts], run[counts]
     cells: dict[str, CellsOfMetric] = defaultdict(lambda: defaultdict(dict))
-    for (metric, column, row), first, end, low, high, pk in zip(
-        parts[:, starts].T.tolist(),
-        (ends - n).tolist(),
-        ends.tolist(),
-        values.low[latest].tolist(),
-        values.high[latest].tolist(),
-        values.series[latest].tolist(),
+    for (metric, column, row), start, end, level, told, at in zip(
+        parts[:, latest].T.tolist(),
+        ends[:-1].tolist(),
+        ends[1:].tolist(),
+        medians(values, ends).tolist(),
+        zip(measured.low[latest].tolist(), measured.high[latest].tolist(), strict=True),
+        measured.series[latest].tolist(),
         strict=True,
     ):
-        cells[metric_of[metric]][columns[1][column]][rows[1][row]] = _cell(
-            numbers[first:end], runs[first:end], (low, high), series[pk], values.tags
+        if columns[1][column] is None:
+            continue
+        # Several runs get their interval when the noise of the whole table is known.
+        low, high = (None if isnan(bound) or end - start > 1 else bound for bound in told)
+        cells[metric_of[metric]][columns[1][column]][rows[1][row]] = Cell(
+            value=level,
+            n=end - start,
+            low=low,
+            high=high,
+            values=tuple(values[start:end].tolist()),
+            tool_interval=None if low is None or high is None else ToolInterval(low, high),
+            series_id=series[at].id,
+            run_id=int(runs.ids[run[end - 1]]),
+            unit=series[at].unit,
+            direction=series[at].direction,
+            sessions=runs.sessions_of(run[start:end]),
         )
     if _WITH_FORKS in cells:
         cells[_WITH_FORKS] = _with_forks(cells[_WITH_FORKS])
     return cells
-
-
-def _cell(
-    values: Sequence[float],
-    runs: Sequence[int],
-    told: tuple[float, float],
-    series: SeriesRow,
-    tags: Mapping[int, Sequence[str]],
-) -> Cell:
-    """``told`` is the tool's interval of a single run. Several get theirs when the noise of the whole table
-    is known.
-    """
-    low, high = (None if isnan(end) or len(values) > 1 else end for end in told)
-    sessions: tuple[str, ...] = ()
-    if tags and any(run in tags for run in runs):
-        sessions = sessions_of([(run, tags.get(run, ())) for run in runs])
-    return Cell(
-        value=values[0] if len(values) == 1 else median(values),
-        n=len(values),
-        low=low,
-        high=high,
-        values=tuple(values),
-        tool_interval=None if low is None or high is None else ToolInterval(low, high),
-        series_id=series.id,
-        run_id=runs[-1],
-        unit=series.unit,
-        direction=series.direction,
-        sessions=sessions,
-    )
 
 
 def _with_forks(cells: CellsOfMetric) -> CellsOfMetric:

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from django.db import connection
 
-from benchdash.regressions.cells import Cell, RowKey
+from benchdash.regressions.cells import Cell, ColumnKey, RowKey
 from benchdash.regressions.comparison import Column, ComparisonTable
 from benchdash.regressions.detection import Comparison
 from benchdash.regressions.queries import Difference, differences, differing
@@ -76,8 +76,7 @@ def _numbers(column: bytes, kind: str) -> list[float]:
     return list(np.frombuffer(column, kind).tolist())
 
 
-_ColumnKey = tuple[int, str, int, int, str]
-Newest = dict[_ColumnKey, dict[RowKey, int]]
+Newest = dict[ColumnKey, dict[RowKey, int]]
 """By column and row the latest run of any metric."""
 
 

@@ -13,7 +13,6 @@ from benchdash.regressions.cells import (
     Cell,
     CellsOfMetric,
     ColumnKey,
-    PlaceKey,
     RowKey,
     SeriesRow,
     cells_of_columns,
@@ -36,7 +35,9 @@ from benchdash.regressions.rows import (
     summary_of,
 )
 from benchdash.results.models import Run, ServerVersion
-from benchdash.results.queries import MeasuredVersion, measured_places, measured_versions
+from benchdash.results.place import Place
+from benchdash.results.points import MeasuredVersion, measured_versions
+from benchdash.results.queries import measured_places
 from benchdash.results.readings import DERIVED, Direction
 from benchdash.results.version_places import versions_at
 from benchdash.results.versions import parse_version
@@ -111,14 +112,18 @@ class Column(NamedTuple):
         return self.version.pk, self.branch, self.hardware_id, self.configuration_id, self.counterpart
 
     @property
-    def place(self) -> PlaceKey:
+    def place(self) -> Place:
         """Where its histories are, whatever the version and the branch."""
-        return (
-            self.version.product_id,
-            self.version.build,
-            self.hardware_id,
-            self.configuration_id,
-            self.counterpart,
+        product = self.version.product
+        return Place(
+            project_id=product.project_id,
+            product_id=product.pk,
+            build=self.version.build,
+            branch="",
+            line="",
+            hardware_id=self.hardware_id,
+            configuration_id=self.configuration_id,
+            counterpart=self.counterpart,
         )
 
 
@@ -450,7 +455,7 @@ def _noise(
     cells: Sequence[Mapping[RowKey, Cell]],
 ) -> Noise:
     """Of two places both must know it."""
-    place_of: dict[PlaceKey, int] = {}
+    place_of: dict[Place, int] = {}
     place = np.array([place_of.setdefault(column.place, len(place_of)) for column in columns])
     key_of: dict[ColumnKey, int] = {}
     key = np.array([key_of.setdefault(column.key, len(key_of)) for column in columns])

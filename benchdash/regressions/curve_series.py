@@ -29,22 +29,13 @@ def may_have_curves(series: Iterable[Series]) -> bool:
 
 
 def update_curve_series(
-    histories: Mapping[int, History], stored: Iterable[Series], workloads: Collection[int] | None = None
-) -> bool:
-    """Make the ``stored`` derived series of a place agree with its histories; whether anything changed.
-
-    Of these workloads alone, where it is known that the curves of others are as they were. Repeatable.
+    histories: Mapping[int, History], stored: Collection[Series]
+) -> dict[Series, Mapping[int, float]]:
+    """Make the ``stored`` derived series of a place agree with its histories; give those that there are then,
+    with their values by the ids of runs. Repeatable.
     """
-
-    def is_asked(series: Series) -> bool:
-        return workloads is None or series.workload_id in workloads
-
-    wanted = [
-        one
-        for curve in _curves(history for history in histories.values() if is_asked(history.series))
-        for one in _derived(curve)
-    ]
-    return store_derived([one for one in stored if is_asked(one)], wanted)
+    wanted = [one for curve in _curves(histories.values()) for one in _derived(curve)]
+    return store_derived(stored, wanted)
 
 
 def _curves(histories: Iterable[History]) -> Iterator[_Curve]:

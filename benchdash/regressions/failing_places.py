@@ -6,7 +6,6 @@ A place that fails holds up no other. What is due of it stays due.
 import logging
 import traceback
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import asdict, fields
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -17,8 +16,8 @@ from django.utils import timezone
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.services import audit
 from benchdash.regressions.models import FailingPlace
-from benchdash.regressions.places import Place
 from benchdash.results.models import TouchedSeries
+from benchdash.results.place import Place
 from benchdash.results.services import touch
 
 _log = logging.getLogger(__name__)
@@ -26,7 +25,7 @@ _log = logging.getLogger(__name__)
 _EACH_WAIT_IS_LONGER = 4
 _MAX_TRACEBACK = 20_000
 _MAX_ERROR = 500
-_OF_SERIES = {field.name: OuterRef(f"series__{field.name}") for field in fields(Place)}
+_OF_SERIES = {name: OuterRef(f"series__{name}") for name in Place._fields}
 
 
 def due_touches() -> QuerySet[TouchedSeries]:
@@ -43,7 +42,8 @@ def note_failure(place: Place, error: Exception, touched: Sequence[TouchedSeries
     now = timezone.now()
     if not touched:
         touch(place.series().values_list("pk", flat=True), quiet=True)
-    failing = FailingPlace.objects.filter(**asdict(place)).first() or FailingPlace(**asdict(place), since=now)
+    failing = FailingPlace.objects.filter(**place._asdict()).first()
+    failing = failing or FailingPlace(**place._asdict(), since=now)
     failing.tries += 1
     failing.seen_until = _newest(touched)
     failing.next_try_at = now + _wait(failing.tries)

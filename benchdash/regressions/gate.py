@@ -19,7 +19,9 @@ from benchdash.regressions.options import equivalence_margin
 from benchdash.regressions.places import UNWATCHED_METRICS
 from benchdash.regressions.rows import Noise, Row, compared_rows
 from benchdash.results.models import Measurement, Run, Series
-from benchdash.results.queries import Point, find_series, histories
+from benchdash.results.place import Place
+from benchdash.results.points import Point, histories
+from benchdash.results.queries import find_series
 from benchdash.results.versions import COMMIT
 from benchdash.results.workload_groups import Grouping, grouping_of
 
@@ -111,7 +113,7 @@ def _pairs(
         if base_commit:
             against = next((point for point in reversed(points[pk]) if point.commit == base_commit), None)
         elif base:
-            against = released.get(_row_of(one))
+            against = released.get(_what(one))
         else:
             against = earlier[-1] if earlier else None
         pairs.append(_Pair(one, points[pk][at], against, earlier))
@@ -126,23 +128,15 @@ def _measured(series: QuerySet[Series], **version: str) -> list[Series]:
     return list(printed.exclude(metric__regex=UNWATCHED_METRICS))
 
 
-_Place = tuple[object, ...]
+_What = tuple[Place, int, int | None, str]
 
 
-def _row_of(series: Series) -> _Place:
+def _what(series: Series) -> _What:
     """What the series of a branch and of a release share where they measure the same."""
-    return (
-        series.build,
-        series.hardware_id,
-        series.configuration_id,
-        series.counterpart,
-        series.workload_id,
-        series.threads,
-        series.metric,
-    )
+    return Place.of(series).of_every_stream, series.workload_id, series.threads, series.metric
 
 
-def _released(project: Project, *, product: str, version: str) -> Mapping[_Place, Point]:
+def _released(project: Project, *, product: str, version: str) -> Mapping[_What, Point]:
     """The newest group of a release at every place. Raises GateError where there is none."""
     series = {
         one.pk: one for one in _measured(find_series(project, product=product, branch=""), version=version)
@@ -150,7 +144,7 @@ def _released(project: Project, *, product: str, version: str) -> Mapping[_Place
     if not series:
         raise GateError("base", f"there is no run of {version!r}, neither as a commit nor as a release")
     return {
-        _row_of(series[pk]): max(
+        _what(series[pk]): max(
             (point for point in points if point.version.version == version), key=lambda point: point.time
         )
         for pk, points in histories(series).items()
@@ -162,11 +156,10 @@ def _released(project: Project, *, product: str, version: str) -> Mapping[_Place
 
 def _rows(pairs: Iterable[_Pair], *, margin: float, grouping: Grouping) -> list[GateRow]:
     """One table for each metric at each place, over which p is adjusted."""
-    tables: dict[_Place, dict[RowKey, _Pair]] = defaultdict(dict)
+    tables: dict[tuple[Place, str], dict[RowKey, _Pair]] = defaultdict(dict)
     for pair in pairs:
         one = pair.series
-        table = (one.build, one.hardware_id, one.configuration_id, one.counterpart, one.metric)
-        tables[table][one.workload.name, one.threads] = pair
+        tables[Place.of(one), one.metric][one.workload.name, one.threads] = pair
     rows: list[GateRow] = []
     for of_table in tables.values():
         bases = {key: cell_of(pair.base, pair.series) for key, pair in of_table.items() if pair.base}

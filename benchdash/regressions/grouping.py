@@ -2,19 +2,19 @@
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from statistics import median
 
 from django.db.models import Count
 from django.utils import timezone
 
-from benchdash.database.row_updates import update_rows
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.orders import groups_in_order
-from benchdash.regressions.places import Place, is_watched
+from benchdash.regressions.places import is_watched
 from benchdash.results.models import Run, Series
-from benchdash.results.queries import moment
+from benchdash.results.place import Place
+from benchdash.results.points import moment
 
 # The first group of a new level is known to within a group or two; machines skip commits.
 _SAME_CAUSE_WITHIN = 2
@@ -37,7 +37,7 @@ _FOUND = (
 # Of a change point and what lies around it: a run has many columns that are long to read.
 _READ = (
     *(field.name for field in ChangePoint._meta.concrete_fields),
-    *(f"series__{field.name.removesuffix('_id')}" for field in fields(Place)),
+    *(f"series__{name.removesuffix('_id')}" for name in Place._fields),
     "series__direction",
     "series__is_derived",
     "run__started_at",
@@ -121,7 +121,7 @@ def _as_stored(incident: Incident) -> list[object]:
 
 
 def _write(found: Sequence[tuple[Incident, _Cluster]], changed: Sequence[Incident]) -> None:
-    update_rows(changed, _FOUND)
+    Incident.objects.bulk_update(changed, _FOUND, batch_size=30)
     Incident.objects.bulk_create([incident for incident, _ in found if incident.pk is None])
     moved = []
     for incident, cluster in found:
@@ -129,7 +129,7 @@ def _write(found: Sequence[tuple[Incident, _Cluster]], changed: Sequence[Inciden
             if change_point.incident_id != incident.pk:
                 change_point.incident = incident
                 moved.append(change_point)
-    update_rows(moved, ["incident_id"])
+    ChangePoint.objects.bulk_update(moved, ["incident"], batch_size=100)
 
 
 def _group(version_id: int, commit: str | None, started_at: datetime, branch: str) -> Hashable:

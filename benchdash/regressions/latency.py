@@ -10,6 +10,7 @@ from typing import Final
 from django.db.models import QuerySet
 
 from benchdash.accounts.models import Project
+from benchdash.regressions.cells import ColumnKey
 from benchdash.regressions.column_names import names
 from benchdash.regressions.comparability import Doubt, Newest, doubts_of_runs
 from benchdash.regressions.comparison import (
@@ -47,8 +48,6 @@ MOST_RUNS: Final = 600
 
 MOST_CELLS: Final = 200
 """A table with more is not computed."""
-
-_ColumnKey = tuple[int, str, int, int, str]
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -123,7 +122,7 @@ def sampled_columns(project: Project) -> list[Column]:
 
 def sampled_rows(project: Project, columns: Sequence[Column]) -> dict[RowKey, int]:
     """What there are histograms of, and of how many of these columns; one statement."""
-    found: dict[RowKey, set[_ColumnKey]] = defaultdict(set)
+    found: dict[RowKey, set[ColumnKey]] = defaultdict(set)
     for one in _sampled(included_runs(project), columns):
         found[one.row].add(one.column)
     return {row: len(found[row]) for row in sorted(found, key=_row_order)}
@@ -194,7 +193,7 @@ class _Sampled:
         return RowKey(self.workload, self.threads, self.source.removesuffix("histogram").strip())
 
     @property
-    def column(self) -> _ColumnKey:
+    def column(self) -> ColumnKey:
         return self.version, self.branch, self.hardware, self.configuration, self.counterpart
 
 
@@ -271,9 +270,9 @@ def _table(
     )
 
 
-def _groups(sampled: Iterable[_Sampled]) -> dict[tuple[RowKey, _ColumnKey], _Group]:
+def _groups(sampled: Iterable[_Sampled]) -> dict[tuple[RowKey, ColumnKey], _Group]:
     """Where one version was measured under several environments or contents, the newest counts."""
-    found: dict[tuple[RowKey, _ColumnKey], list[_Sampled]] = defaultdict(list)
+    found: dict[tuple[RowKey, ColumnKey], list[_Sampled]] = defaultdict(list)
     for one in sorted(sampled, key=lambda one: (one.started_at, one.run_id)):
         found[one.row, one.column].append(one)
     groups = {}
@@ -326,9 +325,9 @@ def _merged_runs(group: _Group, read: Mapping[tuple[int, str], Distribution]) ->
 def _comparisons(
     base: Column,
     columns: Sequence[Column],
-    known: Mapping[tuple[RowKey, _ColumnKey], RunPercentiles],
+    known: Mapping[tuple[RowKey, ColumnKey], RunPercentiles],
     margin: float,
-) -> dict[tuple[RowKey, _ColumnKey], list[Comparison]]:
+) -> dict[tuple[RowKey, ColumnKey], list[Comparison]]:
     """With the base of its row, p adjusted over the whole table."""
     others = {column.key for column in columns}
     raw = {

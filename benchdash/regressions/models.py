@@ -135,7 +135,7 @@ _OF_A_PLACE = ["product", "branch", "line", "hardware", "configuration", "build"
 
 
 class RowOfPlace(models.Model):
-    """A row that belongs to a place; its columns are those of ``benchdash.regressions.places.Place``."""
+    """A row that belongs to a place; its columns are those of ``benchdash.results.place.Place``."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
     product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="+")
@@ -158,12 +158,10 @@ class PlaceOrder(RowOfPlace):
     points of several places begin. Derived, and made anew by each look.
 
     ``groups`` is a JSON array of ``PlacedGroup`` (benchdash.results.layouts); of groups that the last look
-    did not read, because the place has too many, it holds what an earlier one saw. ``looks`` are the newest
-    looks, the last one last, as JSON: the name of each, and from which run on it may have seen new ones.
+    did not read, because the place has too many, it holds what an earlier one saw.
     """
 
     groups = models.TextField()
-    looks = models.TextField(default="[]")
 
     class Meta:
         constraints = [

@@ -13,13 +13,13 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from benchdash.regressions.cells import PlaceKey, RowKey, SeriesRow, What
+from benchdash.regressions.cells import RowKey, SeriesRow, What
 from benchdash.regressions.detection import LevelHistories
 from benchdash.regressions.detection.noise import Floats
 from benchdash.regressions.detection.scatter import Bools, Ints
 from benchdash.regressions.queries import beginnings
-from benchdash.results.newest_points import Stream, newest_points
-from benchdash.results.queries import Point
+from benchdash.results.place import Place
+from benchdash.results.points import Point, read_points
 
 # So many runs of a series, those that came in last, tell its noise: it changes with time.
 _NEWEST_RUNS: Final = 36
@@ -126,9 +126,7 @@ class NoiseFloors:
     of_branches: Mapping[What, Sequence[int]]
     of_releases: Mapping[What, Sequence[int]]
 
-    def at(
-        self, place: PlaceKey, metric: str, key: RowKey, *, versions: Collection[int]
-    ) -> NoiseFloor | None:
+    def at(self, place: Place, metric: str, key: RowKey, *, versions: Collection[int]) -> NoiseFloor | None:
         """The floor of one row at one place, from all versions but these (ids), two at most."""
         without = np.array([[*versions, 0, 0][:2]])
         return self.floors([(place, metric, key)], np.zeros(1, np.int64), without)[0]
@@ -189,21 +187,21 @@ def noise_floors(series: Collection[SeriesRow]) -> NoiseFloors:
 def _levels(series: Collection[SeriesRow]) -> list[Levels]:
     """Of each series its points, their versions as names, in levels that begin at its change points."""
     ids = [one.id for one in series]
-    points = newest_points(
-        {one.id: Stream(one.product_id, one.branch) for one in series}, newest=_NEWEST_RUNS
-    )
+    points = read_points({one.id: one for one in series}, newest=_NEWEST_RUNS, intervals=False)
+    independent = points.independent
+    version_ids = points.version_ids
     ends = np.searchsorted(points.series, np.arange(len(ids) + 1))
     starts: dict[int, set[int]] = defaultdict(set)
     index_of = {pk: at for at, pk in enumerate(ids)}
     for pk, run in beginnings(ids):
         at = index_of[pk]
-        if (point := points.starts.get((at, run))) is not None:
+        if (point := points.index_of(run, at)) is not None:
             starts[at].add(point - int(ends[at]))
     return [
         Levels(
-            values=points.values[begin:end],
-            names=points.version_ids[begin:end].tolist(),
-            runs=float(np.median(points.independent[begin:end])) if begin < end else 1,
+            values=points.levels[begin:end],
+            names=version_ids[begin:end].tolist(),
+            runs=float(np.median(independent[begin:end])) if begin < end else 1,
             starts=starts[at],
         )
         for at, (begin, end) in enumerate(pairwise(ends.tolist()))

@@ -12,8 +12,9 @@ from django.utils import timezone
 from benchdash.accounts.models import Project
 from benchdash.regressions.detection import FalseAlarms, false_alarms
 from benchdash.regressions.models import ChangePoint, NullRun
-from benchdash.regressions.places import History, Place, Table, all_places, place_histories, table_of
+from benchdash.regressions.places import History, Table, place_histories, table_of
 from benchdash.results.models import Series
+from benchdash.results.place import Place, all_places
 
 FEWEST_GROUPS = 12
 """A shorter history has too little to shuffle."""

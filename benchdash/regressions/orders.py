@@ -7,35 +7,29 @@ order of groups tells, and to read it from the runs would cost more than the loo
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 
 from benchdash.regressions.models import PlaceOrder
-from benchdash.regressions.places import Place
-from benchdash.results.layouts import PlacedGroup, Runs, lay_out
+from benchdash.results.layouts import PlacedGroup, PlacedRuns, lay_out
 from benchdash.results.models import Series
+from benchdash.results.place import Place
 
 _EVERYTHING = 2**62
 
 
-def stored_order(place: Place) -> PlaceOrder | None:
-    return PlaceOrder.objects.filter(**asdict(place)).first()
-
-
-def keep_order(place: Place, runs: Runs, stored: PlaceOrder | None, *, looks: str) -> None:
-    """Store how the groups of a place stand now, and the looks at it. ``stored`` is what an earlier look
-    stored; groups before a cut stay as it saw them.
-    """
-    groups = runs.groups
+def keep_order(place: Place, runs: PlacedRuns) -> None:
+    """Store how the groups of a place stand now. Groups before a cut stay as an earlier look saw them."""
+    stored = PlaceOrder.objects.filter(**place._asdict()).first()
+    known = _read(stored) if stored else None
+    groups = list(runs.groups)
     if runs.is_cut and groups:
-        known = _read(stored) if stored else _measured(place.series().filter(change_points__isnull=False))
+        if known is None:
+            known = list(_measured(place.series().filter(change_points__isnull=False)))
         groups = [*(group for group in known if group.order < groups[0].order), *groups]
-    text = json.dumps(groups)
     if stored is None:
-        PlaceOrder.objects.create(**asdict(place), groups=text, looks=looks)
-        return
-    changed = ["looks"] if stored.groups == text else ["looks", "groups"]
-    stored.groups, stored.looks = text, looks
-    stored.save(update_fields=changed)
+        PlaceOrder.objects.create(**place._asdict(), groups=json.dumps(groups))
+    elif groups != known:
+        stored.groups = json.dumps(groups)
+        stored.save(update_fields=["groups"])
 
 
 def groups_in_order(series: Iterable[Series]) -> list[PlacedGroup]:

@@ -2,21 +2,20 @@
 
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property, lru_cache
 
 import numpy as np
 from django.conf import settings
-from django.db.models import QuerySet
 from numpy.typing import NDArray
 
 from benchdash.regressions.detection.joint import Key
 from benchdash.regressions.detection.releases import MOST_GROUPS, Sessions
-from benchdash.regressions.models import RowOfPlace
-from benchdash.results.layouts import Layout, Measured, Runs, lay_out, measured_on, medians
+from benchdash.results.layouts import Measured, PlacedRuns, lay_on, lay_out
 from benchdash.results.models import Series
-from benchdash.results.queries import moment
+from benchdash.results.place import Place
+from benchdash.results.points import moment
 from benchdash.results.readings import Direction
 from benchdash.results.sessions import session_means
 from benchdash.results.stability import THROUGHPUT
@@ -63,52 +62,6 @@ def is_watched(metric: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """What series must share to be looked at together. Ids of this project's rows; texts may be empty."""
-
-    project_id: int
-    product_id: int
-    build: str
-    branch: str
-    line: str
-    hardware_id: int
-    configuration_id: int
-    counterpart: str
-
-    @classmethod
-    def of(cls, series: "Series | RowOfPlace") -> "Place":
-        return cls(
-            project_id=series.project_id,
-            product_id=series.product_id,
-            build=series.build,
-            branch=series.branch,
-            line=series.line,
-            hardware_id=series.hardware_id,
-            configuration_id=series.configuration_id,
-            counterpart=series.counterpart,
-        )
-
-    def series(self) -> QuerySet[Series]:
-        return Series.objects.filter(
-            project=self.project_id,
-            product=self.product_id,
-            build=self.build,
-            branch=self.branch,
-            line=self.line,
-            hardware=self.hardware_id,
-            configuration=self.configuration_id,
-            counterpart=self.counterpart,
-        )
-
-
-def all_places(series: QuerySet[Series]) -> list[Place]:
-    """Where these series were measured, each place once, product by product."""
-    names = [field.name for field in fields(Place)]
-    rows = series.order_by(*names).values_list(*names).distinct()
-    return [Place(*row) for row in rows]
-
-
-@dataclass(frozen=True, slots=True)
 class Group:
     """The runs of one series at one position: when the first started, and the ids of the first and latest."""
 
@@ -122,10 +75,13 @@ class History:
     """The groups of one series, laid on the positions of its place."""
 
     series: Series
-    runs: Runs = field(repr=False)
+    runs: PlacedRuns = field(repr=False)
     measured: Measured = field(repr=False)
-    values: NDArray[np.float64] = field(repr=False)
-    """The median of each position, in the series' unit; NaN where there is none."""
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """The median of each position, in the series' unit; NaN where there is none."""
+        return self.measured.levels
 
     @property
     def length(self) -> int:
@@ -153,7 +109,7 @@ class History:
 
         The value of a derived series may move to another run of its group.
         """
-        index = self.runs.index(run_id)
+        index = self.runs.index_of.get(run_id)
         if index is None:
             return None
         if self.series.is_derived:
@@ -210,9 +166,13 @@ class History:
             run_id=int(self.runs.ids[runs[-1]]),
         )
 
+    @cached_property
+    def _starts(self) -> list[int]:
+        starts: list[int] = np.searchsorted(self._positions, np.arange(self.length + 1)).tolist()
+        return starts
+
     def _slice(self, position: int) -> slice:
-        start, end = np.searchsorted(self._positions, [position, position + 1])
-        return slice(int(start), int(end))
+        return slice(self._starts[position], self._starts[position + 1])
 
 
 def noise_of(values: NDArray[np.float64]) -> float | None:
@@ -231,25 +191,15 @@ def place_histories(place: Place) -> dict[int, History]:
 
     Of a place with more than ANALYSIS_MOST_VALUES measurements only the newest of each series.
     """
-    series = {one.pk: one for one in place.series().filter(is_derived=False)}
-    return histories_on(lay_out(series.values(), most_values=settings.ANALYSIS_MOST_VALUES), series)
+    series = {one.pk: one for one in place.series().filter(is_derived=False).order_by("pk")}
+    layout = lay_out(series.values(), most_values=settings.ANALYSIS_MOST_VALUES)
+    return {pk: History(series[pk], layout.runs, measured) for pk, measured in layout.measured.items()}
 
 
-def histories_on(layout: Layout, series: Mapping[int, Series]) -> dict[int, History]:
-    return {
-        pk: History(series[pk], layout.runs, measured, layout.levels[pk])
-        for pk, measured in layout.measured.items()
-    }
-
-
-def derived_histories(runs: Runs, series: Mapping[int, Series]) -> dict[int, History]:
-    """Of derived series, as they are stored now, on the runs of their place."""
-    measured = measured_on(runs, series)
-    length = len(runs.groups)
-    return {
-        pk: History(series[pk], runs, one, medians(runs.positions[one.runs], one.values, length))
-        for pk, one in measured.items()
-    }
+def derived_histories(runs: PlacedRuns, values: Mapping[Series, Mapping[int, float]]) -> dict[int, History]:
+    """Of derived series with their values by the ids of runs, on the runs of their place."""
+    laid = zip(values, lay_on(runs, list(values.values())), strict=True)
+    return {series.pk: History(series, runs, measured) for series, measured in laid}
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,8 +269,8 @@ class _FirstSessions(Mapping[Key, Sessions]):
 
 def changed_surroundings(histories: Iterable[History]) -> frozenset[int]:
     """The positions whose configuration or environment is known not to be that of the group before."""
-    # The metrics of a workload have the same runs, and the same array of them.
-    distinct = {id(history.measured.runs): history for history in histories}
+    # The metrics of a workload have the same runs.
+    distinct = {history.measured.runs.tobytes(): history for history in histories}
     return frozenset(
         at
         for history in distinct.values()

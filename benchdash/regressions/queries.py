@@ -14,7 +14,7 @@ from django.db.models import Count, F, Max, Q, QuerySet, TextField, Value
 from benchdash.accounts.models import Project
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.results.models import Run, Series
-from benchdash.results.queries import Point
+from benchdash.results.points import Point
 
 _LIVE_STATES = [ChangePoint.State.SUSPECTED, ChangePoint.State.CONFIRMED]
 LIVE = Q(state__in=_LIVE_STATES)

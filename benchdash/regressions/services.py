@@ -6,8 +6,8 @@ its workloads and metrics are the lines of one table, its groups the positions.
 
 import logging
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.conf import settings
@@ -20,30 +20,25 @@ from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project, User
 from benchdash.accounts.services import audit
 from benchdash.celery import ring
-from benchdash.database.row_updates import update_rows
 from benchdash.database.troubles import is_everybodys
 from benchdash.heartbeat import still_at_work
 from benchdash.regressions.curve_series import may_have_curves, update_curve_series
 from benchdash.regressions.detection import Shift, follow_joint_shifts
-from benchdash.regressions.detection.joint import Memory
 from benchdash.regressions.failing_places import due_touches, note_failure, note_success
 from benchdash.regressions.grouping import update_incidents
-from benchdash.regressions.memories import Memories
 from benchdash.regressions.models import ChangePoint, Comment, FailingPlace, Incident
 from benchdash.regressions.options import historical_after
-from benchdash.regressions.orders import keep_order, stored_order
+from benchdash.regressions.orders import keep_order
 from benchdash.regressions.places import (
     History,
-    Place,
     Table,
-    all_places,
     derived_histories,
-    histories_on,
+    place_histories,
     table_of,
     table_of_curves,
 )
-from benchdash.regressions.remembered_places import noted, read_place
 from benchdash.results.models import Measurement, Run, Series, TouchedSeries
+from benchdash.results.place import Place, all_places
 from benchdash.results.services import hold_results, ring_analysis
 
 _log = logging.getLogger(__name__)
@@ -57,8 +52,6 @@ _LOCK = 20117
 # Of a history that is imported at once, only so many of the last groups are looked at one by one that all
 # looks together go over so many values: half a minute's work.
 _MOST_VALUES = 1_000_000
-_memories = Memories()
-# An option of a project: how many days before its file came in a change may have begun and still be news.
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,9 +198,9 @@ def _analyse_product(product_id: int) -> int | None:
     for row in TouchedSeries.objects.filter(series__product_id=product_id).select_related("series"):
         touches[Place.of(row.series)].append(row)
     streams: dict[tuple[str, str], dict[Place, list[TouchedSeries]]] = defaultdict(dict)
-    for place in sorted(due_places, key=astuple):
+    for place in sorted(due_places):
         streams[place.branch, place.line][place] = touches[place]
-    done = [place for stream in streams.values() for place in _look_at_stream(stream, anew=False)]
+    done = [place for stream in streams.values() for place in _look_at_stream(stream)]
     note_success(product_id, done)
     dealt_with = [row for place in done for row in touches[place]]
     _forget(dealt_with)
@@ -220,7 +213,7 @@ def _recompute_place(place: Place) -> bool:
     """Whether the place could be looked at."""
     _wait_for(place.product_id)
     touched = list(TouchedSeries.objects.filter(series__in=place.series()))
-    if not _look_at_stream({place: touched}, anew=True):
+    if not _look_at_stream({place: touched}):
         return False
     note_success(place.product_id, [place])
     if touched:
@@ -229,7 +222,7 @@ def _recompute_place(place: Place) -> bool:
     return True
 
 
-def _look_at_stream(touches: Mapping[Place, Sequence[TouchedSeries]], *, anew: bool) -> list[Place]:
+def _look_at_stream(touches: Mapping[Place, Sequence[TouchedSeries]]) -> list[Place]:
     """Look at places of one branch or line of a product, and make the incidents agree with what is found.
 
     The places for which that went well. Nothing is stored of a place that failed but why; where the
@@ -238,7 +231,7 @@ def _look_at_stream(touches: Mapping[Place, Sequence[TouchedSeries]], *, anew: b
     failed: dict[Place, Exception] = {}
     try:
         with transaction.atomic():
-            failed = _look_at_each(touches, anew=anew)
+            failed = _look_at_each(touches)
             if place := next((place for place in touches if place not in failed), None):
                 update_incidents(place.product_id, branch=place.branch, line=place.line)
     except Exception as error:
@@ -250,14 +243,14 @@ def _look_at_stream(touches: Mapping[Place, Sequence[TouchedSeries]], *, anew: b
     return [place for place in touches if place not in failed]
 
 
-def _look_at_each(touches: Mapping[Place, Sequence[TouchedSeries]], *, anew: bool) -> dict[Place, Exception]:
+def _look_at_each(touches: Mapping[Place, Sequence[TouchedSeries]]) -> dict[Place, Exception]:
     """Why the look at a place failed, by place."""
     failed: dict[Place, Exception] = {}
     for place, touched in touches.items():
         still_at_work()
         try:
             with transaction.atomic():
-                _look_at(place, touched, anew=anew)
+                _look_at(place, touched)
         except Exception as error:
             if is_everybodys(error):
                 raise
@@ -265,16 +258,11 @@ def _look_at_each(touches: Mapping[Place, Sequence[TouchedSeries]], *, anew: boo
     return failed
 
 
-def _look_at(place: Place, touched: Sequence[TouchedSeries], *, anew: bool) -> None:
+def _look_at(place: Place, touched: Sequence[TouchedSeries]) -> None:
     # One loud touch is enough: the news of a nightly run is not silenced by a correction beside it.
     quiet = all(row.quiet for row in touched)
-    update_change_points(
-        place,
-        quiet=quiet,
-        new_since=min((row.due_since for row in touched), default=None),
-        workloads=None if anew else {row.series.workload_id for row in touched},
-        least_run_id=0 if anew else min((row.least_run_id for row in touched), default=0),
-    )
+    new_since = min((row.due_since for row in touched), default=None)
+    update_change_points(place, quiet=quiet, new_since=new_since)
 
 
 def _take(product_id: int) -> bool:
@@ -309,30 +297,20 @@ def _withdraw_incidents_without_evidence() -> None:
     ).update(status=Incident.Status.WITHDRAWN)
 
 
-def update_change_points(
-    place: Place,
-    *,
-    quiet: bool,
-    new_since: datetime | None = None,
-    workloads: Collection[int] | None = None,
-    least_run_id: int = 0,
-) -> None:
+def update_change_points(place: Place, *, quiet: bool, new_since: datetime | None = None) -> None:
     """Make the stored change points of a place agree with what its history shows now. Repeatable.
 
     Groups with runs recorded from ``new_since`` on are looked at one by one, as they would have come.
-    ``workloads`` are those whose scaling curves may have changed; None: all. ``least_run_id`` is as in
-    ``read_place``.
     """
-    histories = _read(place, workloads, least_run_id)
+    histories = _read(place)
     stored: dict[int, list[ChangePoint]] = defaultdict(list)
     for change_point in _to_look_at_again(place, histories):
         stored[change_point.series_id].append(change_point)
     found: dict[int, list[_Found]] = defaultdict(list)
     first_new = _first_new_position(histories, new_since)
-    for name, table in (("printed", table_of(histories)), ("curves", table_of_curves(histories))):
+    for table in (table_of(histories), table_of_curves(histories)):
         known_here = _known_positions(stored, {pk: histories[pk] for pk in table.series.values()})
-        memory = _memories.of((place, name))
-        for one in _find(table, histories, known=known_here, first_new=first_new, memory=memory):
+        for one in _find(table, histories, known=known_here, first_new=first_new):
             found[one.series_id].append(one)
     news_since = _news_since(place.project_id, (one for of_series in found.values() for one in of_series))
     gone: list[ChangePoint] = []
@@ -354,7 +332,7 @@ def update_change_points(
     ChangePoint.objects.filter(pk__in=[one.pk for one in (*gone, *changed)]).update(
         state=ChangePoint.State.WITHDRAWN
     )
-    update_rows(changed, _FIELDS)
+    ChangePoint.objects.bulk_update(changed, _FIELDS, batch_size=30)
     ChangePoint.objects.bulk_create(new)
 
 
@@ -382,22 +360,19 @@ def _as_stored(change_point: ChangePoint) -> list[object]:
     return [getattr(change_point, name) for name in _FIELDS]
 
 
-def _read(place: Place, workloads: Collection[int] | None, least_run_id: int) -> dict[int, History]:
-    """The histories of a place, the scaling curves of these workloads (None: of all) computed anew."""
+def _read(place: Place) -> dict[int, History]:
+    """The histories of a place, its scaling curves computed anew."""
     # What is derived hangs on runs, so that none may go away meanwhile.
     hold_results(Project(pk=place.project_id), alone=False)
-    order = stored_order(place)
-    read = read_place(place, order, least_run_id=least_run_id)
-    histories = histories_on(read.layout, read.series)
-    derived = place.series().filter(is_derived=True)
-    stored = list(derived)
-    if stored or may_have_curves(read.series.values()):
-        if update_curve_series(histories, stored, workloads):
-            stored = list(derived.all())
-        histories |= derived_histories(read.layout.runs, {one.pk: one for one in stored})
+    histories = place_histories(place)
+    stored = list(place.series().filter(is_derived=True))
+    curves: Mapping[Series, Mapping[int, float]] = {}
+    if stored or may_have_curves(history.series for history in histories.values()):
+        curves = update_curve_series(histories, stored)
     if histories:
-        looks = noted(order.looks if order else "[]", read.look, least_run_id=least_run_id)
-        keep_order(place, read.layout.runs, order, looks=looks)
+        runs = next(iter(histories.values())).runs
+        keep_order(place, runs)
+        histories |= derived_histories(runs, curves)
     return histories
 
 
@@ -446,12 +421,7 @@ def _first_new_position(histories: Mapping[int, History], new_since: datetime | 
 
 
 def _find(
-    table: Table,
-    histories: Mapping[int, History],
-    *,
-    known: frozenset[int],
-    first_new: int,
-    memory: Memory,
+    table: Table, histories: Mapping[int, History], *, known: frozenset[int], first_new: int
 ) -> list[_Found]:
     joint = follow_joint_shifts(
         table.values,
@@ -461,7 +431,6 @@ def _find(
         expected=table.expected,
         machine=table.machine,
         sessions=table.sessions,
-        memory=memory,
     )
     found = (
         _Found(series_id=table.series[key], shift=shift, history=histories[table.series[key]])

@@ -38,6 +38,7 @@ from benchdash.results.models import (
     WorkloadCount,
 )
 from benchdash.results.services import hold_results, reassign_series, touch
+from benchdash.results.summaries import recounted
 from benchdash.results.versions import parse_version, release_line
 
 T = TypeVar("T", bound=Model)
@@ -107,10 +108,12 @@ def unmerge(merge: Merge, *, by: Viewer, reason: str = "", with_later: bool = Fa
     with _alone(merge.project):
         merge = _as_stored(merge)
         target = merge.target
+        runs = _runs_of(target)
         if twin := merges.twin_of(merge):
             kind = _KINDS[type(twin)]
             raise CorrectionError(f"there is a {kind} '{_name(twin)}' again; rename that one first")
-        thing = merges.take_apart(merge, with_later=with_later)
+        with recounted(Run.objects.filter(pk__in=runs)):
+            thing = merges.take_apart(merge, with_later=with_later)
         footprint = _Footprint.of(thing)
         reassign_series(thing.project, footprint.runs)
         effect = footprint.effect()
@@ -180,7 +183,8 @@ def _rename(thing: Thing, new_name: str) -> Effect:
         thing.name = _storable(thing, "name", new_name)
         changed = ["name"]
     _require_free(thing, was=old)
-    thing.save(update_fields=changed)
+    with recounted(Run.objects.filter(pk__in=footprint.runs)):
+        thing.save(update_fields=changed)
     _add_old_name(thing, old)
     if isinstance(thing, ServerVersion) or _lines(thing) != lines:
         reassign_series(thing.project, footprint.runs)
@@ -258,9 +262,10 @@ def _merge(source: Thing, target: Thing) -> Effect:
         _require_one_product(source, target)
     footprint = _Footprint.of(source)
     noted = merges.note_merge(_KINDS[type(source)], source, target, name=_name(source))
-    if isinstance(source, Product) and isinstance(target, Product):
-        _merge_same_versions(source, target, noted)
-    _repoint_all(type(source), {source.pk: target.pk})
+    with recounted(Run.objects.filter(pk__in=footprint.runs)):
+        if isinstance(source, Product) and isinstance(target, Product):
+            _merge_same_versions(source, target, noted)
+        _repoint_all(type(source), {source.pk: target.pk})
     reassign_series(target.project, footprint.runs)
     type(source)._default_manager.filter(pk=source.pk).delete()
     noted.alias = _add_old_name(target, _name(source))
@@ -291,8 +296,7 @@ def _merge_same_versions(source: Product, target: Product, noted: Merge) -> None
 def _repoint_all(model: type[Model], targets: Mapping[int, int]) -> None:
     """Let every row that points at a source, in whichever package, point at its target instead.
 
-    Series stay behind: their measurements move, and what is left empty is deleted. Where versions were
-    measured, and how many runs there are, the database notes itself.
+    Series stay behind: their measurements move, and what is left empty is deleted. Summaries are recounted.
     """
     staying = (Series, VersionPlace, SurroundingsCount, WorkloadCount, SubjectCount, ParameterCount)
     for relation in model._meta.get_fields(include_hidden=True):
@@ -336,7 +340,8 @@ def _set_exclusion(run: Run, reason: str | None) -> Effect:
         raise CorrectionError("the run is excluded already" if run.is_excluded else "the run is not excluded")
     run.excluded_at = None if reason is None else timezone.now()
     run.excluded_reason = reason or ""
-    run.save(update_fields=["excluded_at", "excluded_reason"])
+    with recounted(Run.objects.filter(pk=run.pk)):
+        run.save(update_fields=["excluded_at", "excluded_reason"])
     series = _series_of([run.pk])
     touch(series, quiet=True)
     return Effect(runs=1, uploads=1, series=len(series))
@@ -355,8 +360,7 @@ class _Footprint:
 
     @classmethod
     def of(cls, thing: Thing) -> "_Footprint":
-        to_thing = "version__product" if isinstance(thing, Product) else _KINDS[type(thing)]
-        runs = list(Run.objects.filter(**{to_thing: thing.pk}).values_list("pk", flat=True))
+        runs = _runs_of(thing)
         newest = Series.objects.aggregate(newest=Max("pk"))["newest"] or 0
         return cls(runs=runs, series=_series_of(runs), newest_series=newest)
 
@@ -372,6 +376,11 @@ class _Footprint:
             series=len(self.series),
             merged=max(gone - made, 0),
         )
+
+
+def _runs_of(thing: Thing) -> list[int]:
+    to_thing = "version__product" if isinstance(thing, Product) else _KINDS[type(thing)]
+    return list(Run.objects.filter(**{to_thing: thing.pk}).values_list("pk", flat=True))
 
 
 def _series_of(run_ids: Iterable[int]) -> set[int]:

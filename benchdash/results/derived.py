@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
-from benchdash.database.row_updates import update_rows
 from benchdash.results.measurements import delete_measurements
 from benchdash.results.models import Measurement, Series
 
@@ -56,8 +55,10 @@ _SHARED = [
 
 
 @transaction.atomic
-def store_derived(stored: Collection[Series], wanted: Sequence[DerivedSeries]) -> bool:
-    """Make the ``stored`` derived series of one place those that are wanted; whether anything changed.
+def store_derived(
+    stored: Collection[Series], wanted: Sequence[DerivedSeries]
+) -> dict[Series, Mapping[int, float]]:
+    """Make the ``stored`` derived series of one place those that are wanted; give these with their values.
 
     Series and measurements that are not wanted any more are deleted. A constant number of statements. The
     caller holds the place alone, and the results, so that no run goes away meanwhile.
@@ -92,7 +93,7 @@ def store_derived(stored: Collection[Series], wanted: Sequence[DerivedSeries]) -
         )
     if gone:
         Series.objects.filter(pk__in=gone).delete()
-    return bool(gone or new or stale or fresh)
+    return {by_key[key]: one.values for key, one in by_wanted_key.items()}
 
 
 def _adopt_units(stored: Mapping[_Key, Series], wanted: Mapping[_Key, DerivedSeries]) -> None:
@@ -102,4 +103,4 @@ def _adopt_units(stored: Mapping[_Key, Series], wanted: Mapping[_Key, DerivedSer
         if stored[key].unit != one.unit:
             stored[key].unit = one.unit
             changed.append(stored[key])
-    update_rows(changed, ["unit"])
+    Series.objects.bulk_update(changed, ["unit"], batch_size=100)

@@ -13,7 +13,6 @@ from django.db import connection
 from django.db.models import Model, Q
 
 from benchdash.accounts.models import Project
-from benchdash.database.row_updates import update_rows
 from benchdash.results.models import (
     COMMIT_PREFIX,
     Alias,
@@ -26,6 +25,7 @@ from benchdash.results.models import (
     Workload,
 )
 from benchdash.results.records import Fact, RunRecord
+from benchdash.results.summaries import follow_commit_times
 from benchdash.results.versions import parse_version
 
 # More new names than this at once are a new suite and not typing mistakes.
@@ -62,8 +62,8 @@ _Things = dict[str, dict[str, Thing]]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a run belongs, as rows. ``followed`` are the old names that led there: alias, and a warning."""
+class RowsOfRun:
+    """The rows that a record names. ``followed`` are the old names that led there: alias, and a warning."""
 
     product: Thing
     version: ServerVersion
@@ -77,9 +77,9 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """A place for every record, in their order, and a warning by kind and name for each new name."""
+    """The rows of every record, in their order, and a warning by kind and name for each new name."""
 
-    places: list[Place]
+    places: list[RowsOfRun]
     new_names: Mapping[tuple[str, str], str]
 
 
@@ -101,7 +101,7 @@ def locate(project: Project, records: Sequence[RunRecord]) -> Located:
     _fill_hardware_facts(things["hardware"], records)
     _fill_workload_options(things["workload"], records)
     places = [
-        Place(
+        RowsOfRun(
             product=product,
             version=version,
             hardware=things["hardware"][record.hardware],
@@ -488,7 +488,10 @@ def _fill_commit_times(versions: Sequence[ServerVersion], records: Sequence[RunR
         if record.committed_at and version.commit and version.committed_at is None:
             version.committed_at = record.committed_at
             filled[version.pk] = version
-    update_rows([filled[version] for version in sorted(filled)], ["committed_at"])
+    if filled:
+        rows = [filled[version] for version in sorted(filled)]
+        ServerVersion.objects.bulk_update(rows, ["committed_at"], batch_size=100)
+        follow_commit_times(filled)
 
 
 # --- contents ---------------------------------------------------------------------------------------------
@@ -566,7 +569,8 @@ def _fill_workload_options(workloads: Mapping[str, Thing], records: Iterable[Run
         if record.options and not workload.options:
             workload.options = dict(record.options)
             filled[workload.pk] = workload
-    update_rows([Workload(pk=pk, options=filled[pk].options) for pk in sorted(filled)], ["options"])
+    rows = [Workload(pk=pk, options=filled[pk].options) for pk in sorted(filled)]
+    Workload.objects.bulk_update(rows, ["options"], batch_size=100)
 
 
 def differing_options(workload: Thing, options: Mapping[str, Fact]) -> list[str]:

@@ -333,10 +333,10 @@ class Run(models.Model):
 
 
 class VersionPlace(models.Model):
-    """Where a version was measured, by runs that count or not: so that the newest of a place need no runs.
+    """A place where a version was measured, by included or excluded runs.
 
-    Triggers in the database keep it, in the transaction that writes a run or changes a version. What it
-    repeats of the version is what versions are sorted by.
+    Kept by ``benchdash.results.summaries``, so that the newest versions of a place are found without reading
+    runs. It repeats the columns of the version by which versions are sorted.
     """
 
     pk = models.CompositePrimaryKey("version_id", "branch", "hardware_id", "configuration_id", "counterpart")
@@ -387,11 +387,9 @@ def _counted(model: type[models.Model], *, null: bool = False, db_index: bool = 
 
 
 class _RunCount(models.Model):
-    """So many runs of one kind, and when the first and the last of them started.
+    """The number of runs of one kind, and when the first and the last of them started.
 
-    Triggers in the database keep it, in the transaction that writes runs. New runs add rows and change none,
-    so that uploads never wait for each other: what is true of a kind is the sum of its rows. Now and then an
-    upload folds them into one.
+    Kept by ``benchdash.results.summaries``: a kind may have several rows, and its count is their sum.
     """
 
     project = _counted(Project, db_index=True)
@@ -407,7 +405,7 @@ class _RunCount(models.Model):
 
 
 class SurroundingsCount(_RunCount):
-    """By what was measured, and what it was measured under; excluded runs too."""
+    """Runs, excluded ones too, by product, branch, machine, configuration and their contents."""
 
     product = _counted(Product)
     branch = models.CharField(max_length=200, blank=True)
@@ -418,14 +416,14 @@ class SurroundingsCount(_RunCount):
 
 
 class WorkloadCount(_RunCount):
-    """Excluded runs too."""
+    """Runs, excluded ones too, by workload and threads."""
 
     workload = _counted(Workload)
     threads = models.PositiveIntegerField(null=True)
 
 
 class _SubjectCount(_RunCount):
-    """Of one version of a branch beside one counterpart; only runs that count."""
+    """Included runs of one version, branch and counterpart."""
 
     project = _counted(Project)
     version = _counted(ServerVersion)
@@ -438,7 +436,7 @@ class _SubjectCount(_RunCount):
 
 
 class SubjectCount(_SubjectCount):
-    """By what it was measured under: what varies among its runs."""
+    """Included runs by machine, configuration and their contents: what varies for one version."""
 
     hardware = _counted(Hardware)
     environment = _counted(Environment, null=True)
@@ -447,7 +445,7 @@ class SubjectCount(_SubjectCount):
 
 
 class ParameterCount(_SubjectCount):
-    """By the workloads that have parameters in their names, as ``protocol=text``."""
+    """Included runs of workloads with parameters in their names, such as ``protocol=text``."""
 
     workload = _counted(Workload)
 
@@ -617,14 +615,12 @@ class TouchedSeries(models.Model):
 
     ``quiet``: nobody is to be mailed for what is found (a reimport, a correction, sample data).
     ``due_since`` is when the first of the touches began: what was recorded from then on is new to analysis.
-    ``least_run_id`` is the first of the runs that were added, where nothing else changed; else it is 0.
     """
 
     series = models.OneToOneField(Series, on_delete=models.CASCADE, primary_key=True, related_name="touched")
     touched_at = models.DateTimeField(default=timezone.now)
     due_since = models.DateTimeField(db_default=Now())
     quiet = models.BooleanField(default=False)
-    least_run_id = models.BigIntegerField(default=0)
 
     class Meta:
         verbose_name_plural = "touched series"

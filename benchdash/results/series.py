@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 from django.db import connection
 
 from benchdash.accounts.models import Project
-from benchdash.database.row_updates import update_rows
 from benchdash.results.checks import RecordError
 from benchdash.results.models import Measurement, Run, Series
 from benchdash.results.readings import Direction, Reading
@@ -193,7 +192,7 @@ def _adopt(readings: Mapping[int, Reading]) -> dict[int, StoredSeries]:
     rows = [
         Series(pk=pk, **{name: getattr(reading, name) for name in fields}) for pk, reading in readings.items()
     ]
-    update_rows(rows, fields)
+    Series.objects.bulk_update(rows, fields, batch_size=100)
     return {
         pk: StoredSeries(pk, reading.unit, reading.direction, reading.printed_unit)
         for pk, reading in readings.items()

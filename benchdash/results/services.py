@@ -12,8 +12,9 @@ from django.utils import timezone
 from benchdash.accounts.models import Project
 from benchdash.celery import ring_together
 from benchdash.database.json_text import json_text
+from benchdash.results import summaries
 from benchdash.results.checks import RecordError, check_records
-from benchdash.results.dimensions import Place, differing_options, locate
+from benchdash.results.dimensions import RowsOfRun, differing_options, locate
 from benchdash.results.measurements import delete_measurements
 from benchdash.results.merges import note_later_runs
 from benchdash.results.models import IntervalSamples, Measurement, Run, Series
@@ -49,7 +50,7 @@ class Recorded:
     """
 
     run_ids: list[int]
-    places: list[Place]
+    places: list[RowsOfRun]
     records: Sequence[RunRecord]
     warnings: list[str]
 
@@ -71,11 +72,19 @@ def record_uploads(
     whose key is gone are removed. ``quiet``: nobody is mailed for what analysis finds.
     Raises RecordError, with nothing stored, for records that the history cannot hold.
     """
-    again = set(
-        Run.objects.filter(upload_id__in=records_by_upload).values_list("upload_id", flat=True).distinct()
-    )
+    # The same upload recorded twice at once would find no runs of the other, and count its own too.
+    with connection.cursor() as cursor:
+        cursor.execute(_HOLD_UPLOADS, [sorted(records_by_upload)])
+    stored = Run.objects.filter(upload_id__in=records_by_upload)
+    again = set(stored.values_list("upload_id", flat=True).distinct())
     hold_results(project, alone=bool(again))
-    return _record(project, records_by_upload, again=again, are_new=False, quiet=quiet)
+    with summaries.recounted(Run.objects.filter(upload_id__in=again)):
+        return _record(project, records_by_upload, again=again, quiet=quiet)
+
+
+_HOLD_UPLOADS = """
+    SELECT pg_advisory_xact_lock(hashtextextended('runs of upload', upload)) FROM unnest(%s::bigint[]) upload
+"""
 
 
 # As hold_results. PostgreSQL would plan statements with arrays anew each time, which takes longer than to run
@@ -95,7 +104,7 @@ def record_new_uploads(
     """
     with connection.cursor() as cursor:
         cursor.execute(_HOLD_AND_PLAN_ONCE, [project.pk])
-    return _record(project, records_by_upload, again=set(), are_new=True, quiet=quiet)
+    return _record(project, records_by_upload, again=set(), quiet=quiet)
 
 
 def _record(
@@ -103,12 +112,11 @@ def _record(
     records_by_upload: Mapping[int, Sequence[RunRecord]],
     *,
     again: Collection[int],
-    are_new: bool,
     quiet: bool,
 ) -> dict[int, Recorded]:
-    """``again`` are those of the uploads that have runs already; the caller holds the results.
+    """``again`` are those of the uploads that have runs already, which the caller has recounted.
 
-    ``are_new``: nobody else can have recorded any of them meanwhile.
+    The caller holds the results.
     """
     for records in records_by_upload.values():
         check_records(records)
@@ -121,14 +129,14 @@ def _record(
     ]
     if again:
         IntervalSamples.objects.filter(run__upload_id__in=again).delete()
-    run_ids, anew = _write_runs(
-        project, upload_ids, located.places, every_record, option_warnings, may_be_there=not are_new
-    )
+    run_ids = _write_runs(project, upload_ids, located.places, every_record, option_warnings)
+    if new := [pk for pk, upload_id in zip(run_ids, upload_ids, strict=True) if upload_id not in again]:
+        summaries.add_runs(new)
     read = [
         (run_id, _identity(place, record), record.readings)
         for run_id, place, record in zip(run_ids, located.places, every_record, strict=True)
     ]
-    _measure(project, read, anew=anew, left=left, quiet=quiet)
+    _measure(project, read, anew=bool(again), left=left, quiet=quiet)
     recorded = {upload_id: Recorded([], [], records, []) for upload_id, records in records_by_upload.items()}
     for upload_id, run_id, place in zip(upload_ids, run_ids, located.places, strict=True):
         recorded[upload_id].run_ids.append(run_id)
@@ -162,8 +170,10 @@ def remove_runs(project: Project, *, upload_id: int, quiet: bool = True) -> int:
 def remove_runs_of(project: Project, upload_ids: Collection[int], *, quiet: bool = True) -> int:
     """As remove_runs, for many uploads at once."""
     hold_results(project, alone=True)
-    run_ids = list(Run.objects.filter(upload_id__in=upload_ids).values_list("pk", flat=True))
-    _settle(left=_delete_runs(run_ids), quiet=quiet)
+    runs = Run.objects.filter(upload_id__in=upload_ids)
+    run_ids = list(runs.values_list("pk", flat=True))
+    with summaries.recounted(runs):
+        _settle(left=_delete_runs(run_ids), quiet=quiet)
     return len(run_ids)
 
 
@@ -201,7 +211,7 @@ def touch(series_ids: Iterable[int], *, quiet: bool) -> None:
     if not ids:
         return
     with connection.cursor() as cursor:
-        cursor.execute(_TOUCH, {"touched": _row(ids), "at": timezone.now(), "quiet": quiet, "least": 0})
+        cursor.execute(_TOUCH, {"touched": _row(ids), "at": timezone.now(), "quiet": quiet})
     ring_analysis()
 
 
@@ -212,6 +222,14 @@ def refresh_statistics() -> None:
     """
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE results_run, results_series, results_measurement")
+
+
+def fold_summaries() -> None:
+    """Fold the rows that uploads added to the summaries, project by project."""
+    for project in summaries.projects_to_fold():
+        with transaction.atomic():
+            hold_results(project, alone=False)
+            summaries.fold(project)
 
 
 def ring_analysis() -> None:
@@ -260,22 +278,16 @@ _RUN_COLUMNS = {
 }
 _RUN_FACTS = [name for name in _RUN_COLUMNS if name not in ("upload_id", "key")]
 # One text for all rows: the driver takes milliseconds for some thousand parameters.
-_INSERT_RUNS = f"""
-    INSERT INTO results_run ({", ".join(_RUN_COLUMNS)}, recorded_at, excluded_reason)
-    SELECT {", ".join(_RUN_COLUMNS)}, %(now)s, ''
-    FROM json_to_recordset(%(runs)s::json) AS given (
-        {", ".join(f"{name} {kind}" for name, kind in _RUN_COLUMNS.items())}
-    )
-"""  # noqa: S608 - of our own names
-# What may update fires the triggers of updates too, even if it only inserts.
-_OR_UPDATE = f"""
-    ON CONFLICT (upload_id, key) DO UPDATE
-    SET {", ".join(f"{name} = excluded.{name}" for name in _RUN_FACTS)}
-"""  # noqa: S608 - of our own names
-_WRITE = """
+_WRITE_RUNS = f"""
     WITH written AS (
-        {}
-        RETURNING upload_id, key, id, xmax <> 0 AS was_there -- as only rows have that were there before
+        INSERT INTO results_run ({", ".join(_RUN_COLUMNS)}, recorded_at, excluded_reason)
+        SELECT {", ".join(_RUN_COLUMNS)}, %(now)s, ''
+        FROM json_to_recordset(%(runs)s::json) AS given (
+            {", ".join(f"{name} {kind}" for name, kind in _RUN_COLUMNS.items())}
+        )
+        ON CONFLICT (upload_id, key) DO UPDATE
+        SET {", ".join(f"{name} = excluded.{name}" for name in _RUN_FACTS)}
+        RETURNING upload_id, key, id
     ), sampled AS (
         INSERT INTO results_intervalsamples (run_id, source, columns, rows)
         SELECT id, source, columns, rows::float8[]
@@ -284,24 +296,18 @@ _WRITE = """
         ) JOIN written USING (upload_id, key)
         ON CONFLICT (run_id, source) DO UPDATE SET columns = excluded.columns, rows = excluded.rows
     )
-    SELECT upload_id, key, id, was_there FROM written
-"""
-_WRITE_NEW_RUNS = _WRITE.format(_INSERT_RUNS)
-_WRITE_RUNS = _WRITE.format(_INSERT_RUNS + _OR_UPDATE)
+    SELECT upload_id, key, id FROM written
+"""  # noqa: S608 - of our own names
 
 
 def _write_runs(
     project: Project,
     upload_ids: Sequence[int],
-    places: Sequence[Place],
+    places: Sequence[RowsOfRun],
     records: Sequence[RunRecord],
     option_warnings: Sequence[str],
-    *,
-    may_be_there: bool,
-) -> tuple[list[int], bool]:
-    """The ids of the runs in the order of their records, stored with their samples, and whether any was there
-    before.
-    """
+) -> list[int]:
+    """Store the runs with their samples; return their ids in the order of their records."""
     # Those of an upload in the order of their keys, so that two that write the same never deadlock.
     rows = sorted(
         (
@@ -319,17 +325,15 @@ def _write_runs(
     ]
     with connection.cursor() as cursor:
         cursor.execute(
-            _WRITE_RUNS if may_be_there else _WRITE_NEW_RUNS,
+            _WRITE_RUNS,
             {"runs": json_text(rows), "samples": json_text(samples), "now": timezone.now()},
         )
-        written = cursor.fetchall()
-    ids = {(upload_id, key): pk for upload_id, key, pk, _ in written}
-    run_ids = [ids[upload_id, record.key] for upload_id, record in zip(upload_ids, records, strict=True)]
-    return run_ids, any(was_there for *_, was_there in written)
+        ids = {(upload_id, key): pk for upload_id, key, pk in cursor.fetchall()}
+    return [ids[upload_id, record.key] for upload_id, record in zip(upload_ids, records, strict=True)]
 
 
 def _run_row(
-    project: Project, upload_id: int, place: Place, record: RunRecord, option_warning: str
+    project: Project, upload_id: int, place: RowsOfRun, record: RunRecord, option_warning: str
 ) -> dict[str, Any]:
     """By the names of _RUN_COLUMNS."""
     return {
@@ -369,7 +373,7 @@ def _row(cells: Iterable[float | None]) -> str:
     return "{" + ",".join(["NULL" if cell is None else repr(cell) for cell in cells]) + "}"
 
 
-def _identity(place: Place, record: RunRecord) -> Identity:
+def _identity(place: RowsOfRun, record: RunRecord) -> Identity:
     return Identity(
         workload_id=place.workload.pk,
         product_id=place.product.pk,
@@ -383,7 +387,7 @@ def _identity(place: Place, record: RunRecord) -> Identity:
     )
 
 
-def _option_warning(place: Place, record: RunRecord) -> str:
+def _option_warning(place: RowsOfRun, record: RunRecord) -> str:
     differing = differing_options(place.workload, record.options)
     if not differing:
         return ""
@@ -418,12 +422,11 @@ _Read = Sequence[tuple[int, Identity, Sequence[Reading]]]
 """The readings of each run, by its id, with what their series share."""
 
 _TOUCH = """
-    INSERT INTO results_touchedseries AS touched (series_id, touched_at, due_since, quiet, least_run_id)
+    INSERT INTO results_touchedseries AS touched (series_id, touched_at, due_since, quiet)
     -- now() is the start of the transaction: nothing that it records is older.
-    SELECT series_id, %(at)s, now(), %(quiet)s, %(least)s FROM unnest(%(touched)s::bigint[]) AS series_id
+    SELECT series_id, %(at)s, now(), %(quiet)s FROM unnest(%(touched)s::bigint[]) AS series_id
     ON CONFLICT (series_id) DO UPDATE
-    SET touched_at = excluded.touched_at, quiet = touched.quiet AND excluded.quiet,
-        least_run_id = least(touched.least_run_id, excluded.least_run_id)
+    SET touched_at = excluded.touched_at, quiet = touched.quiet AND excluded.quiet
 """
 _MEASURE = """
     INSERT INTO results_measurement AS measurement (series_id, run_id, value, low, high)
@@ -477,13 +480,12 @@ def _delete_measurements(run_ids: Collection[int], *, stay: Sequence[_Row]) -> s
 def _write_measurements(rows: Sequence[_Row], *, anew: bool, quiet: bool) -> None:
     """The series that they enter are due for analysis from now on."""
     statement = _MEASURE_ANEW_AND_TOUCH if anew else _MEASURE_AND_TOUCH
-    least = 0 if anew else min(row[1] for row in rows)
     columns = _columns(("series", "runs", "values", "lows", "highs"), rows)
     touched = _row(sorted({row[0] for row in rows}))
     with connection.cursor() as cursor:
         cursor.execute(
             statement,
-            {**columns, "touched": touched, "at": timezone.now(), "quiet": quiet, "least": least},
+            {**columns, "touched": touched, "at": timezone.now(), "quiet": quiet},
         )
     ring_analysis()
 

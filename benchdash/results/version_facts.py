@@ -9,8 +9,9 @@ from django.db.models import Count
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.services import audit
 from benchdash.results.corrections import CorrectionError, Effect
-from benchdash.results.models import Measurement, ServerVersion
+from benchdash.results.models import Measurement, Run, ServerVersion
 from benchdash.results.services import hold_results, touch
+from benchdash.results.summaries import recounted
 
 
 @transaction.atomic
@@ -29,7 +30,7 @@ def correct_version(
         said[name] = f"{getattr(version, name)} → {value}"
         setattr(version, name, value)
     try:
-        with transaction.atomic():
+        with recounted(Run.objects.filter(version=version)), transaction.atomic():
             version.save(update_fields=list(facts))
     except IntegrityError:
         raise CorrectionError("this build is known at this commit already; merge the two") from None

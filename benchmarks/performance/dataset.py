@@ -34,6 +34,7 @@ from benchdash.results.models import (
     Workload,
 )
 from benchdash.results.readings import reading
+from benchdash.results.summaries import recount_all
 from benchdash.results.versions import parse_version
 from benchmarks.performance.loaded import Loaded
 
@@ -171,6 +172,7 @@ def _load_project(size: Size, number: int, identifiers: Identifiers, rng: np.ran
     for stream in _streams(size, number, dimensions):
         with transaction.atomic():
             load_stream(dimensions, stream, identifiers, rng)
+    recount_all(dimensions.project)
     series = Series.objects.filter(project=dimensions.project).order_by("pk")
     load_incidents(dimensions, list(series)[::_SERIES_PER_INCIDENT])
     return dimensions.project

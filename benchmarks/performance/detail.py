@@ -25,6 +25,7 @@ from benchdash.results.models import (
     ServerVersion,
     Workload,
 )
+from benchdash.results.summaries import recount_all
 from benchmarks.performance.dataset import (
     METRICS,
     THREADS,
@@ -117,6 +118,7 @@ def _load_project(project: Project, identifiers: Identifiers, rng: np.random.Gen
             ),
         )
         load_stream(varied, _stream(varied, "", releases[-1:], METRICS[:1]), identifiers, rng)
+    recount_all(project)
     of_machine = Series.objects.filter(
         hardware=dimensions.machines[0], configuration=dimensions.configuration
     )

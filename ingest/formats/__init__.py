@@ -1,4 +1,4 @@
-"""File formats: one module each, found by being here.
+"""File formats: a module each, found by being here or in a package of its family.
 
 A format is a module with ``recognise(head: bytes) -> bool`` and ``parse(source: Source) -> ParsedReport``.
 ``recognise`` sees the first 64 kB and is exclusive: no real file is recognised by two formats.
@@ -6,7 +6,9 @@ A format is a module with ``recognise(head: bytes) -> bool`` and ``parse(source:
 
 import importlib
 import pkgutil
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from types import ModuleType
 from typing import Protocol, cast
 
 from ingest.formats.limits import Limits
@@ -19,24 +21,26 @@ class Format(Protocol):
     def parse(self, source: Source) -> ParsedReport: ...
 
 
-def _find_formats() -> dict[str, Format]:
-    modules = {
-        found.name: importlib.import_module(f"{__name__}.{found.name}")
-        for found in pkgutil.iter_modules(__path__)
-        if not found.ispkg
-    }
-    return {
-        name: cast(Format, module) for name, module in sorted(modules.items()) if hasattr(module, "recognise")
-    }
+def find_formats(package: str, path: Iterable[str]) -> Iterator[tuple[str, ModuleType]]:
+    """Yield name and module of each format in a package and the packages within it."""
+    for found in pkgutil.iter_modules(path, f"{package}."):
+        if found.name != _COMPANIONS:
+            module = importlib.import_module(found.name)
+            if hasattr(module, "recognise"):
+                yield found.name.rpartition(".")[2], module
+            if found.ispkg:
+                yield from find_formats(found.name, module.__path__)
 
 
-FORMATS: dict[str, Format] = _find_formats()
+# Formats of what lies beside a result are no formats of results.
+_COMPANIONS = f"{__name__}.companions"
+FORMATS = {name: cast(Format, module) for name, module in sorted(find_formats(__name__, __path__))}
 
 
 def recognise(source: Source) -> str:
-    """The name of the one format that knows this file.
+    """Return the name of the one format that knows this file.
 
-    Raises FormatError where none or more than one does.
+    Raise FormatError where none or more than one does.
     """
     source.check()  # refuses empty and binary files with a better sentence than "not recognised"
     names = [name for name, format_ in FORMATS.items() if format_.recognise(source.head)]
@@ -56,7 +60,7 @@ def recognise(source: Source) -> str:
 def parse(source: Source, name: str | None = None) -> tuple[str, ParsedReport]:
     """Read a file by the named format, or by the one that recognises it.
 
-    Raises FormatError where the file cannot be understood or the name is unknown.
+    Raise FormatError where the file cannot be understood or the name is unknown.
     """
     if name and name not in FORMATS:
         raise FormatError(f"no format is called {name!r}; known are {', '.join(FORMATS)}")
@@ -64,13 +68,13 @@ def parse(source: Source, name: str | None = None) -> tuple[str, ParsedReport]:
     report = FORMATS[name].parse(source)
     if not report.runs:
         raise FormatError("the file holds no result")
-    source.limits.check_runs(len(report.runs))
+    source.limits.check("runs", len(report.runs))
     report = _with_samples_within(source.limits, report)
     return name, replace(report, warnings=(*source.warnings, *report.warnings))
 
 
 def _with_samples_within(limits: Limits, report: ParsedReport) -> ParsedReport:
-    """The report without the tables that go beyond the limit, and a warning of them."""
+    """Return the report without the tables that go beyond the limit, and a warning of them."""
     kept: list[Intervals] = []
     rows = 0
     for table in report.intervals:

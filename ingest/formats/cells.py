@@ -1,7 +1,9 @@
 """The cells of a table: numbers as people and programs write them, and cells without a value."""
 
+import csv
 import math
 import re
+from collections.abc import Iterable, Iterator
 
 from ingest.formats.report import FormatError
 
@@ -9,16 +11,16 @@ _NUMBER = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
 _COMMA = re.compile(r"[0-9]+(?:,[0-9]+)+(?:\.[0-9]*)?")
 _LIKE_A_NUMBER = re.compile(r"[-+]?(?:[.,]?[0-9](?:\S*[\w%])?|nan|inf(?:inity)?)", re.IGNORECASE)
 _MISSING = frozenset({"", "-", "--", "n/a", "na", "null", "none"})
-_MOST = 1_000_000_000
+_MAX_COUNT = 1_000_000_000
 
 
 def is_missing(cell: str) -> bool:
-    """Whether a cell says that there is no value."""
+    """Return whether a cell says that there is no value."""
     return cell.strip().casefold() in _MISSING
 
 
 def is_cell(token: str) -> bool:
-    """Whether a token stands where a number is meant: a number, good or bad, or a sign for no value."""
+    """Return whether a token stands for a number, good or bad, or for no value."""
     return _LIKE_A_NUMBER.fullmatch(token) is not None or is_missing(token)
 
 
@@ -27,9 +29,9 @@ def is_number(cell: str) -> bool:
 
 
 def number(cell: str | float, line: int) -> float:
-    """The finite number, not negative, that a cell holds.
+    """Return the finite number, not negative, that a cell holds.
 
-    Raises FormatError with the line and the reason for anything else, decimal commas and thousands
+    Raise FormatError with the line and the reason for anything else, decimal commas and thousands
     separators included: ``12,345`` may mean either.
     """
     if isinstance(cell, str):
@@ -49,17 +51,35 @@ def number(cell: str | float, line: int) -> float:
 
 
 def whole_number(cell: str | float, what: str, line: int) -> int:
-    """The whole number from 1 on that a cell holds, for threads and repetitions.
+    """Return the whole number from 1 on that a cell holds, for threads and repetitions.
 
-    Raises FormatError, which names ``what``, for anything else.
+    Raise FormatError, which names ``what``, for anything else.
     """
     value = number(cell, line)
-    if not 1 <= value <= _MOST or not value.is_integer():
-        raise FormatError(f"{what} is {str(cell)[:40]}, not a whole number from 1 to {_MOST}", line)
+    if not 1 <= value <= _MAX_COUNT or not value.is_integer():
+        raise FormatError(f"{what} is {str(cell)[:40]}, not a whole number from 1 to {_MAX_COUNT}", line)
     return int(value)
 
 
 def decimals(cell: str | float) -> int:
-    """How many digits a number was printed with behind its decimal point."""
+    """Return how many digits a number was printed with behind its decimal point."""
     mantissa, _, exponent = str(cell).strip().lower().partition("e")
     return max(0, len(mantissa.partition(".")[2]) - int(exponent or 0))
+
+
+def separated_cells(
+    lines: Iterable[str], separator: str, first_line: int, problem: str
+) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Yield the number and the cells of each line that has any; a cell in quotes may hold line ends.
+
+    Raise FormatError with the problem where the quotes do not fit together.
+    """
+    reader = csv.reader((f"{line}\n" for line in lines), delimiter=separator, strict=True)
+    line = first_line
+    try:
+        for cells in reader:
+            if any(cell.strip() for cell in cells):
+                yield line, tuple(cell.strip() for cell in cells)
+            line = first_line + reader.line_num
+    except csv.Error as error:
+        raise FormatError(f"{problem} {error}", line) from None

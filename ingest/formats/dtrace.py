@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from benchdash.results.readings import Reading, reading
-from ingest.formats.entries import shortened
+from ingest.formats.outputs import bounded
 from ingest.formats.report import FormatError, Intervals, ParsedReport, ParsedRun
 from ingest.formats.source import Source
 from ingest.masking import mask_text
@@ -30,8 +30,8 @@ _UNITS = {
 _UNIT = re.compile(
     rf"(?:\bin\s+)?[(\[]?\b({'|'.join(sorted(_UNITS, key=len, reverse=True))})\b[)\]]?", re.IGNORECASE
 )
-_LONGEST_NAME = 38  # with " histogram" behind it a source has at most 50 characters
-_MOST_DISTRIBUTIONS = 100
+_MAX_NAME_LENGTH = 38  # with " histogram" behind it a source has at most 50 characters
+_MAX_DISTRIBUTIONS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class _Table:
     def name(self) -> str:
         """The key without its unit, as the name of an operation."""
         plain = re.sub(r"\W+", " ", _UNIT.sub("", mask_text(self.key))).strip().lower()
-        return plain[:_LONGEST_NAME].strip()
+        return plain[:_MAX_NAME_LENGTH].strip()
 
 
 def recognise(head: bytes) -> bool:
@@ -78,7 +78,7 @@ def recognise(head: bytes) -> bool:
 
 
 def parse(source: Source) -> ParsedReport:
-    """One run with a histogram for each key. Raises FormatError where no distribution is complete."""
+    """Return one run with a histogram for each key. Raise FormatError where no distribution is complete."""
     tables = list(_tables(source.lines))
     complete = [table for table in tables if table.is_complete]
     if not complete:
@@ -99,7 +99,7 @@ def parse(source: Source) -> ParsedReport:
         if (times := sum(one.name == name for one in complete)) > 1:
             what = f"the distribution {name!r}" if name else "the distribution"
             warnings.append(f"{what} is printed {times} times; the last, in line {table.line}, was read")
-    kept = list(last.values())[:_MOST_DISTRIBUTIONS]
+    kept = list(last.values())[:_MAX_DISTRIBUTIONS]
     if len(last) > len(kept):
         warnings.append(f"only {len(kept)} of {len(last)} distributions were read")
     if any(table.unit is None for table in kept):
@@ -108,7 +108,7 @@ def parse(source: Source) -> ParsedReport:
     if not measured:
         raise FormatError("the distributions are empty: nothing was measured", kept[0].line)
     run = ParsedRun(readings=tuple(map(_total, measured)))
-    return ParsedReport((run,), tuple(map(_histogram, measured)), {"tool": "DTrace"}, shortened(warnings))
+    return ParsedReport((run,), tuple(map(_histogram, measured)), {"tool": "DTrace"}, bounded(warnings))
 
 
 def _tables(lines: Sequence[str]) -> Iterator[_Table]:
@@ -133,7 +133,7 @@ def _tables(lines: Sequence[str]) -> Iterator[_Table]:
 
 
 def _total(table: _Table) -> Reading:
-    """``select.total_events``."""
+    """Return the reading ``select.total_events``."""
     metric = ".".join(filter(None, [table.name.replace(" ", "_"), "total_events"]))
     return reading("total_events", table.total)._replace(metric=metric)
 
@@ -148,7 +148,7 @@ def _histogram(table: _Table) -> Intervals:
 
 
 def _buckets(rows: Sequence[_Row]) -> Iterator[tuple[int, int | None, int]]:
-    """Where each bucket with a count begins and ends. Raises FormatError for what cannot be times."""
+    """Yield where each bucket with a count begins and ends. Raise FormatError for what cannot be times."""
     for row, following in zip(rows, [*rows[1:], None], strict=True):
         if following and following.mark != ">=" and row.mark != "<" and following.value <= row.value:
             raise FormatError("the values of a distribution must rise", following.line)

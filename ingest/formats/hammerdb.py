@@ -7,14 +7,14 @@ A file holds one result, or several where a script went through numbers of virtu
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from benchdash.results.readings import LOWER, Reading, percentile_metric, reading
+from ingest.formats.outputs import MAX_THREADS, Read, bounded, measured, option, read_runs, whole_lines
 from ingest.formats.report import Fact, FormatError, Intervals, ParsedReport, ParsedRun
 from ingest.formats.source import Source
-from ingest.masking import mask_text
 
 _RECOGNISED = re.compile(
     rb'^[ \t]*"?(?:(?:hammerdb>)?Vuser [0-9]{1,7}:|TEST RESULT : System achieved |HammerDB (?:CLI )?v[0-9]'
@@ -69,10 +69,7 @@ _ALWAYS_TIMED = ("CALLS", "MIN", "AVG", "MAX", "P99", "P95", "P50")
 _PRODUCTS = {"Oracle": "Oracle", "SQL Server": "SQL Server", "MariaDB": "MariaDB", "Db2": "Db2", "DB2": "Db2"}
 
 _NUMBER = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,9})?")
-_LARGEST = 1e13
-_MOST_USERS = 1_000_000
-_MOST_WARNINGS = 20
-_SAID_ALL = "ALL VIRTUAL USERS COMPLETE"
+_ALL_COMPLETE = "ALL VIRTUAL USERS COMPLETE"
 _FAILED = "FINISHED FAILED"
 
 
@@ -83,33 +80,19 @@ def recognise(head: bytes) -> bool:
 def parse(source: Source) -> ParsedReport:
     """Read every result of the file; where there are several, their keys are ``1``, ``2``, ...
 
-    Raises FormatError where no run has a result. Of several runs one without is left out with a warning.
+    Raise FormatError where no run has a result. Of several runs one without is left out with a warning.
     """
-    lines, warnings = _whole_lines(source)
+    lines, warnings = whole_lines(source)
     reader = _Reader()
     reader.read(lines)
     outputs = reader.outputs()
     if not outputs:
         raise FormatError(_why_nothing(reader), reader.queries or len(source.lines))
-    alone = len(outputs) == 1
-    runs: list[ParsedRun] = []
-    intervals: list[Intervals] = []
-    for position, output in enumerate(outputs, start=1):
-        key = "" if alone else str(position)
-        try:
-            run, notes = _run(output, key)
-        except FormatError as error:
-            if position == len(outputs) and not runs:
-                raise
-            notes = [f"left out: {error.message} (line {error.line})"]
-        else:
-            runs.append(run)
-            intervals += _table(output, key)
-        warnings += notes if alone else [f"run {position}: {note}" for note in notes]
+    runs, intervals, notes = read_runs(outputs, _run)
     facts: dict[str, Fact] = {"tool": "HammerDB"}
     if reader.tool_version:
         facts["tool_version"] = reader.tool_version
-    return ParsedReport(tuple(runs), tuple(intervals), facts, _bounded(warnings))
+    return ParsedReport(runs, intervals, facts, bounded(warnings + notes))
 
 
 def _why_nothing(reader: "_Reader") -> str:
@@ -118,30 +101,9 @@ def _why_nothing(reader: "_Reader") -> str:
     return "no 'TEST RESULT': no test was run, only a schema was built or a script loaded"
 
 
-def _whole_lines(source: Source) -> tuple[Sequence[str], list[str]]:
-    """The lines that have an end, and a warning where the last one has none: its number may be cut short."""
-    lines = source.lines
-    if source.ends_with_newline:
-        return lines, []
-    return lines[:-1], [
-        f"line {len(lines)}, the last one, has no line end and was not read: the file may be cut off"
-    ]
-
-
-def _bounded(warnings: Sequence[str]) -> tuple[str, ...]:
-    unread = len(warnings) - _MOST_WARNINGS
-    more = (f"{unread} more warnings like these",) if unread > 0 else ()
-    return tuple(warnings[:_MOST_WARNINGS]) + more
-
-
 def _number(text: str, line: int) -> float:
-    """Raises FormatError for anything but a plain decimal number that could have been measured."""
-    if _NUMBER.fullmatch(text) is None:
-        raise FormatError(f"{mask_text(text[:80])!r} is not a number that HammerDB measures", line)
-    value = float(text)
-    if value > _LARGEST:
-        raise FormatError(f"{text} is too large to have been measured", line)
-    return value
+    """Raise FormatError for anything but a plain decimal number that could have been measured."""
+    return measured(text, line, "is not a number that HammerDB measures")
 
 
 # --- lines ------------------------------------------------------------------------------------------------
@@ -179,7 +141,7 @@ class _Output:
     failed_later: int = 0
     created: bool = False
     running: set[str] = field(default_factory=set)
-    said_all: bool = False
+    has_completed: bool = False
 
 
 class _Reader:
@@ -211,7 +173,7 @@ class _Reader:
                 self._sort(text, number)
 
     def outputs(self) -> list[_Output]:
-        """The runs that were begun, and profiles that stand alone."""
+        """Return the runs that were begun, and profiles that stand alone."""
         return [
             output
             for output in self._all
@@ -227,7 +189,7 @@ class _Reader:
         return self._all[-1] if self._all else None
 
     def _output(self, line: int) -> _Output:
-        """The run at hand; a new one after a result."""
+        """Return the run at hand; a new one after a result."""
         if not self._all or self._all[-1].result:
             self._begin(line)
         self._all[-1].last_line = line
@@ -238,55 +200,55 @@ class _Reader:
 
     def _sort(self, text: str, line: int) -> None:
         user = _USER.fullmatch(text)
-        said = user[2].strip() if user else text
-        if result := _RESULT.fullmatch(said):
+        message = user[2].strip() if user else text
+        if result := _RESULT.fullmatch(message):
             self._output(line).result = (result, line)
-        elif said == _FAILED or text.startswith("Error in Virtual User "):
+        elif message == _FAILED or text.startswith("Error in Virtual User "):
             self._fail(user[1] if user else "", line)
-        elif text == _SAID_ALL:
+        elif text == _ALL_COMPLETE:
             if self._last:
-                self._last.said_all = True
+                self._last.has_completed = True
         elif _CREATED.fullmatch(text):
             if self._last and self._last.result:
                 self._output(line).created = True
-        elif user and said == "RUNNING":
+        elif user and message == "RUNNING":
             self._run_user(user[1], line)
         elif match := _TOOL_VERSION.fullmatch(text):
             self.tool_version = self.tool_version or match[1]
-        elif match := _BENCHMARK.fullmatch(said):
+        elif match := _BENCHMARK.fullmatch(message):
             self._benchmark = match[1]
         elif match := _CHANGED.fullmatch(text) or _SETTING.fullmatch(text):
             self._set_option(match[1], match[2])
-        elif _QUERIES.fullmatch(said):
+        elif _QUERIES.fullmatch(message):
             self.queries = self.queries or line
         else:
-            self._sort_of_run(user[1] if user else "", said, line)
+            self._sort_of_run(user[1] if user else "", message, line)
 
-    def _sort_of_run(self, user: str, said: str, line: int) -> None:
-        if match := _ACTIVE_USERS.fullmatch(said):
+    def _sort_of_run(self, user: str, message: str, line: int) -> None:
+        if match := _ACTIVE_USERS.fullmatch(message):
             self._output(line).users = (match[1], line)
-        elif match := _RAMP_UP.fullmatch(said):
+        elif match := _RAMP_UP.fullmatch(message):
             self._output(line).options["rampup"] = int(match[1])
-        elif match := _DURATION.fullmatch(said):
+        elif match := _DURATION.fullmatch(message):
             output = self._output(line)
             output.options["duration"] = output.duration_min = int(match[1])
-        elif user and (match := _WAREHOUSES.fullmatch(said)):
+        elif user and (match := _WAREHOUSES.fullmatch(message)):
             self._output(line).options["warehouses"] = int(match[1])
-        elif match := _DATABASE_VERSION.fullmatch(said):
+        elif match := _DATABASE_VERSION.fullmatch(message):
             self._output(line).version = match[1]
-        elif match := _JOB_TIME.fullmatch(said):
+        elif match := _JOB_TIME.fullmatch(message):
             self._output(line).job_time = match[1]
-        elif (match := _COUNTER.fullmatch(said)) and not (self._last and self._last.result):
+        elif (match := _COUNTER.fullmatch(message)) and not (self._last and self._last.result):
             self._output(line).counters.append((match[1], line))
 
     def _run_user(self, user: str, line: int) -> None:
-        """A virtual user that runs again belongs to another run, even if the first had no result."""
+        """Begin another run where a virtual user runs again, even if the first run had no result."""
         if self._last and user in self._last.running:
             self._begin(line)
         self._output(line).running.add(user)
 
     def _fail(self, user: str, line: int) -> None:
-        """A virtual user that failed: before the result it makes the result one of fewer users."""
+        """Note a virtual user that failed; before the result it makes the result one of fewer users."""
         output = self._last
         if output and output.result:
             output.failed_later = output.failed_later or line
@@ -294,16 +256,16 @@ class _Reader:
             self._output(line).failed.append((user, line))
 
     def _set_option(self, name: str, value: str) -> None:
-        """``pg_count_ware`` and ``count_ware``, which Oracle's is called, are the same option."""
-        known = next((option for option in (name, name.partition("_")[2]) if option in _OPTIONS), None)
+        """Note an option: ``pg_count_ware`` is the same as Oracle's ``count_ware``."""
+        known = next((part for part in (name, name.partition("_")[2]) if part in _OPTIONS), None)
         if known:
-            option = "warehouses" if known == _WAREHOUSE_COUNT else known
-            self._options[option] = _option(value)
+            named = "warehouses" if known == _WAREHOUSE_COUNT else known
+            self._options[named] = option(value)
             if self._last and not self._last.result:
-                self._last.options[option] = _option(value)
+                self._last.options[named] = option(value)
 
     def _begin_profile(self, line: int) -> None:
-        """Before the summary stand the times of each virtual user, and before those of JSON a bracket."""
+        """Begin a profile; before its summary stand the times of each virtual user, or a bracket of JSON."""
         if self._profile is None:
             self._profile = self._add_profile(_Profile(line))
         self._procedure, self._sums_up = None, False
@@ -325,7 +287,7 @@ class _Reader:
                 self._procedure.setdefault(name, (value, line))
 
     def _read_timing(self, text: str, line: int) -> None:
-        """The same times as ``jobs ... timing`` prints them in JSON."""
+        """Read the times as ``jobs ... timing`` prints them, in JSON."""
         for match in _TIMING.finditer(text):
             procedure, name, quoted, bare = match.groups()
             if procedure and self._profile:
@@ -338,7 +300,7 @@ class _Reader:
                 self._end_profile()
 
     def _add_profile(self, profile: _Profile) -> _Profile:
-        """Beside the run whose result stands before it; on its own where there is none."""
+        """Put a profile beside the run whose result stands before it, or on its own where there is none."""
         if self._last is None or (self._last.profile and self._last.profile.procedures):
             self._all.append(_Output(profile.line, profile.line))
         self._all[-1].profile = profile
@@ -351,17 +313,11 @@ class _Reader:
         self._sums_up = False
 
 
-def _option(text: str) -> Fact:
-    if text in ("true", "false"):
-        return text == "true"
-    return int(text) if re.fullmatch(r"[0-9]{1,15}", text) else mask_text(text)
-
-
 # --- runs -------------------------------------------------------------------------------------------------
 
 
-def _run(output: _Output, key: str) -> tuple[ParsedRun, list[str]]:
-    """Raises FormatError where there is no result, where users failed, and for impossible figures."""
+def _run(output: _Output, key: str) -> Read:
+    """Raise FormatError where there is no result, where users failed, and for impossible figures."""
     notes: list[str] = []
     _refuse_failures(output)
     readings: list[Reading] = []
@@ -385,7 +341,7 @@ def _run(output: _Output, key: str) -> tuple[ParsedRun, list[str]]:
         duration_s=None if output.duration_min is None else 60.0 * output.duration_min,
         options=output.options | ({"database": database} if database else {}),
     )
-    return run, [*notes, *_notes(output)]
+    return run, _table(output, key), [*notes, *_notes(output)]
 
 
 def _refuse_failures(output: _Output) -> None:
@@ -405,7 +361,7 @@ def _refuse_failures(output: _Output) -> None:
 
 
 def _result(match: re.Match[str], line: int) -> tuple[list[Reading], str, list[str]]:
-    """The two rates, the database whose driver was used, and what is to be known."""
+    """Return the two rates, the database whose driver was used, and warnings."""
     nopm = _number(match["nopm"] or match["old_nopm"], line)
     tpm = _number(match["tpm"] or match["old_tpm"], line)
     if not nopm:
@@ -432,14 +388,14 @@ def _times(profile: _Profile) -> Iterator[Reading]:
 
 
 def _statistic(name: str) -> str:
-    """``latency_p95`` for ``P95``; empty for what is no time of one call."""
+    """Return ``latency_p95`` for ``P95``; empty for what is no time of one call."""
     if name in {"MIN", "AVG", "MAX"}:
         return f"latency_{name.lower()}"
     return percentile_metric(int(name[1:])) if name[:1] == "P" and name[1:].isdecimal() else ""
 
 
 def _version(text: str) -> tuple[str | None, bool]:
-    """The version without what follows it, and whether it is one of MariaDB: ``10.11.6-MariaDB-log``."""
+    """Return ``10.11.6`` of ``10.11.6-MariaDB-log``, and whether it is a version of MariaDB."""
     number, separator, _ = text.partition("-MariaDB")
     return number or None, bool(separator)
 
@@ -448,7 +404,7 @@ def _threads(output: _Output) -> int | None:
     if output.users is None:
         return output.profile.users if output.profile and not output.result else None
     text, line = output.users
-    if not 1 <= int(text) <= _MOST_USERS:
+    if not 1 <= int(text) <= MAX_THREADS:
         raise FormatError(f"{text} is not a number of virtual users", line)
     return int(text)
 
@@ -461,13 +417,13 @@ def _time(text: str) -> datetime | None:
 
 
 def _notes(output: _Output) -> Iterator[str]:
-    """What the reader of a run must know before trusting its figures."""
+    """Yield the warnings that a reader of the run needs before trusting its figures."""
     if output.result and output.users is None:
         yield f"how many virtual users were active is missing before the result in line {output.result[1]}"
-    if output.result and output.running and not output.said_all:
+    if output.result and output.running and not output.has_completed:
         yield (
-            f"'{_SAID_ALL}' is missing after the result in line {output.result[1]}: did a virtual user hang, "
-            "or is the file cut off?"
+            f"'{_ALL_COMPLETE}' is missing after the result in line {output.result[1]}: "
+            "did a virtual user hang, or is the file cut off?"
         )
     if output.failed_later:
         yield f"a virtual user failed after the result (line {output.failed_later})"
@@ -483,11 +439,12 @@ def _notes_on_profile(profile: _Profile) -> Iterator[str]:
         yield f"the time profile that begins in line {profile.line} does not end: is the file cut off?"
 
 
-def _table(output: _Output, key: str) -> list[Intervals]:
-    """The transaction counter, which does not say at what times it counted."""
+def _table(output: _Output, key: str) -> Iterator[Intervals]:
+    """Yield the transaction counter, which does not say at what times it counted."""
     rows = tuple(
         (float(position), _number(text, line))
         for position, (text, line) in enumerate(output.counters, start=1)
         if _NUMBER.fullmatch(text)
     )
-    return [Intervals(key, "transaction counter", ("reading", "tpm"), rows)] if rows else []
+    if rows:
+        yield Intervals(key, "transaction counter", ("reading", "tpm"), rows)

@@ -25,32 +25,33 @@ class _RefusedError(Exception):
 
 
 def load(source: Source) -> object:
-    """The value of a JSON file: dict, list, str, int, float, bool or None.
+    """Return the value of a JSON file: dict, list, str, int, float, bool or None.
 
-    Raises FormatError, with the line, for what is no JSON, a key given twice, NaN and Infinity, numbers
+    Raise FormatError, with the line, for what is no JSON, a key given twice, NaN and Infinity, numbers
     too large for a double, strings that no database stores, for nesting that is too deep, and for a file
     beyond the limits: its values take several times its size of memory.
     """
     source.check()
     # A value follows a bracket or a comma.
     values = sum(source.data.count(sign) for sign in (b"[", b"{", b","))
-    source.limits.check_json(source.size, values)
+    source.limits.check("json_bytes", source.size)
+    source.limits.check("json_values", values)
     return _decode(source.text, first_line=1)
 
 
 def load_lines(source: Source) -> Iterator[tuple[int, object]]:
-    """Line number and value of each line of a JSON Lines file; blank lines are left out.
+    """Yield line number and value of each line of a JSON Lines file; blank lines are left out.
 
-    Raises FormatError as ``load`` does.
+    Raise FormatError as ``load`` does.
     """
-    source.limits.check_runs(len(source.lines))
+    source.limits.check("runs", len(source.lines))
     for number, line in enumerate(source.lines, start=1):
         if line.strip():
             yield number, _decode(line, first_line=number)
 
 
 def line_of(source: Source, *path: str | int) -> int | None:
-    """The line on which the value at ``path`` begins (``"measurements", 3, "qps"``), for messages."""
+    """Return the line on which the value at ``path`` begins (``"measurements", 3, "qps"``), for messages."""
     for found, offset, _ in _values(source.text):
         if found == path:
             return _line(source.text, offset)
@@ -58,7 +59,7 @@ def line_of(source: Source, *path: str | int) -> int | None:
 
 
 def lines_of_items(source: Source, *path: str | int) -> list[int]:
-    """The lines on which the items of the list or object at ``path`` begin; of JSON that was loaded."""
+    """Return the lines on which the items of the loaded list or object at ``path`` begin."""
     text = source.text
     start = next((offset for found, offset, _ in _values(text) if found == path), None)
     if start is not None and text[start] == "[":
@@ -76,7 +77,7 @@ def lines_of_items(source: Source, *path: str | int) -> list[int]:
 
 
 def _items_of_list(text: str, start: int) -> Iterator[int]:
-    """The offsets of its items; ``start`` is that of its bracket."""
+    """Yield the offsets of its items; ``start`` is that of its bracket."""
     item = _ITEM.match(text, start + 1)
     while item and text[item.end()] != "]":
         yield item.end()
@@ -167,7 +168,7 @@ def _reason_to_refuse(path: Path, lexeme: str) -> str | None:
 
 
 def _values(text: str) -> Iterator[tuple[Path, int, str]]:
-    """Path, offset and first lexeme of every value in well-formed JSON, in the order of the text."""
+    """Yield path, offset and first lexeme of every value in well-formed JSON, in the order of the text."""
     # The last part is a list's index, an object's key, or None before an object's key was read.
     path: list[str | int | None] = []
     for match in _TOKEN.finditer(text):

@@ -12,7 +12,7 @@ _LINE_END = re.compile(rb"\r\n|\r|\n")
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class LineBlock:
     """Whole lines of a file: where they stand in its bytes, and how many lines come before them."""
 
     start: int
@@ -29,7 +29,7 @@ def pieces(data: bytes, start: int, stop: int) -> Iterator[tuple[int, int]]:
 
 
 def count_lines(piece: bytes) -> int:
-    """The last one counts even if it has no end."""
+    """Count the lines, a last one without an end too."""
     ends = piece.count(b"\n")
     if b"\r" in piece:
         ends += piece.count(b"\r") - piece.count(b"\r\n")
@@ -37,7 +37,7 @@ def count_lines(piece: bytes) -> int:
 
 
 def decoded(piece: bytes) -> str:
-    """Whole lines as text with ``\\n`` for line ends. A line that is not UTF-8 is read as Windows-1252."""
+    """Return whole lines as text with ``\\n`` for line ends; a line that is not UTF-8 is Windows-1252."""
     try:
         text = piece.decode()
     except UnicodeDecodeError:
@@ -45,8 +45,8 @@ def decoded(piece: bytes) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
-def lines_of(data: bytes, block: Block) -> list[str]:
-    """The lines of a block without their ends."""
+def lines_of(data: bytes, block: LineBlock) -> list[str]:
+    """Return the lines of a block without their ends."""
     lines = decoded(data[block.start : block.stop]).split("\n")
     if lines[-1] == "":
         lines.pop()
@@ -75,12 +75,12 @@ def _end_of_piece(data: bytes, start: int, stop: int) -> int:
 class Lines(Sequence[str]):
     """The lines from ``start`` to ``stop``, without their ends."""
 
-    def __init__(self, data: bytes, blocks: Sequence[Block], start: int, stop: int) -> None:
+    def __init__(self, data: bytes, blocks: Sequence[LineBlock], start: int, stop: int) -> None:
         self._data = data
         self._blocks = blocks
         self._start = start
         self._stop = stop
-        self._at_hand: tuple[Block, list[str]] | None = None
+        self._at_hand: tuple[LineBlock, list[str]] | None = None
 
     def __len__(self) -> int:
         return self._stop - self._start

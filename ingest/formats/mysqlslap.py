@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 
 from benchdash.results.readings import LOWER, Reading, reading
 from ingest.formats.cells import number, whole_number
-from ingest.formats.entries import shortened
+from ingest.formats.outputs import bounded, given_twice, quoted, whole_lines
 from ingest.formats.report import Fact, FormatError, ParsedReport, ParsedRun
 from ingest.formats.source import Source
-from ingest.masking import mask_text
 
 _AVERAGE = "Average number of seconds to run all queries"
 _LEAST = "Minimum number of seconds to run all queries"
@@ -45,7 +44,7 @@ _BEGINS = re.compile(
 # Also printed for queries of one's own, so they name no workload.
 _NO_LOAD_TYPE = frozenset({"mixed", "query"})
 _PRINTED_TO_S = 0.001
-_LEAST_EXACT = 0.01
+_MAX_ROUNDING = 0.01
 # Ten attempts to connect, a tenth of a second apart.
 _GIVEN_UP_AFTER_S = (1.0, 1.05)
 
@@ -55,24 +54,19 @@ def recognise(head: bytes) -> bool:
 
 
 def parse(source: Source) -> ParsedReport:
-    """A run for each block or line: for each engine and number of clients.
+    """Return a run for each block or line: for each engine and number of clients.
 
-    Raises FormatError where the tool told of an error, for it prints seconds even if no client could connect.
+    Raise FormatError where the tool told of an error, for it prints seconds even if no client could connect.
     """
-    lines, warnings = source.lines, []
-    if not source.ends_with_newline:
-        warnings.append(
-            f"line {len(lines)}, the last one, has no line end and was not read: the file may be cut off"
-        )
-        lines = lines[:-1]
+    lines, warnings = whole_lines(source)
     batches, notes = _batches(lines)
     measured = [batch for batch in batches if batch.average]
     if not measured:
         raise FormatError("every batch took less than 1 ms: nothing was measured", batches[0].line)
-    source.limits.check_runs(len(measured))
+    source.limits.check("runs", len(measured))
     runs = _distinct([_run(batch) for batch in measured])
     warnings += [*notes, *(note for batch in batches for note in _notes(batch))]
-    return ParsedReport(runs, facts={"tool": "mysqlslap"}, warnings=shortened(warnings))
+    return ParsedReport(runs, facts={"tool": "mysqlslap"}, warnings=bounded(warnings))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +88,7 @@ class _Batch:
 
 
 def _batches(lines: Sequence[str]) -> tuple[list[_Batch], list[str]]:
-    """What was measured, and what was left out. Raises FormatError where nothing was, or a client failed."""
+    """Return the measured batches, and warnings. Raise FormatError for none, or a client that failed."""
     blocks: list[_Block] = []
     rows: list[_Batch] = []
     for line_number, line in enumerate(lines, start=1):
@@ -106,8 +100,9 @@ def _batches(lines: Sequence[str]) -> tuple[list[_Batch], list[str]]:
         elif row := _CSV.fullmatch(text):
             rows.append(_row(row, line_number))
         elif (message := _MESSAGE.fullmatch(text)) and not message[1].startswith(_HARMLESS):
-            quoted = repr(mask_text(text[:200])[:160])
-            raise FormatError(f"mysqlslap failed, and its times are no measurement: {quoted}", line_number)
+            raise FormatError(
+                f"mysqlslap failed, and its times are no measurement: {quoted(text)}", line_number
+            )
     if blocks and rows:
         raise FormatError("blocks and lines of CSV in one file; send one of the two", rows[0].line)
     if rows:
@@ -124,14 +119,12 @@ class _Block:
         self.values: dict[str, tuple[str, int]] = {}
 
     def add(self, text: str, line: int) -> bool:
-        """Whether the line belongs to the block. Raises FormatError where it stands there twice."""
+        """Return whether the line belongs to the block. Raise FormatError where it stands there twice."""
         if engine := _ENGINE.fullmatch(text):
             self.engine = engine[1]
         elif found := _FIELD.fullmatch(text):
             if found[1] in self.values:
-                raise FormatError(
-                    f"'{found[1]}' is there twice: did two processes write into one file?", line
-                )
+                raise given_twice(f"'{found[1]}'", line)
             self.values[found[1]] = (found[2], line)
         else:
             return False
@@ -139,7 +132,7 @@ class _Block:
         return True
 
     def batch(self) -> _Batch:
-        """Raises FormatError where a line is missing or a figure is none."""
+        """Raise FormatError where a line is missing or a figure is none."""
         for name in _NAMES:
             if name not in self.values:
                 raise FormatError(f"the block is not complete: no '{name}' up to this line", self.end)
@@ -147,7 +140,7 @@ class _Block:
 
 
 def _complete(blocks: Sequence[_Block], last_line: int) -> tuple[list[_Batch], list[str]]:
-    """The blocks that are whole. Only the last one of several may be cut off."""
+    """Return the blocks that are whole. Only the last one of several may be cut off."""
     if not blocks:
         raise FormatError("no block 'Benchmark' and no line of CSV; did mysqlslap finish?", last_line or 1)
     batches = [block.batch() for block in blocks[:-1]]
@@ -210,12 +203,12 @@ def _readings(batch: _Batch) -> Iterator[Reading]:
 
 
 def _notes(batch: _Batch) -> Iterator[str]:
-    """What the reader of a run must know before trusting its figures."""
+    """Yield the warnings that a reader of the run needs before trusting its figures."""
     if not batch.average:
         yield f"line {batch.line}: left out, the batch took less than 1 ms"
     elif not batch.queries:
         yield f"line {batch.line}: the number of queries is not said, so there are no queries per second"
-    elif _PRINTED_TO_S / batch.average > _LEAST_EXACT:
+    elif _PRINTED_TO_S / batch.average > _MAX_ROUNDING:
         per_cent = 100 * _PRINTED_TO_S / batch.average
         yield (
             f"line {batch.line}: {batch.average:.3f} s is printed to 1 ms, "
@@ -230,7 +223,7 @@ def _notes(batch: _Batch) -> Iterator[str]:
 
 
 def _distinct(runs: Sequence[ParsedRun]) -> tuple[ParsedRun, ...]:
-    """The runs with unique keys. Those that nothing tells apart are numbered as repetitions."""
+    """Return the runs with unique keys. Those that nothing tells apart are numbered as repetitions."""
     if len(runs) == 1:
         return (replace(runs[0], key=""),)
     times = Counter(run.key for run in runs)

@@ -9,7 +9,7 @@ from benchdash.results.readings import Reading
 Fact = str | int | float | bool | None
 
 
-_LONGEST_MESSAGE = 1000
+_MAX_MESSAGE_LENGTH = 1000
 
 
 class FormatError(Exception):
@@ -19,7 +19,7 @@ class FormatError(Exception):
     """
 
     def __init__(self, message: str, line: int | None = None) -> None:
-        message = message if len(message) <= _LONGEST_MESSAGE else f"{message[:_LONGEST_MESSAGE]}…"
+        message = message if len(message) <= _MAX_MESSAGE_LENGTH else f"{message[:_MAX_MESSAGE_LENGTH]}…"
         super().__init__(message)
         self.message = message
         self.line = line

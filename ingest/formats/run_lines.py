@@ -40,9 +40,9 @@ def recognise(head: bytes) -> bool:
 
 
 def parse(source: Source) -> ParsedReport:
-    """A run for each line; its key is its ``index``, or else its place in the file.
+    """Return a run for each line; its key is its ``index``, or else its place in the file.
 
-    Raises FormatError with the line that cannot be understood.
+    Raise FormatError with the line that cannot be understood.
     """
     runs: list[ParsedRun] = []
     warnings: list[str] = []
@@ -103,7 +103,7 @@ def _readings(fields: Mapping[str, object], *, seconds: float | None, line: int)
 
 
 def _metric(name: str) -> str | None:
-    """``latency_p95`` of ``lat_p95_ms``; a metric's own name is itself; None for what is no metric."""
+    """Return ``latency_p95`` of ``lat_p95_ms``; a metric's own name is itself; None for what is no metric."""
     latency = _LATENCY.fullmatch(name)
     metric = f"latency_{latency[1]}" if latency else _COUNTS.get(name, name)
     return metric if known_metric(metric) else None

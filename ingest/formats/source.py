@@ -1,14 +1,13 @@
 """The text of a file: its encoding found out, its lines counted, binary data and excess refused."""
 
 import codecs
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
 
 from ingest.formats.limits import DEFAULT_LIMITS, Limits
-from ingest.formats.lines import BLOCK_BYTES, Block, Lines, count_lines, decoded, lines_of, pieces
+from ingest.formats.lines import BLOCK_BYTES, LineBlock, Lines, count_lines, decoded, lines_of, pieces
 from ingest.formats.report import FormatError
 
 HEAD_BYTES = 64 * 1024
@@ -17,7 +16,6 @@ _UTF_16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 _UTF_16_CHUNK = 1024 * 1024
 # Tabs, line ends, and what terminals are sent (bell, backspace, escape) are found in the logs of real tools.
 _BINARY = bytes({*range(0x20)} - {*b"\a\b\t\n\v\f\r\x1b"})
-_FIRST_BINARY = re.compile(b"[" + re.escape(_BINARY) + b"]")
 
 
 class Source:
@@ -43,14 +41,10 @@ class Source:
     def text(self) -> str:
         """The whole file as text with ``\\n`` line ends, for small files and for JSON; others have ``lines``.
 
-        Raises FormatError as ``check`` does.
+        Raise FormatError as ``check`` does.
         """
         content = self._content
-        if len(content.blocks) == 1 or content.first_odd_line:
-            return "".join(decoded(content.data[block.start : block.stop]) for block in content.blocks)
-        whole = memoryview(content.data)[content.blocks[0].start : content.blocks[-1].stop]
-        text = str(whole, "utf-8")
-        return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+        return "".join(decoded(content.data[block.start : block.stop]) for block in content.blocks)
 
     @cached_property
     def lines(self) -> Sequence[str]:
@@ -60,8 +54,8 @@ class Source:
         FormatError as ``check`` does, and for a line beyond the limit.
         """
         content = self._content
-        self.limits.check_line(*content.longest_line)
-        self.limits.check_lines(content.lines)
+        self.limits.check("line_bytes", *content.longest_line)
+        self.limits.check("lines", content.lines)
         if len(content.blocks) == 1:
             return lines_of(content.data, content.blocks[0])
         return Lines(content.data, content.blocks, 0, content.lines)
@@ -89,12 +83,12 @@ class Source:
         return tuple(warnings)
 
     def check(self) -> None:
-        """Raises FormatError for an empty file, binary data, broken UTF-16, and a file beyond the limits."""
+        """Raise FormatError for an empty file, binary data, broken UTF-16, and a file beyond the limits."""
         self._content  # noqa: B018 - it is checked when it is made
 
     @cached_property
     def _content(self) -> "_Content":
-        self.limits.check_file(len(self.data))
+        self.limits.check("file_bytes", len(self.data))
         if encoding := _utf_16(self.data):
             data, is_cut = _utf_8_of(self.data, encoding)
             start, stop = 0, len(data)
@@ -114,7 +108,7 @@ class _Content:
     """
 
     data: bytes
-    blocks: tuple[Block, ...]
+    blocks: tuple[LineBlock, ...]
     lines: int
     first_odd_line: int
     longest_line: tuple[int, int]
@@ -122,15 +116,15 @@ class _Content:
 
 
 def _content_of(data: bytes, start: int, stop: int, *, is_cut: bool, limits: Limits) -> _Content:
-    """Raises FormatError for nothing but blanks, binary data, and a line that would not even do as JSON."""
-    blocks: list[Block] = []
+    """Raise FormatError for nothing but blanks, binary data, and a line that would not even do as JSON."""
+    blocks: list[LineBlock] = []
     lines = first_odd = 0
     longest_line = (0, 0)
     is_empty = True
     for piece_start, piece_stop in pieces(data, start, stop):
         size = piece_stop - piece_start
         if size > max(limits.json_bytes, BLOCK_BYTES):
-            limits.check_line(size, lines + 1)
+            limits.check("line_bytes", size, lines + 1)
         piece = data[piece_start:piece_stop]
         if len(piece.translate(None, _BINARY)) < len(piece):
             raise _binary(piece, lines)
@@ -140,7 +134,7 @@ def _content_of(data: bytes, start: int, stop: int, *, is_cut: bool, limits: Lim
             first_odd = _first_odd_line(piece, lines)
         if size > limits.line_bytes:
             longest_line = max(longest_line, _longest_line(piece, lines))
-        blocks.append(Block(piece_start, piece_stop, lines))
+        blocks.append(LineBlock(piece_start, piece_stop, lines))
         lines += count_lines(piece)
     if is_empty:
         raise FormatError("the file is empty")
@@ -148,8 +142,7 @@ def _content_of(data: bytes, start: int, stop: int, *, is_cut: bool, limits: Lim
 
 
 def _binary(piece: bytes, lines_before: int) -> FormatError:
-    found = _FIRST_BINARY.search(piece)
-    offset = found.start() if found else 0
+    offset = next(offset for offset, byte in enumerate(piece) if byte in _BINARY)
     line = lines_before + count_lines(piece[: offset + 1])
     if piece[offset] == 0:
         return FormatError("a NUL byte: this is not a text file", line)
@@ -157,7 +150,7 @@ def _binary(piece: bytes, lines_before: int) -> FormatError:
 
 
 def _first_odd_line(piece: bytes, lines_before: int) -> int:
-    """The first line that is not UTF-8, 0 where there is none."""
+    """Return the first line that is not UTF-8, 0 where there is none."""
     try:
         piece.decode()
     except UnicodeDecodeError as error:
@@ -171,7 +164,7 @@ def _longest_line(piece: bytes, lines_before: int) -> tuple[int, int]:
 
 
 def _end_of_characters(data: bytes) -> int:
-    """Where the last whole character ends: a file may be cut within one of UTF-8."""
+    """Return where the last whole character ends: a file may be cut within one of UTF-8."""
     for length in range(1, min(3, len(data)) + 1):
         byte = data[-length]
         if byte >= 0xC0:
@@ -183,12 +176,12 @@ def _end_of_characters(data: bytes) -> int:
 
 
 def _utf_16(data: bytes) -> str | None:
-    """The encoding, if the data begins with the byte order mark of one of the two."""
+    """Return the encoding, if the data begins with the byte order mark of one of the two."""
     return _UTF_16.get(data[:2])
 
 
 def _utf_8_of(data: bytes, encoding: str) -> tuple[bytes, bool]:
-    """UTF-16 behind its byte order mark as UTF-8, and whether half a character at the end was left out."""
+    """Return UTF-16 behind its byte order mark as UTF-8, and whether it ends within a character."""
     text = BytesIO()
     decoder = codecs.getincrementaldecoder(encoding)()
     for start in range(2, len(data), _UTF_16_CHUNK):

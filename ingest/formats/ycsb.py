@@ -18,10 +18,12 @@ from pathlib import PurePosixPath
 from sys import intern
 
 from benchdash.results.readings import LOWER, Reading, percentile_metric, reading
+from ingest.formats import outputs
 from ingest.formats.limits import Limits
+from ingest.formats.outputs import MAX_THREADS, Read, bounded, given_twice, measured, option, read_runs
 from ingest.formats.report import Fact, FormatError, Intervals, ParsedReport, ParsedRun
 from ingest.formats.source import Source
-from ingest.masking import mask_text, names_a_secret
+from ingest.masking import names_a_secret
 
 _LINE = re.compile(r"\[([A-Za-z][\w.%-]{0,37})\], ?(\S.{0,120}?), ?(\S{1,60})")
 _JSON_FIELD = re.compile(r'"(metric|measurement|value)"\s{0,9}:\s{0,9}(?:"([^"]{0,200})"|([^\s",}\]]{1,60}))')
@@ -29,7 +31,7 @@ _STATUS = re.compile(
     r"(?P<clock>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}:[0-9]{3}) (?P<seconds>[0-9]{1,9}) sec: "
     r"[0-9]{1,18} operations; (?:(?P<rate>\S{1,40}) current ops/sec; )?"
 )
-_STATUS_LABEL_LENGTH = 200
+_MAX_LABEL_LENGTH = 200
 _STATUS_OF_OPERATION = re.compile(r"\[([A-Za-z][\w.-]{0,37}): (Count=[^\]]{1,300})\]")
 _STATUS_AVERAGE = re.compile(
     r"\[([A-Za-z][\w.-]{0,37}) AverageLatency\((us|ms)\)=([0-9]{1,18}(?:[.,][0-9]{1,9})?)\]"
@@ -51,13 +53,14 @@ _RECOGNISED = re.compile(
 _COMMAND = re.compile(r"Command line: (.*)")
 _CLIENT = re.compile(r"\S*java\b.{0,20000}?\s(?:site|com\.yahoo)\.ycsb\.Client (.*)")
 _VERSION = re.compile(r"YCSB Client ([0-9][\w.-]{0,40})\s*")
-_LONGEST_COMMAND = 50_000
+_MAX_COMMAND_LENGTH = 50_000
 
 _RUN_TIME = "RunTime(ms)"
 _THROUGHPUT = "Throughput(ops/sec)"
-_LATENCY = re.compile(r"(Average|Min|Max)Latency\((us|ms)\)")
-_VARIANCE = re.compile(r"LatencyVariance\((us|ms)\)")
-_PERCENTILE = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,4})?)(?:st|nd|rd|th)?PercentileLatency\((us|ms)\)")
+_LATENCY = re.compile(
+    r"(?:(Average|Min|Max)Latency|(LatencyVariance)"
+    r"|([0-9]{1,3}(?:\.[0-9]{1,4})?)(?:st|nd|rd|th)?PercentileLatency)\((us|ms)\)"
+)
 _RAW_SUMMARY = re.compile(r"(Average|Min|Max)|p([0-9]{1,2}(?:\.[0-9]{1,4})?)")
 _RETURN = re.compile(r"Return=(\S+)")
 _COUNTS = ("Operations", "Total Operations")
@@ -75,11 +78,9 @@ _TWO_OPERATIONS = "READ-MODIFY-WRITE"
 _CHECK_OF_READ = "VERIFY"
 _GOOD_RETURNS = frozenset({"OK", "BATCHED_OK", "0"})
 
-_NUMBER = re.compile(r"[0-9]{1,18}(?:\.([0-9]{1,20}))?(?:E(-?[0-9]{1,3}))?")
+_NUMBER = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,20})?(?:E-?[0-9]{1,3})?")
 _WHOLE = re.compile(r"[0-9]{1,15}")
-_LARGEST = 1e15
-_MOST_THREADS = 1_000_000
-_MOST_WARNINGS = 20
+_MAX_NUMBER = 1e15
 _NOT_OF_THE_WORKLOAD = frozenset({"exportfile", "exporter", "status.interval", "threadcount", "label"})
 
 
@@ -90,39 +91,32 @@ def recognise(head: bytes) -> bool:
 def parse(source: Source) -> ParsedReport:
     """Read every run of the file; where there are several, their keys are ``1``, ``2``, ...
 
-    Raises FormatError where no run is complete. Of several runs an incomplete one is left out with a warning.
+    Raise FormatError where no run is complete. Of several runs an incomplete one is left out with a warning.
     """
     lines, warnings = _whole_lines(source)
-    outputs = _outputs(lines, source.limits)
-    if not outputs:
+    found = _outputs(lines, source.limits)
+    if not found:
         raise FormatError("no final report: the file ends before YCSB began", line=len(source.lines))
-    runs, intervals, notes = _runs(outputs)
+    runs, intervals, notes = read_runs(found, _run)
     facts: dict[str, Fact] = {"tool": "YCSB"}
-    if version := next((output.version for output in outputs if output.version), ""):
+    if version := next((output.version for output in found if output.version), ""):
         facts["tool_version"] = version
-    return ParsedReport(tuple(runs), tuple(intervals), facts, _bounded(warnings + notes))
+    return ParsedReport(runs, intervals, facts, bounded(warnings + notes))
 
 
 def _whole_lines(source: Source) -> tuple[Sequence[str], list[str]]:
-    """The lines that have an end, and a warning where the last one has none: its number may be cut short.
+    """Return the lines that have an end, and a warning where the last one has none.
 
     The JSON exporters write no line end behind their last bracket; only a list that is closed is complete.
     """
-    lines = source.lines
-    last = lines[-1].strip()
+    last = source.lines[-1].strip()
     if source.ends_with_newline or last.strip("} ") == "]":
-        return lines, []
+        return source.lines, []
     if last == "}":
-        return lines, [f"line {len(lines)}, the last one, has no line end: the file may be cut off"]
-    return lines[:-1], [
-        f"line {len(lines)}, the last one, has no line end and was not read: the file may be cut off"
-    ]
-
-
-def _bounded(warnings: Sequence[str]) -> tuple[str, ...]:
-    unread = len(warnings) - _MOST_WARNINGS
-    more = (f"{unread} more warnings like these",) if unread > 0 else ()
-    return tuple(warnings[:_MOST_WARNINGS]) + more
+        return source.lines, [
+            f"line {len(source.lines)}, the last one, has no line end: the file may be cut off"
+        ]
+    return outputs.whole_lines(source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,19 +130,10 @@ class _Figure:
 
 
 def _figure(text: str, line: int) -> _Figure:
-    """Raises FormatError for anything but a plain decimal number that could have been measured."""
-    match = _NUMBER.fullmatch(text)
-    if match is None:
-        raise FormatError(f"{_quoted(text)} is not a number that YCSB measures", line)
-    value = float(text)
-    if value > _LARGEST:
-        raise FormatError(f"{text} is too large to have been measured", line)
-    return _Figure(value, 0.5 * 10.0 ** (int(match[2] or 0) - len(match[1] or "")), line, text)
-
-
-def _quoted(text: str) -> str:
-    """Text of the file for a message: short, and without secrets."""
-    return repr(mask_text(text[:160]))
+    """Return a figure. Raise FormatError where it is no decimal number that could have been measured."""
+    value = measured(text, line, "is not a number that YCSB measures", pattern=_NUMBER, most=_MAX_NUMBER)
+    digits, _, exponent = text.partition("E")
+    return _Figure(value, 0.5 * 10.0 ** (int(exponent or 0) - len(digits.partition(".")[2])), line, text)
 
 
 @dataclass(slots=True)
@@ -166,9 +151,7 @@ class _Section:
             self.buckets.append((name, value, line))
             return
         if name in self.figures:
-            raise FormatError(
-                f"'[{section}], {name[:80]}' is there twice: did two processes write into one file?", line
-            )
+            raise given_twice(f"'[{section}], {name[:80]}'", line)
         self.figures[name] = (value, line)
 
     def figure(self, name: str) -> _Figure:
@@ -236,7 +219,7 @@ class _Sorter:
             self.outputs[-1].list_closed = True
         elif " sec: " in text:
             self._status(text, line)
-        elif len(text) <= _LONGEST_COMMAND and (match := _COMMAND.fullmatch(text) or _CLIENT.match(text)):
+        elif len(text) <= _MAX_COMMAND_LENGTH and (match := _COMMAND.fullmatch(text) or _CLIENT.match(text)):
             self._at(line, begins=True).command = match[1]
         elif match := _VERSION.fullmatch(text):
             self._at(line, begins=True).version = match[1]
@@ -244,7 +227,7 @@ class _Sorter:
             self.outputs[-1].last_line = line
 
     def _at(self, line: int, *, begins: bool = False) -> _Output:
-        """The output at hand, or a new one where this line begins one."""
+        """Return the output at hand, or a new one where this line begins one."""
         if not self.outputs or (begins and self.outputs[-1].has_begun):
             self.outputs.append(_Output(line=line, last_line=line, limits=self.limits))
             self.json = {}
@@ -272,7 +255,7 @@ class _Sorter:
                 self.json = {}
 
     def _status(self, text: str, line: int) -> None:
-        match = _STATUS.search(text, 0, _STATUS_LABEL_LENGTH + 200)
+        match = _STATUS.search(text, 0, _MAX_LABEL_LENGTH + 200)
         if match is None:
             return
         figures: dict[str, float | None] = {"ops_per_s": _status_number(match["rate"] or "")}
@@ -312,44 +295,25 @@ def _status_metric(label: str) -> str:
 
 
 def _status_number(text: str, unit: str = "ms") -> float | None:
-    """A number of a status line, which has the decimal comma of its client; ∞ in the first line is None."""
+    """Return a number of a status line, which may have a decimal comma; None for ∞."""
     text = text.replace(",", ".")
-    return _milliseconds(text, unit) if _NUMBER.fullmatch(text) and float(text) <= _LARGEST else None
+    return _milliseconds(text, unit) if _NUMBER.fullmatch(text) and float(text) <= _MAX_NUMBER else None
 
 
 def _milliseconds(text: str, unit: str) -> float:
-    """With every digit of the file: 0.286 us are 0.000286 ms."""
+    """Return a time in ms with every digit of the file: 0.286 us are 0.000286 ms."""
     return float(Decimal(text).scaleb(_THOUSANDTHS_OF_MS[unit]))
 
 
 def _prefix(section: str) -> str:
-    """``read_modify_write`` for ``READ-MODIFY-WRITE``."""
+    """Return ``read_modify_write`` for ``READ-MODIFY-WRITE``."""
     return section.lower().replace("-", "_")
 
 
-def _runs(outputs: Sequence[_Output]) -> tuple[list[ParsedRun], list[Intervals], list[str]]:
-    alone = len(outputs) == 1
-    runs: list[ParsedRun] = []
-    intervals: list[Intervals] = []
-    warnings: list[str] = []
-    for position, output in enumerate(outputs, start=1):
-        try:
-            run, tables, notes = _run(output, key="" if alone else str(position))
-        except FormatError as error:
-            if position == len(outputs) and not runs:
-                raise
-            notes = [f"left out: {error.message} (line {error.line})"]
-        else:
-            runs.append(run)
-            intervals += tables
-        warnings += notes if alone else [f"run {position}: {note}" for note in notes]
-    return runs, intervals, warnings
+def _run(output: _Output, key: str) -> Read:
+    """Return the run of one client, its tables, and warnings.
 
-
-def _run(output: _Output, key: str) -> tuple[ParsedRun, list[Intervals], list[str]]:
-    """The run of one client, its tables, and what is to be known about it.
-
-    Raises FormatError where the report is missing, not complete or impossible.
+    Raise FormatError where the report is missing, not complete or impossible.
     """
     if output.error:
         raise output.error
@@ -446,7 +410,7 @@ def _totals(overall: _Overall, operations: dict[str, _Section]) -> Iterator[Read
 
 
 def _counted(operations: dict[str, _Section]) -> int:
-    """The operations of the sections; a read-modify-write is also a read and an update, if they are there."""
+    """Count the operations; a read-modify-write is counted as a read and an update already."""
     counted = sum(
         -_count(section) if name == _TWO_OPERATIONS else _count(section)
         for name, section in operations.items()
@@ -460,7 +424,7 @@ def _count(section: _Section) -> int:
 
 
 def _errors(overall: _Overall, output: _Output) -> Iterator[Reading]:
-    """Operations per second that returned anything but OK: all, and of each kind."""
+    """Yield operations per second that returned anything but OK: all, and of each kind."""
     by_name = {
         name: sum(count for code, count in returns.items() if code not in _GOOD_RETURNS)
         for name, section in output.sections.items()
@@ -473,7 +437,7 @@ def _errors(overall: _Overall, output: _Output) -> Iterator[Reading]:
 
 
 def _returns(section: _Section) -> dict[str, float]:
-    """How often each code was returned."""
+    """Return how often each code was returned."""
     return {
         match[1]: _figure(value, line).value
         for name, (value, line) in section.figures.items()
@@ -482,7 +446,7 @@ def _returns(section: _Section) -> dict[str, float]:
 
 
 def _latencies(operation: str, section: _Section) -> Iterator[Reading]:
-    """The response times of one operation in ms; none where it was never completed: NaN is printed then."""
+    """Yield the response times of one operation in ms; where it was never completed they are NaN."""
     if not _count(section):
         return
     found: dict[str, tuple[_Figure, str]] = {}
@@ -506,20 +470,22 @@ def _latencies(operation: str, section: _Section) -> Iterator[Reading]:
 
 
 def _latency_metric(name: str) -> tuple[str, str] | None:
-    """``latency_p95`` and the unit of the file for ``95thPercentileLatency(us)``; None for what is none."""
+    """Return ``latency_p95`` and the unit of ``95thPercentileLatency(us)``; None for no latency."""
     if match := _LATENCY.fullmatch(name):
-        return f"latency_{_STATISTICS[match[1]]}", match[2]
-    if match := _VARIANCE.fullmatch(name):
-        return "latency_stddev", match[1]
-    if (match := _PERCENTILE.fullmatch(name)) and float(match[1]) <= 100:
-        return percentile_metric(float(match[1])), match[2]
-    if match := _RAW_SUMMARY.fullmatch(name):
-        return (f"latency_{_STATISTICS[match[1]]}" if match[1] else percentile_metric(float(match[2]))), "us"
-    return None
+        statistic, variance, rank, unit = match.groups()
+        if variance:
+            return "latency_stddev", unit
+    elif match := _RAW_SUMMARY.fullmatch(name):
+        (statistic, rank), unit = match.groups(), "us"
+    else:
+        return None
+    if statistic:
+        return f"latency_{_STATISTICS[statistic]}", unit
+    return (percentile_metric(float(rank)), unit) if float(rank) <= 100 else None
 
 
 def _garbage(output: _Output) -> Iterator[Reading]:
-    """How often and how long the client's Java collected garbage."""
+    """Yield how often and how long the client's Java collected garbage."""
     for section, name, metric, unit in (
         ("TOTAL_GCs", "Count", "gc.count", "counts"),
         ("TOTAL_GC_TIME", "Time(ms)", "gc.time", "ms"),
@@ -541,7 +507,7 @@ class _Arguments:
     def threads(self) -> int | None:
         properties = dict(self._properties())
         for text in (*reversed(self._values("-threads")), properties.get("threadcount", "")):
-            if _WHOLE.fullmatch(text) and 1 <= int(text) <= _MOST_THREADS:
+            if _WHOLE.fullmatch(text) and 1 <= int(text) <= MAX_THREADS:
                 return int(text)
         return None
 
@@ -558,13 +524,13 @@ class _Arguments:
     def options(self) -> dict[str, Fact]:
         """What the client was told, without what is secret and without where the report goes."""
         options: dict[str, Fact] = {
-            name: _option(value)
+            name: option(value)
             for name, value in self._properties()
             if name not in _NOT_OF_THE_WORKLOAD and not names_a_secret(name)
         }
         for name in ("-db", "-target"):
             for value in self._values(name):
-                options[name[1:]] = _option(value)
+                options[name[1:]] = option(value)
         return options
 
     def _properties(self) -> Iterator[tuple[str, str]]:
@@ -574,18 +540,12 @@ class _Arguments:
                 yield name[:100], value
 
 
-def _option(text: str) -> Fact:
-    if text in ("true", "false"):
-        return text == "true"
-    return int(text) if _WHOLE.fullmatch(text) else mask_text(text[:500])
-
-
 def _threads(output: _Output, arguments: _Arguments) -> int | None:
-    """What the command line says, or else how many connections were closed: each thread has one."""
+    """Return the threads of the command line, or else the closed connections: each thread has one."""
     if arguments.threads is not None:
         return arguments.threads
     closed = _connections_closed(output)
-    return closed if closed and closed <= _MOST_THREADS else None
+    return closed if closed and closed <= MAX_THREADS else None
 
 
 def _connections_closed(output: _Output) -> int | None:
@@ -594,7 +554,7 @@ def _connections_closed(output: _Output) -> int | None:
 
 
 def _started_at(output: _Output) -> datetime | None:
-    """The client's own clock, without an offset, at second 0."""
+    """Return the client's own clock, without an offset, at second 0."""
     if not output.statuses:
         return None
     first = output.statuses[0]
@@ -632,20 +592,20 @@ def _tables(output: _Output, operations: dict[str, _Section], key: str) -> Itera
 
 
 def _ends(label: str, line: int) -> tuple[float, float | None]:
-    """Of a bucket, in ms: each is 1 ms wide, and the last (``>1000``) has no end."""
+    """Return both ends of a bucket in ms: each is 1 ms wide, and the last (``>1000``) has no end."""
     start = _figure(label.removeprefix(">"), line).value
     return start, None if label.startswith(">") else start + 1
 
 
 def _is_time_series(section: _Section) -> bool:
-    """Whether times and average latencies are listed, which have a point, and not buckets and counts."""
+    """Return whether the rows are times and averages, which have a point, and not buckets."""
     return any("." in value for _, value, _ in section.buckets)
 
 
 def _notes(
     output: _Output, overall: _Overall, operations: dict[str, _Section], arguments: _Arguments
 ) -> Iterator[str]:
-    """What the reader of a run must know before trusting its figures."""
+    """Yield the warnings that a reader of the run needs before trusting its figures."""
     if beyond := output.statuses_beyond:
         yield output.limits.samples_beyond(len(output.statuses) + beyond)
     if output.open_objects > 0:
@@ -677,7 +637,7 @@ def _is_known(name: str) -> bool:
 
 
 def _notes_on_sections(operations: dict[str, _Section]) -> Iterator[str]:
-    """Where a section lacks what the others have: each operation is measured in the same way."""
+    """Yield where a section lacks a figure of the others: all operations are measured the same way."""
     measured = {name: section for name, section in operations.items() if _count(section)}
     wanted = dict.fromkeys(
         name for section in measured.values() for name in section.figures if _latency_metric(name)

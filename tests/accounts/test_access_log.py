@@ -8,7 +8,7 @@ from django.test import Client
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Token
 from benchdash.accounts.services import revoke_token
-from benchdash.dashboard.views.shell import TriesFromPlace
+from benchdash.dashboard.pages.home.views import TriesFromPlace
 from tests.builders import PASSWORD, make_project, make_token, make_user
 
 pytestmark = pytest.mark.django_db

@@ -5,12 +5,9 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from importlib import import_module
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from django.apps import apps
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import connection, connections
@@ -19,7 +16,6 @@ from django.utils import timezone
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import AuditEntry, Membership, Role, Scope
 from benchdash.accounts.services import create_token
-from benchdash.alerts import migrations
 from benchdash.alerts.models import Alert, Confirmation, Subscription
 from benchdash.alerts.services import (
     confirm,
@@ -163,15 +159,6 @@ def test_without_an_answer_a_subscription_ends_after_seven_days(project):
     }
     entry = AuditEntry.objects.get(action="unsubscribed")
     assert (entry.subject, entry.reason) == (f"{ALICE} (b1)", "not confirmed within 7 days")
-
-
-def test_subscriptions_from_before_confirmations_count_as_confirmed(project):
-    subscription, _ = subscribe(project, ALICE, by=Viewer(user=make_user("bob")))
-    [file] = (Path(migrations.__file__).parent).glob("*_confirm_subscriptions.py")
-    migration = import_module(f"{migrations.__name__}.{file.stem}")
-    migration.confirm_those_that_exist(apps, None)
-    subscription.refresh_from_db()
-    assert subscription.confirmed_at == subscription.created_at
 
 
 def test_filters_make_another_subscription(project):

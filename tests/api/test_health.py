@@ -5,7 +5,6 @@ from django.utils import timezone
 
 from benchdash.alerts.models import Alert
 from benchdash.regressions.models import FailingPlace, Incident, PlaceOrder
-from benchdash.regressions.remembered_places import forget_places
 from benchdash.regressions.services import analyse_touched, recompute
 from benchdash.results.services import touch
 from ingest.models import RawStorage, Upload
@@ -117,8 +116,7 @@ def test_the_figures_tell_of_places_that_cannot_be_analysed(client):
     make_series([100, 101])
     analyse_touched()
     assert figures() == {"benchdash_places_failing": "0", "benchdash_places_set_aside": "0"}
-    PlaceOrder.objects.update(looks="no JSON")
-    forget_places()
+    PlaceOrder.objects.update(groups="no JSON")
     list(recompute())
     assert figures() == {"benchdash_places_failing": "1", "benchdash_places_set_aside": "0"}
     FailingPlace.objects.update(set_aside_at=timezone.now())

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from benchdash.accounts.access import NOBODY
 from benchdash.results.corrections import exclude_run, rename
 from benchdash.results.models import Product, Run, Series
-from benchdash.results.queries import histories
+from benchdash.results.points import histories
 from benchdash.throttling import AnonymousThrottle
 from tests.api.conftest import make_incident
 from tests.builders import START, make_project, make_record, make_run, make_runs, make_series

@@ -19,7 +19,7 @@ from benchdash.heartbeat import BEAT, note
 from benchdash.results.models import TouchedSeries
 from benchdash.storage_url import storage_of
 from ingest.models import RawFile, Upload
-from ingest.services import wait_for_job
+from ingest.receiving.imports import wait_for_job
 from tests.alerts.incidents import make_incident
 from tests.api.conftest import client_of
 from tests.builders import make_project, make_series, make_token, make_upload, make_user

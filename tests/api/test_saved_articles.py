@@ -4,7 +4,7 @@ import pytest
 
 from benchdash.accounts.models import Scope
 from benchdash.articles.models import Article
-from benchdash.dashboard.columns import short_id
+from benchdash.regressions.column_names import short_id
 from benchdash.regressions.comparison import Selector, columns_of
 from benchdash.results.models import Series, Workload
 from tests.api.conftest import client_of

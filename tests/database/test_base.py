@@ -1,7 +1,6 @@
 import psycopg
 import pytest
 from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -19,13 +18,6 @@ def end(pid):
         host=known["host"], port=known["port"], user=known["user"], dbname=known["dbname"]
     ) as other:
         other.execute("SELECT pg_terminate_backend(%s, 5000)", [pid])
-
-
-def test_a_connection_at_rest_is_usable_and_is_not_asked():
-    backend()
-    with CaptureQueriesContext(connection) as asked:
-        assert connection.is_usable()
-    assert len(asked) == 0
 
 
 def test_a_connection_that_the_server_ended_is_not_usable():

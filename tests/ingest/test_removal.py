@@ -17,12 +17,13 @@ from benchdash.alerts.services import owe_alerts, subscribe
 from benchdash.regressions.models import Incident
 from benchdash.regressions.services import analyse_touched, comment
 from benchdash.results.models import Run
-from ingest.batches import Arrival, accept_one
-from ingest.metadata import read_metadata
+from ingest.metadata.upload_metadata import read_metadata
 from ingest.models import Companion, RawFile, Removal, Upload
+from ingest.receiving.arrivals import Arrival
+from ingest.receiving.imports import import_by_job, waiting_upload_ids
+from ingest.receiving.reception import receive_one
 from ingest.removal import begin_removal, carry_on, delete_project
-from ingest.services import import_by_job, waiting_upload_ids
-from ingest.storage import RawData
+from ingest.storage.raw_bytes import RawData
 from ingest.tasks import delete_projects
 from tests.builders import (
     make_project,
@@ -111,7 +112,6 @@ def test_while_it_is_deleted_it_exists_for_nobody_and_its_members_are_told():
     token.project.refresh_from_db()
     for viewer in (BY, Viewer(user=admin), Viewer(token=token)):
         assert not viewer.projects()
-        assert not viewer.projects_by_name()
         assert not viewer.project_ids(Scope.READ)
     with pytest.raises(NotVisible):
         BY.project("nightly")
@@ -196,7 +196,7 @@ def test_a_file_that_came_before_the_deletion_began_is_refused_after_it():
     delete_project(project, by=BY)
     arrival = Arrival("a.txt", RawData(SYSBENCH.read_bytes()), read_metadata(SAID)[0])
     with pytest.raises(BeingDeleted):
-        accept_one(as_it_was, by=BY, arrival=arrival)
+        receive_one(as_it_was, by=BY, arrival=arrival)
 
 
 @pytest.mark.django_db(transaction=True)

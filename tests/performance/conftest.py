@@ -40,4 +40,7 @@ def loaded(django_db_setup, django_db_blocker):
     yield found
     with django_db_blocker.unblock(), connection.cursor() as cursor:
         cursor.execute("TRUNCATE accounts_project, accounts_user CASCADE")
+        # No constraint ties these to their project.
+        cursor.execute("TRUNCATE results_surroundingscount, results_workloadcount")
+        cursor.execute("TRUNCATE results_subjectcount, results_parametercount")
         connection.close()

@@ -73,16 +73,16 @@ LIMITS: Final = {
     "page: workloads": Limit(7, 40, 3.6),
     "page: groups of workloads": Limit(5, 13.8, 3.8),
     "page: how changes are found": Limit(4, 9.9, 4.0),
-    "page: search": Limit(4, 5.8, 2.1),
+    "page: search": Limit(5, 5.8, 2.1),
     "page: subscriptions": Limit(7, 37.5, 4.1),
     "page: alerts": Limit(5, 50.3, 4.3),
     "page: audit log": Limit(8, 35.4, 3.9),
     "page: tokens": Limit(4, 8.8, 3.1),
     "page: project settings": Limit(4, 12.0, 3.7),
-    "page: documentation of the API": Limit(2, 323, 26.3),
-    "1,000 readings in one POST": Limit(15, 21.3, 1.8),
-    "100 readings in one POST": Limit(15, 2.6, 0.7),
-    "one sysbench file": Limit(16, 0.6, 0.6),
+    "page: documentation of the API": Limit(2, 6.0, 2.5),
+    "1,000 readings in one POST": Limit(19, 21.3, 1.8),
+    "100 readings in one POST": Limit(19, 2.6, 0.7),
+    "one sysbench file": Limit(20, 0.6, 0.6),
 }
 
 # Large tables that requests still read whole because no index serves; an entry goes with its reason.
@@ -96,4 +96,6 @@ HEAVIER: Final = {
     "page: side by side, 48 rows x 4 metrics": 480,
     "page: history of 730 nights": 480,
     "page: history of 5,000 points": 555,
+    # Swagger UI is 370 of it.
+    "page: documentation of the API": 450,
 }

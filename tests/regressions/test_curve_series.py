@@ -13,7 +13,7 @@ from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.services import analyse_touched, recompute
 from benchdash.results.corrections import exclude_run, merge, rename, restore_run
 from benchdash.results.models import Hardware, Measurement, Run, Series, TouchedSeries
-from benchdash.results.queries import history
+from benchdash.results.points import history
 from benchdash.results.readings import reading
 from benchdash.results.services import record_runs, remove_runs
 from tests.builders import START, make_project, make_record, make_runs, make_series, make_upload, make_user
@@ -207,19 +207,6 @@ def test_looking_again_changes_nothing(project):
         list(recompute(project=project))
     written = [one["sql"].split()[0] for one in looked if "results_" in one["sql"]]
     assert not {"INSERT", "UPDATE", "DELETE"} & set(written)
-
-
-def test_a_look_leaves_the_curves_of_workloads_alone_that_nothing_came_in_for(project):
-    make_runs(records([RISING], noise=0), project=project)
-    make_runs(records([RISING], noise=0, workload="rw"), project=project)
-    analyse_touched()
-    Measurement.objects.filter(series__metric="curve_peak").update(value=1.0)
-    make_runs(records([FALLING], first=2, noise=0, workload="rw"), project=project)
-    analyse_touched()
-    peaks = Series.objects.filter(metric="curve_peak").order_by("workload__name")
-    assert [[point.value for point in history(one)] for one in peaks] == [[1.0], [2600.0, 2000.0]]
-    list(recompute(project=project))
-    assert [[point.value for point in history(one)] for one in peaks] == [[2600.0], [2600.0, 2000.0]]
 
 
 def test_runs_are_read_once_though_curves_changed(project):

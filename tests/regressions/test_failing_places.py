@@ -1,4 +1,4 @@
-"""A place whose analysis raises: its stored looks are no JSON, which a look at it must read."""
+"""A place whose analysis raises: its stored order is no JSON, which a look at it must read."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -13,7 +13,6 @@ from benchdash.accounts.models import AuditEntry
 from benchdash.regressions import services
 from benchdash.regressions.failing_places import due_touches, try_again
 from benchdash.regressions.models import ChangePoint, FailingPlace, Incident, PlaceOrder
-from benchdash.regressions.remembered_places import forget_places
 from benchdash.regressions.services import analyse_touched, recompute
 from benchdash.results.models import Series, TouchedSeries
 from benchdash.results.services import touch
@@ -33,15 +32,14 @@ def project():
     for hardware in ("broken", "sound"):
         record_nights(project, [1.0] * 20, hardware=hardware)
     analyse_touched()
-    assert PlaceOrder.objects.filter(hardware__name="broken").update(looks="no JSON") == 1
-    forget_places()
+    assert PlaceOrder.objects.filter(hardware__name="broken").update(groups="no JSON") == 1
     for hardware in ("broken", "sound"):
         record_nights(project, [0.8] * 6, first=21, hardware=hardware)
     return project
 
 
 def mend():
-    PlaceOrder.objects.update(looks="[]")
+    PlaceOrder.objects.update(groups="[]")
 
 
 def later(**time):
@@ -75,7 +73,7 @@ def test_why_it_failed_is_kept_and_it_stays_due(project):
     assert (failing.hardware.name, failing.tries, failing.set_aside_at) == ("broken", 1, None)
     assert failing.error.startswith("json.decoder.JSONDecodeError: Expecting value")
     assert failing.traceback.startswith("Traceback (most recent call last):")
-    assert "in noted" in failing.traceback
+    assert "in keep_order" in failing.traceback
     assert set(TouchedSeries.objects.values_list("series__hardware__name", flat=True)) == {"broken"}
 
 

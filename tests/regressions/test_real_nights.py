@@ -8,9 +8,9 @@ import pytest
 
 from benchdash.regressions.queries import evidence, incidents, what_changed
 from benchdash.regressions.services import analyse_touched
-from ingest.formats import sysbench
 from ingest.formats.source import Source
-from ingest.per_operation import per_operation
+from ingest.formats.sysbench import sysbench
+from ingest.receiving.per_operation import per_operation
 from tests.builders import START, make_project, make_record, make_runs
 
 pytestmark = pytest.mark.django_db

@@ -10,7 +10,6 @@ from django.test.utils import CaptureQueriesContext
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import AuditEntry, Project
 from benchdash.regressions.models import ChangePoint, Incident
-from benchdash.regressions.remembered_places import forget_places
 from benchdash.regressions.services import analyse_touched, comment, recompute, triage
 from benchdash.results.models import Product, Run, Series, TouchedSeries
 from benchdash.results.services import remove_runs, touch
@@ -137,7 +136,6 @@ def test_a_change_point_that_comes_back_is_the_same_row(incident, project):
 def test_statements_do_not_grow_with_the_number_of_groups(project):
     def statements(nights):
         record_nights(project, [1.0] * nights)
-        forget_places()
         with CaptureQueriesContext(connection) as captured:
             analyse_touched()
         return len(captured)

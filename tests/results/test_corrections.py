@@ -28,7 +28,7 @@ from benchdash.results.models import (
     TouchedSeries,
     Workload,
 )
-from benchdash.results.queries import history
+from benchdash.results.points import history
 from benchdash.results.readings import Reading
 from tests.builders import (
     START,

@@ -8,10 +8,10 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from benchdash.results.layouts import lay_out, medians
+from benchdash.results.layouts import lay_on, lay_out
 from benchdash.results.models import Run, Series
-from benchdash.results.queries import histories, positions
-from tests.builders import START, make_project, make_record, make_runs
+from benchdash.results.points import histories, positions
+from tests.builders import START, make_project, make_record, make_runs, make_series
 
 pytestmark = pytest.mark.django_db
 
@@ -127,5 +127,22 @@ def test_any_number_of_series_takes_a_few_statements():
 
 
 def test_the_median_of_each_position_and_nothing_where_nothing_was_measured():
-    found = medians(np.array([0, 2, 2, 2, 3, 3]), np.array([5.0, 3.0, 1.0, 2.0, 4.0, 8.0]), 5)
-    np.testing.assert_array_equal(found, [5.0, np.nan, 2.0, 6.0, np.nan])
+    project = make_project()
+    make_series([5.0, [3.0, 1.0, 2.0], [4.0, 8.0]], project=project, threads=1)
+    make_series([7.0], project=project, threads=4, version="10.6.2")
+    layout = lay_out(list(Series.objects.order_by("threads")), most_values=PLENTY)
+    levels = [one.levels for one in layout.measured.values()]
+    np.testing.assert_array_equal(levels, [[5.0, 2.0, 6.0], [np.nan, 7.0, np.nan]])
+
+
+def test_values_by_the_ids_of_runs_are_laid_on_the_same_positions():
+    series = make_series([1.0, [2.0, 3.0]])
+    runs = lay_out([series], most_values=PLENTY).runs
+    first, *_, last = runs.ids.tolist()
+    one, none = lay_on(runs, [{last: 20.0, first: 10.0}, {}])
+    assert (one.runs.tolist(), one.values.tolist(), one.levels.tolist()) == (
+        [0, 2],
+        [10.0, 20.0],
+        [10.0, 20.0],
+    )
+    assert (none.runs.tolist(), np.isnan(none.levels).all()) == ([], True)

@@ -1,13 +1,18 @@
-"""Where versions were measured: kept by the database with every run and every version."""
+"""Where versions were measured: of each place the newest versions, and those that are asked for."""
 
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from django.utils import timezone
 
+from benchdash.accounts.access import Viewer
+from benchdash.results.corrections import rename
 from benchdash.results.models import Run, ServerVersion, VersionPlace
 from benchdash.results.queries import measured_places
+from benchdash.results.summaries import recounted
+from benchdash.results.version_facts import correct_version
 from benchdash.results.version_places import newest_versions, places_of_versions
 from tests.builders import START, make_project, make_record, make_run, make_runs, make_series
 
@@ -41,7 +46,8 @@ def test_runs_that_move_are_at_their_new_place_and_excluded_ones_at_none(project
     make_series([1.0, 2.0], project=project)
     first, second = Run.objects.order_by("started_at")
     other = make_run(project=project, hardware="tower").hardware
-    Run.objects.filter(pk=first.pk).update(hardware=other)
+    with recounted(Run.objects.filter(pk=first.pk)):
+        Run.objects.filter(pk=first.pk).update(hardware=other)
     assert sorted(newest(project)) == sorted(measured_places(project))
     Run.objects.filter(pk=second.pk).update(excluded_at=timezone.now())
     assert sorted(newest(project)) == sorted(measured_places(project))
@@ -50,10 +56,14 @@ def test_runs_that_move_are_at_their_new_place_and_excluded_ones_at_none(project
 
 
 def test_what_versions_are_sorted_by_follows_the_version(project):
-    run = make_run(project=project, branch="main", commit="a" * 40, committed_at=None)
-    version = run.version
-    for changed in ({"committed_at": START}, {"sort_key": "x", "build": "debug"}, {"committed_at": None}):
-        ServerVersion.objects.filter(pk=version.pk).update(**changed)
+    at = {"project": project, "branch": "main", "commit": "a" * 40}
+    version = make_run(**at, committed_at=None).version
+    for change in (
+        partial(make_run, **at, committed_at=START),
+        partial(rename, version, "11.4.1", by=Viewer()),
+        partial(correct_version, version, {"committed_at": None, "commit": "b" * 40}, by=Viewer()),
+    ):
+        change()
         version.refresh_from_db()
         kept = VersionPlace.objects.get(version=version)
         assert (kept.sort_key, kept.build, kept.commit) == (version.sort_key, version.build, version.commit)

@@ -8,16 +8,12 @@ from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.serializers import ModelSerializer
+from rest_framework.serializers import Serializer
 
 from benchdash.accounts.models import Scope
 from benchdash.api import parameters
-from benchdash.api.serializers import (
-    ArticleChange,
-    ArticleDetailSerializer,
-    ArticleRequest,
-    ArticleSerializer,
-)
+from benchdash.api.answers.articles import ArticleDetailSerializer, ArticleSerializer
+from benchdash.api.requests import ArticleChange, ArticleRequest
 from benchdash.api.views.base import RowsView
 from benchdash.articles import services
 from benchdash.articles.addresses import AddressError
@@ -44,7 +40,7 @@ class ArticleViews(RowsView):
         live = Block.objects.filter(deleted_at=None)
         return articles.prefetch_related(Prefetch("blocks", queryset=live, to_attr="live_blocks"))
 
-    def get_serializer_class(self) -> type[ModelSerializer[Article]]:
+    def get_serializer_class(self) -> type[Serializer[Article]]:
         return ArticleSerializer if self.action == "list" else ArticleDetailSerializer
 
     @extend_schema(

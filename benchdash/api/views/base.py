@@ -10,7 +10,6 @@ from django.utils.functional import cached_property
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.exceptions import NotAuthenticated
-from rest_framework.filters import BaseFilterBackend
 from rest_framework.mixins import ListModelMixin, RetrieveModelMixin
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.renderers import BaseRenderer
@@ -20,12 +19,11 @@ from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 from rest_framework.viewsets import GenericViewSet
 
-from benchdash.accounts.access import NotVisible, Viewer, viewer_of
+from benchdash.accounts.access import Viewer, viewer_of
 from benchdash.accounts.models import Project, Scope
 from benchdash.api import parameters
 from benchdash.api.pagination import Pages
 from benchdash.api.parameters import Filter, Filters
-from benchdash.database.written import Given, written
 from benchdash.results.corrections import CorrectionError, Effect
 from benchdash.throttling import AnonymousThrottle
 
@@ -96,25 +94,6 @@ class View(APIView):
         return values
 
 
-class ProjectFilter(BaseFilterBackend):
-    """``?project=`` of a list, for the schema; RowsView looks at it itself."""
-
-    def filter_queryset(self, request: Request, queryset: QuerySet[Any], view: APIView) -> QuerySet[Any]:  # noqa: ARG002 - DRF calls it so
-        return queryset
-
-    def get_schema_operation_parameters(self, view: APIView) -> list[dict[str, Any]]:  # noqa: ARG002 - DRF calls it so
-        about = "the slug of a project; everything that you may see where it is left out"
-        return [
-            {
-                "name": "project",
-                "in": "query",
-                "required": False,
-                "description": about,
-                "schema": {"type": "string"},
-            }
-        ]
-
-
 class RowsView(View, ListModelMixin, RetrieveModelMixin, GenericViewSet[Any]):
     """Rows of the projects that exist for the viewer; all others do not exist either.
 
@@ -123,7 +102,7 @@ class RowsView(View, ListModelMixin, RetrieveModelMixin, GenericViewSet[Any]):
 
     lookup_value_converter = "int"
     pagination_class = Pages
-    filter_backends = [ProjectFilter, Filters]
+    filter_backends = [Filters]
     project_field = "project"
     order: tuple[str, ...] = ("pk",)
     filters: tuple[Filter, ...] = ()
@@ -137,47 +116,8 @@ class RowsView(View, ListModelMixin, RetrieveModelMixin, GenericViewSet[Any]):
             return Q(**{self.project_field: self.project(slug).pk})
         return Q(**{f"{self.project_field}__in": self.viewer.projects()})
 
-    def visible_row(self) -> Any:
-        """The row of the address, of ``queryset`` as it is, which reads projects too. Raises NotVisible."""
-        choosing = {"project", *(one.name for one in self.filters)}
-        if self.viewer.sending_token or not choosing.isdisjoint(self.request.query_params):
-            return self.get_object()
-        found = _by_key(type(self), key=self.kwargs["pk"])
-        if not found or not self.viewer.sees(found[0].project):
-            raise NotVisible("no such row")
-        return found[0]
 
-
-@written
-def _by_key(view: type[RowsView]) -> QuerySet[Any]:
-    rows: Any = view.queryset
-    one: QuerySet[Any] = rows.filter(pk=Given("key"))
-    return one
-
-
-class CommonListView(RowsView):
-    """A list of which most ask for the first rows of a project. Its ``queryset`` prefetches nothing."""
-
-    def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        slug = parameters.text(request, "project")
-        is_common = request.query_params.keys() <= {"project", "limit"}
-        if not slug or not is_common or self.viewer.sending_token:
-            return super().list(request, *args, **kwargs)
-        pages = Pages()
-        limit = pages.limit(request)
-        rows = _first_of_project(type(self), limit + 1, project=self.project(slug).pk)
-        shown = pages.page(rows, limit, request, self)
-        return pages.get_paginated_response(self.get_serializer(shown, many=True).data)
-
-
-@written
-def _first_of_project(view: type[RowsView], number: int) -> QuerySet[Any]:
-    rows: Any = view.queryset
-    of_project: QuerySet[Any] = rows.filter(**{view.project_field: Given("project")})
-    return of_project.order_by(*view.order)[:number]
-
-
-class CorrectableView(CommonListView):
+class CorrectableView(RowsView):
     """Rows that those may correct who triage."""
 
     def row_to_correct(self) -> Any:

@@ -10,23 +10,21 @@ from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.serializers import ModelSerializer, Serializer
+from rest_framework.serializers import Serializer
 
 from benchdash.accounts.models import Project
 from benchdash.api import parameters
-from benchdash.api.parameters import CommitFilter, Filter, NamedFilter, VersionFilter
-from benchdash.api.serializers import (
+from benchdash.api.answers.catalogue import (
     ConfigurationSerializer,
     HardwareSerializer,
-    MergeRequest,
     ProductSerializer,
     ProjectSerializer,
-    RenameRequest,
-    VersionRequest,
     VersionSerializer,
     WorkloadSerializer,
     corrected,
 )
+from benchdash.api.parameters import CommitFilter, Filter, NamedFilter, VersionFilter
+from benchdash.api.requests import MergeRequest, RenameRequest, VersionRequest
 from benchdash.api.views.base import PREVIEW, CorrectableView, RowsView
 from benchdash.results import corrections
 from benchdash.results.corrections import Effect
@@ -39,12 +37,12 @@ _NAME = Filter("name", "name", "the whole name")
 def _things(
     one: str,
     many: str,
-    answer: type[ModelSerializer[Any]],
+    answer: type[Serializer[Any]],
     *,
     order: str = "by name",
     request: type[Serializer[Any]] = RenameRequest,
 ) -> Callable[[type], type]:
-    """Describes the views of things that are called so, for the schema."""
+    """Describe the views of a kind of things for the schema."""
     result = corrected(answer)
     described: Callable[[type], type] = extend_schema_view(
         list=extend_schema(summary=f"List {many}", description=f"{many.capitalize()} {order}."),
@@ -78,7 +76,7 @@ class ProjectViews(RowsView):
 
 
 def _named(model: type[Model], link: str) -> QuerySet[Any]:
-    """With their old names, which ``link`` of an alias leads to."""
+    """Read things with their old names; ``link`` leads from an alias to its thing."""
     old_names = Alias.objects.filter(**{link: OuterRef("pk")}).order_by("pk").values("name")
     things: QuerySet[Any] = model._default_manager.annotate(old_names=ArraySubquery(old_names))
     return things.select_related("project")

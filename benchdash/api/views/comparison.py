@@ -1,7 +1,6 @@
 """Versions against each other."""
 
 import json
-from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from typing import Any, get_args
 
@@ -13,17 +12,14 @@ from rest_framework.response import Response
 
 from benchdash.accounts.models import Project
 from benchdash.api import parameters
-from benchdash.api.errors import problem
-from benchdash.api.serializers import ComparisonSerializer, SelectorSerializer
+from benchdash.api.answers.comparison import ComparisonSerializer, csv_columns, csv_rows
+from benchdash.api.requests import SelectorSerializer
 from benchdash.api.tables import csv_answer
 from benchdash.api.views.base import FORMAT, PROJECT, View
-from benchdash.regressions.cells import Cell
-from benchdash.regressions.comparability import Doubt
-from benchdash.regressions.comparison import ComparisonTable, Selector, SelectorError, compare
-from benchdash.regressions.detection import Comparison
-from benchdash.regressions.rows import GroupSummary, RelativeTo, Row
+from benchdash.regressions.comparison import ComparisonTable, Selector, compare
+from benchdash.regressions.rows import RelativeTo
 
-# What a column is, and what completes a selector that does not say it.
+# The parts of a selector; a parameter of the same name completes one that lacks it.
 _PLACE = tuple(field.name for field in fields(Selector) if field.name != "id")
 _MAY_BE_EMPTY = ("build", "branch", "counterpart")
 SELECTOR = "the id of a version, or a JSON object with any of " + ", ".join(("id", *_PLACE))
@@ -46,7 +42,7 @@ COMPARISON = (
     query_parameter("workload", "only rows of these workloads", many=True),
     THREADS,
 )
-"""What chooses a comparison."""
+"""The parameters that choose a comparison."""
 
 
 class CompareView(View):
@@ -72,19 +68,12 @@ class CompareView(View):
     def get(self, request: Request) -> HttpResponse:
         """A selector that fits several columns is an error that lists them as `candidates`."""
         as_csv = parameters.wants_csv(request)
-        try:
-            table = asked_table(self.project(), request)
-        except SelectorError as error:
-            return refusal(error)
-        return (
-            csv_answer("comparison", csv_columns(), csv_rows(table))
-            if as_csv
-            else Response(table_as_json(table))
-        )
+        answer = ComparisonSerializer(asked_table(self.project(), request)).data
+        return csv_answer("comparison", csv_columns(), csv_rows(answer)) if as_csv else Response(answer)
 
 
 def asked_table(project: Project, request: Request) -> ComparisonTable:
-    """The comparison that a query asks for. Raises SelectorError, and what the parameters do."""
+    """Make the comparison that a query asks for. Raises SelectorError or ValidationError."""
     return compare(
         project,
         metric=parameters.required_text(request, "metric"),
@@ -96,7 +85,7 @@ def asked_table(project: Project, request: Request) -> ComparisonTable:
 
 
 def asked_columns(request: Request) -> dict[str, Any]:
-    """The columns and thread counts that a query asks for, as the functions that compare take them."""
+    """Read the columns and thread counts of a query, as arguments of the functions that compare."""
     return {
         "base": asked_selector("base", parameters.required_text(request, "base")),
         "against": [asked_selector("against", text) for text in parameters.texts(request, "against") if text],
@@ -107,15 +96,6 @@ def asked_columns(request: Request) -> dict[str, Any]:
 
 def asked_threads(request: Request) -> list[int | None]:
     return [parameters.threads(text) for text in parameters.texts(request, "threads") if text]
-
-
-def refusal(error: SelectorError) -> HttpResponse:
-    meant = {"field": error.field, "message": error.message, "candidates": list(error.candidates)}
-    return problem(400, [meant])
-
-
-def doubt_as_json(doubt: Doubt) -> dict[str, Any]:
-    return {"text": doubt.text, "details": list(doubt.details)}
 
 
 def _margin(request: Request) -> float | None:
@@ -132,7 +112,7 @@ def asked_relation(request: Request) -> RelativeTo:
 
 def asked_selector(field: str, text: str) -> Selector:
     if text.isascii() and text.isdigit():
-        return Selector(id=parameters.integer(field, text, least=1, most=parameters.LARGEST_ID))
+        return Selector(id=parameters.integer(field, text, least=1, most=parameters.MAX_ID))
     try:
         said = json.loads(text)
     except (ValueError, RecursionError):
@@ -154,100 +134,3 @@ def _filters(request: Request) -> dict[str, str]:
     if commit := given.get("commit"):
         given["commit"] = parameters.commit("commit", commit)
     return given
-
-
-# --- JSON -------------------------------------------------------------------------------------------------
-
-
-def table_as_json(table: ComparisonTable) -> dict[str, Any]:
-    return {
-        "metric": table.metric,
-        "unit": table.unit,
-        "direction": table.direction,
-        "base": table.base.as_json(),
-        "columns": [column.as_json() for column in table.columns],
-        "rows": [row_as_json(row) for row in table.rows],
-        "geomean": table.geomean,
-        "margin": table.margin,
-        "groups": [_group_as_json(group) for group in table.groups],
-    }
-
-
-def _group_as_json(group: GroupSummary) -> dict[str, Any]:
-    return {
-        "group": group.name,
-        "rows": group.rows,
-        "geomean": group.geomean,
-        "lowest": group.lowest,
-        "highest": group.highest,
-    }
-
-
-def row_as_json(row: Row) -> dict[str, Any]:
-    cells = zip(row.cells, row.comparisons, strict=True)
-    return {
-        "workload": row.workload,
-        "threads": row.threads,
-        "group": row.group,
-        "unit": row.unit,
-        "direction": row.direction,
-        "base": _base_as_json(row.base) if row.base else None,
-        "cells": [_cell_as_json(cell, comparison) if cell else None for cell, comparison in cells],
-    }
-
-
-def _base_as_json(base: Cell) -> dict[str, Any]:
-    return {"value": base.value, "n": base.n, "low": base.low, "high": base.high}
-
-
-def _cell_as_json(cell: Cell, comparison: Comparison | None) -> dict[str, Any]:
-    """Without runs of the base there is nothing to compare with."""
-    compared = comparison or Comparison(ratio=None)
-    return {
-        "value": cell.value,
-        "n": cell.n,
-        "ratio": compared.ratio,
-        "low": compared.low,
-        "high": compared.high,
-        "p": compared.p,
-        "verdict": compared.verdict,
-        "more_runs": compared.more_runs,
-        "basis": compared.basis,
-    }
-
-
-# --- CSV --------------------------------------------------------------------------------------------------
-
-COLUMN_FIELDS = (
-    "product",
-    "version",
-    "build",
-    "commit",
-    "branch",
-    "hardware",
-    "configuration",
-    "counterpart",
-)
-_CELL = ("value", "n", "ratio", "low", "high", "p", "verdict", "more_runs", "basis")
-
-
-def csv_columns(*more: str) -> tuple[str, ...]:
-    """``more`` is said of each column of the comparison."""
-    return ("workload", "threads", "group", *more, *COLUMN_FIELDS, "metric", "unit", *_CELL)
-
-
-def csv_rows(
-    table: ComparisonTable, more: Sequence[tuple[Any, ...]] | None = None
-) -> Iterator[tuple[Any, ...]]:
-    """One line a cell, the base's first with its own interval and no ratio.
-
-    ``more`` begins with what is said of the base.
-    """
-    columns = [column.as_json() for column in (table.base, *table.columns)]
-    said = more or [()] * len(columns)
-    for row in map(row_as_json, table.rows):
-        place = (row["workload"], row["threads"], row["group"])
-        for column, also, cell in zip(columns, said, [row["base"], *row["cells"]], strict=True):
-            if cell:
-                what = (table.metric, row["unit"])
-                yield (*place, *also, *map(column.get, COLUMN_FIELDS), *what, *map(cell.get, _CELL))

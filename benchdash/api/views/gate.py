@@ -1,7 +1,5 @@
 """Whether a commit made something worse, for continuous integration to ask."""
 
-from typing import Any
-
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
@@ -10,11 +8,9 @@ from rest_framework.response import Response
 from benchdash.accounts.access import NotAllowed
 from benchdash.accounts.models import Project, Token
 from benchdash.api import parameters
-from benchdash.api.errors import problem
-from benchdash.api.serializers import GateSerializer
+from benchdash.api.answers.comparison import GateSerializer
 from benchdash.api.views.base import PROJECT, View
-from benchdash.api.views.comparison import row_as_json
-from benchdash.regressions.gate import Gate, GateError, GateRow, decide
+from benchdash.regressions.gate import decide
 from benchdash.results.models import Run
 from ingest.queries import sent_by
 
@@ -46,47 +42,21 @@ class GateView(View):
         commit = parameters.commit("commit", parameters.required_text(request, "commit"))
         if token := self.viewer.sending_token:
             _require_to_have_sent(token, project, commit)
-        try:
-            gate = decide(
-                project,
-                product=parameters.required_text(request, "product"),
-                branch=parameters.text(request, "branch") or "",
-                commit=commit,
-                base=parameters.text(request, "base") or "",
-            )
-        except GateError as error:
-            meant = {"field": error.field, "message": error.message, "candidates": list(error.candidates)}
-            return problem(400, [meant])
-        return Response(_json(gate))
+        gate = decide(
+            project,
+            product=parameters.required_text(request, "product"),
+            branch=parameters.text(request, "branch") or "",
+            commit=commit,
+            base=parameters.text(request, "base") or "",
+        )
+        return Response(GateSerializer(gate).data)
 
 
 def _require_to_have_sent(token: Token, project: Project, commit: str) -> None:
-    """Raises NotAllowed."""
+    """Raise NotAllowed where the token sent no run of the commit."""
     sent = Run.objects.filter(project=project, upload_id__in=sent_by(token).values("pk"))
     if not sent.filter(version__commit__startswith=commit).exists():
         raise NotAllowed(
             f"this token sent no runs of the commit {commit}; others need the scope 'read' in the project"
             f" '{project.slug}'"
         )
-
-
-def _json(gate: Gate) -> dict[str, Any]:
-    return {
-        "verdict": gate.verdict,
-        "analysis": "done" if gate.is_analysed else "pending",
-        "rows": [_row(one) for one in gate.rows],
-        "more_runs": gate.more_runs,
-    }
-
-
-def _row(one: GateRow) -> dict[str, Any]:
-    series = one.series
-    return {
-        **row_as_json(one.row),
-        "series": series.pk,
-        "metric": series.metric,
-        "build": series.build,
-        "hardware": series.hardware.name,
-        "configuration": series.configuration.name,
-        "counterpart": series.counterpart,
-    }

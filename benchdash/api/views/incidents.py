@@ -1,4 +1,4 @@
-"""Incidents: listed, triaged and talked about."""
+"""Incidents, their triage and comments."""
 
 from django.db.models import Prefetch
 from drf_spectacular.utils import extend_schema, extend_schema_view
@@ -6,18 +6,17 @@ from rest_framework import status
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.serializers import ModelSerializer
+from rest_framework.serializers import Serializer
 
 from benchdash.accounts.models import Project, Scope, User
 from benchdash.api import parameters
-from benchdash.api.parameters import BooleanFilter, ChoiceFilter, Filter, NamedFilter
-from benchdash.api.serializers import (
-    CommentRequest,
+from benchdash.api.answers.incidents import (
     CommentSerializer,
     IncidentDetailSerializer,
     IncidentSerializer,
-    TriageRequest,
 )
+from benchdash.api.parameters import BooleanFilter, ChoiceFilter, Filter, NamedFilter
+from benchdash.api.requests import CommentRequest, TriageRequest
 from benchdash.api.views.base import RowsView
 from benchdash.regressions import services
 from benchdash.regressions.models import ChangePoint, Incident
@@ -51,7 +50,7 @@ class IncidentViews(RowsView):
         Filter("branch", "branch", "a branch; empty: releases", empty_counts=True),
     )
 
-    def get_serializer_class(self) -> type[ModelSerializer[Incident]]:
+    def get_serializer_class(self) -> type[Serializer[Incident]]:
         return IncidentSerializer if self.action == "list" else IncidentDetailSerializer
 
     @extend_schema(summary="Triage an incident", request=TriageRequest, responses=IncidentDetailSerializer)

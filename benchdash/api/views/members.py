@@ -1,4 +1,4 @@
-"""Who is mailed about what, and who changed what: for those who triage, and of mails for oneself."""
+"""Subscriptions and the audit log: for those who triage; everybody sees their own subscriptions."""
 
 from typing import TypeVar
 
@@ -15,8 +15,9 @@ from benchdash.accounts.models import AuditEntry, Project, Scope
 from benchdash.alerts.models import Subscription
 from benchdash.alerts.services import subscribe, unsubscribe
 from benchdash.api import parameters
+from benchdash.api.answers.members import AuditSerializer, SubscriptionSerializer
 from benchdash.api.parameters import Filter, NamedFilter
-from benchdash.api.serializers import AuditSerializer, SubscriptionRequest, SubscriptionSerializer
+from benchdash.api.requests import SubscriptionRequest
 from benchdash.api.views.base import PROJECT, RowsView
 from benchdash.results.models import Hardware, Product
 
@@ -136,7 +137,7 @@ class SubscriptionViews(RowsView):
             self.viewer.require(Scope.TRIAGE, project)
 
     def _require_member(self, project: Project) -> None:
-        """Raises NotAllowed. Of members, those who only read have subscriptions of their own."""
+        """Raise NotAllowed for others. Members who only read may have subscriptions of their own."""
         if self.viewer.token:
             self.viewer.require(Scope.TRIAGE, project)
         elif not self.viewer.is_member(project):
@@ -144,7 +145,7 @@ class SubscriptionViews(RowsView):
 
 
 def _named(model: type[_Named], project: Project, name: str | None) -> _Named | None:
-    """The thing with that name, or an old one; it may be subscribed to before its first result comes in."""
+    """Find or make the thing of this name: it may be subscribed to before its first result comes in."""
     if not name:
         return None
     known = model.objects.filter(Q(name=name) | Q(aliases__name=name), project=project).first()

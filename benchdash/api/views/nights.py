@@ -1,8 +1,7 @@
 """The newest groups of a branch, such as its nights, against a baseline."""
 
-from collections.abc import Iterator
 from datetime import time
-from typing import Any, Final, get_args
+from typing import Final, get_args
 
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
@@ -12,7 +11,7 @@ from rest_framework.response import Response
 
 from benchdash.accounts.models import Project
 from benchdash.api import parameters
-from benchdash.api.serializers import NightsSerializer
+from benchdash.api.answers.comparison import NightsSerializer, csv_columns, csv_rows
 from benchdash.api.tables import csv_answer
 from benchdash.api.views.base import FORMAT, PROJECT, View
 from benchdash.api.views.comparison import (
@@ -21,11 +20,7 @@ from benchdash.api.views.comparison import (
     asked_relation,
     asked_selector,
     asked_threads,
-    csv_columns,
-    csv_rows,
     query_parameter,
-    refusal,
-    table_as_json,
 )
 from benchdash.regressions.branch_table import (
     Base,
@@ -37,11 +32,10 @@ from benchdash.regressions.branch_table import (
 )
 from benchdash.regressions.comparison import Column, SelectorError, find_column
 from benchdash.regressions.rows import RelativeTo
-from benchdash.results.queries import Point
 from benchdash.results.workload_groups import grouping_of
 
-_AT_FIRST: Final = 20
-_MOST: Final = 100
+DEFAULT_LAST: Final = 20
+MAX_LAST: Final = 100
 _OLDEST: Final = "oldest"
 _PLACE: Final = ("product", "build", "hardware", "configuration", "counterpart")
 
@@ -60,7 +54,7 @@ class NightsView(View):
                 description=f"{SELECTOR}, of a release or a commit; `oldest`: the oldest of the answer; by"
                 " default the baseline of the branch, else its newest release, else the oldest",
             ),
-            query_parameter("last", f"so many groups, {_AT_FIRST} unless told, at most {_MOST}"),
+            query_parameter("last", f"so many groups, {DEFAULT_LAST} unless told, at most {MAX_LAST}"),
             query_parameter("until", "a time, or a day to its end: only groups that are not later"),
             OpenApiParameter("relative_to", enum=get_args(RelativeTo), default="base"),
             query_parameter("workload", "only rows of these workloads", many=True),
@@ -74,17 +68,19 @@ class NightsView(View):
         that lists the `candidates`.
         """
         as_csv = parameters.wants_csv(request)
-        try:
-            found = _asked(self.project(), request)
-        except SelectorError as error:
-            return refusal(error)
-        if as_csv:
-            return csv_answer("nights", csv_columns("time"), _csv_rows(found))
-        return Response(_json(found))
+        answer = NightsSerializer(_asked(self.project(), request)).data
+        if not as_csv:
+            return Response(answer)
+        columns = zip(
+            (answer["base"], *answer["columns"]), (answer["base_time"], *answer["times"]), strict=True
+        )
+        base, *others = ({**column, "time": time} for column, time in columns)
+        table = {**answer, "base": base, "columns": others}
+        return csv_answer("nights", csv_columns("time"), csv_rows(table, "time"))
 
 
 def _asked(project: Project, request: Request) -> BranchTable:
-    """Raises SelectorError, and what the parameters do."""
+    """Read the table that a query asks for. Raises SelectorError or ValidationError."""
     metric = parameters.required_text(request, "metric")
     relative_to = asked_relation(request)
     said = {name: parameters.text(request, name) for name in _PLACE}
@@ -98,7 +94,7 @@ def _asked(project: Project, request: Request) -> BranchTable:
         project,
         branch,
         metric=metric,
-        last=parameters.integer("last", last, least=1, most=_MOST) if last else _AT_FIRST,
+        last=parameters.integer("last", last, least=1, most=MAX_LAST) if last else DEFAULT_LAST,
         base=_base(project, request, branch) if relative_to == "base" else None,
         until=parameters.moment("until", until, of_day=time.max) if until else None,
         rows=Rows(
@@ -129,23 +125,3 @@ def _base(project: Project, request: Request, branch: Column) -> Base | None:
     if column.branch and not column.version.commit:
         raise parameters.refuse("base", f"a group without a commit can only be the base as `{_OLDEST}`")
     return Base(column)
-
-
-def _json(found: BranchTable) -> dict[str, Any]:
-    around = found.around
-    return {
-        **table_as_json(found.table),
-        "times": list(map(_time, found.groups)),
-        "base_time": _time(found.base_group) if found.base_group else None,
-        "earlier": around.earlier,
-        "later": around.later,
-    }
-
-
-def _time(group: Point) -> str:
-    return group.time.isoformat()
-
-
-def _csv_rows(found: BranchTable) -> Iterator[tuple[Any, ...]]:
-    base = _time(found.base_group) if found.base_group else None
-    return csv_rows(found.table, [(time,) for time in (base, *map(_time, found.groups))])

@@ -1,4 +1,4 @@
-"""Runs: listed, one with all about it, its interval samples, and leaving it out of points."""
+"""Runs, their interval samples, and excluding them from points."""
 
 from functools import partial
 from typing import Any
@@ -11,9 +11,16 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.serializers import ModelSerializer
+from rest_framework.serializers import Serializer
 
 from benchdash.api import parameters
+from benchdash.api.answers.catalogue import corrected
+from benchdash.api.answers.runs import (
+    SAMPLES_BY_SOURCE,
+    RunDetailSerializer,
+    RunSerializer,
+    samples_by_source,
+)
 from benchdash.api.parameters import (
     BooleanFilter,
     CommitFilter,
@@ -24,33 +31,12 @@ from benchdash.api.parameters import (
     ThreadsFilter,
     VersionFilter,
 )
-from benchdash.api.serializers import (
-    ExclusionRequest,
-    RunDetailSerializer,
-    RunSerializer,
-    corrected,
-)
+from benchdash.api.requests import ExclusionRequest
 from benchdash.api.tables import csv_answer
 from benchdash.api.views.base import FORMAT, PREVIEW, CorrectableView
 from benchdash.results import corrections
 from benchdash.results.models import Configuration, Hardware, IntervalSamples, Product, Run, Workload
 from ingest.queries import sent_by
-
-_TABLES = {
-    "type": "object",
-    "description": "by source",
-    "additionalProperties": {
-        "type": "object",
-        "required": ["columns", "rows"],
-        "properties": {
-            "columns": {"type": "array", "items": {"type": "string"}},
-            "rows": {
-                "type": "array",
-                "items": {"type": "array", "items": {"type": "number", "nullable": True}},
-            },
-        },
-    },
-}
 
 _SOURCE = OpenApiParameter("source", OpenApiTypes.STR, description="one of the sources, such as `sysbench`")
 
@@ -86,7 +72,7 @@ class RunViews(CorrectableView):
         return runs if self.action == "list" else runs.select_related("environment", "content")
 
     def visible(self) -> Q:
-        """A token that does not read its private project sees the runs of what it sent there."""
+        """Select what the viewer sees: a token with the scope `upload` alone, the runs that it sent."""
         token = self.viewer.sending_token
         if token is None:
             return super().visible()
@@ -95,7 +81,7 @@ class RunViews(CorrectableView):
             return sent
         return super().visible() if slug else super().visible() | sent
 
-    def get_serializer_class(self) -> type[ModelSerializer[Run]]:
+    def get_serializer_class(self) -> type[Serializer[Run]]:
         return RunSerializer if self.action == "list" else RunDetailSerializer
 
     @extend_schema(
@@ -116,7 +102,7 @@ class RunViews(CorrectableView):
     @extend_schema(
         summary="Read the interval samples of a run",
         parameters=[_SOURCE, FORMAT],
-        responses={(200, "application/json"): _TABLES, (200, "text/csv"): OpenApiTypes.STR},
+        responses={(200, "application/json"): SAMPLES_BY_SOURCE, (200, "text/csv"): OpenApiTypes.STR},
         filters=False,
     )
     @action(detail=True)
@@ -127,12 +113,12 @@ class RunViews(CorrectableView):
         """
         as_csv = parameters.wants_csv(request)
         source = parameters.text(request, "source")
-        tables = IntervalSamples.objects.filter(run=self.visible_row()).order_by("source")
+        tables = IntervalSamples.objects.filter(run=self.get_object()).order_by("source")
         found = [table for table in tables if source in (None, table.source)]
         if source and not found:
             raise parameters.refuse("source", f"the run has no samples of '{source}'")
         if not as_csv:
-            return Response({table.source: {"columns": table.columns, "rows": table.rows} for table in found})
+            return Response(samples_by_source(found))
         if len(found) != 1:
             known = ", ".join(f"'{table.source}'" for table in found)
             raise parameters.refuse(

@@ -1,7 +1,7 @@
-"""Series: listed, and their points."""
+"""Series and their points."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from django.db.models import QuerySet
 from django.http import HttpResponse
@@ -15,17 +15,17 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from benchdash.api import parameters
+from benchdash.api.answers.runs import PointsSerializer, SeriesSerializer
 from benchdash.api.parameters import Filter, NamedFilter, ThreadsFilter
 from benchdash.api.queries import with_points
-from benchdash.api.serializers import PointsSerializer, SeriesSerializer
 from benchdash.api.tables import csv_answer
 from benchdash.api.views.base import FORMAT, RowsView
-from benchdash.regressions.queries import Mark, by_index, marks
+from benchdash.regressions.queries import by_index, marks
 from benchdash.results.models import Configuration, Hardware, Product, Series, Workload
-from benchdash.results.point_columns import COLUMNS, PointColumns, point_columns
+from benchdash.results.points import COLUMNS, Points, read_points
 from benchdash.results.thinning import thinned
 
-_LEAST_POINTS = 2
+MIN_POINTS: Final = 2
 
 
 @extend_schema_view(
@@ -50,7 +50,7 @@ class SeriesViews(RowsView):
 
     def get_queryset(self) -> QuerySet[Any]:
         series = super().get_queryset()
-        # Who reads the points counts them by doing so.
+        # Reading the points counts them.
         return series if self.action == "points" else with_points(series)
 
     @extend_schema(
@@ -79,63 +79,44 @@ class SeriesViews(RowsView):
     @method_decorator(conditional_page)
     def points(self, request: Request, pk: int) -> HttpResponse:
         """One row a group, in order. With `If-None-Match` an answer that did not change is 304."""
-        series = self.visible_row()
+        series = self.get_object()
         columns = _columns(request)
         since = parameters.text(request, "since")
-        points = point_columns({series.pk: series}, {*columns, "time"} if since else columns)[series.pk]
+        points = read_points({series.pk: series})
         series.points = len(points)
         found = by_index(marks(series.pk), points.index_of)
         shown = _shown(request, points, since, set(found))
-        rows = list(zip(*(points.columns[name] for name in columns), strict=True))
+        rows = list(zip(*(points.column(name) for name in columns), strict=True))
         if shown != range(len(rows)):
             rows = [rows[at] for at in shown]
         if parameters.wants_csv(request):
             return csv_answer(f"series-{pk}", columns, rows)
-        return Response(
-            {
-                "series": self.get_serializer(series).data,
-                "columns": columns,
-                "rows": rows,
-                "change_points": [
-                    _change_point(one, shown.index(at)) for at, one in found.items() if at in shown
-                ],
-            }
-        )
+        begun = [{"index": shown.index(at), **one._asdict()} for at, one in found.items() if at in shown]
+        answer = {"series": series, "columns": columns, "rows": rows, "change_points": begun}
+        return Response(PointsSerializer(answer).data)
 
 
-def _shown(request: Request, points: PointColumns, since: str | None, begins: set[int]) -> Sequence[int]:
+def _shown(request: Request, points: Points, since: str | None, begins: set[int]) -> Sequence[int]:
     """Which of the points are asked for, by index; ``begins`` are the indexes where new levels begin."""
     shown: Sequence[int] = range(len(points))
     if since:
         earliest = parameters.moment("since", since).timestamp()
-        times = points.columns["time"]
+        times = points.column("time")
         shown = [at for at in shown if times[at] >= earliest]
     if most := parameters.text(request, "max_points"):
-        number = parameters.integer("max_points", most, least=_LEAST_POINTS)
+        number = parameters.integer("max_points", most, least=MIN_POINTS)
         places = {place for place, at in enumerate(shown) if at in begins}
         keep = places | {place - 1 for place in places if place}
-        values = points.columns["value"]
+        values = points.column("value")
         shown = [shown[place] for place in thinned([values[at] for at in shown], number, keep=keep)]
     return shown
 
 
 def _columns(request: Request) -> tuple[str, ...]:
-    """Those that are asked for, in the order that they always have."""
+    """Return the columns asked for, in their fixed order."""
     if not (asked := parameters.text(request, "columns")):
         return COLUMNS
     names = asked.split(",")
     for name in names:
         parameters.choice("columns", name, COLUMNS)
     return tuple(name for name in COLUMNS if name in names)
-
-
-def _change_point(change_point: Mark, index: int) -> dict[str, Any]:
-    return {
-        "index": index,
-        "state": change_point.state,
-        "before": change_point.before,
-        "after": change_point.after,
-        "change": change_point.change,
-        "confidence": change_point.confidence,
-        "incident": change_point.incident_id,
-    }

@@ -1,6 +1,6 @@
 """One setting varied: its values against each other."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from django.http import HttpResponse
@@ -10,23 +10,23 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from benchdash.api import parameters
-from benchdash.api.serializers import SweepSerializer
+from benchdash.api.answers.sweeps import (
+    CSV_COLUMNS,
+    SubjectSerializer,
+    SweepSerializer,
+    csv_rows,
+    hide_absolute_values,
+)
 from benchdash.api.tables import csv_answer
 from benchdash.api.views.base import FORMAT, PROJECT, View
-from benchdash.api.views.comparison import row_as_json
-from benchdash.regressions.rows import Row, geometric_mean
-from benchdash.regressions.sweeps.conditions import Choice, Point, written
+from benchdash.regressions.rows import geometric_mean
+from benchdash.regressions.sweeps.conditions import Choice, written
 from benchdash.regressions.sweeps.subjects import Subject, subjects
-from benchdash.regressions.sweeps.table import (
-    Found,
-    SweepTable,
-    find_sweep,
-    sweep_table,
-)
+from benchdash.regressions.sweeps.table import Found, find_sweep, sweep_table
 from benchdash.results.versions import parse_version
 
 _SUBJECT: Final = ("product", "version", "build", "branch", "counterpart")
-_MOST_NAMED: Final = 20
+MAX_NAMED: Final = 20
 
 
 def _parameter(name: str, about: str, *, many: bool = False, **more: Any) -> OpenApiParameter:
@@ -81,14 +81,22 @@ class SweepView(View):
             raise parameters.refuse("metric", f"no two values of {chosen.factor.name} have {metric[:50]!r}")
         workloads = set(filter(None, parameters.texts(request, "workload")))
         rows = [row for row in table.rows if not workloads or row.workload in workloads]
-        answer = _json(subject, found, chosen, table, rows)
+        shown = {
+            "subject": subject,
+            "setting": chosen,
+            "choices": found.choices,
+            "table": table,
+            "rows": rows,
+            "geomean": [geometric_mean(rows, index) for index in range(len(table.sweep.others))],
+        }
+        answer = SweepSerializer(shown).data
         if hidden == "hidden":
-            _hide(answer)
-        return csv_answer("sweep", _CSV_COLUMNS, _csv_rows(answer)) if as_csv else Response(answer)
+            hide_absolute_values(answer)
+        return csv_answer("sweep", CSV_COLUMNS, csv_rows(answer)) if as_csv else Response(answer)
 
 
 def _subject(request: Request, available: Sequence[Subject]) -> Subject:
-    """The first that fits. Raises ValidationError."""
+    """Return the first subject that fits. Raises ValidationError."""
     fitting = list(available)
     if asked := parameters.text(request, "subject"):
         fitting = [one for one in fitting if one.id == asked]
@@ -96,7 +104,7 @@ def _subject(request: Request, available: Sequence[Subject]) -> Subject:
         said = parameters.text(request, name)
         if said or (said == "" and name in ("build", "branch", "counterpart")):
             texts = {said, parse_version(said).version} if name == "version" else {said}
-            fitting = [one for one in fitting if _subject_as_json(one)[name] in texts]
+            fitting = [one for one in fitting if SubjectSerializer(one).data[name] in texts]
     if not fitting:
         raise parameters.refuse("subject", "nothing that was measured fits")
     return fitting[0]
@@ -106,94 +114,9 @@ def _chosen(request: Request, found: Found) -> Choice:
     if found.chosen:
         base = parameters.text(request, "base")
         if base and base not in map(written, found.chosen.values):
-            names = ", ".join(map(written, found.chosen.values[:_MOST_NAMED]))
+            names = ", ".join(map(written, found.chosen.values[:MAX_NAMED]))
             raise parameters.refuse("base", f"{base[:50]!r} is none of its values: {names}")
         return found.chosen
-    keys = [one.factor.key for one in found.choices[:_MOST_NAMED]]
+    keys = [one.factor.key for one in found.choices[:MAX_NAMED]]
     varies = f"what varies is {', '.join(keys)}" if keys else "nothing varies"
     raise parameters.refuse("setting", f"it does not vary here; {varies}")
-
-
-# --- JSON -------------------------------------------------------------------------------------------------
-
-
-def _json(
-    subject: Subject, found: Found, chosen: Choice, table: SweepTable, rows: Sequence[Row]
-) -> dict[str, Any]:
-    return {
-        "subject": _subject_as_json(subject),
-        "setting": _choice_as_json(chosen),
-        "choices": [_choice_as_json(one) for one in found.choices],
-        "metric": table.metric,
-        "unit": table.unit,
-        "direction": table.direction,
-        "base": _value_as_json(table.sweep.base),
-        "columns": [_value_as_json(point) for point in table.sweep.others],
-        "rows": [row_as_json(row) for row in rows],
-        "geomean": [geometric_mean(rows, index) for index in range(len(table.sweep.others))],
-    }
-
-
-def _subject_as_json(subject: Subject) -> dict[str, Any]:
-    version = subject.version
-    return {
-        "id": subject.id,
-        "version_id": version.pk,
-        "product": version.product.name,
-        "version": version.version,
-        "build": version.build,
-        "commit": version.commit,
-        "branch": subject.branch,
-        "counterpart": subject.counterpart,
-    }
-
-
-def _choice_as_json(choice: Choice) -> dict[str, Any]:
-    factor = choice.factor
-    return {
-        "key": factor.key,
-        "kind": factor.kind,
-        "name": factor.name,
-        "values": list(choice.values),
-        "alike": choice.alike,
-    }
-
-
-def _value_as_json(point: Point) -> dict[str, Any]:
-    return {
-        "value": point.value,
-        "runs": point.runs,
-        "seconds": point.seconds,
-        "differences": [
-            {"name": one.name, "base": one.before, "value": one.after} for one in point.differences
-        ],
-        "left_out": point.left_out,
-        "left_out_for": list(point.left_out_for),
-    }
-
-
-def _hide(answer: Mapping[str, Any]) -> None:
-    """Takes out what is absolute; ratios and their intervals stay."""
-    for row in answer["rows"]:
-        if base := row["base"]:
-            base.update(value=None, low=None, high=None)
-        for cell in filter(None, row["cells"]):
-            cell["value"] = None
-
-
-# --- CSV --------------------------------------------------------------------------------------------------
-
-_CELL = ("value", "n", "ratio", "low", "high", "p", "verdict", "more_runs", "basis")
-_CSV_COLUMNS = ("setting", "setting_value", "workload", "threads", "metric", "unit", *_CELL, "also_differs")
-
-
-def _csv_rows(answer: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
-    """One line a cell, the base's first with its own interval and no ratio."""
-    columns = [answer["base"], *answer["columns"]]
-    for row in answer["rows"]:
-        for column, cell in zip(columns, [row["base"], *row["cells"]], strict=True):
-            if cell:
-                place = (answer["setting"]["name"], written(column["value"]), row["workload"], row["threads"])
-                differs = "; ".join(one["name"] for one in column["differences"])
-                what = (answer["metric"], row["unit"])
-                yield (*place, *what, *map(cell.get, _CELL), differs)

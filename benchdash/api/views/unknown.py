@@ -10,7 +10,7 @@ from benchdash.api.views.base import View
 
 @extend_schema(exclude=True)
 class UnknownView(View):
-    """Answers as the API does, where Django would answer with a page."""
+    """Answer 404 as the API does, where Django would answer with a page."""
 
     authentication_classes = []
     throttle_classes = []

@@ -1,4 +1,4 @@
-"""What all figures share: colours, axes, error bars, and the layout they begin with.
+"""Colours, axes, error bars and the layout that all figures share.
 
 A figure is ``{"data": [...], "layout": {...}}``. Colours are named by their tokens in base.css and looked up
 in the browser, so that one figure serves light and dark. Two keys of ours ride in ``meta``, which Plotly
@@ -10,20 +10,20 @@ import html
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from benchdash.dashboard import numbers
+from benchdash.dashboard.shell import numbers
 
 Figure = dict[str, Any]
 
 RAMP_STEPS: Final = 12
 CATEGORIES: Final = 8
 # Beyond this many lines their names stand in a legend.
-END_LABELS_UP_TO: Final = 6
+MAX_END_LABELS: Final = 6
 # Two ticks of a threads axis lie at least this factor apart.
 _TICK_FACTOR: Final = 1.3
 _DECADE: Final = 10
 # Whole numbers at every tick: Plotly abbreviates 20 to 2 otherwise.
 _LOG_TICKS: Final = ",~f"
-_LONGEST_NAME: Final = 34
+_MAX_NAME_LENGTH: Final = 34
 
 
 def token(name: str) -> str:
@@ -48,7 +48,7 @@ def plain(text: str) -> str:
     return html.escape(text, quote=False)
 
 
-def shortened(text: str, longest: int = _LONGEST_NAME) -> str:
+def shortened(text: str, longest: int = _MAX_NAME_LENGTH) -> str:
     """Both ends of a long name, so that names that begin alike stay apart."""
     if len(text) <= longest:
         return text
@@ -71,9 +71,9 @@ def base_layout(*, lines: int = 1, hovermode: str | bool = "closest", **parts: A
             "align": "left",
             "namelength": -1,
         },
-        "showlegend": lines > END_LABELS_UP_TO,
+        "showlegend": lines > MAX_END_LABELS,
         "legend": {"font": {"size": 12}, "tracegroupgap": 0, "itemsizing": "constant"},
-        "meta": {"end_labels": 1 < lines <= END_LABELS_UP_TO},
+        "meta": {"end_labels": 1 < lines <= MAX_END_LABELS},
         **parts,
     }
 
@@ -116,6 +116,42 @@ def threads_axis(counts: Sequence[int]) -> dict[str, Any]:
 def versions_axis(labels: Sequence[str]) -> dict[str, Any]:
     """Versions in their order, as far apart as each other; ``labels`` are written as in the traces."""
     return axis(type="category", categoryorder="array", categoryarray=list(labels), showgrid=False)
+
+
+def names_axis(names: Sequence[str]) -> dict[str, Any]:
+    """Names from top to bottom, at 0, 1, 2 ..."""
+    return axis(
+        tickmode="array",
+        tickvals=list(range(len(names))),
+        ticktext=list(map(plain, names)),
+        range=[len(names) - 0.5, -0.5],
+        showgrid=False,
+        ticks="",
+        zeroline=False,
+        fixedrange=True,
+    )
+
+
+def line_at(x: float) -> dict[str, Any]:
+    """A dotted line upwards: what others are compared with."""
+    line = {"color": token("ink-2"), "width": 1, "dash": "dot"}
+    return {"type": "line", "x0": x, "x1": x, "yref": "paper", "y0": 0, "y1": 1, "line": line}
+
+
+def band(x: Sequence[Any], y: Sequence[float | None], colour: str, opacity: float) -> dict[str, Any]:
+    """A ground behind a line, around these corners."""
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": list(x),
+        "y": list(y),
+        "fill": "toself",
+        "fillcolor": colour,
+        "line": {"color": colour, "width": 0},
+        "opacity": opacity,
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
 
 
 def time_axis() -> dict[str, Any]:

@@ -4,22 +4,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from benchdash.dashboard import numbers
 from benchdash.dashboard.charts import common
 from benchdash.dashboard.charts.common import Figure
-from benchdash.dashboard.verdict_words import NOISE, settling, short_verdict
+from benchdash.dashboard.charts.verdict_words import NOISE, settling, short_verdict
+from benchdash.dashboard.shell import numbers
 from benchdash.regressions.cells import Cell
 from benchdash.regressions.detection import Comparison
 from benchdash.regressions.rows import Row
 from benchdash.results.readings import LOWER
 
-_UNIFIED_UP_TO: Final = 8
+_MAX_UNIFIED_LINES: Final = 8
 _BAR: Final = 26
 _AROUND_BARS: Final = 64
 
 
 @dataclass(frozen=True)
-class Line:
+class VersionLine:
     """One of the compared things, in a chart, its table and its chip. ``colour`` is a token of base.css."""
 
     name: str
@@ -33,12 +33,12 @@ class Line:
 
 @dataclass(frozen=True)
 class Value:
-    """What one line has in one row; ``comparison`` is with the base and None for the base itself.
+    """The measurement of one line in one row; ``comparison`` is with the base and None for the base itself.
 
     ``is_foreign``: measured in another unit than the row, so that it stands in the table alone.
     """
 
-    line: Line
+    line: VersionLine
     cell: Cell | None
     comparison: Comparison | None
     is_foreign: bool = False
@@ -58,13 +58,32 @@ class Value:
         return settling(self.comparison) if self.comparison else ""
 
     @property
+    def level(self) -> str:
+        """The colour of its change."""
+        if self.cell is None or self.comparison is None:
+            return numbers.level(None, "")
+        return numbers.level(self.change, self.cell.direction, self.comparison.verdict)
+
+    @property
+    def text(self) -> str:
+        """The number, with its unit where that is not the row's."""
+        if self.cell is None:
+            return ""
+        number = numbers.number(self.cell.value)
+        return f"{number} {self.cell.unit}" if self.is_foreign else number
+
+    @property
+    def error(self) -> str:
+        return numbers.plus_minus(self.cell.value, *self.interval) if self.cell else ""
+
+    @property
     def noise(self) -> str:
-        """Where the noise that the verdict is judged by is known from."""
+        """The source of the noise that the verdict is judged by."""
         return NOISE[self.comparison.basis] if self.comparison else ""
 
     @property
     def per_cent(self) -> float | None:
-        """Of the base, which is 100."""
+        """The value in per cent of the base."""
         if self.line.is_base:
             return 100.0 if self.cell else None
         return None if self.change is None else 100 * (1 + self.change)
@@ -81,7 +100,7 @@ class Value:
 
 
 @dataclass(frozen=True)
-class Scale:
+class ValueScale:
     """``relative_to`` names the base of percentages; empty: values. ``log`` None: as the values need it.
 
     ``hides_values``: nothing may say what was measured but as a percentage.
@@ -92,20 +111,20 @@ class Scale:
     hides_values: bool = False
 
 
-def lines(names: Sequence[str], *, base: int, in_order: bool) -> list[Line]:
+def lines(names: Sequence[str], *, base: int, in_order: bool) -> list[VersionLine]:
     """The lines of versions with these names. Those of one product, ``in_order``, get a ramp of colours."""
     others = len(names) - 1
     ramp = common.ordered_colours(others) if in_order and others else []
     colours = ramp or [common.unordered_colour(index) for index in range(others)]
     colours.insert(base, common.token("ink"))
     return [
-        Line(name, colour, is_base=index == base)
+        VersionLine(name, colour, is_base=index == base)
         for index, (name, colour) in enumerate(zip(names, colours, strict=True))
     ]
 
 
-def values(row: Row, lines: Sequence[Line]) -> list[Value]:
-    """What each line has in a row of a table whose columns are the other lines in the same order."""
+def values(row: Row, lines: Sequence[VersionLine]) -> list[Value]:
+    """Return the value of each line in a row of a table, whose columns are the other lines in their order."""
     others = iter(zip(row.cells, row.comparisons, strict=True))
     found = []
     for line in lines:
@@ -116,7 +135,11 @@ def values(row: Row, lines: Sequence[Line]) -> list[Value]:
 
 
 def against_threads(
-    rows: Sequence[Row], lines: Sequence[Line], metric: str, scale: Scale, link: Callable[[int], str]
+    rows: Sequence[Row],
+    lines: Sequence[VersionLine],
+    metric: str,
+    scale: ValueScale,
+    link: Callable[[int], str],
 ) -> Figure:
     """A line for each version over the thread counts of ``rows``; ``link`` gives a series' address."""
     counts = [row.threads or 0 for row in rows]
@@ -126,7 +149,7 @@ def against_threads(
         column = [row[index] for row in table]
         if any(value.cell for value in column):
             traces.append(trace_of(line, counts, column, scale, link, rows[0].unit))
-    hovermode = "x unified" if len(traces) <= _UNIFIED_UP_TO else "closest"
+    hovermode = "x unified" if len(traces) <= _MAX_UNIFIED_LINES else "closest"
     layout = common.base_layout(
         lines=len(traces),
         hovermode=hovermode,
@@ -136,7 +159,9 @@ def against_threads(
     return common.figure(traces, layout)
 
 
-def bars(row: Row, lines: Sequence[Line], metric: str, scale: Scale, link: Callable[[int], str]) -> Figure:
+def bars(
+    row: Row, lines: Sequence[VersionLine], metric: str, scale: ValueScale, link: Callable[[int], str]
+) -> Figure:
     """A bar for each version that has a value; on a logarithmic axis, which has no zero, a point."""
     shown = [value for value in values(row, lines) if value.cell and _drawn(value, scale) is not None]
     log = _is_log([row], scale)
@@ -158,21 +183,12 @@ def bars(row: Row, lines: Sequence[Line], metric: str, scale: Scale, link: Calla
         trace |= {"type": "bar", "orientation": "h", "width": 0.72, "marker": marker, "textposition": "none"}
     layout = common.base_layout(
         xaxis=value_axis([row], metric, scale),
-        yaxis=common.axis(
-            tickmode="array",
-            tickvals=list(range(len(shown))),
-            ticktext=[common.plain(value.line.short_name) for value in shown],
-            range=[len(shown) - 0.5, -0.5],
-            showgrid=False,
-            ticks="",
-            zeroline=False,
-            fixedrange=True,
-        ),
+        yaxis=common.names_axis([value.line.short_name for value in shown]),
     )
     # The names make their own room.
     layout["margin"]["l"] = 8
     if scale.relative_to:
-        layout["shapes"] = [_hundred_per_cent()]
+        layout["shapes"] = [common.line_at(100)]
     return common.figure([trace], layout)
 
 
@@ -182,14 +198,14 @@ def bars_height(count: int) -> int:
 
 
 def trace_of(
-    line: Line,
+    line: VersionLine,
     x: Sequence[float],
     column: Sequence[Value],
-    scale: Scale,
+    scale: ValueScale,
     link: Callable[[int], str],
     unit: str,
 ) -> dict[str, Any]:
-    """What one line has at each place of ``x``."""
+    """Return the trace of one line, with a value for each place of ``x``."""
     return common.line(
         line.short_name,
         x,
@@ -202,13 +218,13 @@ def trace_of(
     )
 
 
-def _drawn(value: Value, scale: Scale) -> float | None:
+def _drawn(value: Value, scale: ValueScale) -> float | None:
     if value.cell is None or value.is_foreign:
         return None
     return value.per_cent if scale.relative_to else value.cell.value
 
 
-def _error_bars(column: Sequence[Value], scale: Scale, *, colour: str = "") -> dict[str, Any]:
+def _error_bars(column: Sequence[Value], scale: ValueScale, *, colour: str = "") -> dict[str, Any]:
     drawn = [_drawn(value, scale) for value in column]
     intervals = [value.per_cent_interval if scale.relative_to else value.interval for value in column]
     known = [(None, None) if at is None else interval for at, interval in zip(drawn, intervals, strict=True)]
@@ -216,13 +232,13 @@ def _error_bars(column: Sequence[Value], scale: Scale, *, colour: str = "") -> d
     return common.error_bars([at or 0.0 for at in drawn], lows, highs, colour=colour)
 
 
-def _bar_errors(shown: Sequence[Value], scale: Scale) -> dict[str, Any]:
+def _bar_errors(shown: Sequence[Value], scale: ValueScale) -> dict[str, Any]:
     # Plotly ends even an error of nothing with a tick.
     errors = _error_bars(shown, scale, colour=common.token("ink"))
     return {"error_x": errors} if any(one is not None for one in errors["array"]) else {}
 
 
-def _hover(value: Value, unit: str, scale: Scale) -> str:
+def _hover(value: Value, unit: str, scale: ValueScale) -> str:
     """``15,344 ± 120, n = 5, −8.4 % (worse)``."""
     if value.cell is None:
         return ""
@@ -242,7 +258,7 @@ def _relative_hover(value: Value) -> str:
     return f"{share}, {runs}" + (f" ({value.comparison.verdict})" if value.comparison else "")
 
 
-def value_axis(rows: Sequence[Row], metric: str, scale: Scale) -> dict[str, Any]:
+def value_axis(rows: Sequence[Row], metric: str, scale: ValueScale) -> dict[str, Any]:
     """The axis of a metric, or of percentages."""
     log = _is_log(rows, scale)
     unit, direction = rows[0].unit, rows[0].direction
@@ -252,7 +268,7 @@ def value_axis(rows: Sequence[Row], metric: str, scale: Scale) -> dict[str, Any]
     return {**axis, "type": "log", "dtick": "D2"} if log else axis
 
 
-def _is_log(rows: Sequence[Row], scale: Scale) -> bool:
+def _is_log(rows: Sequence[Row], scale: ValueScale) -> bool:
     """Response times that span more than a decade are drawn so by themselves."""
     if scale.log is not None:
         return scale.log
@@ -264,8 +280,3 @@ def _is_log(rows: Sequence[Row], scale: Scale) -> bool:
 
 def _all(rows: Sequence[Row]) -> list[float]:
     return [cell.value for row in rows for cell in (row.base, *row.cells) if cell and cell.unit == row.unit]
-
-
-def _hundred_per_cent() -> dict[str, Any]:
-    line = {"color": common.token("ink-2"), "width": 1, "dash": "dot"}
-    return {"type": "line", "x0": 100, "x1": 100, "yref": "paper", "y0": 0, "y1": 1, "line": line}

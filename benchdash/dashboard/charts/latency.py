@@ -5,19 +5,19 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, Final
 
-from benchdash.dashboard import numbers
 from benchdash.dashboard.charts import common
 from benchdash.dashboard.charts.common import Figure, token
-from benchdash.dashboard.charts.compare import Line
+from benchdash.dashboard.charts.compare import VersionLine
+from benchdash.dashboard.shell import numbers
 from benchdash.results.distributions import Bounds, Distribution, shares_of
 from benchdash.results.readings import LOWER
 
 PERCENTILES: Final = (0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999)
 _MARKED: Final = ("p50", "p95", "p99")
-_OWN_BARS_UP_TO: Final = 300
+_MAX_OWN_BARS: Final = 300
 _BARS: Final = 60
 _TICKS_WANTED: Final = 4
-_UNIFIED_UP_TO: Final = 8
+_MAX_UNIFIED_LINES: Final = 8
 _POINTS_A_DECADE: Final = 20
 # A bucket wider than this share of its value is drawn as an error bar of the percentile in it.
 _WIDE: Final = 0.05
@@ -58,8 +58,8 @@ def bars(distribution: Distribution) -> Figure:
 
     A bar for each bucket of the tool, or 60 where there are very many.
     """
-    fine = len(distribution.counts) <= _OWN_BARS_UP_TO
-    found = shares_of([distribution], _OWN_BARS_UP_TO if fine else _BARS)
+    fine = len(distribution.counts) <= _MAX_OWN_BARS
+    found = shares_of([distribution], _MAX_OWN_BARS if fine else _BARS)
     edges, (shares,) = found.edges.tolist(), found.shares
     ends = [math.log10(edge) for edge in edges]
     counts = (shares * distribution.total).tolist()
@@ -133,7 +133,7 @@ def _ticks(low: float, high: float) -> list[float]:
 # --- several versions -------------------------------------------------------------------------------------
 
 
-def overlaid(lines: Sequence[Line], distributions: Sequence[Distribution]) -> Figure:
+def overlaid(lines: Sequence[VersionLine], distributions: Sequence[Distribution]) -> Figure:
     """The share of the operations of each line by their response time, in bars of the same widths for all."""
     found = shares_of(distributions, _BARS)
     edges = found.edges.tolist()
@@ -176,7 +176,7 @@ def overlaid(lines: Sequence[Line], distributions: Sequence[Distribution]) -> Fi
     return common.figure(traces, layout)
 
 
-def percentile_curves(lines: Sequence[Line], distributions: Sequence[Distribution]) -> Figure:
+def percentile_curves(lines: Sequence[VersionLine], distributions: Sequence[Distribution]) -> Figure:
     """Response time against the percentile, on an axis where 90, 99 and 99.9 are equally far apart."""
     drawn = list(zip(lines, distributions, strict=True))
     traces = [*(_curve(line, one) for line, one in drawn), *(_marks(line, one) for line, one in drawn)]
@@ -197,7 +197,7 @@ def percentile_curves(lines: Sequence[Line], distributions: Sequence[Distributio
     return common.figure(traces, layout)
 
 
-def _curve(line: Line, distribution: Distribution) -> dict[str, Any]:
+def _curve(line: VersionLine, distribution: Distribution) -> dict[str, Any]:
     """A point for every twentieth of a decade from the 11th percentile on: the quickest say little."""
     steps = range(1, math.floor(math.log10(distribution.total) * _POINTS_A_DECADE) + 1)
     shares = sorted({*_told(distribution), *(1 - 10 ** (-step / _POINTS_A_DECADE) for step in steps)})
@@ -217,7 +217,7 @@ def _curve(line: Line, distribution: Distribution) -> dict[str, Any]:
     )
 
 
-def _marks(line: Line, distribution: Distribution) -> dict[str, Any]:
+def _marks(line: VersionLine, distribution: Distribution) -> dict[str, Any]:
     """The percentiles of the table, with an error bar where the bucket is wide."""
     shares = _told(distribution)
     found = distribution.percentiles(shares)
@@ -254,8 +254,8 @@ def _is_wide(bounds: Bounds) -> bool:
     return 0 < bounds.low * (1 + _WIDE) < bounds.high < math.inf
 
 
-def _layout(lines: Sequence[Line], **parts: Any) -> dict[str, Any]:
-    above = _LEGEND_ABOVE if 1 < len(lines) <= common.END_LABELS_UP_TO else {}
-    hovermode = "x unified" if len(lines) <= _UNIFIED_UP_TO else "closest"
+def _layout(lines: Sequence[VersionLine], **parts: Any) -> dict[str, Any]:
+    above = _LEGEND_ABOVE if 1 < len(lines) <= common.MAX_END_LABELS else {}
+    hovermode = "x unified" if len(lines) <= _MAX_UNIFIED_LINES else "closest"
     layout = common.base_layout(lines=len(lines), hovermode=hovermode, **above, **parts)
     return {**layout, "meta": {"end_labels": False}}

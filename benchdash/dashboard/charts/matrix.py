@@ -7,7 +7,8 @@ from itertools import chain, groupby
 from math import exp, inf, log
 from typing import Literal
 
-from benchdash.dashboard import numbers, verdict_words
+from benchdash.dashboard.charts import verdict_words
+from benchdash.dashboard.shell import numbers
 from benchdash.regressions.cells import Cell
 from benchdash.regressions.comparison import ComparisonTable
 from benchdash.regressions.detection import Comparison
@@ -32,8 +33,8 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """What a matrix shows. ``opened`` workloads have a row for each thread count below their own.
+class MatrixLook:
+    """The look of a matrix. ``opened`` workloads have a row for each thread count below their own.
 
     ``order``: by name, by the step into the last column (the largest first), or by what a workload lost in
     its worst column. ``only_changed`` leaves the rows with a coloured cell. ``by_size`` colours what could
@@ -101,7 +102,7 @@ class Aggregates:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class MatrixSection:
     """A group of workloads; without a name all of them. ``size`` counts the workloads, hidden ones too."""
 
     name: str
@@ -114,7 +115,7 @@ class Section:
 class Matrix:
     """``total`` is over everything; ``hidden`` is how many workloads are not shown because none changed."""
 
-    sections: Sequence[Section]
+    sections: Sequence[MatrixSection]
     total: Aggregates
     hidden: int = 0
 
@@ -140,10 +141,10 @@ def matrix(
     *,
     write: Callable[[float], str],
     link: Link,
-    look: Look | None = None,
+    look: MatrixLook | None = None,
 ) -> Matrix:
     """The rows of a comparison, folded by workload; ``write`` says a ratio as the page says it."""
-    look = look or Look()
+    look = look or MatrixLook()
     drawing = _Drawing(write=write, link=link, look=look)
     folded = [drawing.folded(list(rows)) for _, rows in groupby(table.rows, key=lambda row: row.workload)]
     shown = [one for one in folded if one[0].is_changed or not look.only_changed]
@@ -166,17 +167,17 @@ def is_tested(table: ComparisonTable) -> bool:
 
 def _sections(
     table: ComparisonTable, drawing: "_Drawing", folded: Sequence[_Folded], shown: Sequence[_Folded]
-) -> Iterator[Section]:
+) -> Iterator[MatrixSection]:
     look = drawing.look
     if not look.groups or len(table.groups) < 2:
-        yield Section("", len(folded), [part for one in shown for part in drawing.with_parts(*one)])
+        yield MatrixSection("", len(folded), [part for one in shown for part in drawing.with_parts(*one)])
         return
     for group in table.groups:
         within = [one for one in folded if one[1][0].group == group.name]
         visible = [] if look.only_groups else [one for one in shown if one[1][0].group == group.name]
         if not visible and not look.only_groups and look.only_changed:
             continue
-        yield Section(
+        yield MatrixSection(
             name=group.name or OTHERS,
             size=len(within),
             rows=[part for one in visible for part in drawing.with_parts(*one)],
@@ -216,7 +217,7 @@ class _Drawing:
 
     write: Callable[[float], str]
     link: Link
-    look: Look
+    look: MatrixLook
 
     def folded(self, rows: list[Row]) -> _Folded:
         is_open = rows[0].workload in self.look.opened and len(rows) > 1
@@ -311,7 +312,7 @@ class _Drawing:
 
 
 def _verdict(compared: Sequence[Comparison], ratio: float | None, direction: str) -> str:
-    """Of several thread counts: what some say, if none and neither their mean contradicts; else nothing."""
+    """Return the verdict of several thread counts if neither any of them nor their mean contradicts it."""
     said = {one.verdict for one in compared}
     if said <= {"same"} and said:
         return "same"

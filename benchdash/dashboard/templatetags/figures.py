@@ -1,12 +1,54 @@
 """Numbers, changes, times and states in templates: ``{% load figures %}``."""
 
-from typing import Any
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any, Final
 
 from django import template
+from django.utils import timezone
+from django.utils.html import format_html
 
-from benchdash.dashboard import cells, compared_rows, incident_rows, matrix_rows, numbers, paging, sample_rows
+from benchdash.dashboard.shell import numbers, paging
+from benchdash.dashboard.shell.grid import grid_cells, number_cells
 
 register = template.Library()
+
+# What a state means, beside its word: a tone for the colour and a sign for those who see none.
+_TONES: Final = {
+    "regression": ("worse", "▼"),
+    "improvement": ("better", "▲"),
+    "environment": ("plain", "◆"),
+    "silence": ("plain", "◌"),
+    "worse": ("worse", "▼"),
+    "better": ("better", "▲"),
+    "same": ("plain", "="),
+    "unknown": ("plain", "?"),
+    "suspected": ("dotted", ""),
+    "confirmed": ("strong", ""),
+    "withdrawn": ("faded", ""),
+    "historical": ("faded", ""),
+    "new": ("strong", ""),
+    "acknowledged": ("plain", ""),
+    "investigating": ("plain", ""),
+    "expected": ("faded", ""),
+    "wontfix": ("faded", ""),
+    "fixed": ("plain", "✓"),
+    "invalid": ("faded", ""),
+    "queued": ("dotted", "…"),
+    "importing": ("dotted", "…"),
+    "imported": ("plain", "✓"),
+    "partial": ("warning", "!"),
+    "refused": ("error", "×"),
+    "deleted": ("faded", "×"),
+    "ignored": ("faded", "–"),
+    "would be imported": ("plain", "✓"),
+    "known already": ("plain", "="),
+    "not looked at": ("dotted", "…"),
+    "excluded": ("faded", "○"),
+    "revoked": ("faded", "×"),
+    "public": ("plain", ""),
+    "private": ("dotted", ""),
+}
 
 register.filter("number", numbers.number)
 register.filter("count", numbers.count)
@@ -22,17 +64,70 @@ register.simple_tag(numbers.unit_words, name="unit_words")
 register.simple_tag(numbers.plus_minus, name="plus_minus")
 register.simple_tag(numbers.level, name="level")
 register.simple_tag(numbers.ratio_level, name="ratio_level")
-register.simple_tag(cells.badge, name="badge")
-register.simple_tag(cells.change_figure, name="change_figure")
-register.simple_tag(compared_rows.table_markup, name="compared_table")
-register.simple_tag(compared_rows.value_markup, name="compared_value")
-register.simple_tag(matrix_rows.matrix_rows, name="matrix_rows")
-register.filter("ago", cells.ago)
-register.filter("exact", cells.exact)
-register.filter("commit", cells.commit)
 register.filter("total", paging.total)
-register.filter("between", incident_rows.between)
-register.filter("sample_rows", sample_rows.sample_rows)
+register.filter("grid_cells", grid_cells)
+register.filter("number_cells", number_cells)
+
+
+@register.simple_tag
+@lru_cache(maxsize=256)
+def badge(state: str, label: str = "") -> str:
+    """A state as a small badge; ``label`` where its word for people differs (``won't fix``)."""
+    tone, sign = _TONES.get(state, ("plain", ""))
+    return format_html('<span class="badge badge-{}">{}{}</span>', tone, _mark(sign), label or state)
+
+
+@register.simple_tag
+def change_figure(value: float | None, direction: str, verdict: str = "") -> str:
+    """A relative change, coloured by what it means: ``▼ −8.4 %`` on the worse side's ground."""
+    level = numbers.level(value, direction, verdict)
+    side = level.partition("-")[0]
+    return format_html(
+        '<span class="change level-{}" title="{}">{}{}</span>',
+        level,
+        {"same": "within the noise", "unknown": "not enough runs"}.get(side, side),
+        _mark({"worse": "▼", "better": "▲"}.get(side, "")),
+        numbers.change(value),
+    )
+
+
+@register.filter
+def ago(time: datetime | None) -> str:
+    """A time relative to now, with the exact one in its title."""
+    if time is None:
+        return numbers.NOTHING
+    moment = time.astimezone(UTC)
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>',
+        f"{moment:%Y-%m-%dT%H:%M:%SZ}",
+        numbers.exact_time(moment),
+        numbers.ago(moment, timezone.now()),
+    )
+
+
+@register.filter
+def exact(time: datetime | None) -> str:
+    """The exact time in UTC, where the moment itself matters."""
+    if time is None:
+        return numbers.NOTHING
+    moment = time.astimezone(UTC)
+    return format_html(
+        '<time datetime="{}">{}</time>', f"{moment:%Y-%m-%dT%H:%M:%SZ}", numbers.exact_time(moment)
+    )
+
+
+@register.filter
+def commit(value: str | None) -> str:
+    """The first ten digits of a commit, the whole of it in the title."""
+    if not value:
+        return numbers.NOTHING
+    return format_html('<code class="commit" title="{}">{}</code>', value, value[:10])
+
+
+def _mark(sign: str) -> str:
+    if not sign:
+        return ""
+    return format_html('<span aria-hidden="true">{}</span>\N{NO-BREAK SPACE}', sign)
 
 
 @register.filter

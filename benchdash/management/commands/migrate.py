@@ -5,17 +5,28 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from django.core.management.base import CommandError
 from django.core.management.commands import migrate
 from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.migrations.recorder import MigrationRecorder
 
 _KEY = "hashtextextended('migrate', 0)"
 _ASK_EVERY_S = 0.2
+# Every database has this one whose migrations were others than those of today, which begin anew.
+_OLDER = ("results", "0002_measurement_key_covers_values")
 
 
 class Command(migrate.Command):
     def handle(self, *args: Any, **options: Any) -> None:
-        with _alone(connections[options["database"]]):
+        connection = connections[options["database"]]
+        with _alone(connection):
+            if _OLDER in MigrationRecorder(connection).applied_migrations():
+                raise CommandError(
+                    "this database was made by an older benchdash: start with a new one, by another"
+                    " BENCHDASH_VAR or DATABASE_URL, and import the raw files of the old one into it"
+                    " (manage.py import_from)"
+                )
             super().handle(*args, **options)
 
 

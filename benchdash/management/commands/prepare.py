@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from benchdash.launcher import run_file, static_files
 from benchdash.launcher.first_access import make_access, remembered
-from ingest.storage_identity import WrongStorageError, refuse_another_storage
+from ingest.storage.identity import WrongStorageError, refuse_another_storage
 
 
 class Command(BaseCommand):

@@ -11,7 +11,7 @@ from functools import cache
 
 import numpy as np
 
-from benchdash.regressions.detection.joint import JointShift, Key, Memory, find_joint_shifts
+from benchdash.regressions.detection.joint import JointShift, Key, find_joint_shifts
 from benchdash.regressions.detection.levels import LASTING
 from benchdash.regressions.detection.releases import MOST_GROUPS, Sessions, find_release_shifts
 from benchdash.regressions.detection.shifts import Values, as_array
@@ -29,7 +29,6 @@ def follow_joint_shifts(
     expected: Collection[int] = (),
     machine: Mapping[Hashable, Values] | None = None,
     sessions: Mapping[Key, Sessions] | None = None,
-    memory: Memory | None = None,
 ) -> list[JointShift]:
     """The joint shifts after a look at each position from ``first_new`` on, as they would have come.
 
@@ -45,7 +44,6 @@ def follow_joint_shifts(
         expected=expected,
         machine=machine,
         sessions=sessions,
-        memory=memory,
     )
     return deque(looks, maxlen=1).pop()
 
@@ -59,7 +57,6 @@ def joint_looks(
     expected: Collection[int] = (),
     machine: Mapping[Hashable, Values] | None = None,
     sessions: Mapping[Key, Sessions] | None = None,
-    memory: Memory | None = None,
 ) -> Iterator[list[JointShift]]:
     """What each look shows: one at every position from ``first_new`` on, the last at the whole table."""
     length = max(map(len, table.values()), default=0)
@@ -74,9 +71,7 @@ def joint_looks(
         so_far = {key: values[:end] for key, values in table.items()}
         slow = {what: values[:end] for what, values in (machine or {}).items()}
         expected_so_far = [index for index in expected if index < end]
-        found = find_joint_shifts(
-            so_far, directions, known=known, expected=expected_so_far, machine=slow, memory=memory
-        )
+        found = find_joint_shifts(so_far, directions, known=known, expected=expected_so_far, machine=slow)
         few = _of_few_groups(
             repeats,
             directions,

@@ -9,7 +9,7 @@ from django.db import connection
 
 from benchdash.accounts.models import Project
 from benchdash.regressions.sweeps.conditions import CONFIGURATION, Factor, Kind
-from benchdash.results.queries import MeasuredVersion, measured_versions
+from benchdash.results.points import MeasuredVersion, measured_versions
 
 # What PostgreSQL takes for an id.
 _ID: Final = re.compile("[0-9]{1,18}")

@@ -18,9 +18,9 @@ def recognise(head: bytes) -> bool:
 
 
 def parse(source: Source) -> CompanionReport:
-    """The number of CPUs is left open where they do not make up their sockets: the file may be cut.
+    """Leave the number of CPUs open where they do not make up their sockets: the file may be cut.
 
-    Raises FormatError where there is no CPU.
+    Raise FormatError where there is no CPU.
     """
     lines, warnings = whole_lines(source)
     processors = list(_processors(lines))

@@ -10,7 +10,7 @@ _MADE_OF_MEMORY_OR_FILES = re.compile(r"(?:loop|ram|zram|sr|fd)[0-9]{1,4}")
 
 
 def whole_devices(names: Iterable[str]) -> list[str]:
-    """The disks among these, in the order of their names.
+    """Return the disks among these, in the order of their names.
 
     Partitions, RAID and LVM pass on what a disk does, and would count it again. Where no name is one of a
     disk, all but loop devices and the like.

@@ -6,7 +6,6 @@ has no rates. A file that is there already is appended to, so that it may hold s
 do is in bytes by dstat, in kB by ``pcp dstat``, and in bits by dool from 1.3 on unless told otherwise.
 """
 
-import csv
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +18,10 @@ from ingest.formats.companions.sampling import (
     Cells,
     Recording,
     clock_of,
+    csv_cells,
     number,
+    parsed_time,
+    warnings_of_starts,
     whole_lines,
 )
 from ingest.formats.report import CompanionReport, FormatError
@@ -37,12 +39,9 @@ _DOOL_WRITES_BYTES = re.compile(r"--(?:bytes|dstat)\b")
 
 # By group and name. ``total usage`` is what pcp dstat calls the CPUs.
 _CPU = ("total cpu usage", "total usage")
+_OF_CPUS = {"usr": "cpu_user", "sys": "cpu_system", "idl": "cpu_idle", "wai": "cpu_wait", "stl": "cpu_steal"}
 _NAMES = {
-    **{(group, "usr"): "cpu_user" for group in _CPU},
-    **{(group, "sys"): "cpu_system" for group in _CPU},
-    **{(group, "idl"): "cpu_idle" for group in _CPU},
-    **{(group, "wai"): "cpu_wait" for group in _CPU},
-    **{(group, "stl"): "cpu_steal" for group in _CPU},
+    **{(group, name): metric for group in _CPU for name, metric in _OF_CPUS.items()},
     ("system", "int"): "interrupts_per_s",
     ("system", "csw"): "context_switches_per_s",
     ("procs", "run"): "run_queue",
@@ -55,8 +54,9 @@ _MORE_GROUPS = ("memory usage", "procs", "load avg", "io/total")
 _MORE_SYSTEM = ("hiq", "siq")
 _DISK = "dsk/"
 _RATES = {"read": "read_mb_per_s", "writ": "write_mb_per_s"}
-_CLOCKS = ("%d-%m %H:%M:%S", "%b-%d %H:%M:%S", "%Y-%m-%d %H:%M:%S", "%d-%m-%Y %H:%M:%S")
-_LONGEST_NAME = 90
+_CLOCKS = ("%Y-%m-%d %H:%M:%S", "%d-%m-%Y %H:%M:%S")
+_CLOCKS_OF_A_YEAR = ("%Y-%d-%m %H:%M:%S", "%Y-%b-%d %H:%M:%S")
+_MAX_NAME_LENGTH = 90
 _DAY = 24 * 60 * 60
 
 _COMMAND = "Cmdline:"
@@ -70,13 +70,11 @@ def recognise(head: bytes) -> bool:
 
 
 def parse(source: Source) -> CompanionReport:
-    """Raises FormatError where there are no heads."""
+    """Raise FormatError where there are no heads."""
     lines, warnings = whole_lines(source)
     recordings = _recordings(lines)
     if not recordings:
         raise FormatError("no two rows of heads of dstat")
-    if len(recordings) > 1:
-        warnings.append(f"dstat was started {len(recordings)} times; the samples of the last time were read")
     last = recordings[-1]
     recording = Recording("dstat")
     first = last.rows[0][1] if last.rows else []
@@ -84,8 +82,7 @@ def parse(source: Source) -> CompanionReport:
     recording.began_s = _clock(last.columns, first)
     for number_, cells in last.rows[1:]:
         recording.add(_cells(last, cells, started), number_)
-    if not recording.rows:
-        warnings.append("dstat printed the averages since the machine started, and no sample after them")
+    warnings += warnings_of_starts("dstat", len(recordings), len(recording.rows))
     return recording.report(warnings=warnings)
 
 
@@ -99,12 +96,12 @@ class _Written:
 
 
 def _recordings(lines: Sequence[str]) -> list[_Written]:
-    """A start writes its command again, but not the title where the file was there already."""
+    """Return a recording for each start, which writes its command again, but not always the title."""
     found: list[_Written] = []
     groups: list[str] = []
     title = None
     for number_, line in enumerate(lines, 1):
-        cells = _split(line)
+        cells = csv_cells(line)
         if new := _TITLE.match(line):
             title = new
         elif title and cells[:1] == [_COMMAND]:
@@ -125,21 +122,14 @@ def _bytes_of_a_unit(title: re.Match[str], command: str) -> float:
     return _BYTES.get(title["tool"], 1.0)
 
 
-def _split(line: str) -> list[str]:
-    try:
-        return next(csv.reader([line]), [])
-    except csv.Error:
-        return []
-
-
 def _are_names(names: Sequence[str], groups: Sequence[str]) -> bool:
-    """Whether this row names the columns below the groups of the row before."""
+    """Return whether this row names the columns below the groups of the row before."""
     is_below_groups = len(groups) > 1 and groups[0] not in _TITLES and len(names) >= len(groups) - 1
     return is_below_groups and all(map(str.strip, names))
 
 
 def _columns(groups: Sequence[str], names: Sequence[str]) -> list[_Column]:
-    """``dsk/vda:read`` below ``dsk/vda`` is its ``read``."""
+    """Return group and name of each column: ``dsk/vda:read`` below ``dsk/vda`` is its ``read``."""
     columns, group = [], ""
     for at, name in enumerate(names):
         group = groups[at] if at < len(groups) and groups[at] else group
@@ -148,7 +138,7 @@ def _columns(groups: Sequence[str], names: Sequence[str]) -> list[_Column]:
 
 
 def _cells(written: _Written, texts: Sequence[str], started: float | None) -> Cells | None:
-    """None for a row that does not fit its heads."""
+    """Return the samples of a row; None where it does not fit its heads."""
     if len(texts) != len(written.columns):
         return None
     values: dict[_Column, float] = {}
@@ -176,12 +166,12 @@ def _named(values: Mapping[_Column, float], bytes_of_a_unit: float) -> dict[str,
         elif group in _CPU and name in _MORE_SYSTEM:
             cells["cpu_system"] = cells.get("cpu_system", 0) + value
         elif group in _MORE_GROUPS:
-            cells[f"{group} {name}"[:_LONGEST_NAME]] = value
+            cells[f"{group} {name}"[:_MAX_NAME_LENGTH]] = value
     return cells | _of_single_disks(values, megabytes) if "read_mb_per_s" not in cells else cells
 
 
 def _of_single_disks(values: Mapping[_Column, float], megabytes: float) -> dict[str, float]:
-    """What the disks did together, where no column says it."""
+    """Add up the rates of single disks where no column has their sum."""
     disks = whole_devices(group.removeprefix(_DISK) for group, _ in values if group.startswith(_DISK))
     if not disks:
         return {}
@@ -196,7 +186,7 @@ def _is_clock(column: _Column) -> bool:
 
 
 def _seconds(columns: Sequence[_Column], texts: Sequence[str]) -> float | None:
-    """The time of a row, from any moment on; None where no column says it."""
+    """Return the time of a row, from any moment on; None where no column says it."""
     for column, text in zip(columns, texts, strict=False):
         if column[1] == "epoch":
             return number(text)
@@ -206,7 +196,7 @@ def _seconds(columns: Sequence[_Column], texts: Sequence[str]) -> float | None:
 
 
 def _clock(columns: Sequence[_Column], texts: Sequence[str]) -> float | None:
-    """The time of day of a row, in the zone of its ``time`` or, of an ``epoch``, in UTC."""
+    """Return the time of day of a row, in the zone of its ``time`` or, of an ``epoch``, in UTC."""
     for column, text in zip(columns, texts, strict=False):
         if column[1] == "epoch" and (epoch := number(text)) is not None:
             return epoch % _DAY
@@ -216,14 +206,5 @@ def _clock(columns: Sequence[_Column], texts: Sequence[str]) -> float | None:
 
 
 def _time(text: str) -> datetime | None:
-    for clock in _CLOCKS:
-        try:
-            # A leap year, so that its days are known to all.
-            return datetime.strptime(text if "%Y" in clock else f"2024-{text}", _with_year(clock))  # noqa: DTZ007
-        except ValueError:
-            continue
-    return None
-
-
-def _with_year(clock: str) -> str:
-    return clock if "%Y" in clock else f"%Y-{clock}"
+    # A leap year stands before a time without a year, so that its days are known to all.
+    return parsed_time(text, *_CLOCKS) or parsed_time(f"2024-{text}", *_CLOCKS_OF_A_YEAR)

@@ -8,11 +8,11 @@ from ingest.formats.source import Source
 
 _PAIR = re.compile(r"[ \t]*([A-Za-z][^:=\n]{0,60}?)[ \t]*[:=][ \t]*(\S.{0,2000})")
 _WHOLE = re.compile(r"[0-9]{1,9}")
-_LONGEST_VALUE = 300
+_MAX_VALUE_LENGTH = 300
 
 
 def pairs(source: Source) -> tuple[dict[str, str], list[str]]:
-    """The first value of every key, without quotes around it, and warnings."""
+    """Return the first value of every key, without quotes around it, and warnings."""
     lines, warnings = whole_lines(source)
     return pairs_in(lines), warnings
 
@@ -21,7 +21,7 @@ def pairs_in(lines: Sequence[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for line in lines:
         if pair := _PAIR.fullmatch(line.rstrip()):
-            found.setdefault(pair[1], pair[2].strip("\"'")[:_LONGEST_VALUE])
+            found.setdefault(pair[1], pair[2].strip("\"'")[:_MAX_VALUE_LENGTH])
     return found
 
 

@@ -18,8 +18,8 @@ _PAGE_KB = 4
 _PAGE_BYTES = 4096
 _KB_PER_MB = 1024
 # The least and the most memory of a machine with a database: 256 MB and 256 TB.
-_LEAST_KB = 256 * 1024
-_LEAST_MB = 1024
+_MIN_KB = 256 * 1024
+_MIN_MB = 1024
 
 
 def recognise(head: bytes) -> bool:
@@ -27,7 +27,7 @@ def recognise(head: bytes) -> bool:
 
 
 def parse(source: Source) -> CompanionReport:
-    """Raises FormatError where there is no memory."""
+    """Raise FormatError where there is no memory."""
     lines, warnings = whole_lines(source)
     printed = _totals(lines)
     if "Mem" not in printed:
@@ -44,7 +44,7 @@ def parse(source: Source) -> CompanionReport:
 
 
 def _totals(lines: Sequence[str]) -> dict[str, str]:
-    """The first total of memory and swap; ``free -s`` prints them again and again."""
+    """Return the first total of memory and swap; ``free -s`` prints them again and again."""
     found: dict[str, str] = {}
     for line in lines:
         if row := _ROW.fullmatch(line.strip() + " "):
@@ -53,10 +53,10 @@ def _totals(lines: Sequence[str]) -> dict[str, str]:
 
 
 def _kilobytes(text: str) -> int | None:
-    """None where the total is rounded to GB or its unit remains open."""
-    if not text.isdecimal() or (total := int(text)) < _LEAST_MB:
+    """Return the total in kB; None where it is rounded to GB or its unit remains open."""
+    if not text.isdecimal() or (total := int(text)) < _MIN_MB:
         return None
-    if total < _LEAST_KB:
+    if total < _MIN_KB:
         return total * _KB_PER_MB
     if total % _PAGE_BYTES == 0:
         return total // 1024
@@ -64,9 +64,9 @@ def _kilobytes(text: str) -> int | None:
 
 
 def _rounded(text: str, warnings: Sequence[str]) -> CompanionReport:
-    """What ``-g`` and ``-h`` print; nothing of a count whose unit remains open, such as that of ``--si``."""
+    """Return the total that ``-g`` and ``-h`` print; nothing where its unit is unclear, as with ``--si``."""
     if not text.isdecimal():
         return CompanionReport(hardware={"ram": text}, warnings=tuple(warnings))
-    if int(text) < _LEAST_MB:
+    if int(text) < _MIN_MB:
         return CompanionReport(hardware={"ram": f"{text}Gi"}, warnings=tuple(warnings))
     return CompanionReport(warnings=(*warnings, f"the unit of {text}, the total of the memory, is not clear"))

@@ -37,37 +37,22 @@ _TIME = re.compile(
 _SECTOR_KB = 0.5
 # kB in one of the unit of a column.
 _READ = {
-    "rkB/s": 1,
-    "rMB/s": KB_PER_MB,
-    "rsec/s": _SECTOR_KB,
-    "kB_read/s": 1,
-    "MB_read/s": KB_PER_MB,
-    "Blk_read/s": _SECTOR_KB,
+    **dict.fromkeys(("rkB/s", "kB_read/s"), 1),
+    **dict.fromkeys(("rMB/s", "MB_read/s"), KB_PER_MB),
+    **dict.fromkeys(("rsec/s", "Blk_read/s"), _SECTOR_KB),
 }
 _WRITTEN = {
-    "wkB/s": 1,
-    "wMB/s": KB_PER_MB,
-    "wsec/s": _SECTOR_KB,
-    "kB_wrtn/s": 1,
-    "MB_wrtn/s": KB_PER_MB,
-    "Blk_wrtn/s": _SECTOR_KB,
+    **dict.fromkeys(("wkB/s", "kB_wrtn/s"), 1),
+    **dict.fromkeys(("wMB/s", "MB_wrtn/s"), KB_PER_MB),
+    **dict.fromkeys(("wsec/s", "Blk_wrtn/s"), _SECTOR_KB),
 }
+_OF_CPUS = {"cpu_system": "%system", "cpu_wait": "%iowait", "cpu_idle": "%idle", "cpu_steal": "%steal"}
 # Kept of every device, under its name.
 _OF_A_DEVICE = (
-    "tps",
-    "r/s",
-    "w/s",
-    "await",
-    "r_await",
-    "w_await",
-    "f_await",
-    "svctm",
-    "avgqu-sz",
-    "aqu-sz",
-    "%util",
+    *("tps", "r/s", "w/s", "await", "r_await", "w_await", "f_await", "svctm", "avgqu-sz", "aqu-sz", "%util"),
 )
-_MOST_DEVICES = 8
-_LONGEST_NAME = 60
+_MAX_DEVICES = 8
+_MAX_NAME_LENGTH = 60
 
 
 def recognise(head: bytes) -> bool:
@@ -75,7 +60,7 @@ def recognise(head: bytes) -> bool:
 
 
 def parse(source: Source) -> CompanionReport:
-    """Raises FormatError where there is no report."""
+    """Raise FormatError where there is no report."""
     lines, warnings = whole_lines(source)
     reports = list(_reports(lines))
     if not reports:
@@ -86,8 +71,8 @@ def parse(source: Source) -> CompanionReport:
         )
     samples = _whole_reports(lines, reports, warnings)[1:]
     devices = whole_devices(name for report in samples for name in report.devices)
-    if len(devices) > _MOST_DEVICES:
-        warnings.append(f"of {len(devices)} devices the single figures of {_MOST_DEVICES} are kept")
+    if len(devices) > _MAX_DEVICES:
+        warnings.append(f"of {len(devices)} devices the single figures of {_MAX_DEVICES} are kept")
     recording = Recording("iostat", began_s=reports[0].clock)
     for report in samples:
         recording.add(report.cells(reports[0].clock, devices), report.line)
@@ -107,39 +92,33 @@ class _Report:
     devices: dict[str, dict[str, float]] = field(default_factory=dict)
     left_out: list[int] = field(default_factory=list)
 
-    def take_cpu(self, columns: Sequence[str], words: Sequence[str], line: int) -> None:
-        values = numbers(words)
-        if values is not None and len(values) == len(columns) - 1:
+    def take(self, columns: Sequence[str], words: Sequence[str], line: int) -> None:
+        """Take the figures of the CPUs, or of a device whose name stands before them."""
+        is_device = columns is self.columns
+        values = numbers(words[is_device:])
+        if values is None or len(values) != len(columns) - 1:
+            self.left_out.append(line)
+        elif is_device:
+            self.devices[words[0]] = dict(zip(columns[1:], values, strict=True))
+        else:
             self.cpu = dict(zip(columns[1:], values, strict=True))
-        else:
-            self.left_out.append(line)
-
-    def take_device(self, words: Sequence[str], line: int) -> None:
-        values = numbers(words[1:])
-        if values is not None and len(words) == len(self.columns):
-            self.devices[words[0]] = dict(zip(self.columns[1:], values, strict=True))
-        else:
-            self.left_out.append(line)
 
     def cells(self, start: int | None, devices: Sequence[str]) -> dict[str, float]:
-        """The samples of the CPUs and of these devices, of which one that is not listed did nothing."""
+        """Return the samples of the CPUs and of these devices; one that is not listed did nothing."""
         cells: dict[str, float] = {}
         if self.clock is not None and start is not None:
             cells[TIME] = float(seconds_after(start, self.clock))
         if self.cpu:
             cells["cpu_user"] = total(self.cpu.get("%user", 0), self.cpu.get("%nice", 0))
-            cells["cpu_system"] = self.cpu.get("%system", 0)
-            cells["cpu_wait"] = self.cpu.get("%iowait", 0)
-            cells["cpu_idle"] = self.cpu.get("%idle", 0)
-            cells["cpu_steal"] = self.cpu.get("%steal", 0)
+            cells |= {metric: self.cpu.get(name, 0) for metric, name in _OF_CPUS.items()}
         listed = [self.devices[name] for name in devices if name in self.devices]
         for metric, units in (("read_mb_per_s", _READ), ("write_mb_per_s", _WRITTEN)):
             if column := next((name for name in units if name in self.columns), None):
                 cells[metric] = total(*(one[column] for one in listed)) * units[column] / KB_PER_MB
-        for name in devices[:_MOST_DEVICES]:
+        for name in devices[:_MAX_DEVICES]:
             printed = self.devices.get(name, {})
             cells |= {
-                f"{name[:_LONGEST_NAME]} {column}": printed[column]
+                f"{name[:_MAX_NAME_LENGTH]} {column}": printed[column]
                 for column in _OF_A_DEVICE
                 if column in printed
             }
@@ -161,16 +140,14 @@ def _reports(lines: Iterable[str]) -> Iterator[_Report]:
                 report = _Report(number, clock)
             cpu_columns = line.split() if of_cpus else []
             report.columns = [] if of_cpus else line.split()
-        elif line and report is not None and cpu_columns:
-            report.take_cpu(cpu_columns, line.split(), number)
-        elif line and report is not None and report.columns:
-            report.take_device(line.split(), number)
+        elif line and report is not None and (columns := cpu_columns or report.columns):
+            report.take(columns, line.split(), number)
     if report is not None:
         yield report
 
 
 def _whole_reports(lines: Sequence[str], reports: Sequence[_Report], warnings: list[str]) -> list[_Report]:
-    """Without a last report that lacks what the one before it has: the file may be cut in it."""
+    """Return the reports without a last one that lacks a part: the file may be cut in it."""
     if len(reports) < 2:
         return list(reports)
     last, before = reports[-1], reports[-2]

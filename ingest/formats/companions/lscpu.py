@@ -35,24 +35,26 @@ def recognise(head: bytes) -> bool:
 
 
 def parse(source: Source) -> CompanionReport:
-    """Raises FormatError where the number of CPUs is not said."""
+    """Raise FormatError where the number of CPUs is missing."""
     is_json = _JSON_IN_HEAD.match(source.head) is not None
-    said, warnings = (_fields(source), list(source.warnings)) if is_json else pairs(source)
-    hardware: dict[str, Fact] = {ours: said[name] for name, ours in _TEXTS.items() if said.get(name)}
+    fields, warnings = (_fields(source), list(source.warnings)) if is_json else pairs(source)
+    hardware: dict[str, Fact] = {ours: fields[name] for name, ours in _TEXTS.items() if fields.get(name)}
     for name, ours in _COUNTS.items():
-        if (count := whole_number(said.get(name, ""))) is not None:
+        if (count := whole_number(fields.get(name, ""))) is not None:
             hardware[ours] = count
     if "cpus" not in hardware:
         raise FormatError("no number of CPUs")
     if "sockets" not in hardware:
         warnings.append("no 'Socket(s):', and what comes after it; is the file complete?")
-    cores, sockets = whole_number(said.get("Core(s) per socket", "")), hardware.get("sockets")
+    cores, sockets = whole_number(fields.get("Core(s) per socket", "")), hardware.get("sockets")
     if cores and isinstance(sockets, int):
         hardware["cores"] = cores * sockets
-    environment: dict[str, Fact] = {ours: said[name] for name, ours in _OF_THE_MOMENT.items() if name in said}
+    environment: dict[str, Fact] = {
+        ours: fields[name] for name, ours in _OF_THE_MOMENT.items() if name in fields
+    }
     environment |= {
         f"mitigation.{name.removeprefix(_VULNERABILITY)}": value
-        for name, value in said.items()
+        for name, value in fields.items()
         if name.startswith(_VULNERABILITY) and value != _NOT_AFFECTED
     }
     return CompanionReport(hardware=hardware, environment=environment, warnings=tuple(warnings))
@@ -67,7 +69,7 @@ def _fields(source: Source) -> dict[str, str]:
 
 
 def _flat(entries: Any) -> Iterator[tuple[str, str]]:
-    """Newer versions put some fields below others."""
+    """Yield all fields; newer versions put some below others."""
     for entry in entries:
         if isinstance(entry, Mapping):
             if entry.get("data") is not None:

@@ -42,9 +42,9 @@ def recognise(head: bytes) -> bool:
 
 
 def parse(source: Source) -> CompanionReport:
-    """The means are those that mpstat printed; where it was stopped before, those of the samples.
+    """Read the means that mpstat printed; where it was stopped before, compute those of the samples.
 
-    Raises FormatError where there is no line of all CPUs.
+    Raise FormatError where there is no line of all CPUs.
     """
     lines, warnings = whole_lines(source)
     reading = _Reading()
@@ -88,10 +88,10 @@ class _Reading:
             self._take_all(clock, words, number)
 
     def lacking_at_the_end(self) -> list[str]:
-        """What the averages, or without them the last sample, do not say and the samples do."""
-        said: set[str] = {name for cells, _ in self.by_clock.values() for name in cells} - {TIME}
+        """Return the metrics of the samples that the averages, or else the last sample, lack."""
+        sampled: set[str] = {name for cells, _ in self.by_clock.values() for name in cells} - {TIME}
         last = self.averages or (list(self.by_clock.values())[-1][0] if self.by_clock else {})
-        return sorted(said - last.keys())
+        return sorted(sampled - last.keys())
 
     def _take_all(self, clock: int | None, words: Sequence[str], number: int) -> None:
         values = numbers(words[1:])

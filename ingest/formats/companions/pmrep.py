@@ -5,7 +5,6 @@ commas; then the time itself is two words. In the first row there are no rates y
 milliseconds per second of all of them, or as a share where the set says so.
 """
 
-import csv
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -17,7 +16,9 @@ from ingest.formats.companions.sampling import (
     Cells,
     Recording,
     clock_of,
+    csv_cells,
     number,
+    parsed_time,
     whole_lines,
 )
 from ingest.formats.report import CompanionReport, FormatError
@@ -27,31 +28,23 @@ _HEADS = re.compile(r'Time(?P<delimiter>[ ,;\t])"?[\w.-]')
 _NAMES_OF_METRICS = ("kernel.", "disk.", "mem.", "swap.", "network.")
 _NAMES_OF_CPUS = {"sys", "idle"}
 
-_SHARES = {
-    "kernel.all.cpu.alluserp": "cpu_user",
-    "kernel.all.cpu.sysp": "cpu_system",
-    "kernel.all.cpu.idlep": "cpu_idle",
-    "kernel.all.cpu.wait.totalp": "cpu_wait",
-    "kernel.all.cpu.stealp": "cpu_steal",
-    "usr": "cpu_user",
-    "user": "cpu_user",
-    "nice": "cpu_user",
-    "sys": "cpu_system",
-    "irq": "cpu_system",
-    "soft": "cpu_system",
-    "idle": "cpu_idle",
-    "iowait": "cpu_wait",
-    "steal": "cpu_steal",
+_NAMES_OF_SHARES = {
+    "cpu_user": ("kernel.all.cpu.alluserp", "usr", "user", "nice"),
+    "cpu_system": ("kernel.all.cpu.sysp", "sys", "irq", "soft"),
+    "cpu_idle": ("kernel.all.cpu.idlep", "idle"),
+    "cpu_wait": ("kernel.all.cpu.wait.totalp", "iowait"),
+    "cpu_steal": ("kernel.all.cpu.stealp", "steal"),
+}
+_SHARES = {name: metric for metric, names in _NAMES_OF_SHARES.items() for name in names}
+_NAMES_OF_TIMES = {
+    "cpu_user": ("user", "nice"),
+    "cpu_system": ("sys", "irq.hard", "irq.soft"),
+    "cpu_idle": ("idle",),
+    "cpu_wait": ("wait.total",),
+    "cpu_steal": ("steal",),
 }
 _MILLISECONDS = {
-    "kernel.all.cpu.user": "cpu_user",
-    "kernel.all.cpu.nice": "cpu_user",
-    "kernel.all.cpu.sys": "cpu_system",
-    "kernel.all.cpu.irq.hard": "cpu_system",
-    "kernel.all.cpu.irq.soft": "cpu_system",
-    "kernel.all.cpu.idle": "cpu_idle",
-    "kernel.all.cpu.wait.total": "cpu_wait",
-    "kernel.all.cpu.steal": "cpu_steal",
+    f"kernel.all.cpu.{name}": metric for metric, names in _NAMES_OF_TIMES.items() for name in names
 }
 _RATES = {
     "kernel.all.pswitch": "context_switches_per_s",
@@ -68,24 +61,24 @@ _KILOBYTES = {
 }
 _MS_PER_CPU = 1000
 _CLOCKS = ("%Y-%m-%d %H:%M:%S", "%H:%M:%S")
-_LONGEST_NAME = 90
+_MAX_NAME_LENGTH = 90
 
 
 def recognise(head: bytes) -> bool:
     first = head.partition(b"\n")[0].decode(errors="replace").strip()
     heads = _HEADS.match(first)
-    names = _split(first, heads["delimiter"])[1:] if heads else []
+    names = csv_cells(first, heads["delimiter"])[1:] if heads else []
     return set(names) >= _NAMES_OF_CPUS or any(name.startswith(_NAMES_OF_METRICS) for name in names)
 
 
 def parse(source: Source) -> CompanionReport:
-    """Raises FormatError where there are no heads."""
+    """Raise FormatError where there are no heads."""
     lines, warnings = whole_lines(source)
     heads = _HEADS.match(lines[0]) if lines else None
     if heads is None:
         raise FormatError("no row of heads of pmrep")
     delimiter = heads["delimiter"]
-    columns = _split(lines[0], delimiter)[1:]
+    columns = csv_cells(lines[0], delimiter)[1:]
     rows = [
         (number_, *_row(line, delimiter, len(columns)))
         for number_, line in enumerate(lines[1:], 2)
@@ -100,19 +93,12 @@ def parse(source: Source) -> CompanionReport:
 
 
 def _row(line: str, delimiter: str, width: int) -> tuple[datetime | None, list[str]]:
-    """The time of a row and its cells; no cells where they do not fit the heads."""
-    words = _split(line, delimiter)
+    """Return the time of a row and its cells; no cells where they do not fit the heads."""
+    words = csv_cells(line, delimiter)
     parts = len(words) - width
     if parts not in (1, 2):
         return None, []
-    return _time(" ".join(words[:parts])), words[parts:]
-
-
-def _split(line: str, delimiter: str) -> list[str]:
-    try:
-        return next(csv.reader([line], delimiter=delimiter), [])
-    except csv.Error:
-        return []
+    return parsed_time(" ".join(words[:parts]), *_CLOCKS), words[parts:]
 
 
 def _cells(
@@ -143,12 +129,12 @@ def _named(values: Mapping[str, float]) -> dict[str, float]:
         elif ours := _KILOBYTES.get(name):
             cells.setdefault(ours, value / KB_PER_MB)
         elif name not in _MILLISECONDS:
-            cells[name[:_LONGEST_NAME]] = value
+            cells[name[:_MAX_NAME_LENGTH]] = value
     return cells
 
 
 def _shares_of_time(values: Mapping[str, float]) -> dict[str, float]:
-    """Per cent of all CPUs, whose number follows from the time that they were busy and idle together."""
+    """Return per cents of all CPUs, whose number follows from their time, busy and idle."""
     if "kernel.all.cpu.idle" not in values or "kernel.all.cpu.user" not in values:
         return {}
     spent: dict[str, float] = dict.fromkeys(CPU_METRICS, 0.0)
@@ -159,12 +145,3 @@ def _shares_of_time(values: Mapping[str, float]) -> dict[str, float]:
     return {
         ours: round(time / (cpus * _MS_PER_CPU) * 100, 6) for ours, time in spent.items() if ours in known
     }
-
-
-def _time(text: str) -> datetime | None:
-    for clock in _CLOCKS:
-        try:
-            return datetime.strptime(text, clock)  # noqa: DTZ007 - only differences are taken
-        except ValueError:
-            continue
-    return None

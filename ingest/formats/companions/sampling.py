@@ -1,5 +1,6 @@
 """What the tools that sample a machine have in common: rows of numbers, named by the metrics they are."""
 
+import csv
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,6 +8,7 @@ from datetime import datetime
 from statistics import fmean
 
 from benchdash.results.readings import Reading, reading
+from ingest.formats import outputs
 from ingest.formats.report import CompanionReport, Fact, Intervals
 from ingest.formats.source import Source
 
@@ -17,11 +19,7 @@ SAMPLE = "sample"
 CPU_METRICS = ("cpu_user", "cpu_system", "cpu_wait", "cpu_idle", "cpu_steal")
 METRICS = (
     *CPU_METRICS,
-    "context_switches_per_s",
-    "interrupts_per_s",
-    "run_queue",
-    "read_mb_per_s",
-    "write_mb_per_s",
+    *("context_switches_per_s", "interrupts_per_s", "run_queue", "read_mb_per_s", "write_mb_per_s"),
 )
 
 KB_PER_MB = 1024
@@ -30,48 +28,55 @@ _BANNER = re.compile(r"Linux (\S+) \(.*\)\s+\S+\s+_(\S+)_\s+\(([0-9]{1,6}) CPU\)
 _TIME_OF_DAY = re.compile(r"([0-9]{1,2}):([0-9]{2}):([0-9]{2})(?:[^0-9]?([AP])M)?", re.IGNORECASE)
 _DAY = 24 * 60 * 60
 # More of a CPU, or of anything else, than there can be.
-_MOST_PER_CENT = 101
-_LARGEST = 1e15
-_MOST_NAMED = 10
+_MAX_PER_CENT = 101
+_MAX_NUMBER = 1e15
+_MAX_NAMED = 10
 
 Cells = Mapping[str, float | None]
 
 
 def whole_lines(source: Source) -> tuple[Sequence[str], list[str]]:
-    """The lines that have an end, and a warning where the last one has none: its number may be cut short."""
-    lines, warnings = source.lines, list(source.warnings)
-    if source.ends_with_newline:
-        return lines, warnings
-    last = f"line {len(lines)}, the last one, has no line end and was not read: the file may be cut off"
-    return lines[:-1], [*warnings, last]
+    """Return the lines that have an end, and all warnings of the source."""
+    lines, warnings = outputs.whole_lines(source)
+    return lines, [*source.warnings, *warnings]
+
+
+def warnings_of_starts(tool: str, starts: int, samples: int) -> list[str]:
+    """Return warnings where a tool was started more than once, or stopped before its first sample."""
+    warnings = []
+    if starts > 1:
+        warnings.append(f"{tool} was started {starts} times; the samples of the last time were read")
+    if not samples:
+        warnings.append(f"{tool} printed the averages since the machine started, and no sample after them")
+    return warnings
 
 
 def number(text: str) -> float | None:
-    """``12.5`` and ``12,5``; None for what is no number or none that can be measured."""
+    """Return the number of ``12.5`` or ``12,5``; None for a text that is none or cannot be measured."""
     if not _NUMBER.fullmatch(text):
         return None
     value = float(text.replace(",", "."))
-    return value if 0 <= value < _LARGEST else None
+    return value if 0 <= value < _MAX_NUMBER else None
 
 
 def numbers(texts: Iterable[str]) -> list[float] | None:
-    """None where one of them is no number."""
+    """Return the numbers; None where one of the texts is none."""
     found = [number(text) for text in texts]
     return None if None in found else [value for value in found if value is not None]
 
 
 def total(*parts: float) -> float:
-    """The sum, without the noise that adding decimals gives."""
+    """Return the sum, without the noise that adding decimals gives."""
     return round(sum(parts), 6)
 
 
 def is_possible(cells: Cells) -> bool:
-    """Whether no CPU was busy for more than all of the time."""
-    return all((cells.get(name) or 0) <= _MOST_PER_CENT for name in CPU_METRICS)
+    """Return whether no CPU was busy for more than all of the time."""
+    return all((cells.get(name) or 0) <= _MAX_PER_CENT for name in CPU_METRICS)
 
 
 def time_of_day(text: str) -> int | None:
-    """Seconds since midnight of the first time in a text, such as ``07:54:56 PM``."""
+    """Return seconds since midnight of the first time in a text, such as ``07:54:56 PM``."""
     found = _TIME_OF_DAY.search(text)
     if found is None:
         return None
@@ -81,18 +86,36 @@ def time_of_day(text: str) -> int | None:
     return hour * 3600 + minute * 60 + second
 
 
+def parsed_time(text: str, *patterns: str) -> datetime | None:
+    """Return the time that a text gives in one of these patterns; its zone is not known."""
+    for pattern in patterns:
+        try:
+            return datetime.strptime(text, pattern)  # noqa: DTZ007 - only differences are taken
+        except ValueError:
+            continue
+    return None
+
+
+def csv_cells(line: str, delimiter: str = ",") -> list[str]:
+    """Return the cells of a line; none where its quotes do not fit together."""
+    try:
+        return next(csv.reader([line], delimiter=delimiter), [])
+    except csv.Error:
+        return []
+
+
 def clock_of(moment: datetime | None) -> float | None:
-    """The time of day of a moment, in seconds since midnight."""
+    """Return the time of day of a moment, in seconds since midnight."""
     return None if moment is None else float(moment.hour * 3600 + moment.minute * 60 + moment.second)
 
 
 def seconds_after(start: int, later: int) -> int:
-    """How long after one time of the day another one comes next."""
+    """Return how long after one time of the day another one comes next."""
     return (later - start) % _DAY
 
 
 def banner_facts(lines: Sequence[str]) -> tuple[dict[str, Fact], dict[str, Fact]]:
-    """What the first line of sysstat's tools says: facts of the hardware, and of the environment."""
+    """Return facts of the hardware and of the environment from the first line of sysstat's tools."""
     for line in lines[:20]:
         if found := _BANNER.match(line):
             return {"arch": found[2], "cpus": int(found[3])}, {"kernel": found[1]}
@@ -125,7 +148,7 @@ class Recording:
         environment: Mapping[str, Fact] | None = None,
         warnings: Sequence[str] = (),
     ) -> CompanionReport:
-        """``means`` are those that the tool itself printed; all others are computed from the samples."""
+        """Return the report. ``means`` were printed by the tool; others are computed from the samples."""
         samples = (_table(self.source, self.rows),) if self.rows else ()
         return CompanionReport(
             samples=samples,
@@ -139,26 +162,22 @@ class Recording:
     def _warnings(self) -> list[str]:
         if not self.left_out:
             return []
-        shown = ", ".join(map(str, self.left_out[:_MOST_NAMED]))
-        more = len(self.left_out) - _MOST_NAMED
+        shown = ", ".join(map(str, self.left_out[:_MAX_NAMED]))
+        more = len(self.left_out) - _MAX_NAMED
         others = f" and {more} more" if more > 0 else ""
         return [f"no sample of {self.source}, and left out: line {shown}{others}"]
 
 
 def _table(source: str, rows: Sequence[Cells]) -> Intervals:
-    """One row a sample, led by its time or, where no time is known, by its number."""
+    """Return a row for each sample, led by its time or, where no time is known, by its number."""
     columns = list(dict.fromkeys(name for row in rows for name in row))
+    times: Iterable[float | None] = map(float, range(1, len(rows) + 1))
+    first = SAMPLE
     if TIME in columns:
         columns.remove(TIME)
-        return Intervals(
-            "", source, (TIME, *columns), tuple((row.get(TIME), *map(row.get, columns)) for row in rows)
-        )
-    return Intervals(
-        "",
-        source,
-        (SAMPLE, *columns),
-        tuple((float(at), *map(row.get, columns)) for at, row in enumerate(rows, 1)),
-    )
+        first, times = TIME, (row.get(TIME) for row in rows)
+    table = ((time, *map(row.get, columns)) for time, row in zip(times, rows, strict=True))
+    return Intervals("", source, (first, *columns), tuple(table))
 
 
 def _means(rows: Sequence[Cells], printed: Mapping[str, float]) -> tuple[Reading, ...]:

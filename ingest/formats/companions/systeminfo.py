@@ -44,34 +44,36 @@ _SEPARATOR = re.compile(r"[^0-9]")
 
 def recognise(head: bytes) -> bool:
     lines = head.decode(errors="replace").splitlines()[:_LINES_TO_KNOW]
-    said = pairs_in(lines)
-    is_lscpu = "Architecture" in said and "CPU(s)" in said
-    return not is_lscpu and any(first in said and second in said for first, second in _KNOWN_BY)
+    fields = pairs_in(lines)
+    is_lscpu = "Architecture" in fields and "CPU(s)" in fields
+    return not is_lscpu and any(first in fields and second in fields for first, second in _KNOWN_BY)
 
 
 def parse(source: Source) -> CompanionReport:
-    """Raises FormatError where nothing of it is known."""
-    said, warnings = pairs(source)
+    """Raise FormatError where nothing of it is known."""
+    fields, warnings = pairs(source)
     hardware: dict[str, Fact] = {}
     for name, ours in _HARDWARE.items():
-        if name in said:
-            hardware.setdefault(ours, said[name])
-    if found := _SOCKETS.fullmatch(said.get("Processor(s)", "")):
+        if name in fields:
+            hardware.setdefault(ours, fields[name])
+    if found := _SOCKETS.fullmatch(fields.get("Processor(s)", "")):
         hardware["sockets"] = int(found[1])
         if model := next(filter(None, map(_PROCESSOR.fullmatch, source.lines)), None):
             hardware.setdefault("cpu_model", model[1].strip())
     for name in _CORES:
-        if (cores := whole_number(said.get(name, "").split("(")[0])) is not None:
+        if (cores := whole_number(fields.get(name, "").split("(")[0])) is not None:
             hardware["cores"] = cores
     for name in _MEMORY:
-        if amount := _AMOUNT.fullmatch(said.get(name, "")):
+        if amount := _AMOUNT.fullmatch(fields.get(name, "")):
             hardware["ram_kib"] = int(_SEPARATOR.sub("", amount[1])) * _KIB[amount[2]]
-    environment: dict[str, Fact] = {ours: said[name] for name, ours in _ENVIRONMENT.items() if name in said}
-    if os := next((said[name] for name in _OS if name in said), None):
+    environment: dict[str, Fact] = {
+        ours: fields[name] for name, ours in _ENVIRONMENT.items() if name in fields
+    }
+    if os := next((fields[name] for name in _OS if name in fields), None):
         environment["os"] = os
-    elif "ProductName" in said:
-        environment["os"] = f"{said['ProductName']} {said.get('ProductVersion', '')}".strip()
-    if kernel := said.get("Kernel"):
+    elif "ProductName" in fields:
+        environment["os"] = f"{fields['ProductName']} {fields.get('ProductVersion', '')}".strip()
+    if kernel := fields.get("Kernel"):
         environment["kernel"] = kernel.removeprefix("Linux ")
     if not hardware and not environment:
         raise FormatError("nothing that is known of machines")

@@ -21,7 +21,7 @@ def recognise(head: bytes) -> bool:
 
 
 def parse(source: Source) -> CompanionReport:
-    """Raises FormatError for any other line. A last line without an end is read: it is often echoed so."""
+    """Raise FormatError for any other line. A last line without an end is read: it is often echoed so."""
     lines, warnings = whole_lines(source)
     line = next((line.strip() for line in lines or source.lines if line.strip()), "")
     found = _LINE.fullmatch(line)

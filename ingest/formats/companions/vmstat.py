@@ -16,6 +16,8 @@ from ingest.formats.companions.sampling import (
     Recording,
     clock_of,
     numbers,
+    parsed_time,
+    warnings_of_starts,
     whole_lines,
 )
 from ingest.formats.report import CompanionReport, FormatError
@@ -40,10 +42,11 @@ _NAMES = {
     "bi": "read_mb_per_s",
     "bo": "write_mb_per_s",
 }
+_KNOWN = frozenset({*_NAMES, "swpd", "free", "buff", "cache", "inact", "active", "si", "so"})
 _BLOCKS = ("bi", "bo")
 _TITLE = "procs"
 # No terminal is so low that vmstat repeats its heading after fewer lines.
-_FEWEST_LINES_BETWEEN_HEADINGS = 10
+_MIN_LINES_BETWEEN_HEADINGS = 10
 
 
 def recognise(head: bytes) -> bool:
@@ -51,21 +54,18 @@ def recognise(head: bytes) -> bool:
 
 
 def parse(source: Source) -> CompanionReport:
-    """Raises FormatError where there is no heading."""
+    """Raise FormatError where there is no heading."""
     lines, warnings = whole_lines(source)
     recordings = _recordings(lines)
     if not recordings:
         raise FormatError("no heading of vmstat")
-    if len(recordings) > 1:
-        warnings.append(f"vmstat was started {len(recordings)} times; the samples of the last time were read")
     recording = recordings[-1]
-    if not recording.rows:
-        warnings.append("vmstat printed the averages since the machine started, and no sample after them")
+    warnings += warnings_of_starts("vmstat", len(recordings), len(recording.rows))
     return recording.report(warnings=warnings)
 
 
 def _recordings(lines: Sequence[str]) -> list[Recording]:
-    """What each start of vmstat printed, without the first line."""
+    """Return the samples of each start of vmstat, without its first line."""
     found: list[Recording] = []
     columns: list[str] = []
     started: datetime | None = None
@@ -73,7 +73,7 @@ def _recordings(lines: Sequence[str]) -> list[Recording]:
     for number, line in enumerate(lines, 1):
         if _HEADING.match(line):
             columns = line.split()
-            if not found or 0 < since_heading < _FEWEST_LINES_BETWEEN_HEADINGS:
+            if not found or 0 < since_heading < _MIN_LINES_BETWEEN_HEADINGS:
                 found.append(Recording("vmstat"))
                 since_start = 0
             since_heading = 0
@@ -90,7 +90,7 @@ def _recordings(lines: Sequence[str]) -> list[Recording]:
 
 
 def _row(columns: Sequence[str], words: Sequence[str]) -> tuple[dict[str, float] | None, datetime | None]:
-    """The samples of a line and its time. Its zone is a column of the heading where there is a time."""
+    """Return the samples of a line and its time, whose zone is a column of the heading."""
     numeric = next((at for at, name in enumerate(columns) if name not in _KNOWN), len(columns))
     values = numbers(words[:numeric])
     if values is None or len(values) < numeric:
@@ -101,18 +101,8 @@ def _row(columns: Sequence[str], words: Sequence[str]) -> tuple[dict[str, float]
     }
     if len(words) == numeric:
         return cells, None
-    time = _time(" ".join(words[numeric:]))
+    time = parsed_time(" ".join(words[numeric:]), "%Y-%m-%d %H:%M:%S")
     return (cells, time) if time else (None, None)
-
-
-_KNOWN = frozenset({*_NAMES, "swpd", "free", "buff", "cache", "inact", "active", "si", "so"})
-
-
-def _time(text: str) -> datetime | None:
-    try:
-        return datetime.strptime(text, "%Y-%m-%d %H:%M:%S")  # noqa: DTZ007 - only differences are taken
-    except ValueError:
-        return None
 
 
 def _timed(cells: dict[str, float] | None, started: datetime | None, time: datetime | None) -> Cells | None:

@@ -9,21 +9,21 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from benchdash.accounts.access import NOBODY, BeingDeleted
 from benchdash.accounts.models import Project
 from benchdash.results.services import refresh_statistics
-from ingest.archives import archive_limits
-from ingest.collected import (
+from ingest.archives.containers import Container, ContainerError, of_folder, unpacked
+from ingest.archives.files import (
     IGNORED,
     KNOWN_ALREADY,
     REFUSED,
-    Collected,
+    FileSet,
     Taken,
     Tried,
     batches,
-    left_aside,
     take,
     try_out,
 )
-from ingest.containers import Container, ContainerError, of_folder, unpacked
-from ingest.folders import ANY_FILE, PathMap, PathRules, PatternError
+from ingest.archives.path_patterns import ANY_FILE, PathMap, PathRules, PatternError
+from ingest.archives.services import archive_limits
+from ingest.management.shared import error_in_words, project_called
 from ingest.models import Upload
 from ingest.queries import RunSummary
 
@@ -63,19 +63,17 @@ class Command(BaseCommand):
         )
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        project = Project.objects.filter(slug=options["project"]).first()
-        if project is None:
-            raise CommandError(f"no project is called {options['project']!r}")
+        project = project_called(options["project"])
         try:
             rules = PathRules.parse(options["pattern"], _path_map(options), options["companion"])
             with _container(options["folder"]) as container:
-                collected = Collected(container, rules)
-                if not collected.plan.files and not container.refused:
+                file_set = FileSet(container, rules)
+                if not file_set.plan.files and not container.refused:
                     raise CommandError(
                         f"no file of {options['folder']} fits the pattern {options['pattern']!r}"
                     )
                 run = self._try if options["dry_run"] else self._import
-                counts = run(project, collected)
+                counts = run(project, file_set)
         except (BeingDeleted, PatternError, ContainerError, OSError) as error:
             raise CommandError(str(error)) from None
         for warning in container.warnings:
@@ -84,9 +82,9 @@ class Command(BaseCommand):
         if counts[REFUSED] and not set(+counts) - {REFUSED, IGNORED}:
             raise CommandError("every file was refused")
 
-    def _try(self, project: Project, collected: Collected) -> Counter[str]:
+    def _try(self, project: Project, file_set: FileSet) -> Counter[str]:
         counts: Counter[str] = Counter()
-        for tried in (*try_out(project, collected), *left_aside(collected)):
+        for tried in (*try_out(project, file_set), *file_set.left_aside()):
             counts[tried.state] += 1
             self._tell(tried)
         return counts
@@ -96,7 +94,7 @@ class Command(BaseCommand):
             self.stdout.write(f"{tried.path}: ignored, {', '.join(tried.warnings)}")
             return
         for error in tried.errors:
-            self.stderr.write(f"{tried.path}: {_in_words(error)}")
+            self.stderr.write(f"{tried.path}: {error_in_words(error)}")
         if not tried.errors:
             self.stdout.write(f"{tried.path}: {tried.format}, {_runs_in_words(tried.runs)}")
         if tried.companions:
@@ -104,12 +102,12 @@ class Command(BaseCommand):
         for warning in tried.warnings:
             self.stdout.write(f"  {warning}")
 
-    def _import(self, project: Project, collected: Collected) -> Counter[str]:
-        refused = [tried for tried in left_aside(collected) if tried.state == REFUSED]
-        counts = Counter({REFUSED: len(refused), IGNORED: len(collected.plan.ignored)})
+    def _import(self, project: Project, file_set: FileSet) -> Counter[str]:
+        refused = [tried for tried in file_set.left_aside() if tried.state == REFUSED]
+        counts = Counter({REFUSED: len(refused), IGNORED: len(file_set.plan.ignored)})
         troubles = [(one.path, one.errors) for one in refused]
-        done, total = 0, len(collected.plan.files)
-        for batch in batches(collected, collected.plan.files):
+        done, total = 0, len(file_set.plan.files)
+        for batch in batches(file_set, file_set.plan.files):
             for taken in take(project, batch, by=NOBODY):
                 counts[_outcome(taken)] += 1
                 if taken.errors:
@@ -118,7 +116,7 @@ class Command(BaseCommand):
             self.stdout.write(f"{done} of {total} files, {100 * done // total} %")
             self.stdout.flush()
         for path, errors in troubles:
-            self.stderr.write(f"{path}: {'; '.join(map(_in_words, errors))}")
+            self.stderr.write(f"{path}: {'; '.join(map(error_in_words, errors))}")
         refresh_statistics()
         return counts
 
@@ -150,10 +148,6 @@ def _path_map(options: dict[str, Any]) -> PathMap:
             raise PatternError(f"--set {pair!r} must be FIELD=VALUE")
         fields[name] = value
     return PathMap(path_map.parts, fields)
-
-
-def _in_words(error: dict[str, Any]) -> str:
-    return f"line {error['line']}: {error['message']}" if error["line"] else str(error["message"])
 
 
 def _runs_in_words(runs: Sequence[RunSummary]) -> str:

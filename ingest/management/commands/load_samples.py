@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand
 
 from benchdash.accounts.models import Project
 from benchdash.results.services import refresh_statistics
-from ingest.sample_data import SAMPLES, Sample, load
+from ingest.samples.projects import SAMPLES, Sample, load
 
 _EVERY = 50
 

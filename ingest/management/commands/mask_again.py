@@ -1,9 +1,9 @@
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 
-from benchdash.accounts.models import Project
-from ingest.stored_secrets import Outcome, mask_again
+from ingest.management.shared import project_called
+from ingest.masking.stored_secrets import Outcome, mask_again
 
 _EVERY = 10_000
 
@@ -19,7 +19,7 @@ class Command(BaseCommand):
         parser.add_argument("--dry-run", action="store_true", help="say what would change, store nothing")
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        project = _project(options["project"])
+        project = project_called(options["project"]) if options["project"] else None
         for outcome in mask_again(project, store=not options["dry_run"], progress=self._progress):
             self.stdout.write(_in_words(outcome))
         if options["dry_run"]:
@@ -30,15 +30,6 @@ class Command(BaseCommand):
             self.stdout.write(
                 f"{outcome.table}: {outcome.rows:,} rows looked at, {outcome.changed:,} changed"
             )
-
-
-def _project(slug: str | None) -> Project | None:
-    if not slug:
-        return None
-    project = Project.objects.filter(slug=slug).first()
-    if project is None:
-        raise CommandError(f"no project is called {slug!r}")
-    return project
 
 
 def _in_words(outcome: Outcome) -> str:

@@ -1,12 +1,12 @@
 from collections import Counter
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 
-from benchdash.accounts.models import Project
 from benchdash.results.services import refresh_statistics
 from ingest.formats import FORMATS
-from ingest.reimport import ChangedReading, Outcome, Reread, readable_uploads, reimport
+from ingest.management.shared import error_in_words, project_called
+from ingest.receiving.reimports import ChangedReading, Outcome, Reread, readable_uploads, reimport
 
 _SHOWN_READINGS = 10
 _EVERY = 50
@@ -27,7 +27,9 @@ class Command(BaseCommand):
         parser.add_argument("--dry-run", action="store_true", help="say what would change, store nothing")
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        uploads = readable_uploads(_project(options["project"]), format_=options["format"])
+        uploads = readable_uploads(
+            project_called(options["project"]) if options["project"] else None, format_=options["format"]
+        )
         total = uploads.count()
         counts: Counter[Outcome] = Counter()
         for number, upload in enumerate(uploads.iterator(), start=1):
@@ -51,17 +53,7 @@ class Command(BaseCommand):
         if (more := len(reread.changes) - _SHOWN_READINGS) > 0:
             self.stdout.write(f"  and {more} readings more")
         for error in reread.errors:
-            line = f"line {error['line']}: " if error["line"] else ""
-            self.stdout.write(f"  {line}{error['message']}")
-
-
-def _project(slug: str | None) -> Project | None:
-    if not slug:
-        return None
-    project = Project.objects.filter(slug=slug).first()
-    if project is None:
-        raise CommandError(f"no project is called {slug!r}")
-    return project
+            self.stdout.write(f"  {error_in_words(error)}")
 
 
 def _in_words(change: ChangedReading) -> str:

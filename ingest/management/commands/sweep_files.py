@@ -2,9 +2,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from ingest import storage
-from ingest.storage_identity import storage_trouble
-from ingest.sweeping import stray_files
+from ingest.storage import raw_bytes
+from ingest.storage.identity import storage_trouble
+from ingest.storage.stray_files import stray_files
 
 
 class Command(BaseCommand):
@@ -23,6 +23,6 @@ class Command(BaseCommand):
         for name in stray_files():
             self.stdout.write(name)
             if not options["dry_run"]:
-                storage.delete([name])
+                raw_bytes.delete([name])
             number += 1
         self.stdout.write(f"{number} files {'would be' if options['dry_run'] else 'were'} deleted")

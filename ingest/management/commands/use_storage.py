@@ -2,7 +2,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from ingest.storage_identity import WrongStorageError, use_this_storage
+from ingest.storage.identity import WrongStorageError, use_this_storage
 
 
 class Command(BaseCommand):

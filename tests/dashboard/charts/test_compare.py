@@ -5,10 +5,10 @@ import itertools
 import plotly.graph_objects as go
 import pytest
 
-from benchdash.dashboard.charts.compare import Scale, against_threads, bars, bars_height, lines, values
+from benchdash.dashboard.charts.compare import ValueScale, against_threads, bars, bars_height, lines, values
 from tests.dashboard.charts.tables import cell, rows
 
-PLAIN = Scale()
+PLAIN = ValueScale()
 TWO = lines(["10.2.44", "10.6.23"], base=0, in_order=True)
 
 
@@ -32,7 +32,7 @@ def bar(scale=PLAIN):
 @pytest.mark.parametrize(
     "scale",
     [
-        Scale(relative_to=name, log=log)
+        ValueScale(relative_to=name, log=log)
         for name, log in itertools.product(["", "10.2.44"], [None, True, False])
     ],
 )
@@ -64,7 +64,7 @@ def test_error_bars_stand_where_an_error_is_known():
 
 
 def test_relative_to_the_reference_is_per_cent_of_it():
-    figure = curve(Scale(relative_to="10.2.44"))
+    figure = curve(ValueScale(relative_to="10.2.44"))
     assert [trace["y"] for trace in figure["data"]] == [
         [100.0, 100.0],
         [pytest.approx(90), pytest.approx(110)],
@@ -82,7 +82,7 @@ def test_a_version_that_was_not_measured_has_no_line_and_a_missing_count_is_a_ga
         rows({("ro", 1): 10.0, ("ro", 2): 20.0}, {("ro", 2): 22.0}, {}),
         lines(["a", "b", "c"], base=0, in_order=True),
         "tps",
-        Scale(),
+        ValueScale(),
         link,
     )
     assert [(trace["name"], trace["y"]) for trace in figure["data"]] == [
@@ -94,7 +94,7 @@ def test_a_version_that_was_not_measured_has_no_line_and_a_missing_count_is_a_ga
 def test_response_times_over_more_than_a_decade_are_logarithmic_by_themselves():
     lower = {"unit": "ms", "direction": "lower"}
     assert curve(metric="latency_p95", **lower)["layout"]["yaxis"]["type"] == "log"
-    assert curve(Scale(log=False), metric="latency_p95", **lower)["layout"]["yaxis"]["type"] == "linear"
+    assert curve(ValueScale(log=False), metric="latency_p95", **lower)["layout"]["yaxis"]["type"] == "linear"
     assert curve()["layout"]["yaxis"]["type"] == "linear"
 
 
@@ -115,12 +115,12 @@ def test_bars_without_any_known_error_have_none():
 
 
 def test_a_logarithmic_axis_has_no_zero_so_bars_become_points():
-    [trace] = bar(Scale(log=True))["data"]
+    [trace] = bar(ValueScale(log=True))["data"]
     assert (trace["type"], trace["mode"]) == ("scatter", "markers")
 
 
 def test_relative_bars_mark_the_hundred_per_cent():
-    figure = bar(Scale(relative_to="10.2.44"))
+    figure = bar(ValueScale(relative_to="10.2.44"))
     assert figure["data"][0]["x"] == [100.0, pytest.approx(150)]
     assert figure["layout"]["shapes"][0]["x0"] == 100
 
@@ -130,7 +130,7 @@ def test_what_is_in_another_unit_is_not_drawn():
         {("SELECT 1", None): cell(20.0, unit="ns/op", direction="lower")},
         {("SELECT 1", None): cell(5.0, unit="op/s")},
     )
-    [trace] = bars(row, TWO, "score", Scale(), link)["data"]
+    [trace] = bars(row, TWO, "score", ValueScale(), link)["data"]
     assert trace["x"] == [20.0]
     assert [value.is_foreign for value in values(row, TWO)] == [False, True]
 

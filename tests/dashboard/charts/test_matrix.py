@@ -1,7 +1,7 @@
 """Workloads by versions."""
 
-from benchdash.dashboard import numbers
-from benchdash.dashboard.charts.matrix import Look, is_tested, matrix
+from benchdash.dashboard.charts.matrix import MatrixLook, is_tested, matrix
+from benchdash.dashboard.shell import numbers
 from benchdash.results.workload_groups import AUTOMATIC
 from tests.dashboard.charts.tables import cell, table
 
@@ -17,7 +17,7 @@ def drawn(found, **look):
     def link(rows, column):
         return f"/{rows[0].workload}/{len(rows)}/{column}"
 
-    return matrix(found, write=numbers.ratio, link=link, look=Look(**look))
+    return matrix(found, write=numbers.ratio, link=link, look=MatrixLook(**look))
 
 
 def test_thread_counts_are_folded_to_their_geometric_mean():

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from benchdash.results.checks import RecordError, check_records
 from ingest.errors import FieldsError
 from ingest.formats import FORMATS
-from ingest.metadata import Metadata
-from ingest.records import decide
+from ingest.metadata.upload_metadata import Metadata
+from ingest.receiving.records import decide
 from tests.ingest.formats.soundness import check_read
 
 SAID = Metadata(product="MariaDB", version="10.11.19", hardware="bench-01", workload="oltp_read_only")

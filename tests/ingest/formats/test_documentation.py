@@ -49,7 +49,7 @@ def test_every_example_stands_in_a_fixture():
 
 
 def test_every_refusal_that_is_told_of_is_said_somewhere():
-    modules = [ast.parse(path.read_text()) for path in Path(formats.__file__).parent.glob("*.py")]
+    modules = [ast.parse(path.read_text()) for path in Path(formats.__file__).parent.rglob("*.py")]
     nodes = [node for module in modules for node in ast.walk(module) if isinstance(node, ast.Constant)]
     said = [node.value for node in nodes if isinstance(node.value, str)]
     assert len(refusals()) > 60

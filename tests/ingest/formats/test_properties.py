@@ -136,12 +136,10 @@ def test_any_bytes_are_understood_soundly_or_refused(name, data):
 @pytest.mark.parametrize(
     "path", [path for path in fixtures() if path.stat().st_size < 20_000], ids=fixture_id
 )
-@pytest.mark.parametrize(
-    "name", ["x" * 301, "🐘" * 301, "a b " * 300, "x" * 100_000], ids=["x", "elephants", "words", "long"]
-)
-def test_a_very_long_name_is_read_or_refused(path, name):
+def test_a_very_long_name_is_read_or_refused(path):
     """Each word of the file in turn, where letters alone make it."""
     text = path.read_bytes().decode("utf-8", "replace")
     words = list(dict.fromkeys(re.findall(r"\b[A-Za-z_]{2,}\b", text)))
-    for word in words[:: len(words) // 5 + 1]:
-        check_imported(format_of(path), re.sub(rf"\b{word}\b", name, text, count=2).encode())
+    for name in ("x" * 301, "🐘" * 301, "a b " * 300, "x" * 100_000):
+        for word in words[:: len(words) // 5 + 1]:
+            check_imported(format_of(path), re.sub(rf"\b{word}\b", name, text, count=2).encode())

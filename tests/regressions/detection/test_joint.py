@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from benchdash.regressions.detection import find_joint_shifts, joint, kernel
+from benchdash.regressions.detection import find_joint_shifts
 from tests.regressions.detection.test_histories import HISTORIES, read
 
 DIRECTIONS = {"tps": "higher", "latency_avg": "lower", "latency_p95": "lower"}
@@ -135,66 +135,3 @@ def test_unchanged_workloads_that_share_their_noise_raise_few_false_alarms():
             looks = found({key: values[:n] for key, values in table.items()})
             alarms += any(shift.state == "confirmed" for shift in looks)
     assert alarms <= 1
-
-
-def test_what_is_remembered_of_earlier_looks_makes_no_difference():
-    table = place([1] * 20 + [0.9] * 6, [1] * 26)
-    joint._answers.clear()
-    anew, remembered = found(table), found(table)
-    assert remembered == anew
-    longer = {key: np.append(values, values[-1]) for key, values in table.items()}
-    after_a_look = found(longer)
-    joint._answers.clear()
-    assert found(longer) == after_a_look
-
-
-def test_no_more_is_remembered_than_memory_allows(monkeypatch):
-    monkeypatch.setattr(joint, "_MOST_ANSWERS", 3)
-    joint._answers.clear()
-    found(place([1] * 20 + [0.9] * 6, [1] * 26))
-    assert len(joint._answers) == 3
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_a_look_that_remembers_the_last_one_finds_what_one_without_memory_finds(seed):
-    """Nights come in at the end and in the middle, values and series come and go."""
-    rng = np.random.default_rng([12, seed])
-    table = place(*[np.where(np.arange(40) < 25, 1, 0.9 + 0.02 * at) for at in range(4)], seed=seed)
-    machine = {"workload 0": 1 + 0.1 * rng.random(40)} if seed % 2 else {}
-    memory, known = joint.Memory(), []
-    for look in range(12):
-        length = len(next(iter(table.values())))
-        at = int(rng.choice([length, length, length, rng.integers(length)]))
-        table, machine = (
-            {key: np.insert(of, at, np.nan) for key, of in part.items()} for part in (table, machine)
-        )
-        for key in table:
-            if rng.random() < 0.3:
-                table[key][at] = np.nanmedian(table[key]) * rng.choice([1, 1.1])
-        if look == 5:
-            del table["workload 1", "tps"]
-        if look == 8:
-            table["workload 9", "tps"] = 100 * np.exp(0.03 * rng.normal(size=length + 1))
-            table["workload 2", "latency_avg"][3] = np.nan
-        options = {"known": known, "expected": [10] if look > 9 else [], "machine": machine}
-        shifts = found(table, **options, memory=memory)
-        assert shifts == found(table, **options)
-        known = [shift.index for shift in shifts if shift.state == "confirmed"]
-
-
-def test_a_look_that_remembers_computes_only_the_series_with_a_new_value(monkeypatch):
-    table = place(*[[1] * 20 + [0.9] * 10] * 3)
-    memory = joint.Memory()
-    found(table, memory=memory)
-    longer = {key: np.append(values, np.nan) for key, values in table.items()}
-    longer["workload 1", "tps"][-1] = 900.0
-    computed = []
-    orient = kernel.orient
-    monkeypatch.setattr(
-        kernel, "orient", lambda numbers, *rest: computed.append(len(numbers)) or orient(numbers, *rest)
-    )
-    joint._answers.clear()
-    found(longer, memory=memory)
-    assert computed == [1]
-    # Its own line, that of its workload, and that of all.
-    assert len(joint._answers) == 3

@@ -1,10 +1,13 @@
 """What sweeps can be made of, and in which order it is offered."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from benchdash.regressions.sweeps.subjects import find_subject, subjects
 from benchdash.results.models import Run
-from tests.results.test_run_counts import Chance
+from tests.builders import make_project
+from tests.results.test_summaries import NUMBER, RECORDS, Worker
 
 pytestmark = pytest.mark.django_db
 
@@ -34,14 +37,13 @@ def told(run, setting):
 
 
 def counted(project, setting):
-    """The subjects in their order, of all runs."""
+    """The subjects with the number of their runs, and what each is ordered by, from all runs."""
     of_subject = {}
     related = ("workload", "hardware", "environment", "content")
     for run in Run.objects.filter(project=project, excluded_at=None).select_related(*related):
         of_subject.setdefault((run.version_id, run.branch, run.counterpart), []).append(run)
 
-    def order(item):
-        (version, *_), runs = item
+    def order(version, runs):
         aspects = [
             [told(run, setting) for run in runs if setting],
             *([getattr(run, name) for run in runs] for name in ("content_id", "configuration_id")),
@@ -51,26 +53,26 @@ def counted(project, setting):
         ways = [max(len({*values} - {None}), 1) for values in aspects]
         return *ways, max(run.started_at for run in runs), version
 
-    found = sorted(of_subject.items(), key=order, reverse=True)
-    return [(order((key, runs)), len(runs)) for key, runs in found], {
-        (*key, len(runs)) for key, runs in found
-    }
+    return {(*key, len(runs)): order(key[0], runs) for key, runs in of_subject.items()}
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_subjects_are_in_the_order_of_what_varies_among_all_their_runs(seed):
-    chance = Chance(seed)
-    for _ in range(6):
-        chance.upload()
-    chance.exclude()
-    chance.merge()
+@settings(max_examples=6, deadline=None)
+@given(st.lists(RECORDS, min_size=6, max_size=7), NUMBER)
+def test_subjects_are_in_the_order_of_what_varies_among_all_their_runs(uploads, number):
+    project = make_project()
+    worker = Worker(project, [])
+    for records in uploads:
+        worker.record(records)
+    worker.exclude(number)
+    worker.merge(number)
     for setting in ("", *SETTINGS):
         found = [
             (one.version.pk, one.branch, one.counterpart, one.runs)
-            for one in subjects(chance.project, setting=setting)
+            for one in subjects(project, setting=setting)
         ]
-        expected, all_of_them = counted(chance.project, setting)
-        assert {*found} == all_of_them
-        assert [runs for *_, runs in found] == [runs for _, runs in expected], setting
-    for one in subjects(chance.project):
-        assert find_subject(chance.project, one.id) == one
+        orders = counted(project, setting)
+        assert len(found) == len(orders)
+        # Two branches of one version may tie, so what they are ordered by is compared.
+        assert [orders[one] for one in found] == sorted(orders.values(), reverse=True), setting
+    for one in subjects(project):
+        assert find_subject(project, one.id) == one

@@ -37,7 +37,7 @@ class Command(BaseCommand):
         self.stdout.write("subscribed" if created else "was subscribed already")
 
     def _named(self, model: type[_Named], project: Project, name: str | None) -> _Named | None:
-        """The thing with that name; it may be subscribed to before its first result comes in."""
+        """Return the thing with that name, made here if its first result is still to come."""
         if not name:
             return None
         thing, created = model.objects.get_or_create(project=project, name=name)

@@ -1,0 +1,166 @@
+"""E-mail. A mail is a folder: ``templates/emails/<name>/`` holds subject.txt, body.txt and body.html."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from email.utils import make_msgid
+from smtplib import SMTPDataError, SMTPException, SMTPRecipientsRefused
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from django.conf import settings
+from django.core.mail import EmailMultiAlternatives
+from django.core.validators import validate_email
+from django.template.loader import render_to_string
+from django.urls import reverse
+
+from benchdash.alerts.channels.errors import RefusedError, UnavailableError
+from benchdash.alerts.mail_files import INCIDENT_HEADER
+from benchdash.alerts.models import Alert, Confirmation
+from benchdash.regressions.models import ChangePoint, Incident
+from benchdash.regressions.queries import evidence, family_evidence, what_changed
+from benchdash.regressions.spans import last_good_at, span
+
+MAX_SERIES = 12
+MAX_DIFFERENCES = 12
+# With more lines the chart of the history page could not be read.
+MAX_LINES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedSeries:
+    """One changed series, as a line of the mail."""
+
+    what: str
+    metric: str
+    before: str
+    after: str
+    change: str
+    confidence: str
+    noise: str
+    expected: str
+    groups: str
+
+
+def check(address: str) -> str:
+    """Return the address as it is stored. Raises Django's ValidationError for what is no e-mail address."""
+    address = address.strip().lower()
+    validate_email(address)
+    return address
+
+
+def send(alert: Alert) -> None:
+    """Tell one address about a regression. Raises RefusedError or UnavailableError."""
+    incident = alert.incident
+    changed = [one for one in evidence(incident) if one.state == ChangePoint.State.CONFIRMED]
+    differences = what_changed(changed)
+    unsubscribe = _address("dashboard:unsubscribe", alert.subscription.key) if alert.subscription else ""
+    context = {
+        "incident": incident,
+        "span": span(incident, last_good_at=last_good_at(incident, changed)),
+        "worst": _evidence(changed[0]) if changed else None,
+        "median": _per_cent(incident.median),
+        "evidence": [_evidence(change_point) for change_point in changed[:MAX_SERIES]],
+        "more": max(0, len(changed) - MAX_SERIES),
+        "count": len(changed),
+        "workloads": sorted({change_point.series.workload.name for change_point in changed}),
+        "hardware": sorted({change_point.series.hardware.name for change_point in changed}),
+        "family": family_evidence(changed),
+        "differences": differences[:MAX_DIFFERENCES],
+        "more_differences": max(0, len(differences) - MAX_DIFFERENCES),
+        "url": _address("dashboard:incident", incident.project.slug, incident.pk),
+        "history_url": _history_address(incident, changed),
+        "unsubscribe_url": unsubscribe,
+    }
+    headers = {INCIDENT_HEADER: str(incident.pk), **_unsubscribe_headers(unsubscribe)}
+    _send("regression", to=alert.address, context=context, headers=headers)
+
+
+def ask(confirmation: Confirmation) -> None:
+    """Ask an address whether it wants its subscription. Raises RefusedError or UnavailableError."""
+    subscription = confirmation.subscription
+    url = _address("dashboard:confirm_subscription", subscription.key) if subscription else ""
+    context = {"subscription": subscription, "url": url}
+    _send("confirmation", to=confirmation.address, context=context, headers={})
+
+
+def _unsubscribe_headers(url: str) -> dict[str, str]:
+    """Return the headers that make a mail program show a button to unsubscribe."""
+    if not url:
+        return {}
+    return {"List-Unsubscribe": f"<{url}>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"}
+
+
+def _send(name: str, *, to: str, context: Mapping[str, Any], headers: Mapping[str, str]) -> None:
+    def part(file: str) -> str:
+        return render_to_string(f"emails/{name}/{file}", dict(context))
+
+    own = {
+        "Message-ID": make_msgid(domain=urlsplit(settings.SITE_URL).hostname),
+        "Auto-Submitted": "auto-generated",
+    }
+    mail = EmailMultiAlternatives(
+        subject=" ".join(part("subject.txt").split()),
+        body=part("body.txt"),
+        to=[to],
+        headers={**own, **headers},
+    )
+    mail.attach_alternative(part("body.html"), "text/html")
+    try:
+        mail.send()
+    except (SMTPRecipientsRefused, SMTPDataError) as error:
+        raise RefusedError(str(error) or type(error).__name__) from error
+    except (OSError, SMTPException) as error:
+        raise UnavailableError(str(error) or type(error).__name__) from error
+
+
+def _evidence(change_point: ChangePoint) -> ChangedSeries:
+    series = change_point.series
+    threads = "" if series.threads is None else f", {series.threads} threads"
+    return ChangedSeries(
+        what=f"{series.workload.name}{threads}, {series.hardware.name}",
+        metric=series.metric,
+        before=_with_unit(change_point.before, series.unit),
+        after=_with_unit(change_point.after, series.unit),
+        change=_per_cent(change_point.change),
+        confidence=_confidence(change_point.confidence),
+        noise="" if change_point.noise is None else f"{100 * change_point.noise:.2g} %",
+        expected=_expected(change_point, series.unit),
+        groups=f"{change_point.groups_before} before, {change_point.groups_after} after",
+    )
+
+
+def _expected(change_point: ChangePoint, unit: str) -> str:
+    """Return the range that similar series predicted; empty where the series' own history was enough."""
+    low, high = change_point.expected_low, change_point.expected_high
+    if low is None or high is None:
+        return ""
+    return f"{_significant(low)} to {_with_unit(high, unit)}"
+
+
+def _with_unit(value: float, unit: str) -> str:
+    # The names of such metrics already say that they are per second.
+    return _significant(value) if unit == "1/s" else f"{_significant(value)} {unit}"
+
+
+def _significant(value: float) -> str:
+    """Return four significant digits with thousands separated: 15,344, 1,052 or 6.67."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def _per_cent(change: float) -> str:
+    return f"{100 * change:+.1f} %".replace("-", "−")
+
+
+def _confidence(confidence: float) -> str:
+    return "> 99.9 %" if confidence > 0.999 else f"{100 * confidence:.3g} %"
+
+
+def _history_address(incident: Incident, changed: Sequence[ChangePoint]) -> str:
+    if not changed:
+        return ""
+    series = [("series", change_point.series_id) for change_point in changed[:MAX_LINES]]
+    return f"{_address('dashboard:history', incident.project.slug)}?{urlencode(series)}"
+
+
+def _address(name: str, *args: object) -> str:
+    return f"{settings.SITE_URL}{reverse(name, args=args)}"

@@ -1,0 +1,212 @@
+"""Tables of comparisons: those of versions, of nights, and of the gate."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, get_args
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework.serializers import (
+    CharField,
+    ChoiceField,
+    DateTimeField,
+    Field,
+    FloatField,
+    IntegerField,
+    ListField,
+    Serializer,
+    SerializerMethodField,
+)
+
+from benchdash.api.answers.fields import AsIs, CountField, fields_of
+from benchdash.regressions.branch_table import BranchTable
+from benchdash.regressions.detection import Comparison
+from benchdash.regressions.detection.scatter import Basis
+from benchdash.regressions.gate import Gate
+from benchdash.regressions.rows import Row
+from benchdash.results.models import Series
+
+VERDICTS: Final = ["better", "worse", "same", "unknown"]
+_NOTHING_TO_COMPARE_WITH: Final = Comparison(ratio=None)
+
+
+class ColumnSerializer(Serializer[Any]):
+    """A version at a place; ``id`` is that of the version."""
+
+    id = IntegerField(source="version.pk")
+    product = CharField(source="version.product.name")
+    version = CharField(source="version.version")
+    build = CharField(source="version.build")
+    commit = CharField(source="version.commit", allow_null=True)
+    branch = CharField()
+    hardware = CharField()
+    configuration = CharField()
+    counterpart = CharField()
+
+
+class BaseCellSerializer(Serializer[Any]):
+    """``low`` and ``high`` are the 95 % interval of the value."""
+
+    value = FloatField()
+    n = IntegerField()
+    low = FloatField(allow_null=True)
+    high = FloatField(allow_null=True)
+
+
+class CellSerializer(Serializer[Any]):
+    """``ratio`` is value / base, ``low`` and ``high`` its 95 % interval; ``p`` is adjusted for the table.
+
+    ``basis`` is what the noise was judged by. ``more_runs`` of each side would settle an unknown verdict
+    (sessions or forks where the basis is these); null where that cannot be said.
+    """
+
+    value = FloatField()
+    n = IntegerField()
+    ratio = FloatField(allow_null=True)
+    low = FloatField(allow_null=True)
+    high = FloatField(allow_null=True)
+    p = FloatField(allow_null=True)
+    verdict = ChoiceField(choices=VERDICTS)
+    more_runs = IntegerField(allow_null=True)
+    basis = ChoiceField(choices=get_args(Basis))
+
+
+PLACE: Final = tuple(ColumnSerializer().fields)[1:]
+_CELL: Final = tuple(CellSerializer().fields)
+
+
+class CellsField(AsIs):
+    """The cells of a row with their comparisons.
+
+    A serializer takes seven times as long for a cell, and tables have thousands.
+    """
+
+    def __init__(self, shape: type[Serializer[Any]] = CellSerializer) -> None:
+        super().__init__(ListField(child=shape(allow_null=True)), source="*")
+
+    def to_representation(self, row: Row) -> list[dict[str, Any] | None]:
+        cells = zip(row.cells, row.comparisons, strict=True)
+        return [
+            cell
+            and dict(
+                zip(
+                    _CELL,
+                    (cell.value, cell.n, *(comparison or _NOTHING_TO_COMPARE_WITH)),
+                    strict=True,
+                )
+            )
+            for cell, comparison in cells
+        ]
+
+
+class ComparisonRowSerializer(Serializer[Any]):
+    """Rows of one metric may differ in unit and direction: a JMH score is a time or a throughput."""
+
+    workload = CharField()
+    threads = CountField()
+    group = CharField(allow_null=True)
+    unit = CharField()
+    direction = ChoiceField(choices=Series.Direction.choices)
+    base = BaseCellSerializer(allow_null=True)
+    cells = CellsField()
+
+
+class GroupSummarySerializer(Serializer[Any]):
+    """The ratios of a group of workloads in the order of ``columns``; null is the group of all others."""
+
+    group = CharField(source="name", allow_null=True)
+    rows = IntegerField()
+    geomean = ListField(child=FloatField(allow_null=True))
+    lowest = ListField(child=FloatField(allow_null=True))
+    highest = ListField(child=FloatField(allow_null=True))
+
+
+class ComparisonSerializer(Serializer[Any]):
+    """``cells`` and ``geomean`` are in the order of ``columns``; ``unit`` is that of the first row.
+
+    ``margin`` is the relative difference that does not matter: within it, versions are the same.
+    """
+
+    metric = CharField()
+    unit = CharField()
+    direction = ChoiceField(choices=Series.Direction.choices)
+    base = ColumnSerializer()
+    columns = ColumnSerializer(many=True)
+    rows = ComparisonRowSerializer(many=True)
+    geomean = ListField(child=FloatField(allow_null=True))
+    margin = FloatField()
+    groups = GroupSummarySerializer(many=True)
+
+
+def cells_of(table: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]]:
+    """Yield row, column and cell of each cell of a table, those of the base first."""
+    columns = [table["base"], *table["columns"]]
+    for row in table["rows"]:
+        for column, cell in zip(columns, [row["base"], *row["cells"]], strict=True):
+            if cell:
+                yield row, column, cell
+
+
+def csv_columns(*more: str) -> tuple[str, ...]:
+    """Return the columns of a comparison as CSV; ``more`` is said of each of its columns."""
+    return ("workload", "threads", "group", *more, *PLACE, "metric", "unit", *_CELL)
+
+
+def csv_rows(table: Mapping[str, Any], *more: str) -> Iterator[tuple[Any, ...]]:
+    """Yield a line a cell; the base's has its own interval and no ratio."""
+    for row, column, cell in cells_of(table):
+        place = (row["workload"], row["threads"], row["group"], *map(column.get, (*more, *PLACE)))
+        yield (*place, table["metric"], row["unit"], *map(cell.get, _CELL))
+
+
+class NightsSerializer(Serializer[Any]):
+    """A comparison. ``times`` are when the groups of ``columns`` were first measured; ``base_time`` is null
+    for a release.
+
+    ``earlier`` and ``later`` are the ``until`` of the groups before and after; null where there are none.
+    """
+
+    times = SerializerMethodField()
+    base_time = SerializerMethodField()
+    earlier = AsIs(DateTimeField(allow_null=True), source="around.earlier")
+    later = AsIs(DateTimeField(allow_null=True), source="around.later")
+
+    def get_fields(self) -> dict[str, Field[Any, Any, Any, Any]]:
+        return {**fields_of(ComparisonSerializer, "table"), **super().get_fields()}
+
+    @extend_schema_field(ListField(child=DateTimeField()))
+    def get_times(self, found: BranchTable) -> list[str]:
+        return [group.time.isoformat() for group in found.groups]
+
+    @extend_schema_field(DateTimeField(allow_null=True))
+    def get_base_time(self, found: BranchTable) -> str | None:
+        return found.base_group.time.isoformat() if found.base_group else None
+
+
+class GateRowSerializer(Serializer[Any]):
+    """As in a comparison, with what tells rows of several metrics and places apart."""
+
+    series = IntegerField(source="series.pk")
+    metric = CharField(source="series.metric")
+    build = CharField(source="series.build")
+    hardware = CharField(source="series.hardware.name")
+    configuration = CharField(source="series.configuration.name")
+    counterpart = CharField(source="series.counterpart")
+
+    def get_fields(self) -> dict[str, Field[Any, Any, Any, Any]]:
+        return {**fields_of(ComparisonRowSerializer, "row"), **super().get_fields()}
+
+
+class GateSerializer(Serializer[Any]):
+    """``fail``: something is worse; ``pass``: all is the same or better; else ``unknown``.
+
+    ``more_runs`` of either side would settle an unknown verdict; null where that cannot be said.
+    While ``analysis`` is pending, there are results that nobody has looked at.
+    """
+
+    verdict = ChoiceField(choices=["pass", "fail", "unknown"])
+    analysis = SerializerMethodField()
+    rows = GateRowSerializer(many=True)
+    more_runs = IntegerField(allow_null=True)
+
+    @extend_schema_field(ChoiceField(choices=["done", "pending"]))
+    def get_analysis(self, gate: Gate) -> str:
+        return "done" if gate.is_analysed else "pending"

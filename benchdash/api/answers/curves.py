@@ -1,0 +1,128 @@
+"""Scaling curves in figures."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework.serializers import (
+    BooleanField,
+    CharField,
+    FloatField,
+    IntegerField,
+    ListField,
+    Serializer,
+    SerializerMethodField,
+)
+
+from benchdash.api.answers.comparison import PLACE, ColumnSerializer
+from benchdash.api.answers.fields import BoundField
+from benchdash.regressions.curves import ColumnCurve
+from benchdash.regressions.detection.curves import scale_up
+
+
+class EstimateSerializer(Serializer[Any]):
+    """``low`` and ``high`` are the 95 % interval; ``high`` is null where nothing limits it."""
+
+    value = FloatField()
+    low = FloatField()
+    high = BoundField()
+
+
+class ScalabilitySerializer(Serializer[Any]):
+    """The Universal Scalability Law. ``peak`` (threads) is null where no fall was seen within twice the most
+    threads, and where the law does not fit.
+    """
+
+    rate = EstimateSerializer()
+    contention = EstimateSerializer()
+    coherency = EstimateSerializer()
+    peak = EstimateSerializer(allow_null=True)
+    r_squared = FloatField()
+    residual_sd = FloatField()
+    does_not_fit = BooleanField()
+
+
+class CurvePointSerializer(Serializer[Any]):
+    """``low`` and ``high`` are the 95 % interval of the value."""
+
+    threads = IntegerField()
+    value = FloatField()
+    n = IntegerField()
+    low = FloatField(allow_null=True)
+    high = FloatField(allow_null=True)
+
+
+class PeakSerializer(Serializer[Any]):
+    """``among`` are the thread counts that may be the true peak; empty where no repeats tell."""
+
+    threads = IntegerField()
+    value = FloatField()
+    among = ListField(child=IntegerField())
+
+
+class ScaleUpSerializer(Serializer[Any]):
+    """From ``before`` to ``after`` threads."""
+
+    before = IntegerField()
+    after = IntegerField()
+    factor = FloatField()
+    efficiency = FloatField()
+
+
+class CurveSerializer(Serializer[Any]):
+    """One version at one place. ``peak``, ``knee`` (threads) and ``tail_off`` (relative to the peak) are null
+    for fewer than four thread counts, ``scalability`` for fewer than five.
+    """
+
+    workload = CharField()
+    column = ColumnSerializer()
+    unit = CharField(source="curve.unit")
+    points = SerializerMethodField()
+    peak = PeakSerializer(source="curve.shape.peak", allow_null=True)
+    knee = IntegerField(source="curve.shape.knee", allow_null=True)
+    tail_off = FloatField(source="curve.shape.tail_off", allow_null=True)
+    scale_up = SerializerMethodField()
+    scalability = ScalabilitySerializer(source="curve.scalability", allow_null=True)
+
+    @extend_schema_field(CurvePointSerializer(many=True))
+    def get_points(self, one: ColumnCurve) -> Any:
+        cells = [{"threads": threads, **cell._asdict()} for threads, cell in sorted(one.cells.items())]
+        return CurvePointSerializer(cells, many=True).data
+
+    @extend_schema_field(ScaleUpSerializer(allow_null=True))
+    def get_scale_up(self, one: ColumnCurve) -> Any:
+        """Between the thread counts of the context, else the fewest and the most."""
+        points = one.curve.points
+        before, after = self.context["from"], self.context["to"]
+        up = scale_up(points, before or points[0].threads, after or points[-1].threads)
+        return ScaleUpSerializer(up).data if up else None
+
+
+class CurvesSerializer(Serializer[Any]):
+    metric = CharField()
+    curves = CurveSerializer(many=True)
+
+
+_ESTIMATES: Final = ("rate", "contention", "coherency", "peak")
+CSV_COLUMNS: Final = (
+    *("workload", *PLACE, "metric", "unit"),
+    *("peak", "peak_threads", "peak_from", "peak_to", "knee", "tail_off"),
+    *("from", "to", "scale_up", "efficiency"),
+    *(f"usl_{name}{end}" for name in _ESTIMATES for end in ("", "_low", "_high")),
+    *("usl_r_squared", "usl_does_not_fit"),
+)
+
+
+def csv_rows(answer: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
+    """Yield a line a curve."""
+    for curve in answer["curves"]:
+        peak, up, law = curve["peak"] or {}, curve["scale_up"] or {}, curve["scalability"] or {}
+        among = peak.get("among") or [None]
+        estimates = [law.get(name) or {} for name in _ESTIMATES]
+        yield (
+            *(curve["workload"], *map(curve["column"].get, PLACE), answer["metric"], curve["unit"]),
+            *(*map(peak.get, ("value", "threads")), among[0], among[-1], curve["knee"], curve["tail_off"]),
+            *map(up.get, ("before", "after", "factor", "efficiency")),
+            *(one.get(name) for one in estimates for name in ("value", "low", "high")),
+            *map(law.get, ("r_squared", "does_not_fit")),
+        )

@@ -1,0 +1,74 @@
+"""Fields and addresses that several answers share."""
+
+import math
+from functools import cache
+from typing import Any
+
+from django.conf import settings
+from django.urls import get_script_prefix, reverse
+from rest_framework.serializers import Field, FloatField, IntegerField, Serializer
+
+from benchdash.api.parameters import MAX_ID
+
+
+def address(name: str, *args: object) -> str:
+    """Return the absolute address of a named page or resource."""
+    return f"{settings.SITE_URL}{reverse(name, args=args)}"
+
+
+def address_of_row(name: str, pk: int) -> str:
+    """Return the absolute address of the row with this id.
+
+    Reversing each address would take a list half as long again.
+    """
+    before, after = _around_id(name, get_script_prefix())
+    return f"{settings.SITE_URL}{before}{pk}{after}"
+
+
+@cache
+def _around_id(name: str, prefix: str) -> tuple[str, str]:  # noqa: ARG001 - reverse begins with it
+    before, _, after = reverse(name, args=[MAX_ID]).partition(str(MAX_ID))
+    return before, after
+
+
+def is_member(serializer: Field[Any, Any, Any, Any], project_id: int) -> bool:
+    return project_id in serializer.context["view"].member_projects
+
+
+def fields_of(serializer: type[Serializer[Any]], path: str) -> dict[str, Field[Any, Any, Any, Any]]:
+    """Return the fields of a serializer for an answer that has them beside its own.
+
+    ``path`` leads to the object that they are read from.
+    """
+    fields = serializer().get_fields()
+    for name, field in fields.items():
+        field.source = path if field.source == "*" else f"{path}.{field.source or name}"
+    return fields
+
+
+class AsIs(Field[Any, Any, Any, Any]):
+    """A value that is JSON already. The schema describes it as the field ``shape``."""
+
+    def __init__(self, shape: Field[Any, Any, Any, Any], **options: Any) -> None:
+        super().__init__(read_only=True, **options)
+        self.shape = shape
+
+    def to_representation(self, value: Any) -> Any:
+        return value
+
+
+class BoundField(FloatField):
+    """The end of an interval; null where nothing limits it."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_null=True, **options)
+
+    def to_representation(self, value: float) -> float | None:  # type: ignore[override]
+        return float(value) if math.isfinite(value) else None
+
+
+class CountField(IntegerField):
+    """A thread count; null where nobody said."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_null=True, **options)

@@ -1,0 +1,124 @@
+"""One setting varied."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, get_args
+
+from rest_framework.serializers import (
+    CharField,
+    ChoiceField,
+    Field,
+    FloatField,
+    IntegerField,
+    ListField,
+    Serializer,
+)
+
+from benchdash.api.answers.comparison import (
+    BaseCellSerializer,
+    CellSerializer,
+    CellsField,
+    ComparisonRowSerializer,
+    cells_of,
+)
+from benchdash.regressions.sweeps.conditions import Kind, written
+from benchdash.results.models import Series
+
+
+class SubjectSerializer(Serializer[Any]):
+    """A version on a branch (empty: a release) beside a counterpart."""
+
+    id = CharField()
+    version_id = IntegerField(source="version.pk")
+    product = CharField(source="version.product.name")
+    version = CharField(source="version.version")
+    build = CharField(source="version.build")
+    commit = CharField(source="version.commit", allow_null=True)
+    branch = CharField()
+    counterpart = CharField()
+
+
+class SweepChoiceSerializer(Serializer[Any]):
+    """Something that varies. ``alike`` is how many of its ``values`` at most were measured with nothing else
+    different; null among them is a setting that was not set.
+    """
+
+    key = CharField(source="factor.key")
+    kind = ChoiceField(source="factor.kind", choices=get_args(Kind))
+    name = CharField(source="factor.name")
+    values = ListField(child=CharField(allow_null=True))
+    alike = IntegerField()
+
+
+class SweepDifferenceSerializer(Serializer[Any]):
+    """What else differs; null: not set."""
+
+    name = CharField()
+    base = CharField(source="before", allow_null=True)
+    value = CharField(source="after", allow_null=True)
+
+
+class SweepValueSerializer(Serializer[Any]):
+    """``left_out`` more runs have the value, under conditions that differ in ``left_out_for``."""
+
+    value = CharField(allow_null=True)
+    runs = IntegerField()
+    seconds = FloatField(allow_null=True)
+    differences = SweepDifferenceSerializer(many=True)
+    left_out = IntegerField()
+    left_out_for = ListField(child=CharField())
+
+
+class SweepBaseCellSerializer(BaseCellSerializer):
+    """Without a value and its interval where absolute values are hidden."""
+
+    def get_fields(self) -> dict[str, Field[Any, Any, Any, Any]]:
+        fields = super().get_fields()
+        fields["value"].allow_null = True
+        return fields
+
+
+class SweepCellSerializer(CellSerializer):
+    value = FloatField(allow_null=True)
+
+
+class SweepRowSerializer(ComparisonRowSerializer):
+    base = SweepBaseCellSerializer(allow_null=True)
+    cells = CellsField(SweepCellSerializer)
+
+
+class SweepSerializer(Serializer[Any]):
+    """``cells`` and ``geomean`` are in the order of ``columns``, the values beside the base."""
+
+    subject = SubjectSerializer()
+    setting = SweepChoiceSerializer()
+    choices = SweepChoiceSerializer(many=True)
+    metric = CharField(source="table.metric")
+    unit = CharField(source="table.unit")
+    direction = ChoiceField(source="table.direction", choices=Series.Direction.choices)
+    base = SweepValueSerializer(source="table.sweep.base")
+    columns = SweepValueSerializer(source="table.sweep.others", many=True)
+    rows = SweepRowSerializer(many=True)
+    geomean = ListField(child=FloatField(allow_null=True))
+
+
+def hide_absolute_values(answer: Mapping[str, Any]) -> None:
+    """Leave the ratios of a sweep and their intervals alone."""
+    for row in answer["rows"]:
+        if base := row["base"]:
+            base.update(value=None, low=None, high=None)
+        for cell in filter(None, row["cells"]):
+            cell["value"] = None
+
+
+_CELL: Final = tuple(CellSerializer().fields)
+CSV_COLUMNS: Final = (
+    *("setting", "setting_value", "workload", "threads", "metric", "unit", *_CELL, "also_differs"),
+)
+
+
+def csv_rows(answer: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
+    """Yield a line a cell, the base's first with its own interval and no ratio."""
+    for row, column, cell in cells_of(answer):
+        place = (answer["setting"]["name"], written(column["value"]), row["workload"], row["threads"])
+        differs = "; ".join(one["name"] for one in column["differences"])
+        yield (*place, answer["metric"], row["unit"], *map(cell.get, _CELL), differs)

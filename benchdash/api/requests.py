@@ -1,0 +1,133 @@
+"""The bodies of requests."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from benchdash.api.parameters import MAX_ID
+from benchdash.articles.addresses import LONGEST_QUERY, PAGES
+from benchdash.articles.models import LONGEST_TITLE
+from benchdash.articles.services import LONGEST_PROSE, LONGEST_TEXT, MOST_BLOCKS
+from benchdash.regressions.models import Incident
+
+
+class IdField(serializers.IntegerField):
+    """The id of a row. One out of these bounds is malformed, not unknown: no row can have it."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(min_value=1, max_value=MAX_ID, **options)
+
+
+class CommitField(serializers.RegexField):
+    """A commit, or the beginning of one, in lower case."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(r"^[0-9a-fA-F]{7,40}$", **options)
+
+    def to_internal_value(self, data: Any) -> str:
+        return super().to_internal_value(data).lower()
+
+
+class CorrectionRequest(serializers.Serializer[Any]):
+    """With ``preview`` nothing is changed, and the answer says what would be."""
+
+    reason = serializers.CharField(max_length=1000, allow_blank=True, default="")
+    preview = serializers.BooleanField(default=False)
+
+
+class RenameRequest(CorrectionRequest):
+    name = serializers.CharField(max_length=300)
+
+
+class VersionRequest(CorrectionRequest):
+    """``version`` renames; the others correct what is known of the build. Null forgets."""
+
+    version = serializers.CharField(max_length=100, required=False)
+    commit = CommitField(required=False, allow_null=True)
+    committed_at = serializers.DateTimeField(required=False, allow_null=True)
+    released_on = serializers.DateField(required=False, allow_null=True)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs.keys() <= CorrectionRequest().fields.keys():
+            raise serializers.ValidationError({"version": ["give a version or a fact to correct"]})
+        return attrs
+
+
+class MergeRequest(CorrectionRequest):
+    into = IdField()
+
+
+class ExclusionRequest(CorrectionRequest):
+    """An exclusion needs a ``reason``."""
+
+    excluded = serializers.BooleanField()
+
+
+class SelectorSerializer(serializers.Serializer[Any]):
+    """Any of these; the rest is taken from the parameters of the same names. Null says nothing."""
+
+    id = IdField(required=False, allow_null=True)
+    product = serializers.CharField(required=False, allow_null=True)
+    version = serializers.CharField(required=False, allow_null=True)
+    build = serializers.CharField(required=False, allow_null=True, allow_blank=True)
+    commit = CommitField(required=False, allow_null=True)
+    branch = serializers.CharField(required=False, allow_null=True, allow_blank=True)
+    hardware = serializers.CharField(required=False, allow_null=True)
+    configuration = serializers.CharField(required=False, allow_null=True)
+    counterpart = serializers.CharField(required=False, allow_null=True, allow_blank=True)
+
+
+class TriageRequest(serializers.Serializer[Any]):
+    """At least one of these. ``assignee`` is the e-mail address of a member; null: nobody."""
+
+    state = serializers.ChoiceField(choices=Incident.State.choices, required=False)
+    assignee = serializers.EmailField(required=False, allow_null=True)
+    reason = serializers.CharField(max_length=5000, required=False, allow_blank=True)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if not attrs:
+            raise serializers.ValidationError({"state": ["give a state, an assignee or a reason"]})
+        return attrs
+
+
+class CommentRequest(serializers.Serializer[Any]):
+    text = serializers.CharField(max_length=20_000)
+
+
+class BlockRequest(serializers.Serializer[Any]):
+    """A view of an article; ``query`` is the query string of the page's address."""
+
+    page = serializers.ChoiceField(choices=list(PAGES))
+    query = serializers.CharField(max_length=LONGEST_QUERY)
+    heading = serializers.CharField(max_length=LONGEST_TITLE, default="", allow_blank=True)
+    text = serializers.CharField(max_length=LONGEST_TEXT, default="", allow_blank=True)
+
+
+class ArticleChange(serializers.Serializer[Any]):
+    """At least one of these."""
+
+    title = serializers.CharField(max_length=LONGEST_TITLE, required=False)
+    prose = serializers.CharField(max_length=LONGEST_PROSE, required=False, allow_blank=True)
+    blocks = serializers.ListField(child=BlockRequest(), required=False, max_length=MOST_BLOCKS)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if not attrs:
+            raise serializers.ValidationError({"title": ["give a title, prose or blocks"]})
+        return attrs
+
+
+class ArticleRequest(serializers.Serializer[Any]):
+    project = serializers.CharField(required=False)
+    title = serializers.CharField(max_length=LONGEST_TITLE)
+    prose = serializers.CharField(max_length=LONGEST_PROSE, default="", allow_blank=True)
+    blocks = serializers.ListField(child=BlockRequest(), default=list, max_length=MOST_BLOCKS)
+
+
+class SubscriptionRequest(serializers.Serializer[Any]):
+    """A ``product`` or ``hardware`` may be named before its first result comes in."""
+
+    project = serializers.CharField(required=False)
+    address = serializers.EmailField(max_length=254)
+    product = serializers.CharField(max_length=100, required=False, allow_null=True, allow_blank=True)
+    branch = serializers.CharField(max_length=200, default="", allow_blank=True)
+    hardware = serializers.CharField(max_length=100, required=False, allow_null=True, allow_blank=True)

@@ -1,0 +1,129 @@
+"""Filters, chips of the chosen versions, switches and suggestions of the pages under Compare."""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from benchdash.dashboard.charts.compare import VersionLine
+from benchdash.dashboard.compare.selection import (
+    UNSAID_THREADS,
+    ChosenColumns,
+    VersionSelection,
+    threads_texts,
+)
+from benchdash.dashboard.compare.version_picker import VersionPicker
+from benchdash.dashboard.shell import numbers
+from benchdash.dashboard.shell.filters import FilterChip, one_of, some_of
+from benchdash.dashboard.shell.navigation import Link
+from benchdash.regressions.column_contents import Measured
+from benchdash.regressions.column_names import names, short_id
+from benchdash.regressions.comparison import Column
+from benchdash.results import metrics
+
+_MAX_SUGGESTIONS: Final = 8
+AXES: Final = (("", "auto"), ("linear", "linear"), ("log", "log"))
+
+
+@dataclass(frozen=True)
+class VersionChip:
+    """A chosen column, with the addresses that make it the reference and that leave it out."""
+
+    line: VersionLine
+    base_url: str
+    without_url: str
+
+
+@dataclass(frozen=True)
+class Switch:
+    """A choice between ways to draw, one click apart."""
+
+    label: str
+    links: Sequence[Link]
+
+
+def switch(
+    label: str, name: str, options: Iterable[tuple[str, str]], chosen: str, address: Callable[..., str]
+) -> Switch:
+    """``options`` are values of the parameter ``name`` with their words; ``address`` takes one of them."""
+    return Switch(label, [Link(words, address(**{name: value}), value == chosen) for value, words in options])
+
+
+def reference_filter(columns: ChosenColumns, called: Sequence[str]) -> FilterChip:
+    """``called`` are the names of the chosen columns."""
+    bases = zip(map(short_id, columns.chosen), called, strict=True)
+    return one_of("base", "Reference", bases, short_id(columns.base) if columns.base else None, empty="")
+
+
+def workloads_filter(measured: Measured, chosen: Iterable[str]) -> FilterChip:
+    return some_of(
+        "workload", "Workloads", [(str(pk), name) for pk, name in measured.workloads.items()], chosen
+    )
+
+
+def threads_options(counts: Iterable[int | None]) -> list[tuple[str, str]]:
+    return [(text, "not said" if text == UNSAID_THREADS else text) for text in threads_texts(counts)]
+
+
+def threads_filter(counts: Iterable[int | None], chosen: Iterable[int | None]) -> FilterChip:
+    return some_of("threads", "Threads", threads_options(counts), threads_texts(chosen))
+
+
+def metrics_options(known: Collection[str]) -> list[tuple[str, str]]:
+    return [(metric, numbers.metric_name(metric)) for metric in metrics.in_order(known)]
+
+
+def choice_filters(
+    choice: VersionSelection, measured: Measured, shown: Sequence[str], called: Sequence[str]
+) -> list[FilterChip]:
+    """``shown`` are the metrics that the page shows; ``called`` are the names of the chosen columns."""
+    return [
+        reference_filter(choice.columns, called),
+        some_of("metric", "Metrics", metrics_options(measured.metrics), shown),
+        workloads_filter(measured, choice.workloads),
+        threads_filter(measured.threads, choice.threads),
+    ]
+
+
+def chips(path: str, choice: VersionSelection, lines: Sequence[VersionLine]) -> list[VersionChip]:
+    ids = [short_id(column) for column in choice.columns.chosen]
+    return [
+        VersionChip(
+            line=line,
+            base_url=choice.address(path, base=own),
+            without_url=choice.address(path, v=[other for other in ids if other != own]),
+        )
+        for line, own in zip(lines, ids, strict=True)
+    ]
+
+
+def switches(path: str, choice: VersionSelection) -> list[Switch]:
+    address = partial(choice.address, path)
+    values = (("", "absolute"), ("relative", "relative"))
+    return [
+        switch("Values", "values", values, "relative" if choice.view.relative else "", address),
+        switch("Axes", "axis", AXES, choice.view.scale, address),
+    ]
+
+
+def meanings(path: str, choice: VersionSelection) -> list[tuple[str, list[Link]]]:
+    """Each id that means several columns, with an address for each of these."""
+    chosen = [short_id(column) for column in choice.columns.chosen]
+    return [
+        (text, [_with(path, choice, chosen, name, column) for name, column in _named(columns)])
+        for text, columns in choice.columns.unclear
+    ]
+
+
+def suggestions(picker: VersionPicker) -> list[Link]:
+    """The places with the most versions."""
+    by_size = sorted(picker.groups, key=lambda group: -(len(group.choices) + group.older))
+    return [Link(f"Versions of {group.place}", group.newest_url) for group in by_size[:_MAX_SUGGESTIONS]]
+
+
+def _named(columns: Sequence[Column]) -> list[tuple[str, Column]]:
+    return list(zip(names(columns), columns, strict=True))
+
+
+def _with(path: str, choice: VersionSelection, chosen: Sequence[str], name: str, column: Column) -> Link:
+    return Link(name, choice.address(path, v=[*chosen, short_id(column)]))

@@ -1,0 +1,257 @@
+"""The selection in the address of a page under Compare, and the default where it does not say."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from django.http import QueryDict
+
+from benchdash.accounts.models import Project
+from benchdash.dashboard.compare.places import Place, recent_use
+from benchdash.dashboard.compare.versions import meant_by
+from benchdash.dashboard.shell.selection import EMPTY, PLACE
+from benchdash.regressions.column_names import short_id
+from benchdash.regressions.comparison import Column
+from benchdash.results.versions import release_line
+
+# Default number of versions.
+DEFAULT_COLUMNS: Final = 6
+# The default reference is the oldest of so many of the newest versions at a place, on every page.
+_REFERENCE_DEPTH: Final = 12
+MAX_COLUMNS: Final = 40
+UNSAID_THREADS: Final = "none"
+SCALES: Final = ("linear", "log")
+
+
+@dataclass(frozen=True)
+class ChosenColumns:
+    """``chosen`` are in the order of versions, with the base among them, or empty.
+
+    ``gone`` are ids in the address that mean nothing here; ``unclear`` are those that mean several columns,
+    with these; ``left_out`` is how many were chosen beyond what a page can hold.
+    """
+
+    chosen: tuple[Column, ...] = ()
+    base: Column | None = None
+    gone: tuple[str, ...] = ()
+    unclear: tuple[tuple[str, tuple[Column, ...]], ...] = ()
+    left_out: int = 0
+
+    @property
+    def machine(self) -> str:
+        """The name of the machine, where there is only one."""
+        machines = {column.hardware for column in self.chosen}
+        return next(iter(machines)) if len(machines) == 1 else ""
+
+    @property
+    def others(self) -> list[Column]:
+        return [column for column in self.chosen if column != self.base]
+
+
+@dataclass(frozen=True)
+class Presentation:
+    """How the numbers are drawn. ``scale`` is ``linear``, ``log``, or empty: as the numbers need it."""
+
+    relative: bool = False
+    scale: str = ""
+
+    @property
+    def log(self) -> bool | None:
+        """None: as the numbers need it."""
+        return is_log(self.scale)
+
+    @property
+    def kept(self) -> list[tuple[str, str]]:
+        """As query parameters, nothing for what is so by itself."""
+        said = [("values", "relative" if self.relative else ""), ("axis", self.scale)]
+        return [(name, value) for name, value in said if value]
+
+
+def read_columns(
+    query: QueryDict, available: Sequence[Column], project: Project, *, at_first: int = DEFAULT_COLUMNS
+) -> ChosenColumns:
+    """The columns that ``v`` and ``base`` choose. An address that chooses none gets the newest versions."""
+    asked = list(dict.fromkeys(text for text in [*query.getlist("v"), query.get("base", "")] if text))
+    if not asked:
+        chosen = default_columns(newest_columns(asked_place(query, available), project), at_first)
+        return ChosenColumns(chosen=tuple(chosen), base=chosen[0])
+    meant = {text: meant_by(text, available) for text in asked}
+    wanted = {
+        columns[0].key for text, columns in meant.items() if len(columns) == 1 and text in query.getlist("v")
+    }
+    base = meant.get(query.get("base", ""), [])
+    # Without any other choice the base stands alone.
+    if not wanted and len(base) == 1:
+        wanted = {base[0].key}
+    in_order = [column for column in available if column.key in wanted]
+    chosen = in_order[:MAX_COLUMNS]
+    return ChosenColumns(
+        chosen=tuple(chosen),
+        base=base[0] if len(base) == 1 and base[0] in chosen else next(iter(chosen), None),
+        gone=tuple(text for text, columns in meant.items() if not columns),
+        unclear=tuple((text, tuple(columns)) for text, columns in meant.items() if len(columns) > 1),
+        left_out=len(in_order) - len(chosen),
+    )
+
+
+def default_reference(at_place: Sequence[Column]) -> Column:
+    """Return what versions at a place (in their order) are held against where nobody chose."""
+    return at_place[-_REFERENCE_DEPTH:][0]
+
+
+def default_columns(at_place: Sequence[Column], number: int) -> list[Column]:
+    """Return the default reference and the newest versions beside it."""
+    newest = at_place[-_REFERENCE_DEPTH:]
+    return [newest[0], *newest[1:][1 - number :]]
+
+
+def asked_place(query: QueryDict, available: Sequence[Column]) -> Sequence[Column]:
+    """Return the columns at the place that an address names, as far as there are any."""
+    for name in PLACE:
+        asked = {"" if text in EMPTY else text for text in query.getlist(name) if text}
+        if asked:
+            found = [column for column in available if _part_of_place(column, name) in asked]
+            available = found or available
+    return available
+
+
+def _part_of_place(column: Column, name: str) -> str:
+    if name == "line":
+        return release_line(column.version.product.name, column.version.version)
+    part: str = getattr(Place.of(column), name)
+    return part
+
+
+def newest_columns(available: Sequence[Column], project: Project) -> list[Column]:
+    """The newest versions of the product measured last, at the place where it is measured most.
+
+    Where it has one version there, the versions of other products there stand beside it.
+    """
+    offered = Counter(map(Place.of, available))
+    use = {place: runs for place, runs in recent_use(project).items() if place in offered} or offered
+    product = next(iter(use)).product
+    of_product = [place for place in use if place.product == product]
+    releases = [place for place in of_product if not place.branch]
+    place = max(releases or of_product, key=use.__getitem__)
+    at_place = [column for column in available if Place.of(column) == place]
+    if len(at_place) == 1:
+        at_place = [column for column in available if _are_neighbours(column, at_place[0])]
+    return at_place
+
+
+def _are_neighbours(column: Column, other: Column) -> bool:
+    return (column.branch, column.hardware, column.configuration, column.counterpart) == (
+        other.branch,
+        other.hardware,
+        other.configuration,
+        other.counterpart,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Selection:
+    """The selection of a page under Compare; empty metrics, workloads (their ids or names) or
+    threads were not chosen.
+    """
+
+    metrics: Sequence[str] = ()
+    workloads: Sequence[str] = ()
+    threads: Sequence[int | None] = ()
+
+    @property
+    def versions(self) -> Mapping[str, str | Sequence[str]]:
+        """As query parameters: the versions and the reference, or what stands in their place."""
+        raise NotImplementedError
+
+    @property
+    def kept(self) -> list[tuple[str, str]]:
+        """As query parameters: what no filter says."""
+        return []
+
+    def address(self, path: str, **changes: str | Sequence[str]) -> str:
+        """The address of this selection, with some parameters changed; an empty one goes."""
+        return address_of(
+            path,
+            {
+                **self.versions,
+                "metric": self.metrics,
+                "workload": self.workloads,
+                "threads": threads_texts(self.threads),
+                **dict(self.kept),
+                **changes,
+            },
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class VersionSelection(Selection):
+    """Any number of versions, and how their numbers are drawn."""
+
+    columns: ChosenColumns
+    view: Presentation
+
+    @property
+    def versions(self) -> Mapping[str, str | Sequence[str]]:
+        base = self.columns.base
+        return {
+            "v": [short_id(column) for column in self.columns.chosen],
+            "base": short_id(base) if base else "",
+        }
+
+    @property
+    def kept(self) -> list[tuple[str, str]]:
+        return self.view.kept
+
+
+def workload_ids(texts: Iterable[str], workloads: Mapping[int, str]) -> list[str]:
+    """Return ids for what an address says: ids, or the names that other pages use."""
+    ids = {name: str(pk) for pk, name in workloads.items()}
+    ids |= {pk: pk for pk in ids.values()}
+    return list(dict.fromkeys(ids.get(text, text) for text in texts))
+
+
+def address_of(path: str, parameters: Mapping[str, str | Sequence[str]]) -> str:
+    """With these parameters in its query; an empty one is left out."""
+    said = [
+        (name, text)
+        for name, value in parameters.items()
+        for text in ([value] if isinstance(value, str) else value)
+        if text
+    ]
+    return f"{path}?{urlencode(said)}"
+
+
+def read_choice(query: QueryDict, columns: ChosenColumns) -> VersionSelection:
+    return VersionSelection(columns=columns, view=_read_view(query), **read_measured(query))
+
+
+def read_measured(query: QueryDict) -> dict[str, Any]:
+    """The metrics, workloads and threads of a selection."""
+    return {
+        "metrics": list(dict.fromkeys(query.getlist("metric"))),
+        "workloads": list(dict.fromkeys(query.getlist("workload"))),
+        "threads": read_threads(query),
+    }
+
+
+def is_log(scale: str) -> bool | None:
+    return {"log": True, "linear": False}.get(scale)
+
+
+def threads_texts(threads: Iterable[int | None]) -> list[str]:
+    return [UNSAID_THREADS if count is None else str(count) for count in threads]
+
+
+def read_threads(query: QueryDict) -> list[int | None]:
+    """Return the thread counts in order, None last; anything else is left out."""
+    texts = query.getlist("threads")
+    numbers = [text for text in texts if text.isascii() and text.isdigit() and len(text) < 10]
+    counts = sorted({int(text) for text in numbers})
+    return [*counts, None] if UNSAID_THREADS in texts else [*counts]
+
+
+def _read_view(query: QueryDict) -> Presentation:
+    scale = query.get("axis", "")
+    return Presentation(relative=query.get("values") == "relative", scale=scale if scale in SCALES else "")

@@ -1,0 +1,77 @@
+"""The versions that a project offers to compare: as many as a page shows, and what an address asks for."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from django.http import QueryDict
+
+from benchdash.accounts.models import Project
+from benchdash.dashboard.compare.places import Place
+from benchdash.database.ids import ids_in
+from benchdash.regressions.column_names import short_id
+from benchdash.regressions.comparison import Column, columns_at
+from benchdash.results.version_places import PlaceOfVersions, newest_versions, places_of_versions
+
+# What chooses versions in the addresses of the pages, and what looks for them.
+_ASKED: Final = ("v", "base", "against")
+_SEARCHED: Final = ("find", "find_base", "find_against")
+MAX_SEARCH_LENGTH: Final = 200
+_MAX_ASKED: Final = 100
+
+
+class Available(list[Column]):
+    """The offered columns, in the order of versions; ``versions`` is how many there are at each place."""
+
+    def __init__(self, columns: Sequence[Column], versions: Mapping[Place, int] | None = None) -> None:
+        super().__init__(columns)
+        self.versions = Counter(map(Place.of, columns)) if versions is None else versions
+
+    @property
+    def total(self) -> int:
+        return sum(self.versions.values())
+
+
+def meant_by(text: str, columns: Iterable[Column]) -> list[Column]:
+    """The columns with this short id. The id of a version alone (``12``) means it at every place."""
+    versions = ids_in([text.partition(".")[0]])
+    # Of the thousands that a project has, few are of the version.
+    of_version = (column for column in columns if column.version.pk in versions)
+    return [column for column in of_version if text in (short_id(column), *map(str, versions))]
+
+
+def available_columns(project: Project, query: QueryDict) -> Available:
+    """The newest versions of each place, those that the address chooses with their neighbours, and those that
+    it looks for; three statements.
+    """
+    places = places_of_versions(project)
+    measured = newest_versions(project, places, asked=_asked(query), words=_words(query, places))
+    columns = columns_at(measured)
+    shown = Counter(map(Place.of, columns))
+    versions = {
+        place: one.versions if one.versions > one.most else shown[place]
+        for one in places
+        if (place := _place(one)) in shown
+    }
+    return Available(columns, versions)
+
+
+def _asked(query: QueryDict) -> list[int]:
+    """The versions in ids of columns (``12.3.1~main``) and in those of versions alone."""
+    texts = [text for name in _ASKED for text in query.getlist(name)]
+    return ids_in(dict.fromkeys(text.partition(".")[0] for text in texts))[:_MAX_ASKED]
+
+
+def _words(query: QueryDict, places: Sequence[PlaceOfVersions]) -> dict[PlaceOfVersions, list[str]]:
+    """Return the words that versions of each place must have in their names; the place has the others."""
+    text = " ".join(query.get(name, "")[:MAX_SEARCH_LENGTH] for name in _SEARCHED)
+    words = text.replace("\0", " ").casefold().split()
+    if not words:
+        return {}
+    return {place: [word for word in words if word not in str(_place(place)).casefold()] for place in places}
+
+
+def _place(place: PlaceOfVersions) -> Place:
+    return Place(
+        place.product, place.build, place.branch, place.hardware, place.configuration, place.counterpart
+    )

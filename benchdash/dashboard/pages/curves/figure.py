@@ -1,0 +1,278 @@
+"""Scaling curves: throughput and response time against threads, and against each other."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from benchdash.dashboard.charts import common
+from benchdash.dashboard.charts.common import Figure
+from benchdash.dashboard.charts.compare import Value, VersionLine
+from benchdash.dashboard.shell import numbers
+from benchdash.results.readings import LOWER
+
+Fit = Callable[[float], float]
+"""A fitted curve: throughput for a number of threads."""
+
+_FIT_POINTS: Final = 60
+_MAX_UNIFIED_LINES: Final = 8
+# More labels than these in one plane would hide each other.
+_MAX_LABELS: Final = 60
+
+
+@dataclass(frozen=True)
+class CurvesLook:
+    """``relative_to`` names the line that is 100 % where values are relative. ``log`` None: as the values
+    need it. ``linear_threads``: each thread as far from the next as any other.
+    """
+
+    values: Literal["absolute", "relative", "own"] = "absolute"
+    relative_to: str = ""
+    log: bool | None = None
+    linear_threads: bool = False
+    repeats: Literal["bars", "band", "none"] = "bars"
+
+
+@dataclass(frozen=True)
+class DrawnCurve:
+    """The values of one line by thread count, in order; ``fit`` where one is to be drawn."""
+
+    line: VersionLine
+    values: Mapping[int, Value]
+    fit: Fit | None = None
+
+    @property
+    def measured(self) -> list[tuple[int, Value]]:
+        """The values that have the unit of the chart."""
+        return [(count, one) for count, one in self.values.items() if one.cell and not one.is_foreign]
+
+
+def against_threads(
+    curves: Sequence[DrawnCurve],
+    *,
+    metric: str,
+    unit: str,
+    direction: str,
+    look: CurvesLook,
+    link: Callable[[int], str],
+) -> Figure:
+    """A line for each curve; ``link`` gives a series' address."""
+    counts = sorted({count for curve in curves for count, _ in curve.measured})
+    shown = [curve for curve in curves if curve.measured]
+    traces: list[dict[str, Any]] = []
+    for curve in shown:
+        if look.repeats == "band":
+            traces += _bands(curve, look)
+        if curve.fit and look.values != "relative":
+            traces.append(_fitted(curve, curve.fit, look))
+        traces.append(_line(curve, look, unit, link))
+    layout = common.base_layout(
+        lines=len(shown),
+        hovermode="x unified" if len(shown) <= _MAX_UNIFIED_LINES else "closest",
+        xaxis=_linear_threads_axis() if look.linear_threads else common.threads_axis(counts),
+        yaxis=_value_axis(shown, metric, unit, direction, look),
+    )
+    return common.figure(traces, layout)
+
+
+def plane(
+    pairs: Sequence[tuple[DrawnCurve, DrawnCurve]],
+    *,
+    throughput: tuple[str, str, str],
+    response_time: tuple[str, str, str],
+    look: CurvesLook,
+    link: Callable[[int], str],
+) -> Figure:
+    """Response time against throughput: ``pairs`` are the two curves of each line, the metrics are given
+    with unit and direction. Each point says its threads.
+    """
+    common_counts = [
+        (first, second, [count for count, _ in first.measured if count in dict(second.measured)])
+        for first, second in pairs
+    ]
+    labelled = sum(len(counts) for *_, counts in common_counts) <= _MAX_LABELS
+    traces = [
+        _path(first, second, counts, look, link, labelled=labelled, units=(throughput[1], response_time[1]))
+        for first, second, counts in common_counts
+        if counts
+    ]
+    times = [one.cell.value for _, second in pairs for _, one in second.measured if one.cell]
+    log = common.log_is_better(times) if look.log is None else look.log
+    layout = common.base_layout(
+        lines=len(traces),
+        xaxis=common.metric_axis(*throughput),
+        yaxis=common.metric_axis(*response_time, log=log),
+    )
+    # A line may end anywhere in the plane, so that its name cannot stand at its end.
+    layout |= {"showlegend": len(traces) > 1, "meta": {"end_labels": False}}
+    return common.figure(traces, layout)
+
+
+def _line(curve: DrawnCurve, look: CurvesLook, unit: str, link: Callable[[int], str]) -> dict[str, Any]:
+    measured = curve.measured
+    values = [_drawn(curve, value, look) for _, value in measured]
+    bars = {"error_y": _error_bars(curve, look)} if look.repeats == "bars" else {}
+    return common.line(
+        curve.line.short_name,
+        [count for count, _ in measured],
+        values,
+        colour=curve.line.colour,
+        is_base=curve.line.is_base,
+        hover=[_hover(value, unit) for _, value in measured],
+        links=[link(value.cell.series_id) for _, value in measured if value.cell],
+        **bars,
+    )
+
+
+def _drawn(curve: DrawnCurve, value: Value, look: CurvesLook) -> float | None:
+    if value.cell is None:
+        return None
+    if look.values == "relative":
+        return value.per_cent
+    return value.cell.value * _factor(curve, look)
+
+
+def _factor(curve: DrawnCurve, look: CurvesLook) -> float:
+    """Return the factor of all values, which makes the first point 1 where they are relative to it."""
+    first = next((one.cell.value for _, one in curve.measured if one.cell), 0.0)
+    return 1 / first if look.values == "own" and first > 0 else 1.0
+
+
+def _interval(curve: DrawnCurve, value: Value, look: CurvesLook) -> tuple[float | None, float | None]:
+    if look.values == "relative":
+        return value.per_cent_interval
+    low, high = value.interval
+    factor = _factor(curve, look)
+    return (None, None) if low is None or high is None else (low * factor, high * factor)
+
+
+def _error_bars(curve: DrawnCurve, look: CurvesLook) -> dict[str, Any]:
+    drawn = [_drawn(curve, value, look) for _, value in curve.measured]
+    intervals = [
+        (None, None) if at is None else _interval(curve, value, look)
+        for at, (_, value) in zip(drawn, curve.measured, strict=True)
+    ]
+    return common.error_bars(
+        [at or 0.0 for at in drawn], [low for low, _ in intervals], [high for _, high in intervals]
+    )
+
+
+def _bands(curve: DrawnCurve, look: CurvesLook) -> list[dict[str, Any]]:
+    """A ground behind each stretch of points with an interval that does not dwarf its value."""
+    stretches: list[list[tuple[int, float, float]]] = [[]]
+    for count, value in curve.measured:
+        at, (low, high) = _drawn(curve, value, look), _interval(curve, value, look)
+        if at is not None and low is not None and high is not None and high <= 2 * at:
+            stretches[-1].append((count, max(low, 0.0), high))
+        elif stretches[-1]:
+            stretches.append([])
+    colour = common.token("ink") if curve.line.is_base else curve.line.colour
+    return [
+        common.band(
+            [*(count for count, *_ in stretch), *(count for count, *_ in reversed(stretch))],
+            [*(high for *_, high in stretch), *(low for _, low, _ in reversed(stretch))],
+            colour,
+            0.2,
+        )
+        for stretch in stretches
+        if len(stretch) > 1
+    ]
+
+
+def _fitted(curve: DrawnCurve, fit: Fit, look: CurvesLook) -> dict[str, Any]:
+    first, last = curve.measured[0][0], curve.measured[-1][0]
+    ratio = last / first
+    threads = [first * ratio ** (step / (_FIT_POINTS - 1)) for step in range(_FIT_POINTS)]
+    factor = _factor(curve, look)
+    colour = common.token("ink") if curve.line.is_base else curve.line.colour
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": threads,
+        "y": [fit(count) * factor for count in threads],
+        "line": {"color": colour, "width": 1.5, "dash": "dot"},
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
+
+
+def _path(
+    first: DrawnCurve,
+    second: DrawnCurve,
+    counts: Sequence[int],
+    look: CurvesLook,
+    link: Callable[[int], str],
+    *,
+    labelled: bool,
+    units: tuple[str, str],
+) -> dict[str, Any]:
+    xs, ys = [first.values[count] for count in counts], [second.values[count] for count in counts]
+    trace = common.line(
+        first.line.short_name,
+        [value.cell.value for value in xs if value.cell],
+        [value.cell.value for value in ys if value.cell],
+        colour=first.line.colour,
+        is_base=first.line.is_base,
+        links=[link(value.cell.series_id) for value in ys if value.cell],
+    )
+    shade = trace["marker"]["color"]
+    hover = [
+        f"{numbers.count(count)} threads: {_hover(x, units[0])}; {_hover(y, units[1])}"
+        for count, x, y in zip(counts, xs, ys, strict=True)
+    ]
+    if look.repeats != "none":
+        trace |= {"error_x": _bars_of(xs), "error_y": _bars_of(ys)}
+    if labelled:
+        trace |= {"mode": "lines+markers+text", "textposition": "top center"}
+    return trace | {
+        "text": [numbers.count(count) for count in counts],
+        "textfont": {"size": 11, "color": shade},
+        "customdata": hover,
+        "hovertemplate": "%{customdata}",
+    }
+
+
+def _bars_of(values: Sequence[Value]) -> dict[str, Any]:
+    intervals = [value.interval for value in values]
+    return common.error_bars(
+        [value.cell.value if value.cell else 0.0 for value in values],
+        [low for low, _ in intervals],
+        [high for _, high in intervals],
+    )
+
+
+def _hover(value: Value, unit: str) -> str:
+    """``15,344 ± 120, n = 5``."""
+    if value.cell is None:
+        return ""
+    cell = value.cell
+    return common.hover_text(cell.value, cell.low, cell.high, cell.n, "" if unit == "1/s" else unit)
+
+
+def _linear_threads_axis() -> dict[str, Any]:
+    return common.axis(
+        "threads", rangemode="tozero", unifiedhovertitle={"text": "%{x} threads"}, showgrid=False
+    )
+
+
+def _value_axis(
+    curves: Sequence[DrawnCurve], metric: str, unit: str, direction: str, look: CurvesLook
+) -> dict[str, Any]:
+    log = _is_log(curves, direction) if look.log is None else look.log
+    if look.values == "absolute":
+        return common.metric_axis(metric, unit, direction, log=log)
+    if look.values == "relative":
+        axis = common.relative_axis(common.shortened(look.relative_to), direction)
+    else:
+        words = f"{numbers.short_metric_name(metric)}, times its own first point, "
+        axis = common.axis(
+            common.plain(f"{words}{numbers.direction_words(direction)}"),
+            ticksuffix=" ×",
+            rangemode="tozero",
+        )
+    return {**axis, "type": "log", "dtick": "D2"} if look.log else axis
+
+
+def _is_log(curves: Sequence[DrawnCurve], direction: str) -> bool:
+    """Response times that span more than a decade are drawn so by themselves."""
+    values = [one.cell.value for curve in curves for _, one in curve.measured if one.cell]
+    return direction == LOWER and common.log_is_better(values)

@@ -1,0 +1,582 @@
+"""Series against versions or against time, with what happened to them."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from benchdash.dashboard.charts import common
+from benchdash.dashboard.charts.common import Figure, plain, shortened, token
+from benchdash.dashboard.pages.history.histories import HistoryLine, VersionsAxis, version_words
+from benchdash.dashboard.shell import numbers
+from benchdash.regressions.models import ChangePoint
+from benchdash.results.models import Series
+from benchdash.results.points import Point
+from benchdash.results.thinning import thinned
+
+MAX_POINTS: Final = 2000
+_MAX_MARKERS: Final = 600
+_MAX_ERROR_BARS: Final = 200
+_POINTS_IN_SMALL: Final = 150
+_MAX_MARKERS_IN_SMALL: Final = 20
+_MAX_TICKS: Final = 12
+# The levels around a change are drawn over so many groups, or this part of the axis.
+_LEVEL_GROUPS: Final = 2
+_LEVEL_PART: Final = 0.06
+# Labels of changes nearer to each other than this part of the axis stand above each other.
+_LABEL_PART: Final = 0.2
+# More names of switched settings than this would hide the lines, and nearer ones each other.
+_SWITCHES_NAMED: Final = 12
+_SWITCH_PART: Final = 0.02
+_LABEL_ROWS: Final = 3
+_LABEL_HEIGHT: Final = 14
+_MAX_PER_CENT: Final = 300.0
+
+
+# A number on an axis of versions, a time as text on the other.
+Place = int | str
+
+
+@dataclass(frozen=True)
+class HistoryLook:
+    """How histories are drawn. ``axis`` is None for times.
+
+    ``bases`` are what is 100 %, by series; None: values are drawn as they are.
+    """
+
+    axis: VersionsAxis | None
+    log: bool = False
+    bases: Mapping[Series, float] | None = None
+
+    @property
+    def relative(self) -> bool:
+        return self.bases is not None
+
+    def place(self, line: HistoryLine, point: Point) -> Place:
+        """Return the place of a point's shapes and annotations."""
+        return _iso(point.time) if self.axis is None else self.axis.place(line.series, point)
+
+    def at(self, place: Place) -> str:
+        """The same for traces."""
+        return plain(self.axis.labels[place]) if self.axis and isinstance(place, int) else str(place)
+
+    def x(self, line: HistoryLine, point: Point) -> str:
+        return self.at(self.place(line, point))
+
+    def factor(self, line: HistoryLine) -> float:
+        """Return the factor of the values of a line."""
+        base = (self.bases or {}).get(line.series)
+        return 100 / base if base else 1.0
+
+
+@dataclass(frozen=True)
+class HistoryAddresses:
+    """The links of points and changes."""
+
+    run: Callable[[int], str]
+    incident: Callable[[int], str]
+
+
+def line_colours(series: Sequence[Series]) -> list[str]:
+    """A ramp for release lines of one thing, or for its thread counts; else colours that only differ."""
+    if len(series) > 1 and (_differ_only_in(series, "line") or _differ_only_in(series, "threads")):
+        return common.ordered_colours(len(series))
+    return [common.unordered_colour(index) for index in range(len(series))]
+
+
+def suits_log(lines: Sequence[HistoryLine]) -> bool:
+    """Whether response times span more than a decade, so that they are better drawn by their logs."""
+    if not lines or not lines[0].series.metric.startswith("latency_"):
+        return False
+    return common.log_is_better([point.value for line in lines for point in line.points])
+
+
+def history_figure(
+    lines: Sequence[HistoryLine], names: Sequence[str], look: HistoryLook, addresses: HistoryAddresses
+) -> Figure:
+    """One chart of series of one metric; ``names`` are those of the lines."""
+    colours = line_colours([line.series for line in lines])
+    data: list[dict[str, Any]] = []
+    for line, name, colour in zip(lines, names, colours, strict=True):
+        data += _traces(line, name, colour, look, addresses)
+    switched = _switched(lines, look)
+    if switched:
+        data.append(_switches(switched, look))
+    changes = _changes(lines, look)
+    rows = _label_rows(changes, lines, look)
+    margin = {"l": 64, "r": 16, "t": 12 + _LABEL_HEIGHT * (max(rows.values(), default=-1) + 1), "b": 48}
+    layout = common.base_layout(
+        lines=len(lines),
+        margin=margin,
+        xaxis=_x_axis(lines, look),
+        yaxis=_y_axis(lines, look),
+        # Of the marks along the axis alone: nothing is read from it.
+        yaxis2={"overlaying": "y", "range": [0, 1], "visible": False, "fixedrange": True},
+        shapes=[*_change_lines(changes), *_levels(lines, colours, look)],
+        annotations=[
+            *(_label(place, row, changes[place], addresses) for place, row in rows.items()),
+            *_switch_names(switched, lines, look),
+        ],
+    )
+    return common.figure(data, layout)
+
+
+# --- lines ------------------------------------------------------------------------------------------------
+
+
+def _traces(
+    line: HistoryLine, name: str, colour: str, look: HistoryLook, addresses: HistoryAddresses
+) -> Iterable[dict[str, Any]]:
+    kept = _kept(line, MAX_POINTS)
+    points = [line.points[index] for index in kept]
+    if len(points) > _MAX_ERROR_BARS and (band := _band(line, points, colour, look)):
+        yield band
+    yield _trace(line, name, colour, look, points, addresses)
+    if line.excluded:
+        yield _excluded(line, name, colour, look, addresses)
+
+
+def _kept(line: HistoryLine, most: int) -> list[int]:
+    """The indexes of the points to draw: extremes, and both sides of whatever happened."""
+    happened = {*line.shifts, *(index - 1 for index in line.shifts if index)}
+    return thinned([point.value for point in line.points], most, keep=happened)
+
+
+def _trace(
+    line: HistoryLine,
+    name: str,
+    colour: str,
+    look: HistoryLook,
+    points: Sequence[Point],
+    addresses: HistoryAddresses,
+) -> dict[str, Any]:
+    factor = look.factor(line)
+    values = [_drawn(point.value * factor) for point in points]
+    parts: dict[str, Any] = {}
+    if len(points) <= _MAX_ERROR_BARS and any(point.low is not None for point in points):
+        lows = [_scaled_low(point, factor, look) for point in points]
+        parts["error_y"] = common.error_bars(values, lows, [_scaled(point.high, factor) for point in points])
+    return common.line(
+        shortened(name),
+        [look.x(line, point) for point in points],
+        values,
+        colour=colour,
+        hover=[_hover(line, point, look) for point in points],
+        links=[addresses.run(point.run_id) for point in points],
+        mode="lines+markers" if len(points) <= _MAX_MARKERS else "lines",
+        hovertemplate=_hover_template(name, line.series),
+        **parts,
+    )
+
+
+def _excluded(
+    line: HistoryLine, name: str, colour: str, look: HistoryLook, addresses: HistoryAddresses
+) -> dict[str, Any]:
+    """Hollow markers, which no line joins."""
+    factor = look.factor(line)
+    points = line.excluded[-MAX_POINTS:]
+    return common.line(
+        f"{shortened(name)}, excluded",
+        [look.x(line, point) for point in points],
+        [_drawn(point.value * factor) for point in points],
+        colour=colour,
+        hover=[f"{_hover(line, point, look)}<br>excluded" for point in points],
+        links=[addresses.run(point.run_id) for point in points],
+        mode="markers",
+        marker={"color": colour, "size": 7, "symbol": "circle-open"},
+        hovertemplate="%{text}<extra></extra>",
+        showlegend=False,
+    )
+
+
+def _band(line: HistoryLine, points: Sequence[Point], colour: str, look: HistoryLook) -> dict[str, Any]:
+    """The intervals of more points than could carry bars: a ground behind each stretch that has them."""
+    factor = look.factor(line)
+    x: list[str | None] = []
+    y: list[float | None] = []
+    for stretch in _stretches(points):
+        there = [look.x(line, point) for point in stretch]
+        lows = [_scaled_low(point, factor, look) for point in stretch]
+        x += [*there, *reversed(there), None]
+        y += [*(_scaled(point.high, factor) for point in stretch), *reversed(lows), None]
+    if not x:
+        return {}
+    return common.band(x, y, colour, 0.25)
+
+
+def _stretches(points: Sequence[Point]) -> list[list[Point]]:
+    """Neighbours that have an interval, and not one that would flatten the chart."""
+    stretches: list[list[Point]] = [[]]
+    for point in points:
+        if point.low is not None and point.high is not None and point.high <= 2 * point.value:
+            stretches[-1].append(point)
+        elif stretches[-1]:
+            stretches.append([])
+    return [stretch for stretch in stretches if len(stretch) > 1]
+
+
+def _hover(line: HistoryLine, point: Point, look: HistoryLook) -> str:
+    series = line.series
+    unit = numbers.unit_words(series.metric, series.unit) or numbers.short_metric_name(series.metric)
+    value = common.hover_text(point.value, point.low, point.high, point.n, unit)
+    if look.relative:
+        value = f"{numbers.number(point.value * look.factor(line))}{numbers.NO_BREAK}%: {value}"
+    version = plain(version_words(point, series.branch))
+    return f"{version}<br>{value}<br>{numbers.exact_time(point.time.astimezone(UTC))}"
+
+
+def _hover_template(name: str, series: Series) -> str:
+    """Return the part of the hover text that all points of a line share."""
+    where = f"{series.hardware.name}, configuration {series.configuration.name}"
+    return f"<b>{_for_template(plain(name))}</b><br>%{{text}}<br>{_for_template(plain(where))}<extra></extra>"
+
+
+# --- what else changed ------------------------------------------------------------------------------------
+
+
+def _switched(lines: Sequence[HistoryLine], look: HistoryLook) -> dict[Place, list[str]]:
+    """By its place on the axis: what changed there, each in words."""
+    texts: dict[Place, dict[str, None]] = defaultdict(dict)
+    for line in lines:
+        for index, found in line.switches.items():
+            words = [str(one) for one in found] or ["configuration or environment changed"]
+            texts[look.place(line, line.points[index])].update(dict.fromkeys(words))
+    return {place: list(texts[place]) for place in _in_order(texts, lines, look)}
+
+
+def _switches(switched: Mapping[Place, Sequence[str]], look: HistoryLook) -> dict[str, Any]:
+    """A triangle on the axis wherever configuration or environment changed; its hover says what."""
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": "settings changed",
+        "x": [look.at(place) for place in switched],
+        # Above the line of the axis, which is drawn over it.
+        "y": [0.012] * len(switched),
+        "yaxis": "y2",
+        "marker": {"symbol": "triangle-up", "size": 10, "color": token("ink-2")},
+        "text": [_switch_text(words) for words in switched.values()],
+        "hovertemplate": "%{text}<extra></extra>",
+        "cliponaxis": False,
+        "showlegend": False,
+    }
+
+
+def _switch_names(
+    switched: Mapping[Place, Sequence[str]], lines: Sequence[HistoryLine], look: HistoryLook
+) -> list[dict[str, Any]]:
+    """Return the names of switches, upwards from their triangles; hovers and table say those of many."""
+    if len(switched) > _SWITCHES_NAMED:
+        return []
+    named = []
+    last = -1.0
+    for place, words in switched.items():
+        part = _part_of_axis(place, lines, look)
+        if part - last < _SWITCH_PART:
+            continue
+        last = part
+        named.append(
+            {
+                "x": place,
+                "y": 0.03,
+                "yref": "paper",
+                "yanchor": "bottom",
+                "xanchor": "right",
+                "textangle": -90,
+                "showarrow": False,
+                "font": {"size": 11, "color": token("ink-2")},
+                "text": plain(shortened(words[0], 34)) + (f" +{len(words) - 1}" if len(words) > 1 else ""),
+            }
+        )
+    return named
+
+
+def _switch_text(words: Sequence[str]) -> str:
+    shown = [plain(shortened(word, 80)) for word in words[:8]]
+    more = [f"and {len(words) - 8} more"] if len(words) > 8 else []
+    return "<br>".join(["<b>Settings changed</b>", *shown, *more])
+
+
+# --- changes ----------------------------------------------------------------------------------------------
+
+_Changes = Mapping[Place, Sequence[ChangePoint]]
+
+
+def _changes(lines: Sequence[HistoryLine], look: HistoryLook) -> _Changes:
+    """The change points by their place on the axis, in its order."""
+    changes: dict[Place, list[ChangePoint]] = defaultdict(list)
+    for line in lines:
+        for index, shift in line.shifts.items():
+            changes[look.place(line, line.points[index])].append(shift)
+    return {place: changes[place] for place in _in_order(changes, lines, look)}
+
+
+def _change_lines(changes: _Changes) -> list[dict[str, Any]]:
+    """A vertical line for each place: solid where a change is confirmed, dotted where all are suspected."""
+    return [
+        {
+            "type": "line",
+            "x0": place,
+            "x1": place,
+            "y0": 0,
+            "y1": 1,
+            "yref": "paper",
+            "layer": "below",
+            "line": {
+                "color": _change_colour(shifts),
+                "width": 1.5,
+                "dash": "solid" if _is_confirmed(shifts) else "dot",
+            },
+        }
+        for place, shifts in changes.items()
+    ]
+
+
+def _levels(lines: Sequence[HistoryLine], colours: Sequence[str], look: HistoryLook) -> list[dict[str, Any]]:
+    """The levels before and after each change, as short horizontal lines."""
+    levels = []
+    for line, colour in zip(lines, colours, strict=True):
+        ends = [0, *line.shifts, len(line.points) - 1]
+        factor = look.factor(line)
+        reach = max(_LEVEL_GROUPS, round(len(line.points) * _LEVEL_PART))
+        for nth, (index, shift) in enumerate(line.shifts.items(), 1):
+            start, end = max(index - reach, ends[nth - 1]), min(index + reach, ends[nth + 1])
+            x = [look.place(line, line.points[at]) for at in (start, index, end)]
+            shade = token("ink") if len(lines) == 1 else colour
+            levels += [
+                _level(x[0], x[1], shift.before * factor, shade),
+                _level(x[1], x[2], shift.after * factor, shade),
+            ]
+    return levels
+
+
+def _level(x0: Place, x1: Place, y: float, colour: str) -> dict[str, Any]:
+    return {
+        "type": "line",
+        "x0": x0,
+        "x1": x1 + 0.4 if isinstance(x1, int) and x0 == x1 else x1,
+        "y0": y,
+        "y1": y,
+        "line": {"color": colour, "width": 2.5},
+    }
+
+
+def _label_rows(changes: _Changes, lines: Sequence[HistoryLine], look: HistoryLook) -> dict[Place, int]:
+    """The row above the plot of each change's label. Where there is no room, the weightier change has one."""
+    taken: list[list[float]] = [[] for _ in range(_LABEL_ROWS)]
+    rows = {}
+    for place in sorted(changes, key=lambda place: _weight(changes[place]), reverse=True):
+        part = _part_of_axis(place, lines, look)
+        for row, others in enumerate(taken):
+            if all(abs(part - other) >= _LABEL_PART for other in others):
+                others.append(part)
+                rows[place] = row
+                break
+    return rows
+
+
+def _in_order(places: Iterable[Place], lines: Sequence[HistoryLine], look: HistoryLook) -> list[Place]:
+    return sorted(places, key=lambda place: _part_of_axis(place, lines, look))
+
+
+def _part_of_axis(place: Place, lines: Sequence[HistoryLine], look: HistoryLook) -> float:
+    if isinstance(place, str):
+        times = [line.points[at].time for line in lines for at in (0, -1) if line.points]
+        first, last = min(times), max(times)
+        passed = datetime.fromisoformat(place).replace(tzinfo=UTC) - first
+        return passed / (last - first) if last > first else 0.0
+    return place / max(len(look.axis or ()) - 1, 1)
+
+
+def _label(
+    place: Place, row: int, shifts: Sequence[ChangePoint], addresses: HistoryAddresses
+) -> dict[str, Any]:
+    """The largest change at a place, which leads to its incident."""
+    largest = _largest(shifts)
+    text = numbers.change(largest.change)
+    if largest.incident_id:
+        text = f'<a href="{addresses.incident(largest.incident_id)}" target="_self">{text}</a>'
+    if len(shifts) > 1:
+        text += f" +{len(shifts) - 1}"
+    return {
+        "text": text,
+        "x": place,
+        "y": 1,
+        "yref": "paper",
+        "yanchor": "bottom",
+        "yshift": row * _LABEL_HEIGHT - 2,
+        "showarrow": False,
+        "font": {"size": 11, "color": _change_colour(shifts)},
+    }
+
+
+def _change_colour(shifts: Sequence[ChangePoint]) -> str:
+    return token("worse-ink" if _largest(shifts).is_regression else "better-ink")
+
+
+def _largest(shifts: Sequence[ChangePoint]) -> ChangePoint:
+    return max(shifts, key=lambda shift: abs(shift.speed_change))
+
+
+def _is_confirmed(shifts: Iterable[ChangePoint]) -> bool:
+    return any(shift.state == ChangePoint.State.CONFIRMED for shift in shifts)
+
+
+def _weight(shifts: Sequence[ChangePoint]) -> tuple[bool, float]:
+    return _is_confirmed(shifts), abs(_largest(shifts).speed_change)
+
+
+# --- axes -------------------------------------------------------------------------------------------------
+
+
+def _x_axis(lines: Sequence[HistoryLine], look: HistoryLook) -> dict[str, Any]:
+    if look.axis is None:
+        times = [point.time for line in lines for point in line.all_points]
+        return {**common.time_axis(), "nticks": _MAX_TICKS, "range": _time_range(min(times), max(times))}
+    axis = common.versions_axis(list(map(plain, look.axis.labels)))
+    return {**axis, "nticks": _MAX_TICKS, "range": [-0.5, len(look.axis) - 0.5]}
+
+
+def _time_range(first: datetime, last: datetime) -> list[str]:
+    """With a little room at both ends; Plotly's own would make room for the labels of changes."""
+    room = (last - first) * 0.02 or timedelta(hours=12)
+    return [_iso(first - room), _iso(last + room)]
+
+
+def _iso(time: datetime) -> str:
+    return f"{time.astimezone(UTC):%Y-%m-%dT%H:%M:%S}"
+
+
+def _y_axis(lines: Sequence[HistoryLine], look: HistoryLook) -> dict[str, Any]:
+    series = lines[0].series
+    if not look.relative:
+        return common.metric_axis(series.metric, series.unit, series.direction, log=look.log)
+    scale = {"type": "log", "dtick": "D2", "tickformat": ",~f"} if look.log else {}
+    return {**common.relative_axis("the first group", series.direction), **scale}
+
+
+# --- small multiples --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Shared:
+    """The ranges of axes that charts beside each other share. None: each has its own."""
+
+    y: tuple[float, float] | None = None
+    times: tuple[datetime, datetime] | None = None
+
+
+def shared_axes(all_lines: Iterable[Sequence[HistoryLine]], look: HistoryLook) -> Shared:
+    """Per cent share one vertical axis; values do where the largest of each chart are within a decade."""
+    largest, values, times = [], [], []
+    for lines in all_lines:
+        found = [point.value * look.factor(line) for line in lines for point in line.points]
+        times += [line.points[at].time for line in lines for at in (0, -1) if line.points]
+        values += found
+        largest += [max(found)] if found else []
+    if not values:
+        return Shared()
+    span = (min(times), max(times)) if look.axis is None else None
+    if look.relative:
+        low, high = min(values), min(max(values), _MAX_PER_CENT)
+        room = max((high - low) * 0.08, 2)
+        return Shared(y=(max(low - room, 0), high + room), times=span)
+    one_scale = not look.log and min(largest) > 0 and not common.log_is_better(largest)
+    return Shared(y=(0, max(largest) * 1.05) if one_scale else None, times=span)
+
+
+def small_figure(
+    lines: Sequence[HistoryLine], names: Sequence[str], look: HistoryLook, shared: Shared
+) -> Figure:
+    """A chart without titles and tools, for its place among many."""
+    colours = line_colours([line.series for line in lines])
+    data = [
+        _small_trace(line, name if len(lines) > 1 else "", colour, look)
+        for line, name, colour in zip(lines, names, colours, strict=True)
+    ]
+    layout = common.base_layout(
+        lines=1,
+        # On the right there is room for half of the last version.
+        margin={"l": 44, "r": 28, "t": 6, "b": 22},
+        xaxis=_small_x_axis(look, shared),
+        yaxis={
+            **_y_axis(lines, look),
+            "title": None,
+            "nticks": 4,
+            **({"range": list(shared.y), "autorange": False} if shared.y and not look.log else {}),
+        },
+        shapes=_change_lines(_changes(lines, look)),
+    )
+    return common.figure(data, layout)
+
+
+def _small_trace(line: HistoryLine, name: str, colour: str, look: HistoryLook) -> dict[str, Any]:
+    points = [line.points[index] for index in _kept(line, _POINTS_IN_SMALL)]
+    factor = look.factor(line)
+    return common.line(
+        name,
+        [look.place(line, point) for point in points],
+        [_drawn(point.value * factor) for point in points],
+        colour=colour,
+        hover=[_small_hover(line, point, name) for point in points],
+        mode="lines+markers" if len(points) <= _MAX_MARKERS_IN_SMALL else "lines",
+        line={"color": colour, "width": 1.5},
+        marker={"color": colour, "size": 4},
+        hovertemplate="%{text}<extra></extra>",
+    )
+
+
+def _small_hover(line: HistoryLine, point: Point, name: str) -> str:
+    words = f"{name}, " if name else ""
+    value = numbers.number(point.value)
+    return f"{plain(words + version_words(point, line.series.branch))}<br>{value}"
+
+
+def _small_x_axis(look: HistoryLook, shared: Shared) -> dict[str, Any]:
+    if look.axis is None:
+        times = {"range": _time_range(*shared.times)} if shared.times else {}
+        return {**common.time_axis(), "title": None, "nticks": 4, **times}
+    labels = look.axis.labels
+    ticks = sorted({0, len(labels) - 1})
+    return {
+        **common.axis(showgrid=False, zeroline=False),
+        "title": None,
+        "tickmode": "array",
+        "tickvals": ticks,
+        "ticktext": [plain(shortened(labels[tick], 14)) for tick in ticks],
+        "range": [-0.5, len(labels) - 0.5],
+    }
+
+
+# --- words and numbers ------------------------------------------------------------------------------------
+
+
+def _drawn(value: float) -> float:
+    """As many digits as a picture can show: thousands of points are a large part of a page."""
+    return float(f"{value:.7g}")
+
+
+def _scaled(value: float | None, factor: float) -> float | None:
+    return None if value is None else _drawn(value * factor)
+
+
+def _scaled_low(point: Point, factor: float, look: HistoryLook) -> float | None:
+    """A log axis has no place for the lower end of an interval that reaches below zero."""
+    if point.low is None or (look.log and point.low <= 0):
+        return None
+    return _drawn(point.low * factor)
+
+
+def _for_template(text: str) -> str:
+    """Plotly fills in ``%{...}`` in templates."""
+    return text.replace("%{", "%&#123;")
+
+
+def _differ_only_in(series: Sequence[Series], field: str) -> bool:
+    others = [name for name in Series.IDENTITY if name != field]
+    return len({tuple(_identity(one, name) for name in others) for one in series}) == 1
+
+
+def _identity(series: Series, name: str) -> Any:
+    return getattr(series, f"{name}_id" if hasattr(series, f"{name}_id") else name)

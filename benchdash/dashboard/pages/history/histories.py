@@ -1,0 +1,357 @@
+"""Histories as pages show them: lines with their points, and what happened at which of them."""
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from itertools import chain
+from math import isnan
+from statistics import median
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from benchdash.regressions.detection import Sample
+from benchdash.regressions.detection.compare import EQUIVALENT, compare_sides
+from benchdash.regressions.detection.scatter import Sides
+from benchdash.regressions.models import ChangePoint
+from benchdash.regressions.noise_floors import Histories, Levels
+from benchdash.regressions.places import noise_of
+from benchdash.regressions.queries import Difference, change_points, differences, places
+from benchdash.results.models import UNKNOWN_VERSION, ConfigurationContent, Environment, Run, Series
+from benchdash.results.points import Point, histories_and_excluded, positions
+
+_SHORT_COMMIT: Final = 10
+# Of so many newest switches what was switched is read; of older ones it is only said that something was.
+_MAX_SWITCHES: Final = 200
+
+
+@dataclass(frozen=True, eq=False)
+class HistoryLine:
+    """A series with its points in order, and what happened at their indexes.
+
+    ``shifts`` are change points at the first group of their new level. ``switches`` are groups whose
+    configuration or environment differs from those before, with what differs (nothing: not read).
+    ``excluded`` are the groups that excluded runs would make. ``margin`` is the relative difference that does
+    not matter.
+    """
+
+    series: Series
+    points: Sequence[Point]
+    excluded: Sequence[Point] = ()
+    margin: float = EQUIVALENT
+    shifts: Mapping[int, ChangePoint] = field(default_factory=dict)
+    switches: Mapping[int, Sequence[Difference]] = field(default_factory=dict)
+
+    @property
+    def all_points(self) -> Iterable[Point]:
+        return chain(self.points, self.excluded)
+
+    @property
+    def runs(self) -> int:
+        return sum(point.n for point in self.points)
+
+    @property
+    def newest(self) -> Point | None:
+        return self.points[-1] if self.points else None
+
+    @property
+    def level(self) -> float:
+        """The median of its groups; 0 without any."""
+        return median(point.value for point in self.points) if self.points else 0.0
+
+    @property
+    def last_shift(self) -> ChangePoint | None:
+        return self.shifts[max(self.shifts)] if self.shifts else None
+
+    @cached_property
+    def noise(self) -> float | None:
+        """Relative standard deviation of a group where nothing changes; None for fewer than four."""
+        return noise_of(np.array([point.value for point in self.points]))
+
+    def change_at(self, index: int) -> float | None:
+        """Against the group before, relative."""
+        if index == 0 or not self.points[index - 1].value:
+            return None
+        return self.points[index].value / self.points[index - 1].value - 1
+
+
+@dataclass(frozen=True)
+class LevelChange:
+    """How the newest group does against an earlier one."""
+
+    change: float
+    verdict: str
+
+
+class Changes(NamedTuple):
+    """How the newest group of a line differs from the one before and from the first; None without them."""
+
+    since_previous: LevelChange | None = None
+    since_first: LevelChange | None = None
+
+
+def changes_of(lines: Sequence[HistoryLine]) -> dict[HistoryLine, Changes]:
+    """Compare the newest group of each line, all at once; they have one ``margin``."""
+    compared = [line for line in lines if len(line.points) > 1]
+    if not compared:
+        return dict.fromkeys(lines, Changes())
+    groups = [(base, line.points[-1]) for line in compared for base in (line.points[-2], line.points[0])]
+    histories = Histories.of(
+        [Levels.of(line.points, line.shifts.keys(), [one.run_id for one in line.points]) for line in compared]
+    )
+    own = histories.coded([point.run_id for pair in groups for point in pair]).reshape(-1, 2)
+    floors = histories.floors(np.repeat(np.arange(len(compared)), 2), own)
+    found = compare_sides(
+        Sides.of([Sample(point.values, point.sessions) for pair in groups for point in pair]),
+        np.arange(2 * len(groups)).reshape(-1, 2).T,
+        floors.sd,
+        floors.worth,
+        margin=compared[0].margin,
+    )
+    is_higher = np.array([line.series.higher_is_better for line in compared for _ in range(2)])
+    verdicts = found.verdicts(is_higher, compared[0].margin)
+    changes = [
+        None if isnan(ratio) else LevelChange(change=ratio - 1, verdict=verdict)
+        for ratio, verdict in zip(found.ratio.tolist(), verdicts, strict=True)
+    ]
+    known = dict(zip(compared, map(Changes, changes[::2], changes[1::2]), strict=True))
+    return {line: known.get(line, Changes()) for line in lines}
+
+
+def read_lines(series: Sequence[Series], *, margin: float = EQUIVALENT) -> list[HistoryLine]:
+    """The line of each series, in their order, in a constant number of statements."""
+    by_id = {one.pk: one for one in series}
+    included, excluded = histories_and_excluded(by_id)
+    found = change_points(by_id)
+    switches = _switches(included)
+    return [
+        HistoryLine(
+            series=one,
+            points=included[one.pk],
+            excluded=excluded[one.pk],
+            margin=margin,
+            shifts=places(found.get(one.pk, ()), included[one.pk]),
+            switches=switches[one.pk],
+        )
+        for one in series
+    ]
+
+
+# --- what else changed ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Surroundings:
+    content_id: int | None = None
+    environment_id: int | None = None
+
+    def then(self, point: Point) -> "_Surroundings":
+        """Return the surroundings of the next point; those that it does not say stay as they were."""
+        return _Surroundings(point.content_id or self.content_id, point.environment_id or self.environment_id)
+
+    def may_differ(self, other: "_Surroundings") -> bool:
+        pairs = ((self.content_id, other.content_id), (self.environment_id, other.environment_id))
+        return any(one is not None and another is not None and one != another for one, another in pairs)
+
+
+_Switch = tuple[_Surroundings, _Surroundings]
+
+
+def _switches(points_of: Mapping[int, Sequence[Point]]) -> dict[int, dict[int, Sequence[Difference]]]:
+    """By series, the indexes of groups whose surroundings differ from those before, with what differs."""
+    found = {pk: _boundaries(points) for pk, points in points_of.items()}
+    of_newest = _newest_switches(found, points_of)
+    read = _read_differences(of_newest)
+    return {
+        pk: {index: read.get(switch, ()) for index, switch in switches.items() if read.get(switch, True)}
+        for pk, switches in found.items()
+    }
+
+
+def _boundaries(points: Sequence[Point]) -> dict[int, _Switch]:
+    boundaries: dict[int, _Switch] = {}
+    before = _Surroundings()
+    for index, point in enumerate(points):
+        after = before.then(point)
+        if before.may_differ(after):
+            boundaries[index] = before, after
+        before = after
+    return boundaries
+
+
+def _newest_switches(
+    found: Mapping[int, Mapping[int, _Switch]], points_of: Mapping[int, Sequence[Point]]
+) -> list[_Switch]:
+    newest: dict[_Switch, datetime] = {}
+    for pk, switches in found.items():
+        for index, switch in switches.items():
+            time = points_of[pk][index].time
+            newest[switch] = max(time, newest.get(switch, time))
+    return sorted(newest, key=newest.__getitem__, reverse=True)[:_MAX_SWITCHES]
+
+
+def _read_differences(switches: Sequence[_Switch]) -> dict[_Switch, list[Difference]]:
+    """At most two statements."""
+    sides = set(chain.from_iterable(switches))
+    contents = ConfigurationContent.objects.in_bulk({side.content_id for side in sides} - {None})
+    environments = Environment.objects.in_bulk({side.environment_id for side in sides} - {None})
+
+    def as_run(side: _Surroundings) -> Run:
+        return Run(
+            content=contents.get(side.content_id or 0), environment=environments.get(side.environment_id or 0)
+        )
+
+    return {(before, after): differences(as_run(before), as_run(after)) for before, after in switches}
+
+
+# --- horizontal axes --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class VersionsAxis:
+    """Groups of one product's releases or of one branch in their order, evenly spaced: 0, 1, 2 ...
+
+    Contents of one configuration that differ are neighbours; other configurations share their places.
+    """
+
+    labels: Sequence[str]
+    place: Callable[[Series, Point], int]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+def versions_axis(lines: Sequence[HistoryLine]) -> VersionsAxis:
+    """``lines`` are of one product and of one branch, or all of releases."""
+    branch = lines[0].series.branch if lines else ""
+    order = positions((points for line in lines for points in (line.points, line.excluded)), branch=branch)
+    nth = _nth_content(lines, order, branch)
+
+    def key(series: Series, point: Point) -> tuple[Hashable, int]:
+        return _build(point, branch), nth[series.configuration_id, point.position]
+
+    first: dict[tuple[Hashable, int], tuple[int, Point]] = {}
+    for line in lines:
+        for point in line.all_points:
+            at = order[point.position]
+            known = first.get(key(line.series, point))
+            if known is None or at < known[0]:
+                first[key(line.series, point)] = at, point
+    in_order = sorted(first, key=lambda one: first[one][0])
+    places = {one: index for index, one in enumerate(in_order)}
+    labels = [_label(first[one][1], branch, nth=one[1]) for one in in_order]
+    return VersionsAxis(_told_apart(labels), lambda series, point: places[key(series, point)])
+
+
+def _nth_content(
+    lines: Iterable[HistoryLine], order: Mapping[Hashable, int], branch: str
+) -> dict[tuple[int, Hashable], int]:
+    """By configuration and position: 0 for the first content of a version in it, 1 for the second, ..."""
+    of_build: dict[tuple[int, Hashable], set[Hashable]] = defaultdict(set)
+    for line in lines:
+        for point in line.all_points:
+            of_build[line.series.configuration_id, _build(point, branch)].add(point.position)
+    return {
+        (configuration, position): nth
+        for (configuration, _), found in of_build.items()
+        for nth, position in enumerate(sorted(found, key=order.__getitem__))
+    }
+
+
+def _build(point: Point, branch: str) -> Hashable:
+    return (point.commit or point.time.astimezone(UTC).date()) if branch else point.version.pk
+
+
+def point_name(point: Point, branch: str) -> str:
+    """``10.6.23 debug`` on releases; on a branch the commit, or the day where no commit is known."""
+    if branch:
+        return (point.commit or "")[:_SHORT_COMMIT] or f"{point.time.astimezone(UTC):%Y-%m-%d}"
+    return " ".join(filter(None, [point.version.version, point.version.build]))
+
+
+def version_words(point: Point, branch: str) -> str:
+    """The name of a point with what else is known of its version: ``1f3c9a0b2d, 11.8.1``."""
+    return ", ".join(filter(None, [point_name(point, branch), version_beside(point, branch)]))
+
+
+def version_beside(point: Point, branch: str) -> str:
+    """Return what is known of a point's version beside its name: on a branch the version, else the commit."""
+    if branch:
+        return "" if point.version.version == UNKNOWN_VERSION else point.version.version
+    return (point.commit or "")[:_SHORT_COMMIT]
+
+
+def _label(point: Point, branch: str, *, nth: int) -> str:
+    name = point_name(point, branch)
+    return f"{name} ({nth + 1})" if nth else name
+
+
+def _told_apart(labels: Sequence[str]) -> list[str]:
+    """Equal labels would be one place on a chart: later ones get a number."""
+    seen: dict[str, int] = defaultdict(int)
+    apart = []
+    for label in labels:
+        seen[label] += 1
+        apart.append(label if seen[label] == 1 else f"{label} #{seen[label]}")
+    return apart
+
+
+# --- rows of tables ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class HistoryRow:
+    """A group in a table. ``index`` is its place in its line, None for excluded runs; ``base`` is 100 %."""
+
+    line: HistoryLine
+    point: Point
+    index: int | None
+    base: float | None = None
+
+    @property
+    def is_excluded(self) -> bool:
+        return self.index is None
+
+    @property
+    def name(self) -> str:
+        return point_name(self.point, self.line.series.branch)
+
+    @property
+    def version(self) -> str:
+        return version_beside(self.point, self.line.series.branch)
+
+    @property
+    def of_base(self) -> float | None:
+        return self.point.value / self.base if self.base else None
+
+    @property
+    def change(self) -> float | None:
+        return None if self.index is None else self.line.change_at(self.index)
+
+    @property
+    def shift(self) -> ChangePoint | None:
+        return None if self.index is None else self.line.shifts.get(self.index)
+
+    @property
+    def is_switch(self) -> bool:
+        return self.index in self.line.switches
+
+    @property
+    def switches(self) -> Sequence[Difference]:
+        return () if self.index is None else self.line.switches.get(self.index, ())
+
+
+def rows_of(
+    lines: Sequence[HistoryLine], axis: VersionsAxis | None, bases: Mapping[Series, float] | None = None
+) -> list[HistoryRow]:
+    """The groups of all lines, newest first: by their places on an axis, or without one by their times."""
+    rows = []
+    for line in lines:
+        base = (bases or {}).get(line.series)
+        rows += [HistoryRow(line, point, index, base) for index, point in enumerate(line.points)]
+        rows += [HistoryRow(line, point, None, base) for point in line.excluded]
+    if axis is None:
+        return sorted(rows, key=lambda row: row.point.time, reverse=True)
+    return sorted(rows, key=lambda row: axis.place(row.line.series, row.point), reverse=True)

@@ -1,0 +1,360 @@
+"""Which series an address chooses, and what else there is to choose."""
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import groupby
+from typing import Any, Final
+
+from django.db.models import Count, F, Q
+from django.http import QueryDict
+
+from benchdash.accounts.models import Project
+from benchdash.dashboard.shell.filters import FilterChip, some_of
+from benchdash.dashboard.shell.numbers import short_metric_name
+from benchdash.dashboard.shell.selection import EMPTY, PLACE
+from benchdash.database.ids import ids_in
+from benchdash.results import catalogue
+from benchdash.results.catalogue import workload_names
+from benchdash.results.metrics import in_order, main_metric
+from benchdash.results.models import Alias, Series
+from benchdash.results.queries import find_series
+from benchdash.results.versions import parse_version
+
+# Stands in addresses for what nobody said: no branch (a release), no build, no thread count.
+NONE: Final = "none"
+METRIC: Final = "metric"
+# Says that an address without any choice is meant so, and not to get what was measured last.
+_ANY_PLACE: Final = ("place", "any")
+# More series than this are not named one by one in an address.
+_MAX_IDS: Final = 200
+_MAX_COUNT: Final = 2**31 - 1
+_NUMBER: Final = re.compile(r"([0-9]+)")
+
+
+@dataclass(frozen=True)
+class Facet:
+    """Something by which series are chosen. ``name`` is its parameter, ``unsaid`` its empty value."""
+
+    name: str
+    label: str
+    of_series: str
+    unsaid: str = ""
+
+
+FACETS: Final = (
+    Facet("product", "Product", "product__name"),
+    Facet("branch", "Branch", "branch", unsaid="releases"),
+    Facet("line", "Release line", "line", unsaid="none"),
+    Facet("build", "Build", "build", unsaid="none"),
+    Facet("workload", "Workload", "workload__name"),
+    Facet("threads", "Threads", "threads", unsaid="not said"),
+    Facet("hardware", "Hardware", "hardware__name"),
+    Facet("configuration", "Configuration", "configuration__name"),
+    Facet("counterpart", "Counterpart", "counterpart", unsaid="none"),
+)
+_BY_NAME: Final = {facet.name: facet for facet in FACETS}
+_WITH_OLD_NAMES: Final = ("product", "workload", "hardware", "configuration")
+# What a place is, in the order in which it is said to tell it from others.
+_PLACE: Final = ("branch", "product", "hardware", "configuration", "counterpart", "build")
+
+Asked = Mapping[str, Collection[str]]
+_Identity = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class _Offered:
+    """The series of a project, to choose from: each of their ``places`` once, which are all but workload and
+    threads, and the ``values`` of each facet.
+    """
+
+    places: Sequence[_Identity]
+    values: Mapping[str, set[str]]
+
+
+@dataclass(frozen=True)
+class Relaxation:
+    """A part of a choice without which there would be something to show."""
+
+    name: str
+    label: str
+    value: str
+
+
+@dataclass(frozen=True)
+class SeriesChoice:
+    """``series`` are in the order of their names, numbers and versions. ``kept`` goes into the filters' form.
+
+    ``has_any``: whether the project has series at all. ``relaxations`` tell why nothing was found.
+    ``selection`` says in the words of an address what ids of series mean.
+    """
+
+    series: Sequence[Series]
+    filters: Sequence[FilterChip]
+    kept: Sequence[tuple[str, str]]
+    has_any: bool
+    relaxations: Sequence[Relaxation] = ()
+    selection: QueryDict | None = None
+
+
+def choose_series(project: Project, query: QueryDict) -> SeriesChoice:
+    """The series of a project that ``series`` (ids) or the parameters of the facets choose.
+
+    An address that chooses nothing gets what was measured last. Without a metric it is the main one of what
+    was chosen. A constant number of statements.
+    """
+    offered = _offered(project)
+    by_id = _by_id(project, query)
+    if by_id is None:
+        asked = _asked(project, query)
+        if not asked.keys() & {*PLACE}:
+            asked = {**asked, **_places_of_columns(project, query)}
+        if not asked and query.get(_ANY_PLACE[0]) != _ANY_PLACE[1]:
+            asked = _newest_place(project, offered.places)
+        found = find_series(project).filter(_condition(asked))
+        asked_metrics = _said(query, METRIC)
+        measured = _measured(found)
+        metrics = asked_metrics or {main_metric(measured)} if measured else asked_metrics
+        series = list(found.filter(metric__in=metrics))
+    else:
+        series, asked = by_id, _values_of(by_id)
+        asked_metrics = metrics = {one.metric for one in series}
+        measured = _measured(find_series(project).filter(_condition(asked)))
+    return SeriesChoice(
+        series=_in_order(series),
+        filters=[*_filters(offered, asked), _metric_filter(measured, asked_metrics, metrics)],
+        kept=_kept(by_id, asked),
+        has_any=bool(offered.places),
+        relaxations=[] if series else _relaxations(project, asked, measured, asked_metrics),
+        selection=_selection(asked, metrics) if by_id else None,
+    )
+
+
+def _selection(asked: Asked, metrics: Collection[str]) -> QueryDict:
+    query = QueryDict(mutable=True)
+    for name, values in {**asked, METRIC: metrics}.items():
+        query.setlist(name, sorted(values))
+    return query
+
+
+def panels(series: Sequence[Series]) -> list[list[Series]]:
+    """The series that belong in one small chart: release lines of one thing, measured in the same way."""
+    return [list(panel) for _, panel in groupby(series, key=_panel)]
+
+
+def _kept(by_id: Sequence[Series] | None, asked: Asked) -> list[tuple[str, str]]:
+    """A changed chip takes ids out of the address; and who takes back the last choice means all places."""
+    if by_id is not None:
+        return [("series", "")]
+    return [_ANY_PLACE] if len(asked) <= 1 else []
+
+
+# --- what an address asks for -----------------------------------------------------------------------------
+
+
+def _by_id(project: Project, query: QueryDict) -> list[Series] | None:
+    """The series that are named by their ids; None where the address names none."""
+    texts = [text for text in query.getlist("series") if text][:_MAX_IDS]
+    if not texts:
+        return None
+    return list(find_series(project).filter(pk__in=set(ids_in(texts))))
+
+
+def _asked(project: Project, query: QueryDict) -> Asked:
+    """The values by facet; a thing is found by its old name too."""
+    asked = {facet.name: _said(query, facet.name) for facet in FACETS}
+    # The pages under Compare know workloads by their ids.
+    found = workload_names(project, asked["workload"])
+    asked["workload"] = {found.get(text, text) for text in asked["workload"]}
+    old = {name: asked[name] for name in _WITH_OLD_NAMES if asked[name]}
+    if old:
+        aliases = Alias.objects.filter(project=project, name__in=set().union(*old.values()), version=None)
+        for alias in aliases.select_related(*_WITH_OLD_NAMES):
+            for kind in old:
+                thing = getattr(alias, kind)
+                if thing and alias.name in asked[kind]:
+                    asked[kind] = asked[kind] - {alias.name} | {thing.name}
+    return {name: values for name, values in asked.items() if values}
+
+
+def _said(query: QueryDict, name: str) -> set[str]:
+    """Return the values of a parameter; no name holds a NUL, and no database takes one."""
+    return {NONE if text in EMPTY else text for text in query.getlist(name) if text and "\0" not in text}
+
+
+def _places_of_columns(project: Project, query: QueryDict) -> Asked:
+    """The places of the versions that the pages under Compare hold, as ``v``; one statement."""
+    texts = _said(query, "v") | _said(query, "base")
+    ids = [ids_in(text.partition("~")[0].split(".")) for text in texts]
+    columns = [one for one in ids if len(one) == 3]
+    if not columns:
+        return {}
+    versions, machines, configurations = zip(*columns, strict=True)
+    surroundings = [[*text.split("~", 2), "", ""] for text in texts]
+    series = Series.objects.filter(
+        project=project,
+        product__versions__in=versions,
+        build=F("product__versions__build"),
+        branch__in={branch for _, branch, *_ in surroundings},
+        hardware__in=machines,
+        configuration__in=configurations,
+        counterpart__in={counterpart for _, _, counterpart, *_ in surroundings},
+    )
+    facets = [facet for facet in FACETS if facet.name in _PLACE]
+    rows = series.order_by().values_list(*(facet.of_series for facet in facets)).distinct()
+    found = [set(map(_text, values)) for values in zip(*rows, strict=True)]
+    return {facet.name: values for facet, values in zip(facets, found, strict=True)} if found else {}
+
+
+def _newest_place(project: Project, places: Sequence[_Identity]) -> Asked:
+    """The place measured last that has a history, and no more of it than tells it from others."""
+    newest = catalogue.newest_place(project)
+    if newest is None:
+        return {}
+    asked: dict[str, Collection[str]] = {}
+    left = list(places)
+    for name in _PLACE:
+        text = _text(getattr(newest, name))
+        if len({identity[name] for identity in left}) > 1:
+            asked[name] = {text}
+            left = [identity for identity in left if identity[name] == text]
+    return asked
+
+
+def _values_of(series: Iterable[Series]) -> Asked:
+    texts: dict[str, set[str]] = {facet.name: set() for facet in FACETS}
+    for one in series:
+        for facet in FACETS:
+            value: Any = one
+            for attribute in facet.of_series.split("__"):
+                value = getattr(value, attribute)
+            texts[facet.name].add(_text(value))
+    return texts
+
+
+def _condition(asked: Asked) -> Q:
+    condition = Q()
+    for name, values in asked.items():
+        condition &= _fits(_BY_NAME[name], values)
+    return condition
+
+
+def _fits(facet: Facet, values: Collection[str]) -> Q:
+    if facet.name == "threads":
+        counts = [int(text) for text in values if text.isascii() and text.isdigit() and len(text) < 11]
+        fits = Q(threads__in=[count for count in counts if count <= _MAX_COUNT])
+        return fits | Q(threads=None) if NONE in values else fits
+    fits = Q(**{f"{facet.of_series}__in": list(values)})
+    return fits | Q(**{facet.of_series: ""}) if NONE in values else fits
+
+
+# --- what there is ----------------------------------------------------------------------------------------
+
+
+_OF_PLACE: Final = ("product", "branch", "line", "build", "hardware", "configuration", "counterpart")
+
+
+def _offered(project: Project) -> _Offered:
+    found = catalogue.offered_series(project)
+    places = [dict(zip(_OF_PLACE, map(_text, place), strict=True)) for place in found.places]
+    values = {name: {place[name] for place in places} for name in _OF_PLACE}
+    values |= {"workload": set(map(_text, found.workloads)), "threads": set(map(_text, found.threads))}
+    return _Offered(places, values)
+
+
+def _identities(project: Project) -> list[_Identity]:
+    """Return the identities of a project's series without their metrics, each once."""
+    names = [facet.name for facet in FACETS]
+    rows = Series.objects.filter(project=project).order_by()
+    distinct = rows.values_list(*(facet.of_series for facet in FACETS)).distinct()
+    return [dict(zip(names, map(_text, row), strict=True)) for row in distinct]
+
+
+def _measured(found: Any) -> dict[str, int]:
+    return dict(found.order_by().values_list(METRIC).annotate(Count("pk")))
+
+
+def _relaxations(
+    project: Project, asked: Asked, measured: Collection[str], metrics: Collection[str]
+) -> list[Relaxation]:
+    if measured:
+        return [Relaxation(METRIC, "metric", ", ".join(sorted(metrics)))]
+    identities = _identities(project)
+    return [
+        Relaxation(name, _BY_NAME[name].label.lower(), ", ".join(sorted(values)))
+        for name, values in asked.items()
+        if any(_matches(identity, asked, but=name) for identity in identities)
+    ]
+
+
+def _matches(identity: _Identity, asked: Asked, *, but: str) -> bool:
+    return all(identity[name] in values for name, values in asked.items() if name != but)
+
+
+def _filters(offered: _Offered, asked: Asked) -> list[FilterChip]:
+    """A chip for everything that leaves a choice."""
+    chips = []
+    for facet in FACETS:
+        chosen = asked.get(facet.name, ())
+        values = offered.values[facet.name] | set(chosen)
+        if len(values) > 1:
+            options = [(text, _label(facet, text)) for text in sorted(values, key=_sort_key(facet))]
+            chips.append(some_of(facet.name, facet.label, options, chosen))
+    return chips
+
+
+def _metric_filter(measured: Collection[str], asked: Collection[str], shown: Collection[str]) -> FilterChip:
+    """``shown`` is what was chosen for who asked for none."""
+    options = [(metric, short_metric_name(metric)) for metric in in_order({*measured, *asked})]
+    return some_of(METRIC, "Metric", options, asked, empty=", ".join(map(short_metric_name, shown)) or "main")
+
+
+def _label(facet: Facet, text: str) -> str:
+    return facet.unsaid if text == NONE and facet.unsaid else text
+
+
+def _text(value: object) -> str:
+    return NONE if value is None or value == "" else str(value)
+
+
+# --- order ------------------------------------------------------------------------------------------------
+
+
+def _sort_key(facet: Facet) -> Any:
+    """Return the key by which values are sorted: empty ones first, counts by number, lines by version."""
+    if facet.name == "threads":
+        return lambda text: (text != NONE, int(text) if text.isascii() and text.isdigit() else 0, text)
+    if facet.name == "line":
+        return lambda text: (text != NONE, parse_version(text).sort_key)
+    return lambda text: (text != NONE, _natural(text))
+
+
+@lru_cache(maxsize=1000)
+def _natural(text: str) -> tuple[tuple[bool, int, str], ...]:
+    """``size=2`` before ``size=10``. Each workload is asked for with every thread count."""
+    parts = _NUMBER.split(text.casefold())
+    return tuple((part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in parts)
+
+
+def _panel(series: Series) -> tuple[Any, ...]:
+    return (
+        series.metric,
+        _natural(series.workload.name),
+        -1 if series.threads is None else series.threads,
+        series.product.name,
+        series.branch,
+        series.build,
+        series.hardware.name,
+        series.configuration.name,
+        series.counterpart,
+    )
+
+
+def _in_order(series: Sequence[Series]) -> list[Series]:
+    metrics = in_order({one.metric for one in series})
+    return sorted(series, key=lambda one: (metrics.index(one.metric), _panel(one), _line(one)))
+
+
+def _line(series: Series) -> tuple[str, int]:
+    return parse_version(series.line).sort_key, series.pk

@@ -1,0 +1,116 @@
+"""The pages that belong to no project: the list of projects, signing in and out."""
+
+import shlex
+import sys
+from typing import Any
+
+from django.conf import settings
+from django.contrib import admin
+from django.contrib.auth import REDIRECT_FIELD_NAME
+from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth.views import LoginView, LogoutView, redirect_to_login
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import path, reverse
+from django.views.decorators.http import require_safe
+
+from benchdash.accounts.access import viewer_of
+from benchdash.accounts.access_log import log_failed_sign_in, log_sign_in, log_throttled_sign_in
+from benchdash.dashboard.pages.home.cards import project_cards
+from benchdash.throttling import MinuteThrottle, place_of
+from ingest.removal import removals_for
+
+
+@require_safe
+def home(request: HttpRequest) -> HttpResponse:
+    # Exact where it is run by hand, and shown to superusers only.
+    command = (
+        f"cd {shlex.quote(str(settings.BASE_DIR))} && {shlex.quote(sys.executable)} manage.py create_project"
+    )
+    viewer = viewer_of(request)
+    context = {
+        "cards": project_cards(viewer),
+        "being_deleted": removals_for(viewer).filter(finished_at=None),
+        "create_project": command,
+    }
+    return render(request, "dashboard/home.html", context)
+
+
+class SignInForm(AuthenticationForm):
+    error_messages = {
+        **AuthenticationForm.error_messages,
+        "invalid_login": "No account has this e-mail address and password.",
+    }
+
+    def clean_username(self) -> str:
+        return str(self.cleaned_data["username"]).lower()
+
+
+class TriesFromPlace(MinuteThrottle):
+    """Tries to sign in from one place."""
+
+    scope = "sign_in_of_place"
+
+
+class TriesOfAccountFromPlace(MinuteThrottle):
+    """Tries to sign in with one e-mail address from one place."""
+
+    scope = "sign_in"
+
+
+class TriesOfAccount(MinuteThrottle):
+    """Tries to sign in with one e-mail address, from all places together."""
+
+    scope = "sign_in_of_account"
+
+
+class SignIn(LoginView):
+    """A try over a limit is refused before the password is looked at."""
+
+    authentication_form = SignInForm
+
+    template_name = "dashboard/sign_in.html"
+    redirect_authenticated_user = True
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        account = request.POST.get("username", "").strip().lower()
+        if _may_try(place_of(request), account):
+            return super().post(request, *args, **kwargs)
+        log_throttled_sign_in(request, account)
+        # A bound form would try the password while it is drawn.
+        context = self.get_context_data(form=SignInForm(request), too_many=True)
+        return self.render_to_response(context, status=429, headers={"Retry-After": "60"})
+
+    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
+        log_sign_in(self.request, form.get_user())
+        return super().form_valid(form)
+
+    def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
+        log_failed_sign_in(self.request, self.request.POST.get("username", ""))
+        return super().form_invalid(form)
+
+
+def _may_try(place: str, account: str) -> bool:
+    # A try that one limit refuses does not count for the next: one place alone never uses up an account's.
+    return (
+        TriesFromPlace().allows(place)
+        and TriesOfAccountFromPlace().allows(f"{account} {place}")
+        and TriesOfAccount().allows(account)
+    )
+
+
+def sign_in_for_admin(request: HttpRequest) -> HttpResponse:
+    """Lead from the admin's sign-in page to ours, which limits tries."""
+    wanted = request.GET.get(REDIRECT_FIELD_NAME) or reverse("admin:index")
+    if request.user.is_authenticated and not admin.site.has_permission(request):
+        # The sign-in page would lead straight back.
+        raise PermissionDenied("the admin pages are for staff")
+    return redirect_to_login(wanted)
+
+
+urlpatterns = [
+    path("", home, name="home"),
+    path("sign-in/", SignIn.as_view(), name="sign_in"),
+    path("sign-out/", LogoutView.as_view(), name="sign_out"),
+]

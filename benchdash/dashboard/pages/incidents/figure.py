@@ -1,0 +1,124 @@
+"""The history around a change point, small, as a share of the level before it."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from benchdash.dashboard.charts import common
+from benchdash.dashboard.shell import numbers
+from benchdash.regressions.models import ChangePoint
+from benchdash.results.models import UNKNOWN_VERSION
+from benchdash.results.points import Point
+
+# So many groups on each side: a small chart shows no more.
+MAX_GROUPS: Final = 80
+_MARGIN: Final = 5.0
+
+
+def around(points: Sequence[Point], change_point: ChangePoint) -> tuple[list[Point], int]:
+    """The groups next to a change point, and where among them its new level begins."""
+    index = next((i for i, point in enumerate(points) if change_point.run_id in point.run_ids), len(points))
+    start = max(0, index - MAX_GROUPS)
+    return list(points[start : index + MAX_GROUPS]), index - start
+
+
+def shared_range(histories: Sequence[tuple[Sequence[Point], ChangePoint]]) -> tuple[float, float]:
+    """The vertical range, in per cent of the levels before, that holds all these histories."""
+    shares = [
+        100 * point.value / change_point.before for points, change_point in histories for point in points
+    ]
+    return min([*shares, 100]) - _MARGIN, max([*shares, 100]) + _MARGIN
+
+
+def change_figure(
+    points: Sequence[Point], index: int, change_point: ChangePoint, *, y_range: tuple[float, float]
+) -> common.Figure:
+    """``points`` of the change point's series, whose new level begins at ``index``.
+
+    A vertical line stands at the first group of the new level, dotted while it is suspected; the two levels
+    are horizontal lines.
+    """
+    series = change_point.series
+    x = [_place(point, series.branch) for point in points]
+    line = common.line(
+        str(series),
+        x,
+        [100 * point.value / change_point.before for point in points],
+        colour=common.token("accent"),
+        hover=[_hover(point, series.unit) for point in points],
+        line={"color": common.token("accent"), "width": 1},
+        marker={"color": common.token("accent"), "size": 4},
+    )
+    axis = {**common.time_axis(), "tickformat": "%-d %b"} if series.branch else common.versions_axis(x)
+    layout = common.base_layout(
+        margin={"l": 48, "r": 8, "t": 8, "b": 8},
+        xaxis={**axis, "title": {"text": ""}, "nticks": 5},
+        yaxis=common.axis("", range=list(y_range), ticksuffix=" %", nticks=5),
+        shapes=_marks(x, index, change_point),
+        annotations=_label(x, index, change_point),
+    )
+    return common.figure([line], layout)
+
+
+def _place(point: Point, branch: str) -> Any:
+    if branch:
+        return f"{point.time:%Y-%m-%dT%H:%M:%S}"
+    return common.plain(str(point.version))
+
+
+def _hover(point: Point, unit: str) -> str:
+    version = "" if point.version.version == UNKNOWN_VERSION else point.version.version
+    where = [version, (point.commit or "")[:10], _day(point.time)]
+    value = common.hover_text(point.value, point.low, point.high, point.n, unit)
+    return f"{common.plain(', '.join(filter(None, where)))}<br>{value}"
+
+
+def _day(time: datetime) -> str:
+    return f"{time.day} {time:%b %Y}"
+
+
+def _marks(x: Sequence[Any], index: int, change_point: ChangePoint) -> list[dict[str, Any]]:
+    after = 100 * change_point.after / change_point.before
+    marks = []
+    if index > 0:
+        marks.append(_level(x[0], x[index - 1], 100))
+    if index < len(x):
+        marks.append(_level(x[index], x[-1], after))
+        dash = "solid" if change_point.state == ChangePoint.State.CONFIRMED else "dot"
+        marks.append(
+            {
+                "type": "line",
+                "x0": x[index],
+                "x1": x[index],
+                "yref": "paper",
+                "y0": 0,
+                "y1": 1,
+                "line": {"color": common.token("ink-2"), "width": 1, "dash": dash},
+            }
+        )
+    return marks
+
+
+def _level(start: Any, end: Any, share: float) -> dict[str, Any]:
+    line = {"color": common.token("ink"), "width": 2}
+    return {"type": "line", "x0": start, "x1": end, "y0": share, "y1": share, "line": line}
+
+
+def _label(x: Sequence[Any], index: int, change_point: ChangePoint) -> list[dict[str, Any]]:
+    if index >= len(x):
+        return []
+    # On the side of the lower level there is room at the top.
+    is_fall = change_point.change < 0
+    return [
+        {
+            "x": x[index],
+            "yref": "paper",
+            "y": 1,
+            "yanchor": "top",
+            "xanchor": "left" if is_fall else "right",
+            "xshift": 4 if is_fall else -4,
+            "text": numbers.change(change_point.change),
+            "showarrow": False,
+            "font": {"size": 12, "color": common.token("ink")},
+        }
+    ]

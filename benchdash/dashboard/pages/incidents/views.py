@@ -1,0 +1,285 @@
+"""The list of incidents, and one with its evidence."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
+from django.db.models.functions import TruncHour
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect
+from django.urls import path
+from django.views.decorators.http import require_POST, require_safe
+
+from benchdash.accounts.models import AuditEntry, Project, Scope
+from benchdash.dashboard.charts.common import Figure
+from benchdash.dashboard.pages.incidents.figure import around, change_figure, shared_range
+from benchdash.dashboard.pages.incidents.forms import CommentForm, TriageForm
+from benchdash.dashboard.shell import filters
+from benchdash.dashboard.shell.commands import upload_command
+from benchdash.dashboard.shell.csv_files import csv_file
+from benchdash.dashboard.shell.filters import FilterChip
+from benchdash.dashboard.shell.navigation import page_url
+from benchdash.dashboard.shell.pair_links import runs_url
+from benchdash.dashboard.shell.project_page import ProjectPage, found_or_hidden, project_page
+from benchdash.dashboard.shell.visible_alerts import alerts_shown_to
+from benchdash.regressions import queries, services
+from benchdash.regressions.models import ChangePoint, Incident
+from benchdash.regressions.spans import last_good_at, span
+from benchdash.results.models import Product
+from benchdash.results.points import histories
+
+_PAGE: Final = 50
+_MAX_CHARTS: Final = 6
+# No branch of git can be called so.
+_RELEASES: Final = "~"
+_NOT_WITHDRAWN: Final = (Incident.Status.SUSPECTED, Incident.Status.CONFIRMED)
+
+# What people do about an incident, by the state that it leads to.
+_VERBS: Final = {
+    Incident.State.NEW: "Reopen",
+    Incident.State.ACKNOWLEDGED: "Acknowledge",
+    Incident.State.INVESTIGATING: "Investigate",
+    Incident.State.EXPECTED: "Accept as expected",
+    Incident.State.WONTFIX: "Decline to fix",
+    Incident.State.FIXED: "Mark as fixed",
+    Incident.State.INVALID: "Mark as invalid",
+}
+
+
+# Fields of a change point, as columns of a file.
+_EVIDENCE: Final = (
+    *("before", "after", "change", "confidence", "noise", "family_size", "expected_low", "expected_high"),
+    *("groups_before", "groups_after", "state"),
+)
+
+
+@dataclass(frozen=True)
+class ShownChangePoint:
+    """A change point as a row of the evidence, and as a chart where it is one of the largest."""
+
+    change_point: ChangePoint
+    history_url: str
+    title: str
+    figure: Figure | None = None
+
+
+# --- the list ---------------------------------------------------------------------------------------------
+
+
+@require_safe
+@project_page
+def incidents(request: HttpRequest, page: ProjectPage) -> HttpResponse:
+    chips = _filters(page.project, request.GET)
+    # What one analysis of an archive found stands in the order of its history.
+    order = (TruncHour("detected_at").desc(), "-started_at", "-pk")
+    found = _chosen(queries.incidents(page.project), chips).order_by(*order)
+    pages = Paginator(found, _PAGE).get_page(request.GET.get("page"))
+    is_filtered = any(chip.chosen for chip in chips)
+    context = {
+        "filters": chips,
+        "reset_url": request.path if is_filtered else "",
+        "is_filtered": is_filtered,
+        "pages": pages,
+        "rows": [(one, span(one, last_good_at=one.last_good_at)) for one in pages],  # type: ignore[attr-defined]
+        "upload_command": upload_command(),
+        "upload_url": page_url("upload_new", page.project) if page.may(Scope.UPLOAD) else "",
+    }
+    return page.render(request, "dashboard/incidents.html", context)
+
+
+def _filters(project: Project, query: QueryDict) -> list[FilterChip]:
+    products = Product.objects.filter(project=project).order_by("name").values_list("name", flat=True)
+    branches = Incident.objects.filter(project=project).order_by("branch").values_list("branch", flat=True)
+    return [
+        filters.some_of("state", "State", Incident.State.choices, query.getlist("state")),
+        filters.some_of(
+            "status", "Status", Incident.Status.choices, query.getlist("status"), empty="not withdrawn"
+        ),
+        filters.some_of("kind", "Kind", Incident.Kind.choices, query.getlist("kind")),
+        filters.some_of_names("product", "Product", products, query.getlist("product")),
+        filters.some_of(
+            "branch",
+            "Branch",
+            [(name or _RELEASES, name or "releases") for name in branches.distinct()],
+            query.getlist("branch"),
+        ),
+    ]
+
+
+def _chosen(found: QuerySet[Incident], chips: Sequence[FilterChip]) -> QuerySet[Incident]:
+    chosen = {chip.name: [choice.value for choice in chip.chosen] for chip in chips}
+    found = found.filter(status__in=chosen["status"] or _NOT_WITHDRAWN)
+    found = filters.filtered(found, chips, {"state": "state", "kind": "kind", "product": "product__name"})
+    if chosen["branch"]:
+        found = found.filter(branch__in=["" if name == _RELEASES else name for name in chosen["branch"]])
+    return found
+
+
+# --- one incident -----------------------------------------------------------------------------------------
+
+
+@require_safe
+@project_page
+def incident(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
+    return _show(request, page, _incident(page, pk))
+
+
+@require_POST
+@project_page
+def triage(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
+    shown = _incident(page, pk)
+    page.require(Scope.TRIAGE)
+    form = TriageForm(page.project, request.POST)
+    if not form.is_valid():
+        return _show(request, page, shown, triage_form=form)
+    said = form.cleaned_data
+    services.triage(
+        shown,
+        by=page.viewer,
+        state=said["state"] or None,
+        assignee=said["assignee"],
+        unassign=said["assignee"] is None,
+        reason=said["reason"],
+    )
+    messages.success(
+        request, f"Saved: {shown.get_state_display()}, assigned to {shown.assignee or 'nobody'}."
+    )
+    return redirect("dashboard:incident", page.project.slug, pk)
+
+
+@require_POST
+@project_page
+def comment(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
+    shown = _incident(page, pk)
+    page.require(Scope.TRIAGE)
+    form = CommentForm(request.POST)
+    if not form.is_valid():
+        return _show(request, page, shown, comment_form=form)
+    services.comment(shown, by=page.viewer, text=form.cleaned_data["text"])
+    return redirect(f"{page_url('incident', page.project, pk)}#comments")
+
+
+@require_safe
+@project_page
+def evidence_csv(_request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
+    shown = _incident(page, pk)
+    columns = (
+        *("workload", "threads", "metric", "unit", "direction", "hardware", "configuration"),
+        *("last_good", "first_changed", "started_at", *_EVIDENCE, "series", "run"),
+    )
+    rows = [
+        (
+            one.series.workload.name,
+            one.series.threads,
+            one.series.metric,
+            one.series.unit,
+            one.series.direction,
+            one.series.hardware.name,
+            one.series.configuration.name,
+            one.last_good.version if one.last_good else None,
+            one.run.version,
+            one.run.started_at.isoformat(),
+            *(getattr(one, name) for name in _EVIDENCE),
+            one.series_id,
+            one.run_id,
+        )
+        for one in queries.evidence(shown)
+    ]
+    return csv_file(f"incident-{shown.pk}", columns, rows)
+
+
+def _incident(page: ProjectPage, pk: int) -> Incident:
+    """Raises NotVisible."""
+    return found_or_hidden(
+        queries.incidents(page.project).filter(pk=pk),
+        f"there is no incident {pk} in the project '{page.project.slug}'",
+    )
+
+
+def _show(
+    request: HttpRequest,
+    page: ProjectPage,
+    shown: Incident,
+    *,
+    triage_form: TriageForm | None = None,
+    comment_form: CommentForm | None = None,
+) -> HttpResponse:
+    evidence = queries.evidence(shown)
+    may_triage = page.may(Scope.TRIAGE)
+    if may_triage and triage_form is None:
+        triage_form = TriageForm(page.project, initial={"assignee": shown.assignee_id})
+    context = {
+        "incident": shown,
+        "span": span(shown, last_good_at=last_good_at(shown, evidence)),
+        "evidence": _shown(page.project, evidence),
+        "family": queries.family_evidence(evidence),
+        "worst": evidence[0] if evidence else None,
+        "history_url": _history_url(page.project, evidence),
+        "pair_url": _pair_url(page.project, evidence),
+        "differences": queries.what_changed(evidence),
+        "may_triage": may_triage,
+        "triage_form": triage_form,
+        "verbs": [(state, verb) for state, verb in _VERBS.items() if state != shown.state],
+        "comment_form": comment_form or CommentForm(),
+    }
+    if page.is_member:
+        context |= {
+            "comments": shown.comments.all(),
+            "alerts": alerts_shown_to(page).filter(incident=shown).order_by("address"),
+            "entries": _audit_entries(shown),
+        }
+    # What was sent and cannot be taken is said with the form.
+    is_refused = bool((triage_form and triage_form.errors) or (comment_form and comment_form.errors))
+    return page.render(request, "dashboard/incident.html", context, status=422 if is_refused else 200)
+
+
+def _shown(project: Project, evidence: Sequence[ChangePoint]) -> list[ShownChangePoint]:
+    largest = evidence[:_MAX_CHARTS]
+    points = histories([one.series_id for one in largest])
+    near = [around(points[one.series_id], one) for one in largest]
+    y_range = shared_range([(of_series, one) for (of_series, _), one in zip(near, largest, strict=True)])
+    figures = [
+        change_figure(of_series, index, one, y_range=y_range)
+        for (of_series, index), one in zip(near, largest, strict=True)
+    ]
+    rest: list[Figure | None] = [None] * (len(evidence) - len(largest))
+    return [
+        ShownChangePoint(one, page_url("history", project, series=str(one.series_id)), _title(one), figure)
+        for one, figure in zip(evidence, [*figures, *rest], strict=True)
+    ]
+
+
+def _title(change_point: ChangePoint) -> str:
+    series = change_point.series
+    threads = None if series.threads is None else f"{series.threads} threads"
+    return ", ".join(filter(None, [series.workload.name, threads, series.metric, series.hardware.name]))
+
+
+def _history_url(project: Project, evidence: Sequence[ChangePoint]) -> str:
+    url = page_url("history", project)
+    chosen = "&".join(f"series={one.series_id}" for one in evidence[:_MAX_CHARTS])
+    return f"{url}?{chosen}" if url and chosen else ""
+
+
+def _pair_url(project: Project, evidence: Sequence[ChangePoint]) -> str:
+    """The groups before and after the largest change that has both."""
+    pairs = ((one.last_good, one.run) for one in evidence)
+    return next((runs_url(project, before, after) for before, after in pairs if before), "")
+
+
+def _audit_entries(shown: Incident) -> QuerySet[AuditEntry]:
+    return AuditEntry.objects.filter(
+        project=shown.project_id, subject__startswith=f"incident {shown.pk}:"
+    ).select_related("user", "token")
+
+
+urlpatterns = [
+    path("incidents/", incidents, name="incidents"),
+    path("incidents/<int:pk>/", incident, name="incident"),
+    path("incidents/<int:pk>/triage/", triage, name="incident_triage"),
+    path("incidents/<int:pk>/comments/", comment, name="incident_comment"),
+    path("incidents/<int:pk>/evidence.csv", evidence_csv, name="incident_evidence"),
+]

@@ -1,0 +1,161 @@
+"""Versions side by side."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest
+from django.urls import path
+
+from benchdash.accounts.models import Project
+from benchdash.dashboard.charts.compare import ValueScale, VersionLine
+from benchdash.dashboard.charts.matrix import Head, Matrix, matrix
+from benchdash.dashboard.compare import controls
+from benchdash.dashboard.compare.panels import Panel, panels
+from benchdash.dashboard.compare.selection import VersionSelection, read_choice, read_columns, workload_ids
+from benchdash.dashboard.compare.tables import addresses_of, choosing, lines_of, tables_of
+from benchdash.dashboard.compare.versions import available_columns
+from benchdash.dashboard.shell import numbers
+from benchdash.dashboard.shell.commands import upload_command
+from benchdash.dashboard.shell.navigation import page_url
+from benchdash.dashboard.shell.project_page import ProjectPage, content_page
+from benchdash.regressions.column_contents import Measured, measured_of, workloads_measured
+from benchdash.regressions.column_names import names, short_id
+from benchdash.regressions.comparability import doubts
+from benchdash.regressions.comparison import Column, ComparisonTable
+from benchdash.results import metrics
+
+# So many charts on a page at most, whatever is chosen: each is computed, with its table.
+_MAX_CHARTS: Final = 12
+
+
+def compare_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
+    available = available_columns(page.project, request.GET)
+    if not available:
+        return {"command": upload_command()}
+    choice = read_choice(request.GET, read_columns(request.GET, available, page.project))
+    context = {"kept": choice.view.kept, **choosing(request, choice, available)}
+    if choice.columns.base:
+        context |= _comparison(request, page.project, choice, choice.columns.base)
+    return context
+
+
+def _comparison(
+    request: HttpRequest, project: Project, choice: VersionSelection, base: Column
+) -> dict[str, Any]:
+    chosen = choice.columns.chosen
+    measured = measured_of(project, chosen)
+    choice = replace(choice, workloads=workload_ids(choice.workloads, measured.workloads))
+    known = metrics.in_order(measured.metrics)
+    asked = [metric for metric in known if metric in choice.metrics]
+    wanted, found = _what_to_show(project, choice, measured, asked)
+    pages = Paginator(found, max(1, _MAX_CHARTS // len(wanted))).get_page(request.GET.get("page"))
+    workloads = list(pages.object_list)
+    tables = tables_of(project, choice, base, workloads, wanted) if workloads else []
+    called = names(chosen)
+    at = chosen.index(base)
+    lines = lines_of(choice.columns)
+    shown = [table.metric for table in tables] or asked
+    context = {
+        "filters": controls.choice_filters(choice, measured, shown, called),
+        "chips": controls.chips(request.path, choice, lines),
+        "switches": controls.switches(request.path, choice),
+        "pair_url": _pair_url(project, base, choice.columns.others),
+    }
+    if not tables:
+        return {**context, "whole_url": choice.address(request.path, workload="", threads="")}
+    ids = {name: str(pk) for pk, name in measured.workloads.items()}
+    made = _panels(request.path, project, choice, tables, lines, ids, workloads)
+    return {
+        **context,
+        "doubts": doubts(tables, list(zip(chosen, called, strict=True)), base),
+        "fixed_url": choice.address(request.path, metric=shown),
+        "lines": lines,
+        "heads": [Head(called[at]), *(Head(line.name) for line in lines if not line.is_base)],
+        "summary": _summary(request.path, choice, tables[0], ids),
+        "summary_metric": tables[0],
+        "matrix_url": choice.address(page_url("matrix", project), metric=tables[0].metric),
+        "sections": _sections(made, workloads, by_workload=len(tables) > 1),
+        "pages": pages,
+    }
+
+
+def _what_to_show(
+    project: Project, choice: VersionSelection, measured: Measured, asked: Sequence[str]
+) -> tuple[Sequence[str], list[str]]:
+    """The metrics, and the names of the workloads that have any of them.
+
+    Where the address says none and the versions lack the main ones of their place, the first that they have.
+    """
+    columns = choice.columns.chosen
+    chosen = [pk for pk in measured.workloads if str(pk) in choice.workloads]
+
+    def having(wanted: Sequence[str]) -> list[str]:
+        among = chosen or measured.workloads
+        return workloads_measured(project, columns, wanted, among=among, threads=choice.threads)
+
+    wanted = asked or metrics.shown_at_first(measured.metrics)
+    if (found := having(wanted)) or asked:
+        return wanted, found
+    each = (([metric], having([metric])) for metric in metrics.in_order(measured.metrics))
+    return next((one for one in each if one[1]), (wanted, []))
+
+
+def _panels(
+    path: str,
+    project: Project,
+    choice: VersionSelection,
+    tables: Sequence[ComparisonTable],
+    lines: Sequence[VersionLine],
+    ids: Mapping[str, str],
+    workloads: Sequence[str],
+) -> list[Panel]:
+    relative_to = next(line.name for line in lines if line.is_base) if choice.view.relative else ""
+    scale = ValueScale(relative_to=relative_to, log=choice.view.log)
+    return [
+        panel
+        for number, table in enumerate(tables)
+        for panel in panels(
+            table,
+            lines,
+            scale=scale,
+            place=choice.columns.machine,
+            keys={workload: f"{ids[workload]}-{number}" for workload in workloads},
+            addresses=addresses_of(path, project, choice, ids),
+        )
+    ]
+
+
+def _sections(
+    made: Sequence[Panel], workloads: Sequence[str], *, by_workload: bool
+) -> list[tuple[str, list[Panel]]]:
+    """The charts under their workloads, or all together where there is one metric."""
+    if not by_workload:
+        return [("", sorted(made, key=lambda panel: workloads.index(panel.workload)))]
+    return [(workload, [panel for panel in made if panel.workload == workload]) for workload in workloads]
+
+
+def _summary(
+    path: str, choice: VersionSelection, table: ComparisonTable, ids: Mapping[str, str]
+) -> Matrix | None:
+    """The changes of the workloads by the first metric; a click leads to the charts of one."""
+    workloads = {row.workload for row in table.rows}
+    if not table.columns or len(workloads) < 2:
+        return None
+    urls = {workload: choice.address(path, workload=ids[workload]) for workload in workloads}
+    return matrix(
+        table,
+        write=lambda ratio: numbers.change(ratio - 1),
+        link=lambda rows, _: urls[rows[0].workload],
+    )
+
+
+def _pair_url(project: Project, base: Column, others: Sequence[Column]) -> str:
+    """Return the address of two versions by all their metrics; empty unless there are two."""
+    if len(others) != 1:
+        return ""
+    return page_url("pair", project, base=short_id(base), against=short_id(others[0]))
+
+
+urlpatterns = [path("compare/", content_page("dashboard/compare.html", compare_context), name="compare")]

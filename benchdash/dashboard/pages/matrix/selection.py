@@ -1,0 +1,141 @@
+"""The look of the matrix as its address says it, and the links that change it."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, time
+from functools import partial
+from typing import Final, TypeVar, get_args
+
+from django.http import QueryDict
+from django.utils.dateparse import parse_date, parse_datetime
+
+from benchdash.dashboard.charts.matrix import MatrixLook, Order, Values
+from benchdash.dashboard.compare.controls import Switch, switch, threads_filter, workloads_filter
+from benchdash.dashboard.compare.selection import read_threads
+from benchdash.dashboard.shell import filters
+from benchdash.dashboard.shell.filters import FilterChip
+from benchdash.dashboard.shell.navigation import Link, address_with
+from benchdash.regressions.branch_table import Around
+from benchdash.regressions.column_contents import Measured
+from benchdash.regressions.rows import RelativeTo
+
+T = TypeVar("T", bound=str)
+
+# So many versions at first: a matrix holds more of them than charts do.
+DEFAULT_COLUMNS: Final = 12
+
+_ORDERS: Final = (
+    ("name", "name"),
+    ("last", "last change: the step into the last column, largest first"),
+    ("worst", "worst: the most lost in any column first"),
+)
+_ROWS: Final = (("grouped", "in groups"), ("flat", "without groups"), ("groups", "groups only"))
+_CHANGED: Final = (("1", "only what changed"),)
+_COLOURS: Final = (("certain", "what is beyond the noise"), ("size", "every difference by its size"))
+
+
+@dataclass(frozen=True)
+class MatrixPresentation:
+    """``colours`` is empty where the address does not say."""
+
+    nights: bool
+    values: Values
+    relative_to: RelativeTo
+    order: Order
+    rows: str
+    only_changed: bool
+    colours: str
+    workloads: Sequence[str]
+    threads: Sequence[int | None]
+    opened: Sequence[str]
+    until: datetime | None
+
+    def look(self, *, opened: Collection[str], tested: bool) -> MatrixLook:
+        """``opened`` are names of workloads. ``tested``: whether anything could be told from noise; if not,
+        colours show sizes by themselves.
+        """
+        return MatrixLook(
+            values=self.values,
+            order=self.order,
+            opened=opened,
+            only_changed=self.only_changed,
+            by_size=self.colours == "size" or (not self.colours and not tested),
+            groups=self.rows != "flat",
+            only_groups=self.rows == "groups",
+        )
+
+
+def read_view(query: QueryDict, *, branches: bool, releases: bool) -> MatrixPresentation:
+    """``branches`` and ``releases``: whether there are such columns; one of them is true."""
+    return MatrixPresentation(
+        nights=branches and (query.get("over") == "nights" or not releases),
+        values=_one_of(query.get("values"), get_args(Values)),
+        relative_to=_one_of(query.get("relative_to"), get_args(RelativeTo)),
+        order=_one_of(query.get("sort"), get_args(Order)),
+        rows=_one_of(query.get("rows"), [value for value, _ in _ROWS]),
+        only_changed=query.get("changed") == "1",
+        colours=_one_of(query.get("colours"), ["", *(value for value, _ in _COLOURS)]),
+        workloads=query.getlist("workload"),
+        threads=read_threads(query),
+        opened=query.getlist("open"),
+        until=_moment(query.get("until", "")),
+    )
+
+
+def row_filters(view: MatrixPresentation, measured: Measured, look: MatrixLook) -> list[FilterChip]:
+    return [
+        workloads_filter(measured, view.workloads),
+        threads_filter(measured.threads, view.threads),
+        filters.one_of("rows", "Rows", _ROWS, view.rows, empty=""),
+        filters.one_of("sort", "Sorted by", _ORDERS, view.order, empty=""),
+        filters.some_of("changed", "Changed", _CHANGED, ["1"] if view.only_changed else []),
+        filters.one_of("colours", "Colours", _COLOURS, "size" if look.by_size else "certain", empty=""),
+    ]
+
+
+def switches(query: QueryDict, path: str, view: MatrixPresentation, *, both: bool) -> list[Switch]:
+    """``both``: whether there are releases and branches to choose from."""
+    address = partial(address_with, path, query)
+    said = "change" if view.nights else "ratio"
+    base = "the baseline" if view.nights else "the reference"
+    values = (("relative", said), ("absolute", "absolute"), ("both", "both"))
+    against = (("base", base), ("previous", "the column before"))
+    over = (("versions", "versions"), ("nights", "nights"))
+    made = [
+        switch("Values", "values", values, view.values, address),
+        switch("Against", "relative_to", against, view.relative_to, address),
+    ]
+    if both:
+        chosen = "nights" if view.nights else "versions"
+        made.insert(0, switch("Columns", "over", over, chosen, address))
+    return made
+
+
+def pages(query: QueryDict, path: str, around: Around) -> list[Link]:
+    """The nights before and after those shown; the newest are shown without saying until when."""
+    links = []
+    if around.earlier:
+        links.append(Link("Earlier", _until(query, path, around.earlier)))
+    if around.later:
+        links.append(Link("Later", _until(query, path, None if around.is_last else around.later)))
+    return links
+
+
+def _until(query: QueryDict, path: str, until: datetime | None) -> str:
+    text = until.astimezone(UTC).isoformat().replace("+00:00", "Z") if until else ""
+    return address_with(path, query, until=text)
+
+
+def _moment(text: str) -> datetime | None:
+    """A time, or the end of a day; by UTC where it does not say otherwise."""
+    try:
+        day = parse_date(text)
+        found = datetime.combine(day, time.max) if day else parse_datetime(text)
+        return found and (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _one_of(asked: str | None, known: Sequence[T]) -> T:
+    """The first where it is none of them."""
+    return next((one for one in known if one == asked), known[0])

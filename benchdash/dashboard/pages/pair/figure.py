@@ -1,0 +1,116 @@
+"""Changes from one side of a pair to the other, as points with their intervals."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from benchdash.dashboard.charts import common
+from benchdash.dashboard.charts.common import Figure
+from benchdash.dashboard.shell import numbers
+from benchdash.regressions.detection import Comparison
+
+_ROW: Final = 22
+_AROUND: Final = 72
+# On a phone the script shortens them further.
+_MAX_NAME_LENGTH: Final = 44
+# The chart reaches at most so many times as far as its largest change; wider intervals leave it.
+_FAR: Final = 2.5
+_MIN_PER_CENT: Final = 5.0
+_MARGIN: Final = 0.05
+# Colour never says it alone.
+_SIGNS: Final = {
+    "worse": ("triangle-down", "worse-ink"),
+    "better": ("triangle-up", "better-ink"),
+    "same": ("circle", "ink-2"),
+    "unknown": ("circle-open", "ink-2"),
+}
+
+
+@dataclass(frozen=True)
+class PairChange:
+    """A row of the chart: a change with its interval and verdict. ``link`` is where a click leads."""
+
+    name: str
+    comparison: Comparison
+    link: str = ""
+
+
+def changes(rows: Sequence[PairChange], *, title: str) -> Figure:
+    """From top to bottom; a line stands at no change. Rows without a ratio are left out by the caller."""
+    x = [_per_cent(row.comparison.ratio or 0) for row in rows]
+    ends = [_ends(row.comparison) for row in rows]
+    signs = [_SIGNS[row.comparison.verdict] for row in rows]
+    trace = {
+        "type": "scatter",
+        "mode": "markers",
+        "x": x,
+        "y": list(range(len(rows))),
+        "marker": {
+            "symbol": [symbol for symbol, _ in signs],
+            "color": [common.token(colour) for _, colour in signs],
+            "size": 9,
+        },
+        "customdata": [common.plain(row.name) for row in rows],
+        "text": [_hover(row.comparison) for row in rows],
+        "hovertemplate": "%{customdata}<br>%{text}<extra></extra>",
+        "meta": {"links": [row.link for row in rows]},
+    }
+    layout = common.base_layout(
+        xaxis=common.axis(
+            common.plain(title),
+            ticksuffix=" %",
+            tickformat="+,~r",
+            nticks=6,
+            zeroline=False,
+            range=_range(x, ends),
+        ),
+        yaxis=common.names_axis([common.shortened(row.name, _MAX_NAME_LENGTH) for row in rows]),
+        shapes=[common.line_at(0)],
+    )
+    # The names make their own room.
+    layout["margin"]["l"] = 8
+    return common.figure([_intervals(ends), trace], layout)
+
+
+def height(count: int) -> int:
+    """Pixels for so many rows."""
+    return _AROUND + _ROW * max(count, 2)
+
+
+def _per_cent(ratio: float) -> float:
+    return 100 * ratio - 100
+
+
+def _ends(one: Comparison) -> tuple[float, float] | None:
+    return None if one.low is None or one.high is None else (_per_cent(one.low), _per_cent(one.high))
+
+
+def _intervals(ends: Sequence[tuple[float, float] | None]) -> dict[str, Any]:
+    """However wide they are: left out, the least certain change would look the most certain."""
+    told = [(pair, number) for number, pair in enumerate(ends) if pair]
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": [end for (low, high), _ in told for end in (low, high, None)],
+        "y": [at for _, number in told for at in (number, number, None)],
+        "line": {"color": common.token("ink-2"), "width": 1},
+        "hoverinfo": "skip",
+    }
+
+
+def _range(x: Sequence[float], ends: Sequence[tuple[float, float] | None]) -> list[float]:
+    """With all changes and no change in it, and of intervals what leaves the changes apart."""
+    far = _FAR * max(_MIN_PER_CENT, *map(abs, x))
+    lows, highs = zip(*[pair for pair in ends if pair] or [(0.0, 0.0)], strict=True)
+    first = min(0.0, *x, max(min(lows), -far))
+    last = max(0.0, *x, min(max(highs), far))
+    margin = _MARGIN * (last - first) or _MIN_PER_CENT
+    return [first - margin, last + margin]
+
+
+def _hover(one: Comparison) -> str:
+    """``−8.4 % (−10.1 % to −6.6 %), worse``."""
+    interval = ""
+    if one.low is not None and one.high is not None:
+        interval = f" ({numbers.change(one.low - 1)} to {numbers.change(one.high - 1)})"
+    return f"{numbers.change((one.ratio or 0) - 1)}{interval}, {one.verdict}"

@@ -1,0 +1,227 @@
+"""The tables of the page "Side by side": all at a glance, metric by metric, and the rest."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import log
+from typing import Final
+
+from benchdash.dashboard.charts.common import Figure
+from benchdash.dashboard.charts.verdict_words import note
+from benchdash.dashboard.pages.pair import figure as charts
+from benchdash.dashboard.shell import numbers
+from benchdash.dashboard.shell.series_words import threads_words
+from benchdash.regressions.cells import Cell, RowKey
+from benchdash.regressions.comparability import row_words
+from benchdash.regressions.comparison import ComparisonTable
+from benchdash.regressions.detection import Comparison
+from benchdash.regressions.pair_words import Claim
+from benchdash.regressions.rows import Row, row_order
+from benchdash.results import metrics
+from benchdash.results.metrics import FAMILIES
+
+Link = Callable[[int], str]
+"""The address of the history of a series."""
+
+_SIGNIFICANT: Final = ("worse", "better")
+
+
+@dataclass(frozen=True)
+class PairLine:
+    """One metric in one row: both sides and what became of it; ``url`` is its history."""
+
+    metric: str
+    row: Row
+    url: str
+
+    @property
+    def base(self) -> Cell | None:
+        return self.row.base
+
+    @property
+    def other(self) -> Cell | None:
+        return self.row.cells[0]
+
+    @property
+    def comparison(self) -> Comparison | None:
+        return self.row.comparisons[0]
+
+    @property
+    def change(self) -> float | None:
+        one = self.comparison
+        return None if one is None or one.ratio is None else one.ratio - 1
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The interval of the change."""
+        one = self.comparison
+        return None if one is None or one.low is None or one.high is None else (one.low - 1, one.high - 1)
+
+    @property
+    def verdict(self) -> str:
+        return self.comparison.verdict if self.comparison else ""
+
+    @property
+    def is_significant(self) -> bool:
+        return self.verdict in _SIGNIFICANT
+
+    @property
+    def rank(self) -> tuple[bool, float, tuple[str, int]]:
+        """The key that puts significant changes first, the largest before all."""
+        ratio = self.comparison.ratio if self.comparison and self.is_significant else None
+        return not self.is_significant, -abs(log(ratio)) if ratio else 0.0, row_order(self.key)
+
+    @property
+    def key(self) -> RowKey:
+        return self.row.workload, self.row.threads
+
+
+@dataclass(frozen=True)
+class GlanceRow:
+    """One workload and thread count; a line for each metric, None where it was not measured."""
+
+    workload: str
+    threads: int | None
+    lines: Sequence[PairLine | None]
+
+
+@dataclass(frozen=True)
+class Glance:
+    """The most telling metrics beside each other; ``totals`` are the claims of each over all its rows.
+
+    ``more`` rows are left out.
+    """
+
+    tables: Sequence[ComparisonTable]
+    rows: Sequence[GlanceRow]
+    totals: Sequence[Claim]
+    more: int
+
+
+@dataclass(frozen=True)
+class PairPanel:
+    """A chart of changes with their intervals and the table that says the same, of one metric or of one row.
+
+    ``metric`` is empty where each line has another. ``more`` rows are left out of both.
+    """
+
+    metric: str
+    unit: str
+    direction: str
+    title: str
+    figure: Figure | None
+    height: int
+    lines: Sequence[PairLine]
+    more: int
+    note: str
+
+
+@dataclass(frozen=True)
+class Rest:
+    """All other metrics in one table, by family; ``more`` lines are left out."""
+
+    lines: Sequence[PairLine]
+    more: int
+
+
+def glance(tables: Sequence[ComparisonTable], history: Link, *, most: int) -> Glance:
+    """``tables`` are those of the metrics to show, the main one first."""
+    by_key = [{line.key: line for line in _lines(table, history)} for table in tables]
+    keys = sorted({key for lines in by_key for key in lines}, key=lambda key: _glance_rank(key, by_key))
+    rows = [GlanceRow(key[0], key[1], [lines.get(key) for lines in by_key]) for key in keys]
+    return Glance(
+        tables=tables,
+        rows=rows[:most],
+        totals=[Claim.of(table) for table in tables],
+        more=max(0, len(rows) - most),
+    )
+
+
+def panels(
+    tables: Sequence[ComparisonTable], history: Link, *, names: tuple[str, str], most: int
+) -> list[PairPanel]:
+    keys = {(row.workload, row.threads) for table in tables for row in table.rows}
+    if len(keys) == 1:
+        return [_panel_of_row(tables, history, names)]
+    return [_panel(table, history, names, most) for table in tables]
+
+
+def rest(tables: Sequence[ComparisonTable], history: Link, *, most: int) -> Rest:
+    lines = [line for table in tables for line in _lines(table, history)]
+    lines.sort(
+        key=lambda line: (line.rank[0], FAMILIES.index(metrics.family(line.metric)), line.metric, line.rank)
+    )
+    return Rest(lines[:most], more=max(0, len(lines) - most))
+
+
+def _rank_among_metrics(line: PairLine) -> tuple[bool, int, str, tuple[bool, float, tuple[str, int]]]:
+    family = FAMILIES.index(metrics.family(line.metric))
+    return not line.is_significant, family, line.metric, line.rank
+
+
+def _lines(table: ComparisonTable, history: Link) -> Iterator[PairLine]:
+    for row in table.rows:
+        cell = row.cells[0] or row.base
+        yield PairLine(table.metric, row, history(cell.series_id) if cell else "")
+
+
+def _glance_rank(
+    key: RowKey, by_key: Sequence[Mapping[RowKey, PairLine]]
+) -> tuple[int, float, tuple[str, int]]:
+    """First what the main metric shows, then what any other does."""
+    main = by_key[0].get(key)
+    if main and main.is_significant:
+        return 0, main.rank[1], row_order(key)
+    is_shown = any(line.is_significant for lines in by_key if (line := lines.get(key)))
+    return 1 if is_shown else 2, 0.0, row_order(key)
+
+
+def _panel(table: ComparisonTable, history: Link, names: tuple[str, str], most: int) -> PairPanel:
+    lines = sorted(_lines(table, history), key=lambda line: line.rank)
+    shown = lines[:most]
+    workloads = {line.row.workload for line in lines}
+    is_curve = len(workloads) == 1 and all(line.row.threads is not None for line in lines)
+    drawn = _drawn(
+        (threads_words(line.row.threads) if is_curve else row_words(line.key), line) for line in shown
+    )
+    name = numbers.metric_name(table.metric)
+    what = f"{lines[0].row.workload}, {name}" if is_curve else name
+    base, other = names
+    axis = f"change, {numbers.direction_words(table.direction)}"
+    return PairPanel(
+        metric=table.metric,
+        unit=table.unit,
+        direction=table.direction,
+        title=f"{what}, {other} against {base}",
+        figure=charts.changes(drawn, title=axis) if drawn else None,
+        height=charts.height(len(drawn)),
+        lines=shown,
+        more=len(lines) - len(shown),
+        note=note((line.comparison for line in lines if line.comparison), margin=table.margin),
+    )
+
+
+def _panel_of_row(tables: Sequence[ComparisonTable], history: Link, names: tuple[str, str]) -> PairPanel:
+    """All metrics together where there is one workload at one thread count."""
+    lines = [line for table in tables for line in _lines(table, history)]
+    drawn = _drawn((numbers.short_metric_name(line.metric), line) for line in lines)
+    base, other = names
+    return PairPanel(
+        metric="",
+        unit="",
+        direction="",
+        title=f"{row_words(lines[0].key)}, {other} against {base}",
+        figure=charts.changes(drawn, title="change") if drawn else None,
+        height=charts.height(len(drawn)),
+        lines=lines,
+        more=0,
+        note=note((line.comparison for line in lines if line.comparison), margin=tables[0].margin),
+    )
+
+
+def _drawn(named: Iterable[tuple[str, PairLine]]) -> list[charts.PairChange]:
+    """Return the changes of the lines that have a ratio."""
+    return [
+        charts.PairChange(name, line.comparison, line.url)
+        for name, line in named
+        if line.comparison and line.comparison.ratio
+    ]

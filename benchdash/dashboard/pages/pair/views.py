@@ -1,0 +1,264 @@
+"""Two versions, or two runs, side by side."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from django.http import HttpRequest
+from django.urls import path, reverse
+
+from benchdash.accounts.models import Project
+from benchdash.dashboard.compare.controls import metrics_options, threads_filter, workloads_filter
+from benchdash.dashboard.compare.places import Place
+from benchdash.dashboard.compare.selection import workload_ids
+from benchdash.dashboard.compare.tables import selector, threads_of_api
+from benchdash.dashboard.compare.version_picker import VersionPicker, one_version_picker
+from benchdash.dashboard.compare.versions import MAX_SEARCH_LENGTH, Available, available_columns
+from benchdash.dashboard.pages.pair import tables as pair_tables
+from benchdash.dashboard.pages.pair.selection import SIDES, PairSelection, read_pair
+from benchdash.dashboard.shell import filters
+from benchdash.dashboard.shell.commands import upload_command
+from benchdash.dashboard.shell.filters import FilterChip
+from benchdash.dashboard.shell.navigation import Link, page_url
+from benchdash.dashboard.shell.project_page import ProjectPage, content_page
+from benchdash.regressions.column_contents import Measured, measured_of
+from benchdash.regressions.column_names import names, short_id
+from benchdash.regressions.comparability import row_words
+from benchdash.regressions.comparison import Column
+from benchdash.regressions.pair_markdown import markdown
+from benchdash.regressions.pair_words import summary
+from benchdash.regressions.pairs import (
+    Known,
+    Pair,
+    find_runs,
+    pair_of_columns,
+    pair_of_runs,
+    runs_beside,
+    side_names,
+)
+from benchdash.results import metrics
+
+# More rows than these are a click away, and beyond the second number in the CSV alone.
+_ROWS: Final = 40
+_ALL_ROWS: Final = 1000
+_REST: Final = 60
+_MAX_SUGGESTIONS: Final = 5
+_LABELS: Final = {"base": "Reference", "against": "Against"}
+
+
+@dataclass(frozen=True)
+class Differing:
+    """Something of the latest runs, with what is said where nothing differs in it."""
+
+    title: str
+    known: Known
+    names: tuple[str, str]
+
+    @property
+    def otherwise(self) -> str:
+        unknown = [
+            name
+            for name, is_known in zip(
+                self.names, (self.known.base_is_known, self.known.other_is_known), strict=True
+            )
+            if not is_known
+        ]
+        if len(unknown) == 2:
+            return "Nobody sent them with either side."
+        return f"Nobody sent them with {unknown[0]}." if unknown else "The same on both sides."
+
+
+def pair_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
+    available = available_columns(page.project, request.GET)
+    if not available:
+        return {"command": upload_command()}
+    choice = read_pair(request.GET, available, page.project)
+    if choice.runs:
+        context = _of_runs(request, page.project, choice)
+    else:
+        context = _of_columns(request, page.project, choice, available)
+    return {"choice": choice, **context}
+
+
+# --- versions ---------------------------------------------------------------------------------------------
+
+
+def _of_columns(
+    request: HttpRequest, project: Project, choice: PairSelection, available: Available
+) -> dict[str, Any]:
+    chosen = [column for column in (choice.base, choice.against) if column]
+    called = dict(zip(chosen, names(chosen), strict=True))
+    pickers = [_picker(request, choice, available, side, called) for side in SIDES]
+    context = {
+        "pickers": pickers,
+        "kept": [
+            *(("v", text) for text in choice.beside),
+            *([("rows", "all")] if request.GET.get("rows") == "all" else []),
+        ],
+        "meanings": _meanings(request.path, choice),
+        "suggestions": _suggestions(request.path, choice, available),
+    }
+    if choice.base is None or choice.against is None:
+        return context
+    measured = measured_of(project, [choice.base, choice.against])
+    base, against = choice.base, choice.against
+    choice = replace(choice, workloads=workload_ids(choice.workloads, measured.workloads))
+    found = pair_of_columns(
+        project,
+        base,
+        against,
+        workloads=[name for pk, name in measured.workloads.items() if str(pk) in choice.workloads],
+        threads=choice.threads,
+    )
+    ids = [short_id(column) for column in (base, against)]
+    lines = urlencode([("v", one) for one in ids] + [("base", ids[0])])
+    query = _query_of_columns(choice, measured)
+    return {
+        **context,
+        **_shown(request, project, choice, found, query),
+        "filters": _filters(choice, measured, found),
+        "lines_url": f"{page_url('compare', project)}?{lines}",
+    }
+
+
+def _picker(
+    request: HttpRequest,
+    choice: PairSelection,
+    available: Available,
+    side: str,
+    called: Mapping[Column, str],
+) -> VersionPicker:
+    """``called`` are the names of what is chosen."""
+    chosen: Column | None = getattr(choice, side)
+    return one_version_picker(
+        available,
+        chosen,
+        name=side,
+        label=_LABELS[side],
+        find=request.GET.get(f"find_{side}", "")[:MAX_SEARCH_LENGTH],
+        summary=called[chosen] if chosen else "none",
+    )
+
+
+def _filters(choice: PairSelection, measured: Measured, found: Pair) -> list[FilterChip]:
+    known = metrics_options([table.metric for table in found.tables] or measured.metrics)
+    return [
+        workloads_filter(measured, choice.workloads),
+        threads_filter(measured.threads, choice.threads),
+        filters.some_of("metric", "Charts of", known, choice.metrics, empty="the most telling"),
+    ]
+
+
+def _meanings(path: str, choice: PairSelection) -> list[tuple[str, list[Link]]]:
+    """Each id that means several columns, with an address for each of these."""
+    return [
+        (
+            text,
+            [
+                Link(name, choice.address(path, **{side: short_id(column)}))
+                for name, column in zip(names(columns), columns, strict=True)
+            ],
+        )
+        for side, text, columns in choice.unclear
+    ]
+
+
+def _suggestions(path: str, choice: PairSelection, available: Available) -> list[Link]:
+    """The newest two versions of the places with the most."""
+    by_place: dict[Place, list[Column]] = {}
+    for column in available:
+        by_place.setdefault(Place.of(column), []).append(column)
+    largest = sorted((found for found in by_place.values() if len(found) > 1), key=len, reverse=True)
+    return [
+        Link(
+            f"The newest two of {Place.of(found[0])}",
+            choice.address(path, base=short_id(found[-2]), against=short_id(found[-1])),
+        )
+        for found in largest[:_MAX_SUGGESTIONS]
+    ]
+
+
+def _query_of_columns(choice: PairSelection, measured: Measured) -> list[tuple[str, str]]:
+    """The same, asked of the API."""
+    workloads = [name for pk, name in measured.workloads.items() if str(pk) in choice.workloads]
+    return [
+        *((side, selector(column)) for side in SIDES if (column := getattr(choice, side))),
+        *(("workload", name) for name in workloads),
+        *threads_of_api(choice.threads),
+    ]
+
+
+# --- runs -------------------------------------------------------------------------------------------------
+
+
+def _of_runs(request: HttpRequest, project: Project, choice: PairSelection) -> dict[str, Any]:
+    runs = find_runs(project, choice.runs)
+    unknown = [pk for pk in choice.runs if pk not in runs]
+    found = [runs[pk] for pk in choice.runs if pk in runs]
+    beside = runs_beside(found[0]) if found else []
+    context: dict[str, Any] = {
+        "unknown_runs": unknown,
+        "beside": [(run, f"{request.path}?run={found[0].pk}&run={run.pk}") for run in beside],
+        "first_run": found[0] if found else None,
+    }
+    if len(choice.runs) == 1 and found and beside:
+        # What a run is usually held against is the one before it.
+        found = [beside[0], found[0]]
+    if len(found) < 2:
+        return context
+    query = [("run", str(run.pk)) for run in found]
+    return {**context, **_shown(request, project, choice, pair_of_runs(*found), query), "runs": found}
+
+
+# --- what is shown ----------------------------------------------------------------------------------------
+
+
+def _shown(
+    request: HttpRequest,
+    project: Project,
+    choice: PairSelection,
+    found: Pair,
+    query: Sequence[tuple[str, str]],
+) -> dict[str, Any]:
+    history, called = page_url("history", project), side_names(found)
+    by_metric = {table.metric: table for table in found.tables}
+    compared = {table.metric: len(table.rows) for table in found.tables}
+    telling = metrics.telling(compared) if compared else []
+    charts = [metric for metric in metrics.in_order(by_metric) if metric in choice.metrics] or telling
+    is_whole = request.GET.get("rows") == "all"
+    most, most_of_rest = (_ALL_ROWS, _ALL_ROWS) if is_whole else (_ROWS, _REST)
+    shown = {
+        "pair": found,
+        "names": called,
+        "summary": summary(found.tables, *called),
+        "api_url": f"{reverse('api:difference')}?{urlencode([('project', project.slug), *query])}",
+        "swap_url": choice.swapped(request.path),
+        "markdown": markdown(found, url=request.build_absolute_uri()),
+        "differing": [
+            Differing("Settings", found.settings, called),
+            Differing("Environment", found.environment, called),
+            Differing("Hardware", found.hardware, called),
+        ],
+        "told": [(one, [row_words(row) for row in one.rows]) for one in found.told],
+        "is_whole": is_whole,
+        "whole_url": choice.address(request.path, rows="all"),
+    }
+    if not found.tables:
+        return shown
+
+    def link(series: int) -> str:
+        return f"{history}?series={series}"
+
+    runs = [str(side.run.pk) for side in (found.base, found.other) if side.run]
+    return shown | {
+        "fixed_url": choice.address(request.path, run=runs, metric=charts),
+        "glance": pair_tables.glance([by_metric[metric] for metric in telling], link, most=most),
+        "panels": pair_tables.panels([by_metric[one] for one in charts], link, names=called, most=most),
+        "rest": pair_tables.rest(
+            [table for table in found.tables if table.metric not in charts], link, most=most_of_rest
+        ),
+    }
+
+
+urlpatterns = [path("compare/pair/", content_page("dashboard/pair.html", pair_context), name="pair")]

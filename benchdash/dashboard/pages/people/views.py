@@ -1,0 +1,435 @@
+"""Subscriptions, alerts, tokens, settings and the audit log of a project."""
+
+from copy import copy
+from typing import Final
+
+from django.conf import settings
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.core.paginator import Paginator
+from django.db.models import F, Q, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import path
+from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from benchdash.accounts.access import NotAllowed, viewer_of
+from benchdash.accounts.models import AuditEntry, Membership, Scope, Token
+from benchdash.accounts.services import (
+    LastAdminError,
+    change_project,
+    create_token,
+    remove_member,
+    revoke_token,
+    set_role,
+)
+from benchdash.alerts.mail_files import kept_mails, mails_are_files
+from benchdash.alerts.models import Alert, Subscription
+from benchdash.alerts.services import (
+    ask_to_confirm,
+    confirm,
+    is_old_news,
+    retry,
+    subscribe,
+    unsubscribe,
+)
+from benchdash.dashboard.pages.people.forms import (
+    DeleteProjectForm,
+    MemberForm,
+    ProjectForm,
+    RoleForm,
+    SubscriptionForm,
+    TokenForm,
+)
+from benchdash.dashboard.shell import filters
+from benchdash.dashboard.shell.commands import upload_command
+from benchdash.dashboard.shell.facts import in_words
+from benchdash.dashboard.shell.project_page import ProjectPage, found_or_hidden, project_page
+from benchdash.dashboard.shell.visible_alerts import alerts_shown_to
+from benchdash.regressions.models import Incident
+from ingest.removal import begin_removal
+
+_PAGE: Final = 50
+_MAX_MAILS: Final = 20
+
+
+def _require_member(page: ProjectPage) -> None:
+    """Raises NotAllowed."""
+    if not page.is_member:
+        raise NotAllowed(f"this is for members of the project '{page.project.slug}'")
+
+
+# --- subscriptions ----------------------------------------------------------------------------------------
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@project_page
+def subscriptions(request: HttpRequest, page: ProjectPage) -> HttpResponse:
+    _require_member(page)
+    form = SubscriptionForm(page, request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        wanted = form.cleaned_data
+        try:
+            subscription, is_new = subscribe(
+                page.project,
+                wanted["address"],
+                product=wanted["product"],
+                branch=wanted["branch"],
+                hardware=wanted["hardware"],
+                by=page.viewer,
+            )
+        except ValidationError as error:
+            form.add_error(None, error)
+        else:
+            messages.success(request, _said_of(subscription, is_new=is_new))
+            return redirect("dashboard:subscriptions", page.project.slug)
+    found = Subscription.objects.filter(project=page.project).select_related("product", "hardware", "user")
+    if not page.may(Scope.TRIAGE):
+        found = found.filter(address=page.viewer.address)
+    context = {
+        "form": form,
+        "subscriptions": found.order_by("address", "created_at"),
+        "may_change_all": page.may(Scope.TRIAGE),
+        "confirm_within_days": Subscription.CONFIRM_WITHIN.days,
+        "mails_are_files": mails_are_files(),
+        "command": f".venv/bin/python manage.py subscribe --project {page.project.slug} you@example.org",
+    }
+    status = 422 if form.is_bound else 200
+    return page.render(request, "dashboard/subscriptions.html", context, status=status)
+
+
+def _said_of(subscription: Subscription, *, is_new: bool) -> str:
+    address = subscription.address
+    if not is_new:
+        return f"{address} was subscribed to this already."
+    if subscription.confirmed_at:
+        return f"{address} is subscribed."
+    return f"{address} gets a mail with a link. It is told of regressions once it has confirmed."
+
+
+@require_POST
+@project_page
+def subscription_ask_again(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
+    """Send the link that confirms once more."""
+    page.require(Scope.TRIAGE)
+    found = found_or_hidden(
+        Subscription.objects.filter(project=page.project, pk=pk, confirmed_at=None),
+        f"no subscription {pk} waits for confirmation",
+    )
+    try:
+        ask_to_confirm(found)
+    except ValidationError as error:
+        messages.error(request, f"Nothing was sent: {' '.join(error.messages)}.")
+    else:
+        messages.success(request, f"{found.address} gets another mail with the link.")
+    return redirect("dashboard:subscriptions", page.project.slug)
+
+
+@require_POST
+@project_page
+def subscription_end(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
+    _require_member(page)
+    found = found_or_hidden(
+        Subscription.objects.filter(project=page.project, pk=pk), f"there is no subscription {pk}"
+    )
+    if found.address != page.viewer.address:
+        page.require(Scope.TRIAGE)
+    unsubscribe(found, by=page.viewer)
+    messages.success(request, f"The subscription of {found.address} has ended.")
+    return redirect("dashboard:subscriptions", page.project.slug)
+
+
+@csrf_exempt
+@require_http_methods(["GET", "HEAD", "POST"])
+def unsubscribe_by_mail(request: HttpRequest, key: str) -> HttpResponse:
+    """The link of a mail. Its mail program may end the subscription by itself (RFC 8058)."""
+    if request.method == "POST" and request.POST.get("List-Unsubscribe") == "One-Click":
+        if found := Subscription.objects.filter(key=key).first():
+            unsubscribe(found, by=viewer_of(request))
+        return HttpResponse("unsubscribed\n", content_type="text/plain")
+    return _unsubscribe_page(request, key)
+
+
+@csrf_protect
+def _unsubscribe_page(request: HttpRequest, key: str) -> HttpResponse:
+    found = Subscription.objects.filter(key=key).select_related("project", "product", "hardware").first()
+    if found is None:
+        raise Http404("no subscription has this key")
+    is_ended = request.method == "POST"
+    if is_ended:
+        unsubscribe(found, by=viewer_of(request))
+    return render(request, "dashboard/unsubscribe.html", {"subscription": found, "is_ended": is_ended})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def confirm_subscription(request: HttpRequest, key: str) -> HttpResponse:
+    """The link of a mail to an address that somebody else subscribed. Following it changes nothing."""
+    found = Subscription.objects.filter(key=key).select_related("project", "product", "hardware").first()
+    if found is None:
+        raise Http404("no subscription has this key")
+    if request.method == "POST":
+        confirm(found, by=viewer_of(request))
+    return render(request, "dashboard/confirm_subscription.html", {"subscription": found})
+
+
+# --- alerts -----------------------------------------------------------------------------------------------
+
+_ALERT_STATES: Final = {
+    "sent": ("sent", Q(sent_at__isnull=False)),
+    "owed": ("owed", Q(sent_at=None, error="")),
+    "failing": ("failing", Q(sent_at=None) & ~Q(error="")),
+}
+
+
+@require_safe
+@project_page
+def alerts(request: HttpRequest, page: ProjectPage) -> HttpResponse:
+    _require_member(page)
+    labels = [(name, label) for name, (label, _) in _ALERT_STATES.items()]
+    chip = filters.one_of("state", "State", labels, request.GET.get("state"))
+    found = alerts_shown_to(page).select_related("incident__product", "incident__until", "incident__since")
+    for choice in chip.chosen:
+        found = found.filter(_ALERT_STATES[choice.value][1])
+    found = found.order_by(F("sent_at").desc(nulls_first=True), "-owed_at", "-pk")
+    pages, may_retry = Paginator(found, _PAGE).get_page(request.GET.get("page")), page.may(Scope.TRIAGE)
+    context = {
+        "filters": [chip],
+        "reset_url": request.path if chip.chosen else "",
+        "pages": pages,
+        "rows": [(alert, is_old_news(alert)) for alert in pages],
+        "mails_are_files": mails_are_files(),
+        "mail_is_held": settings.HOLD_MAIL,
+        "held_for_days": settings.HISTORICAL_AFTER.days,
+        "may_retry": may_retry,
+    }
+    # Each mail holds the link that ends its subscription.
+    if mails_are_files() and may_retry:
+        of_project = set(Incident.objects.filter(project=page.project).values_list("pk", flat=True))
+        context["mails"] = kept_mails(of_project, most=_MAX_MAILS)
+    return page.render(request, "dashboard/alerts.html", context)
+
+
+@require_POST
+@project_page
+def alert_retry(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
+    page.require(Scope.TRIAGE)
+    alert = found_or_hidden(Alert.objects.filter(project=page.project, pk=pk), f"there is no alert {pk}")
+    retry(alert)
+    messages.success(request, f"The mail to {alert.address} is tried again within 10 seconds.")
+    return redirect("dashboard:alerts", page.project.slug)
+
+
+# --- tokens -----------------------------------------------------------------------------------------------
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+@project_page
+def tokens(request: HttpRequest, page: ProjectPage) -> HttpResponse:
+    """A new token's secret is in the answer to its form, and nowhere else."""
+    page.require(Scope.ADMIN)
+    form = TokenForm(request.POST or None)
+    made, secret, status = None, "", 200
+    if request.method == "POST":
+        status = 422
+        if form.is_valid():
+            wanted = form.cleaned_data
+            made, secret = create_token(page.project, wanted["name"], wanted["scopes"], by=page.viewer)
+            form, status = TokenForm(), 201
+    context = {
+        "form": form,
+        "tokens": Token.objects.filter(project=page.project)
+        .select_related("created_by")
+        .order_by(F("revoked_at").desc(nulls_first=True), "-created_at"),
+        "made": made,
+        "secret": secret,
+        "command": upload_command(secret) if made and Scope.UPLOAD in made.scopes else "",
+    }
+    return page.render(request, "dashboard/tokens.html", context, status=status)
+
+
+@require_POST
+@project_page
+def token_revoke(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
+    page.require(Scope.ADMIN)
+    token = found_or_hidden(
+        Token.objects.filter(project=page.project, pk=pk, revoked_at=None),
+        f"there is no token {pk} that could be revoked",
+    )
+    revoke_token(token, by=page.viewer)
+    messages.success(request, f"The token {token} is revoked.")
+    return redirect("dashboard:tokens", page.project.slug)
+
+
+# --- settings ---------------------------------------------------------------------------------------------
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@project_page
+def project_settings(request: HttpRequest, page: ProjectPage) -> HttpResponse:
+    page.require(Scope.ADMIN)
+    form = ProjectForm(request.POST or None, instance=copy(page.project))
+    if request.method == "POST" and form.is_valid():
+        try:
+            change_project(page.project, form.changes(), by=page.viewer)
+        except ValidationError as error:
+            form.add_error(None, error)
+        else:
+            messages.success(request, "The settings are saved.")
+            return redirect("dashboard:project_settings", page.project.slug)
+    return _settings_page(request, page, form=form)
+
+
+@require_POST
+@project_page
+def member_add(request: HttpRequest, page: ProjectPage) -> HttpResponse:
+    page.require(Scope.ADMIN)
+    form = MemberForm(request.POST)
+    if form.is_valid():
+        user = form.cleaned_data["address"]
+        try:
+            set_role(page.project, user, form.cleaned_data["role"], by=page.viewer)
+        except LastAdminError as error:
+            form.add_error("role", f"{error}.")
+        else:
+            messages.success(request, f"{user.email} is {form.cleaned_data['role']} now.")
+            return redirect("dashboard:project_settings", page.project.slug)
+    return _settings_page(request, page, member_form=form)
+
+
+@require_POST
+@project_page
+def member_role(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
+    member = _member(page, pk)
+    form = RoleForm(request.POST)
+    if form.is_valid():
+        try:
+            set_role(page.project, member.user, form.cleaned_data["role"], by=page.viewer)
+        except LastAdminError as error:
+            messages.error(request, f"Nothing was changed: {error}.")
+        else:
+            messages.success(request, f"{member.user.email} is {form.cleaned_data['role']} now.")
+    else:
+        messages.error(request, "Nothing was changed: there is no such role.")
+    return _back_to_settings(request, page)
+
+
+@require_POST
+@project_page
+def member_remove(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
+    member = _member(page, pk)
+    try:
+        remove_member(member, by=page.viewer)
+    except LastAdminError as error:
+        messages.error(request, f"Nothing was changed: {error}.")
+    else:
+        messages.success(request, f"{member.user.email} is no member any more.")
+    return _back_to_settings(request, page)
+
+
+@require_POST
+@project_page
+def project_delete(request: HttpRequest, page: ProjectPage) -> HttpResponse:
+    page.require(Scope.ADMIN)
+    form = DeleteProjectForm(page.project, request.POST)
+    if not form.is_valid():
+        return _settings_page(request, page, delete_form=form)
+    begin_removal(page.project, by=page.viewer)
+    return redirect("dashboard:removals")
+
+
+def _member(page: ProjectPage, pk: int) -> Membership:
+    """Raises NotAllowed and NotVisible."""
+    page.require(Scope.ADMIN)
+    return found_or_hidden(
+        Membership.objects.filter(project=page.project, pk=pk).select_related("user", "project"),
+        f"there is no member {pk}",
+    )
+
+
+def _back_to_settings(request: HttpRequest, page: ProjectPage) -> HttpResponse:
+    # Who took the role from themselves may not see the settings any more.
+    if viewer_of(request).may(Scope.ADMIN, page.project):
+        return redirect("dashboard:project_settings", page.project.slug)
+    return redirect("dashboard:home")
+
+
+def _settings_page(
+    request: HttpRequest,
+    page: ProjectPage,
+    *,
+    form: ProjectForm | None = None,
+    member_form: MemberForm | None = None,
+    delete_form: DeleteProjectForm | None = None,
+) -> HttpResponse:
+    sent = [one for one in (form, member_form, delete_form) if one is not None and one.is_bound]
+    members = Membership.objects.filter(project=page.project).select_related("user")
+    context = {
+        "form": form or ProjectForm(instance=copy(page.project)),
+        "member_form": member_form or MemberForm(),
+        "delete_form": delete_form or DeleteProjectForm(page.project),
+        "members": [
+            (member, RoleForm(initial={"role": member.role}, auto_id=f"role_{member.pk}_%s"))
+            for member in members.order_by("user__name", "user__email")
+        ],
+    }
+    return page.render(request, "dashboard/project_settings.html", context, status=422 if sent else 200)
+
+
+# --- the audit log ----------------------------------------------------------------------------------------
+
+
+@require_safe
+@project_page
+def audit(request: HttpRequest, page: ProjectPage) -> HttpResponse:
+    page.require(Scope.TRIAGE)
+    entries = AuditEntry.objects.filter(project=page.project)
+    chips = [
+        filters.some_of_names(name, label, _distinct(entries, _AUDIT_FIELDS[name]), request.GET.getlist(name))
+        for name, label in (("action", "Action"), ("user", "Person"), ("token", "Token"))
+    ]
+    entries = filters.filtered(entries, chips, _AUDIT_FIELDS)
+    pages = Paginator(entries.select_related("user", "token"), _PAGE).get_page(request.GET.get("page"))
+    context = {
+        "filters": chips,
+        "reset_url": request.path if any(chip.chosen for chip in chips) else "",
+        "pages": pages,
+        "rows": [(entry, in_words(entry.detail)) for entry in pages],
+    }
+    return page.render(request, "dashboard/audit.html", context)
+
+
+_AUDIT_FIELDS: Final = {"action": "action", "user": "user__email", "token": "token__name"}
+
+
+def _distinct(entries: QuerySet[AuditEntry], field: str) -> list[str]:
+    known = entries.exclude(**{field: None}).order_by(field)
+    return list(known.values_list(field, flat=True).distinct())
+
+
+urlpatterns = [
+    path("subscriptions/", subscriptions, name="subscriptions"),
+    path("subscriptions/<int:pk>/end/", subscription_end, name="subscription_end"),
+    path(
+        "subscriptions/<int:pk>/ask-again/",
+        subscription_ask_again,
+        name="subscription_ask_again",
+    ),
+    path("alerts/", alerts, name="alerts"),
+    path("alerts/<int:pk>/retry/", alert_retry, name="alert_retry"),
+    path("tokens/", tokens, name="tokens"),
+    path("tokens/<int:pk>/revoke/", token_revoke, name="token_revoke"),
+    path("settings/", project_settings, name="project_settings"),
+    path("settings/members/", member_add, name="member_add"),
+    path("settings/members/<int:pk>/role/", member_role, name="member_role"),
+    path("settings/members/<int:pk>/remove/", member_remove, name="member_remove"),
+    path("settings/delete/", project_delete, name="project_delete"),
+    path("audit/", audit, name="audit"),
+]
+# These belong to no project's pages: who follows them need not be anybody.
+public_urlpatterns = [
+    path("confirm/<slug:key>/", confirm_subscription, name="confirm_subscription"),
+    path("unsubscribe/<slug:key>/", unsubscribe_by_mail, name="unsubscribe"),
+]

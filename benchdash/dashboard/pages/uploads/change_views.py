@@ -1,0 +1,169 @@
+"""Mistakes with files, mended: other metadata, deleting and restoring, reading a file again."""
+
+from typing import Any, Final
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import path
+from django.views.decorators.http import require_http_methods, require_POST
+
+from benchdash.accounts.access import NotVisible
+from benchdash.accounts.models import Scope
+from benchdash.dashboard.pages.uploads import descriptions as received
+from benchdash.dashboard.pages.uploads.descriptions import find_upload, is_small
+from benchdash.dashboard.pages.uploads.forms import ChangeForm, as_texts, changes_in
+from benchdash.dashboard.pages.uploads.rereads import changed_rows, done_in_words, planned_in_words
+from benchdash.dashboard.shell.commands import reimport_command
+from benchdash.dashboard.shell.project_page import ProjectPage, project_page, sent_reason
+from ingest import services
+from ingest.archives import services as archive_services
+from ingest.errors import FieldError, FieldsError, FileRefusedError, FileUnavailableError, UploadBusyError
+from ingest.models import Upload
+from ingest.receiving.reimports import Outcome, readable_uploads, reimport
+
+_MAX_RUNS: Final = 500
+_MAX_READINGS: Final = 500
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@project_page
+def upload_change(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
+    """Change metadata in two steps: what it would do, then doing it."""
+    shown = find_upload(page.viewer, page.project, pk)
+    page.require(Scope.UPLOAD)
+    if request.method != "POST":
+        form = _form_of(shown, initial=as_texts(shown.metadata))
+        return _change_page(request, page, shown, form)
+    form = _form_of(shown, request.POST)
+    found: dict[str, Any] = {}
+    try:
+        changes = changes_in(request.POST, shown.metadata)
+        if form.is_valid() and request.POST.get("step") == "change":
+            amended = services.amend_upload(
+                shown, changes, by=page.viewer, reason=form.cleaned_data["reason"]
+            )
+            messages.success(request, f"Changed: {', '.join(changes)}.")
+            return redirect("dashboard:upload", page.project.slug, amended.pk)
+        found = _previewed(shown, archive_services.preview_amend(shown, changes))
+    except FieldsError as error:
+        form.show_errors(error.errors)
+    except FileRefusedError as error:
+        found = {"troubles": received.troubles_of(shown, error.errors)}
+    except (UploadBusyError, FileUnavailableError) as error:
+        form.show_errors([FieldError("", str(error))])
+    return _change_page(request, page, shown, form, found)
+
+
+def _form_of(shown: Upload, data: Any = None, **given: Any) -> ChangeForm:
+    return ChangeForm(data, is_archive=shown.is_archive, **given)
+
+
+def _change_page(
+    request: HttpRequest,
+    page: ProjectPage,
+    shown: Upload,
+    form: ChangeForm,
+    found: dict[str, Any] | None = None,
+) -> HttpResponse:
+    context = {
+        "upload": shown,
+        "form": form,
+        "known": received.known_names(page.project),
+        "is_small": is_small(shown),
+        "preview_seconds": settings.ARCHIVE_DRY_RUN_SECONDS,
+        **(found or {}),
+    }
+    is_refused = bool(form.errors or context.get("troubles"))
+    return page.render(request, "dashboard/upload_change.html", context, status=422 if is_refused else 200)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@project_page
+def upload_delete(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
+    shown = find_upload(page.viewer, page.project, pk)
+    page.require(Scope.UPLOAD)
+    try:
+        if request.method == "POST":
+            services.delete_upload(shown, by=page.viewer, reason=sent_reason(request))
+            messages.success(request, f"Deleted {shown.name}. The file is kept and can be restored.")
+            return redirect("dashboard:upload", page.project.slug, pk)
+        found = _previewed(shown, services.preview_delete(shown))
+    except UploadBusyError as error:
+        messages.error(request, f"Not deleted: {error}.")
+        return redirect("dashboard:upload", page.project.slug, pk)
+    return page.render(request, "dashboard/upload_delete.html", {"upload": shown, **found})
+
+
+@require_POST
+@project_page
+def upload_restore(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
+    shown = find_upload(page.viewer, page.project, pk)
+    page.require(Scope.UPLOAD)
+    try:
+        services.restore_upload(shown, by=page.viewer, reason=sent_reason(request))
+    except UploadBusyError as error:
+        messages.error(request, f"Not restored: {error}.")
+    else:
+        messages.success(request, f"Restored {shown.name}.")
+    return redirect("dashboard:upload", page.project.slug, pk)
+
+
+def _previewed(shown: Upload, preview: services.Preview) -> dict[str, Any]:
+    """Describe a preview; of an archive, which may hold thousands of runs, only the changes."""
+    changes = received.run_changes(preview.before, preview.after)
+    listed = [one for one in changes if one.changes_something or not shown.is_archive]
+    return {
+        "preview": preview,
+        "run_changes": listed[:_MAX_RUNS],
+        "unlisted": max(0, len(listed) - _MAX_RUNS),
+        "leaving": sum(one.after is None for one in changes),
+        "unchanged": len(changes) - len(listed),
+    }
+
+
+# --- reading a file again -----------------------------------------------------------------------------------
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@project_page
+def upload_reread(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
+    """Read the kept file again in two steps: what it would change, then doing it."""
+    shown = find_upload(page.viewer, page.project, pk)
+    page.require(Scope.UPLOAD)
+    if not readable_uploads(page.project).filter(pk=pk).exists():
+        raise NotVisible(f"upload {pk} cannot be read again")
+    if not is_small(shown):
+        command = reimport_command(page.project.slug, shown.format)
+        return page.render(request, "dashboard/upload_reread.html", {"upload": shown, "command": command})
+    if request.method == "POST":
+        reread = reimport(shown, by=page.viewer)
+        messages.add_message(request, _LEVELS.get(reread.outcome, messages.SUCCESS), done_in_words(reread))
+        return redirect("dashboard:upload", page.project.slug, pk)
+    reread = reimport(shown, store=False)
+    context = {
+        "upload": shown,
+        "told": planned_in_words(reread),
+        "changes_something": reread.outcome in (Outcome.CHANGED, Outcome.UNDERSTOOD),
+        "rows": changed_rows(reread, most=_MAX_READINGS),
+        "unlisted": max(0, len(reread.changes) - _MAX_READINGS),
+        "troubles": received.troubles_of(shown, reread.errors),
+    }
+    return page.render(request, "dashboard/upload_reread.html", context)
+
+
+_LEVELS: Final = {
+    Outcome.STILL_REFUSED: messages.WARNING,
+    Outcome.LEFT: messages.WARNING,
+    Outcome.BUSY: messages.ERROR,
+    Outcome.UNAVAILABLE: messages.ERROR,
+}
+
+
+urlpatterns = [
+    path("uploads/<int:pk>/change/", upload_change, name="upload_change"),
+    path("uploads/<int:pk>/delete/", upload_delete, name="upload_delete"),
+    path("uploads/<int:pk>/restore/", upload_restore, name="upload_restore"),
+    path("uploads/<int:pk>/reread/", upload_reread, name="upload_reread"),
+]

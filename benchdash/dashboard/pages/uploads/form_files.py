@@ -1,0 +1,252 @@
+"""The files of an upload form: told apart, then each tried or uploaded, and what became of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Any, Final
+
+from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
+from django.utils.datastructures import MultiValueDict
+
+from benchdash.accounts.access import Viewer
+from benchdash.accounts.models import Project
+from benchdash.dashboard.pages.uploads.archive_files import TriedFiles, tried_files
+from benchdash.dashboard.pages.uploads.descriptions import FileTrouble, troubles
+from ingest.archives import services as archive_services
+from ingest.archives.plan import COMPANION_WORDS, META_SUFFIX
+from ingest.errors import FieldError, FieldsError, FileRefusedError, FileTooLargeError, FileUnavailableError
+from ingest.metadata.fields import ARCHIVE_FIELDS
+from ingest.metadata.upload_metadata import read_form
+from ingest.models import Companion, Upload
+from ingest.queries import RunSummary, run_summaries
+from ingest.receiving.arrivals import Arrival, CompanionFile, clean_file_name, is_archive
+from ingest.receiving.dry_runs import dry_run
+from ingest.receiving.reception import receive_one
+from ingest.storage.raw_bytes import RawData
+
+# ``t04.vmstat.txt`` lies beside ``t04.txt``.
+COMPANION_SUFFIXES: Final = tuple(
+    f".{word}.{ending}" for word in COMPANION_WORDS for ending in ("txt", "csv", "log", "out")
+)
+BESIDE_SUFFIXES: Final = (META_SUFFIX, *COMPANION_SUFFIXES)
+CONFIGURATION_SUFFIXES: Final = (".cnf", ".conf", ".ini")
+# By these the form guesses that a file is an archive; what it is, its bytes say.
+ARCHIVE_SUFFIXES: Final = (
+    *(".tar", ".tgz", ".tbz2", ".txz", ".tzst", ".zip"),
+    *(".gz", ".bz2", ".xz", ".zst"),
+)
+
+CHECKED: Final = "checked"
+DUPLICATE: Final = "duplicate"
+INCOMPLETE: Final = "incomplete"
+
+
+@dataclass(frozen=True)
+class ResultFile:
+    """A result and what goes with it."""
+
+    file: "UploadedFile[Any]"
+    meta: "UploadedFile[Any] | None" = None
+    companions: tuple[CompanionFile, ...] = ()
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The files of one form. ``stray`` are names of files that lie beside a result which is not here."""
+
+    results: Sequence[ResultFile]
+    stray: Sequence[str]
+
+
+@dataclass(frozen=True)
+class FileOutcome:
+    """The outcome of a file, or the one that it would have.
+
+    ``state`` is that of its upload, or CHECKED, DUPLICATE, INCOMPLETE (a field is missing or malformed).
+    ``files`` are those of an archive that was checked.
+    """
+
+    name: str
+    state: str
+    format: str = ""
+    runs: Sequence[RunSummary] = ()
+    warnings: Sequence[str] = ()
+    troubles: Sequence[FileTrouble] = ()
+    fields: Sequence[FieldError] = field(default=())
+    upload: Upload | None = None
+    is_dry_run: bool = False
+    files: TriedFiles | None = None
+
+    @property
+    def left_to_a_job(self) -> Upload | None:
+        """The upload, where somebody waits for it."""
+        return self.upload if self.upload and self.upload.state not in Upload.FINISHED else None
+
+
+def sort_files(files: "MultiValueDict[str, UploadedFile[Any]]") -> Batch:
+    """Tell results from the files beside them, by their names.
+
+    What lies beside one result goes with it; configuration files and other companions go with every one.
+    """
+    chosen = files.getlist("file")
+    configurations = [
+        *files.getlist("configuration_file"),
+        *(file for file in chosen if is_configuration(_name(file))),
+    ]
+    shared = (
+        *(_companion(Companion.Kind.CONFIGURATION, file) for file in configurations),
+        *(_companion(Companion.Kind.OTHER, file) for file in files.getlist("companion")),
+    )
+    beside = [file for file in chosen if _suffix(_name(file))]
+    results = [file for file in chosen if not _suffix(_name(file)) and not is_configuration(_name(file))]
+    return Batch(
+        results=[_with_neighbours(file, beside, shared) for file in results],
+        stray=[_name(file) for file in beside if not any(_is_beside(file, result) for result in results)],
+    )
+
+
+def is_configuration(name: str) -> bool:
+    return name.lower().endswith(CONFIGURATION_SUFFIXES)
+
+
+def check(project: Project, result: ResultFile, said: Mapping[str, Sequence[str]]) -> FileOutcome:
+    """Try what uploading the file would do; nothing is stored."""
+    name, data = clean_file_name(_name(result.file)), _raw_data(result.file)
+    try_out = _check_archive if is_archive(data) else _check_file
+    try:
+        metadata, warnings = read_form(_said_of(data, said, result.meta))
+        return try_out(project, Arrival(name, data, metadata, result.companions, warnings))
+    except (FieldsError, FileRefusedError, FileTooLargeError) as error:
+        return _not_understood(name, data, error, is_dry_run=True)
+
+
+def _check_file(project: Project, arrival: Arrival) -> FileOutcome:
+    tried = dry_run(project, arrival)
+    return FileOutcome(
+        name=arrival.file_name,
+        state=DUPLICATE if tried.duplicate else CHECKED,
+        format=tried.format,
+        runs=tried.runs,
+        warnings=tried.warnings,
+        is_dry_run=True,
+    )
+
+
+def _check_archive(project: Project, arrival: Arrival) -> FileOutcome:
+    tried = archive_services.dry_run(project, arrival)
+    files = tried_files(tried)
+    understood = Upload.State.REFUSED if files.is_refused else CHECKED
+    return FileOutcome(
+        name=arrival.file_name,
+        state=DUPLICATE if tried.duplicate else understood,
+        format=tried.format,
+        warnings=tried.warnings,
+        is_dry_run=True,
+        files=files,
+    )
+
+
+def upload(
+    project: Project, result: ResultFile, said: Mapping[str, Sequence[str]], *, by: Viewer
+) -> FileOutcome:
+    name, data = clean_file_name(_name(result.file)), _raw_data(result.file)
+    try:
+        metadata, warnings = read_form(_said_of(data, said, result.meta))
+        arrival = Arrival(name, data, metadata, companions=result.companions, warnings=warnings)
+        received = receive_one(project, by=by, arrival=arrival)
+    except (FieldsError, FileTooLargeError, FileUnavailableError) as error:
+        return _not_understood(name, data, error)
+    stored = received.upload
+    return FileOutcome(
+        name=name,
+        state=DUPLICATE if received.duplicate else stored.state,
+        format=stored.format,
+        runs=() if stored.is_archive else run_summaries(stored),
+        warnings=stored.warnings,
+        troubles=troubles(stored.errors, _small(data)),
+        upload=stored,
+    )
+
+
+def stray(name: str) -> FileOutcome:
+    """For a file beside a result that was not chosen with it."""
+    name = clean_file_name(name)
+    result = name.removesuffix(_suffix(name))
+    message = f"this lies beside a result '{result}'; choose that one too"
+    return FileOutcome(
+        name=name, state=Upload.State.REFUSED, troubles=[FileTrouble(None, message)], is_dry_run=True
+    )
+
+
+def _not_understood(name: str, data: RawData, error: Exception, *, is_dry_run: bool = False) -> FileOutcome:
+    match error:
+        case FieldsError():
+            return FileOutcome(name=name, state=INCOMPLETE, fields=error.errors, is_dry_run=is_dry_run)
+        case FileRefusedError():
+            found = troubles(error.errors, _small(data))
+        case _:
+            found = [FileTrouble(None, str(error))]
+    return FileOutcome(name=name, state=Upload.State.REFUSED, troubles=found, is_dry_run=is_dry_run)
+
+
+# --- what lies beside what ----------------------------------------------------------------------------------
+
+
+def _with_neighbours(
+    file: "UploadedFile[Any]", beside: Sequence["UploadedFile[Any]"], shared: tuple[CompanionFile, ...]
+) -> ResultFile:
+    own = [other for other in beside if _is_beside(other, file)]
+    metas = [other for other in own if _name(other).endswith(META_SUFFIX)]
+    return ResultFile(
+        file=file,
+        meta=metas[-1] if metas else None,
+        companions=(
+            *(_companion(Companion.Kind.OTHER, other) for other in own if other not in metas),
+            *shared,
+        ),
+    )
+
+
+def _is_beside(file: "UploadedFile[Any]", result: "UploadedFile[Any]") -> bool:
+    stem = _name(file).removesuffix(_suffix(_name(file)))
+    return stem in (_name(result), PurePath(_name(result)).stem)
+
+
+def _suffix(name: str) -> str:
+    return next((suffix for suffix in BESIDE_SUFFIXES if name.endswith(suffix)), "")
+
+
+def _name(file: "UploadedFile[Any]") -> str:
+    return file.name or ""
+
+
+def _said_of(
+    data: RawData, said: Mapping[str, Sequence[str]], meta: "UploadedFile[Any] | None"
+) -> Mapping[str, Sequence[str]]:
+    """What the form says of this file, with the facts beside it. Raises FieldsError."""
+    if not is_archive(data):
+        said = {name: texts for name, texts in said.items() if name not in ARCHIVE_FIELDS}
+    if meta is None:
+        return said
+    meta.seek(0)
+    try:
+        return {**said, "meta": [meta.read().decode("utf-8-sig")]}
+    except UnicodeDecodeError:
+        raise FieldsError([FieldError("meta", f"is read from '{_name(meta)}', which is not UTF-8")]) from None
+
+
+def _companion(kind: str, file: "UploadedFile[Any]") -> CompanionFile:
+    return CompanionFile(kind, _name(file), _raw_data(file))
+
+
+def _raw_data(file: "UploadedFile[Any]") -> RawData:
+    """Small files in memory, large ones where Django has put them."""
+    if (file.size or 0) > settings.UPLOAD_IMPORT_AT_ONCE_BYTES:
+        return RawData(file)  # type: ignore[arg-type] # it reads and seeks like a file
+    file.seek(0)
+    return RawData(file.read())
+
+
+def _small(data: RawData) -> bytes | None:
+    return data.read() if data.size <= settings.UPLOAD_IMPORT_AT_ONCE_BYTES else None

@@ -1,0 +1,288 @@
+"""Files as received: the list, the form, one upload and its raw file."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from django.conf import settings
+from django.core.paginator import Paginator
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.shortcuts import redirect
+from django.urls import path
+from django.views.decorators.http import require_http_methods, require_safe
+from django_htmx.http import reselect, retarget
+
+from benchdash.accounts.access import NotVisible
+from benchdash.accounts.models import Scope
+from benchdash.dashboard.pages.uploads import descriptions as received
+from benchdash.dashboard.pages.uploads import form_files
+from benchdash.dashboard.pages.uploads.archive_files import (
+    CSV_COLUMNS,
+    counted,
+    csv_rows,
+    file_rows,
+    listed_files,
+    places_of,
+    states_of,
+)
+from benchdash.dashboard.pages.uploads.descriptions import find_upload
+from benchdash.dashboard.pages.uploads.form_files import FileOutcome
+from benchdash.dashboard.pages.uploads.forms import SaidForm, as_texts, said_in
+from benchdash.dashboard.shell import filters
+from benchdash.dashboard.shell.commands import upload_command
+from benchdash.dashboard.shell.csv_files import csv_file
+from benchdash.dashboard.shell.filters import FilterChip
+from benchdash.dashboard.shell.numbers import count
+from benchdash.dashboard.shell.paging import LongList
+from benchdash.dashboard.shell.project_page import ProjectPage, project_page
+from ingest.api import raw_response
+from ingest.errors import FileMissingError, FileUnavailableError
+from ingest.formats import FORMATS
+from ingest.metadata.fields import ALL_FIELDS, JSON_FIELDS
+from ingest.models import Upload
+from ingest.queries import file_counts, may_see_raw, run_summaries, uploads_for, with_run_counts
+from ingest.receiving.reimports import readable_uploads
+
+_PAGE: Final = 50
+_FILES: Final = 100
+_MAX_SEARCH_LENGTH: Final = 200
+# The columns of a row of the list; metadata can be long.
+_SHOWN: Final = (
+    *("name", "state", "format", "errors", "warnings", "done", "total", "is_archive", "received_at"),
+    *("user__name", "user__email", "token__name"),
+)
+_EXAMPLE: Final = {
+    "product": "MariaDB",
+    "version": "10.11.7",
+    "hardware": "bench-01",
+    "workload": "oltp_read_only",
+}
+
+
+# --- the list -----------------------------------------------------------------------------------------------
+
+
+@require_safe
+@project_page
+def uploads(request: HttpRequest, page: ProjectPage) -> HttpResponse:
+    text = _search_text(request)
+    chips = _chips(page, request.GET)
+    listed = uploads_for(page.viewer, page.project).filter(came_alone=True)
+    found = _chosen(listed, chips, text)
+    shown = with_run_counts(found).select_related(None).select_related("user", "token").only(*_SHOWN)
+    pages = LongList(shown, _PAGE, request.GET.get("page")).page_asked_for()
+    files = file_counts([upload.pk for upload in pages if upload.is_archive])
+    is_filtered = bool(text) or any(chip.chosen for chip in chips)
+    sees_reasons = page.is_member or page.project.raw_files_are_public
+    context = {
+        "filters": chips,
+        "text": text,
+        "is_filtered": is_filtered,
+        "reset_url": request.path if is_filtered else "",
+        "pages": pages,
+        "held_by": received.held_by(pages),
+        "files_of": {archive: counted(states) for archive, states in files.items()},
+        "waits": any(upload.state not in Upload.FINISHED for upload in pages),
+        "sees_reasons": sees_reasons,
+        "may_upload": page.may(Scope.UPLOAD),
+        "upload_command": upload_command(fields={"project": page.project.slug, **_EXAMPLE}),
+    }
+    return page.render(request, "dashboard/uploads.html", context)
+
+
+def _search_text(request: HttpRequest) -> str:
+    return request.GET.get("q", "").replace("\0", "").strip()[:_MAX_SEARCH_LENGTH]
+
+
+def _chips(page: ProjectPage, query: QueryDict) -> list[FilterChip]:
+    chips = [
+        filters.some_of(
+            "state", "State", Upload.State.choices, query.getlist("state"), empty="all but deleted"
+        ),
+        filters.some_of_names("format", "Format", FORMATS, query.getlist("format")),
+    ]
+    if page.is_member:
+        chips.append(filters.some_of("by", "By", received.senders(page.project), query.getlist("by")))
+    return chips
+
+
+def _chosen(found: QuerySet[Upload], chips: Sequence[FilterChip], text: str) -> QuerySet[Upload]:
+    chosen = {chip.name: [choice.value for choice in chip.chosen] for chip in chips}
+    found = (
+        found.filter(state__in=chosen["state"])
+        if chosen["state"]
+        else found.exclude(state=Upload.State.DELETED)
+    )
+    found = filters.filtered(found, chips, {"format": "format"})
+    if senders := chosen.get("by"):
+        found = found.filter(
+            Q(token__in=[one.removeprefix("token-") for one in senders if one.startswith("token-")])
+            | Q(user__in=[one.removeprefix("user-") for one in senders if one.startswith("user-")])
+        )
+    if text:
+        found = found.filter(Q(name__icontains=text) | Q(raw__sha256__startswith=text.lower()))
+    return found
+
+
+# --- the form -----------------------------------------------------------------------------------------------
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@project_page
+def upload_new(request: HttpRequest, page: ProjectPage) -> HttpResponse:
+    """The form. A script that sends one file at a time gets what became of it, and no page around it."""
+    page.require(Scope.UPLOAD)
+    if request.method != "POST":
+        return _form(request, page, SaidForm(initial=request.GET.dict()))
+    outcomes = _receive(request, page)
+    if request.headers.get("X-Requested-With") == "upload.js":
+        return page.render(request, "dashboard/_upload_outcomes.html", {"outcomes": outcomes})
+    if len(outcomes) == 1 and (waiting := outcomes[0].left_to_a_job):
+        return redirect("dashboard:upload", page.project.slug, waiting.pk)
+    form = SaidForm(request.POST)
+    form.show_errors(error for outcome in outcomes for error in outcome.fields)
+    return _form(request, page, form, outcomes)
+
+
+def _receive(request: HttpRequest, page: ProjectPage) -> list[FileOutcome]:
+    batch = form_files.sort_files(request.FILES)
+    said = said_in(request.POST)
+    if request.POST.get("step") == "check":
+        outcomes = [form_files.check(page.project, result, said) for result in batch.results]
+    else:
+        outcomes = [form_files.upload(page.project, result, said, by=page.viewer) for result in batch.results]
+    return [*outcomes, *map(form_files.stray, batch.stray)]
+
+
+def _form(
+    request: HttpRequest, page: ProjectPage, form: SaidForm, outcomes: Sequence[FileOutcome] | None = None
+) -> HttpResponse:
+    context = {
+        "form": form,
+        "outcomes": outcomes,
+        "nothing_chosen": outcomes == [],
+        "known": received.known_names(page.project),
+        "most_bytes": settings.UPLOAD_MAX_BYTES,
+        "beside_suffixes": " ".join(form_files.BESIDE_SUFFIXES),
+        "configuration_suffixes": " ".join(form_files.CONFIGURATION_SUFFIXES),
+        "archive_suffixes": " ".join(form_files.ARCHIVE_SUFFIXES),
+    }
+    return page.render(request, "dashboard/upload_new.html", context, status=422 if form.errors else 200)
+
+
+# --- one upload ---------------------------------------------------------------------------------------------
+
+
+@require_safe
+@project_page
+def upload(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
+    shown = find_upload(page.viewer, page.project, pk)
+    context = _about(page, shown)
+    if shown.is_archive:
+        return _archive(request, page, shown, context)
+    context |= {"runs": run_summaries(shown), "places": places_of(shown, page.viewer)}
+    return page.render(request, "dashboard/upload.html", context)
+
+
+def _about(page: ProjectPage, shown: Upload) -> dict[str, Any]:
+    """Return the context that all uploads share, archives or not."""
+    sees_raw = may_see_raw(page.viewer, shown)
+    context = {
+        "upload": shown,
+        "waits": shown.state not in Upload.FINISHED,
+        "said": [(name, shown.metadata[name]) for name in ALL_FIELDS if name in shown.metadata],
+        "said_json": {name: text for name, text in as_texts(shown.metadata).items() if name in JSON_FIELDS},
+        "sees_raw": sees_raw,
+        "may_change": page.may(Scope.UPLOAD),
+        "is_readable": readable_uploads(page.project).filter(pk=shown.pk).exists(),
+        "companions": shown.companions.select_related("raw").defer("raw__content").order_by("pk"),
+    }
+    if sees_raw and shown.state in Upload.FINISHED:
+        context["troubles"] = received.troubles_of(shown, shown.errors)
+    if page.is_member:
+        context["told"] = received.told_of(shown)
+    return context
+
+
+@require_safe
+@project_page
+def upload_raw(
+    request: HttpRequest, page: ProjectPage, pk: int, companion: int | None = None
+) -> HttpResponseBase:
+    """The bytes as they were received, of an upload or of a file beside it."""
+    shown = find_upload(page.viewer, page.project, pk)
+    if not may_see_raw(page.viewer, shown):
+        page.require(Scope.READ)
+    try:
+        if companion is None:
+            return raw_response(shown.raw, shown.name, is_text=shown.is_text)
+        beside = shown.companions.select_related("raw").filter(pk=companion).first()
+        if beside is None:
+            raise NotVisible("there is no such file beside this upload")
+        return raw_response(beside.raw, beside.name, is_text=False)
+    except FileUnavailableError as error:
+        status = 404 if isinstance(error, FileMissingError) else 503
+        context = {"upload": shown, "reason": str(error)}
+        return page.render(request, "dashboard/upload_unavailable.html", context, status=status)
+
+
+# --- an archive ---------------------------------------------------------------------------------------------
+
+
+def _archive(
+    request: HttpRequest, page: ProjectPage, shown: Upload, context: Mapping[str, Any]
+) -> HttpResponse:
+    """While it waits, a script asks for its progress alone; what comes at the end is the whole page."""
+    listed = listed_files(shown, sees_reasons=context["sees_raw"])
+    states = states_of(listed)
+    context = {**context, "states": states, "percent": shown.done * 100 // max(shown.total, 1)}
+    if context["waits"]:
+        return page.render(request, "dashboard/archive.html", context)
+    text, chips = _search_text(request), [_state_chip(states, request.GET.getlist("state"))]
+    found = Paginator(_found(listed, chips[0], text), _FILES).get_page(request.GET.get("page"))
+    context |= {
+        "filters": chips,
+        "text": text,
+        "search_label": "File name",
+        "reset_url": request.path if text or chips[0].chosen else "",
+        "pages": found,
+        "rows": file_rows(found),
+        "number_of_files": sum(number for _, number in states),
+        "lists_reasons": any(state == Upload.State.REFUSED for state, _ in states),
+    }
+    answer = page.render(request, "dashboard/archive.html", context)
+    if request.headers.get("HX-Target") == "import":
+        return retarget(reselect(answer, "#page"), "#page")
+    return answer
+
+
+@require_safe
+@project_page
+def upload_files_csv(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
+    """The files of an archive that the address asks for, all of them."""
+    shown = find_upload(page.viewer, page.project, pk)
+    listed = listed_files(shown, sees_reasons=may_see_raw(page.viewer, shown))
+    chip = _state_chip(states_of(listed), request.GET.getlist("state"))
+    files = _found(listed, chip, _search_text(request))
+    return csv_file(f"{page.project.slug}-upload-{pk}-files", CSV_COLUMNS, csv_rows(page.project, files))
+
+
+def _state_chip(states: Sequence[tuple[str, int]], chosen: Sequence[str]) -> FilterChip:
+    options = [(state, f"{state}, {count(number)}") for state, number in states]
+    return filters.some_of("state", "State", options, chosen)
+
+
+def _found(listed: QuerySet[Any], chip: FilterChip, text: str) -> QuerySet[Any]:
+    if states := [choice.value for choice in chip.chosen]:
+        listed = listed.filter(shown_state__in=states)
+    return listed.filter(name__icontains=text) if text else listed
+
+
+urlpatterns = [
+    path("uploads/", uploads, name="uploads"),
+    path("uploads/new/", upload_new, name="upload_new"),
+    path("uploads/<int:pk>/", upload, name="upload"),
+    path("uploads/<int:pk>/files.csv", upload_files_csv, name="upload_files_csv"),
+    path("uploads/<int:pk>/raw/", upload_raw, name="upload_raw"),
+    path("uploads/<int:pk>/companions/<int:companion>/", upload_raw, name="upload_companion"),
+]

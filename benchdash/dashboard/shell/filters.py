@@ -1,0 +1,74 @@
+"""The chips of the filter line: what can be chosen, and what is."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, TypeVar
+
+from django.db.models import Model, QuerySet
+
+M = TypeVar("M", bound=Model)
+
+
+class FilterChoice(NamedTuple):
+    value: str
+    label: str
+    chosen: bool = False
+
+
+@dataclass(frozen=True)
+class FilterChip:
+    """One chip. ``name`` is the query parameter; several values repeat it.
+
+    ``empty`` is what the chip says when nothing is chosen (``all``, ``newest``).
+    """
+
+    name: str
+    label: str
+    choices: Sequence[FilterChoice]
+    several: bool = False
+    empty: str = "all"
+
+    @cached_property
+    def chosen(self) -> list[FilterChoice]:
+        return [choice for choice in self.choices if choice.chosen]
+
+    @property
+    def summary(self) -> str:
+        chosen = self.chosen
+        if not chosen:
+            return self.empty
+        if len(chosen) <= 2:
+            return ", ".join(choice.label for choice in chosen)
+        return f"{chosen[0].label} and {len(chosen) - 1} more"
+
+
+def one_of(
+    name: str, label: str, options: Iterable[tuple[str, str]], chosen: str | None, *, empty: str = "all"
+) -> FilterChip:
+    """A chip for at most one of ``options`` (value, label)."""
+    return FilterChip(name, label, _choices(options, {chosen or ""}), empty=empty)
+
+
+def some_of(
+    name: str, label: str, options: Iterable[tuple[str, str]], chosen: Iterable[str], *, empty: str = "all"
+) -> FilterChip:
+    """A chip for any number of ``options`` (value, label)."""
+    return FilterChip(name, label, _choices(options, set(chosen)), several=True, empty=empty)
+
+
+def some_of_names(name: str, label: str, names: Iterable[str], chosen: Iterable[str]) -> FilterChip:
+    """A chip for any number of things that are called as they are meant."""
+    return some_of(name, label, [(text, text) for text in names], chosen)
+
+
+def filtered(found: QuerySet[M], chips: Iterable[FilterChip], fields: Mapping[str, str]) -> QuerySet[M]:
+    """Return the rows that chips choose; ``fields`` are the fields of chips by their names."""
+    for chip in chips:
+        if chip.chosen and chip.name in fields:
+            found = found.filter(**{f"{fields[chip.name]}__in": [choice.value for choice in chip.chosen]})
+    return found
+
+
+def _choices(options: Iterable[tuple[str, str]], chosen: set[str]) -> list[FilterChoice]:
+    return [FilterChoice(value, label, value in chosen) for value, label in options]

@@ -1,0 +1,164 @@
+"""The links of the top bar and the tabs of a project, and the addresses of its pages."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from urllib.parse import urlencode
+
+from django.http import QueryDict
+from django.urls import URLResolver, get_resolver, get_script_prefix, get_urlconf, reverse
+
+from benchdash.accounts.access import Viewer
+from benchdash.accounts.models import Project, Scope
+from benchdash.dashboard.shell import selection
+
+
+@dataclass(frozen=True)
+class Link:
+    label: str
+    url: str
+    is_current: bool = False
+
+
+@dataclass(frozen=True)
+class _Entry:
+    label: str
+    name: str
+    # The pages that belong under this entry.
+    covers: frozenset[str] = frozenset()
+    members: bool = False
+    scope: str = ""
+
+
+# The pages under "Compare", as tabs.
+_COMPARE = (
+    _Entry("Lines", "compare"),
+    _Entry("Side by side", "pair"),
+    _Entry("Matrix", "matrix"),
+    _Entry("Curves", "curves"),
+    _Entry("Latency", "latency"),
+    _Entry("Settings", "sweep"),
+    _Entry("Articles", "articles", frozenset({"article", "article_add", "article_edit"})),
+)
+
+_UNDER_COMPARE = frozenset(name for entry in _COMPARE for name in (entry.name, *entry.covers))
+
+_MAIN = (
+    _Entry("Overview", "overview"),
+    _Entry("Compare", "compare", _UNDER_COMPARE),
+    _Entry("History", "history"),
+    _Entry("Incidents", "incidents", frozenset({"incident", "rule"})),
+    _Entry(
+        "Uploads",
+        "uploads",
+        frozenset({"upload", "upload_new", "upload_change", "upload_delete", "upload_reread"}),
+    ),
+)
+_LABELS = {entry.name: entry.label for entry in (*_MAIN, *_COMPARE)}
+_MORE = (
+    _Entry("Runs", "runs", frozenset({"run"})),
+    _Entry("Versions", "versions"),
+    _Entry("Hardware", "hardware"),
+    _Entry("Configurations", "configurations"),
+    _Entry("Workloads", "workloads", frozenset({"workload_groups"})),
+    _Entry("Subscriptions", "subscriptions", members=True),
+    _Entry("Alerts", "alerts", members=True),
+    _Entry("Audit log", "audit", scope=Scope.TRIAGE),
+    _Entry("Tokens", "tokens", scope=Scope.ADMIN),
+    _Entry("Project settings", "project_settings", scope=Scope.ADMIN),
+)
+
+
+@dataclass(frozen=True)
+class Navigation:
+    main: Sequence[Link]
+    more: Sequence[Link]
+
+    @property
+    def is_under_more(self) -> bool:
+        return any(link.is_current for link in self.more)
+
+
+def navigation(project: Project, viewer: Viewer, current: str, query: QueryDict | None = None) -> Navigation:
+    """The links to the pages of a project; ``current`` is the URL name of the page being shown.
+
+    Those to pages that share the selection of its address (``query``) take it along.
+    """
+    return Navigation(
+        main=_links(_MAIN, project, viewer, current, query), more=_links(_MORE, project, viewer, current)
+    )
+
+
+def tabs(project: Project, current: str, query: QueryDict) -> Sequence[Link]:
+    """The pages beside the current one that show the same things another way; empty where it stands alone.
+
+    Each link takes the selection of the current page along.
+    """
+    if current not in _UNDER_COMPARE:
+        return []
+    return [
+        Link(entry.label, _url(entry, project, current, query), _is_shown(entry, current))
+        for entry in _COMPARE
+    ]
+
+
+def page_label(name: str) -> str:
+    """The words in the bar or on the tab of a page."""
+    return _LABELS[name]
+
+
+def _links(
+    entries: Sequence[_Entry], project: Project, viewer: Viewer, current: str, query: QueryDict | None = None
+) -> list[Link]:
+    links = []
+    for entry in entries:
+        if entry.members and not viewer.is_member(project):
+            continue
+        if entry.scope and not viewer.may(entry.scope, project):
+            continue
+        links.append(Link(entry.label, _url(entry, project, current, query), _is_shown(entry, current)))
+    return links
+
+
+def _url(entry: _Entry, project: Project, current: str, query: QueryDict | None) -> str:
+    url = page_url(entry.name, project)
+    if query is None or not {current, entry.name} <= selection.PAGES:
+        return url
+    chosen = selection.selected(query, here=current, there=entry.name)
+    return f"{url}?{chosen}" if chosen else url
+
+
+def _is_shown(entry: _Entry, current: str) -> bool:
+    return current == entry.name or current in entry.covers
+
+
+def page_url(name: str, project: Project, *args: int | str, **query: str) -> str:
+    """The address of a page of the project, with a query of what is not empty."""
+    if args:
+        url = reverse(f"dashboard:{name}", args=[project.slug, *args])
+    else:
+        url = _address(get_resolver(get_urlconf()), get_script_prefix(), name, project.slug)
+    chosen = urlencode({key: value for key, value in query.items() if value})
+    return f"{url}?{chosen}" if chosen else url
+
+
+def address_with(path: str, query: QueryDict, **changes: str | Sequence[str]) -> str:
+    """Return an address with some parameters changed; an empty one goes."""
+    changed = query.copy()
+    for name, value in changes.items():
+        changed.setlist(name, [value] if isinstance(value, str) else list(value))
+        if not value:
+            del changed[name]
+    return f"{path}?{changed.urlencode()}"
+
+
+def page_urls(name: str, project: Project, *args: str) -> Callable[[int], str]:
+    """The addresses of the pages that are told apart by a number, which is the last in them."""
+    before, _, after = page_url(name, project, *args, 0).rpartition("0")
+    return lambda number: f"{before}{number}{after}"
+
+
+@lru_cache(maxsize=1000)
+def _address(_resolver: URLResolver, _prefix: str, name: str, slug: str) -> str:
+    """Every page has fifteen of them, which stay as they are."""
+    return reverse(f"dashboard:{name}", args=[slug])

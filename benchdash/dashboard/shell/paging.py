@@ -1,0 +1,41 @@
+"""Pages of lists that may have millions of rows."""
+
+from functools import cached_property
+from typing import Any, Final
+
+from django.core.paginator import Page, Paginator
+from django.db.models import QuerySet
+
+from benchdash.dashboard.shell import numbers
+
+# To count a million rows takes longer than all the rest of a page.
+MAX_COUNTED: Final = 10_000
+
+
+class LongList(Paginator):  # type: ignore[type-arg] # not subscriptable at run time
+    """Rows are counted up to ``MOST_COUNTED``, or where a later page is asked for, to the end of that.
+
+    So every page can be reached from the one before it.
+    """
+
+    def __init__(self, found: QuerySet[Any, Any], per_page: int, asked: str | None) -> None:
+        super().__init__(found, per_page)
+        self._found, self._asked = found, asked
+        number = int(asked) if asked and asked.isascii() and asked.isdigit() and len(asked) < 10 else 1
+        self.most = max(MAX_COUNTED, number * per_page)
+
+    def page_asked_for(self) -> "Page[Any]":
+        """The last one for a number that is too large, the first for what is no number."""
+        return self.get_page(self._asked)
+
+    @cached_property
+    def count(self) -> int:
+        """One more than ``most`` for any number of rows that is larger."""
+        return int(self._found.order_by().values("pk")[: self.most + 1].count())
+
+
+def total(pages: "Paginator[Any]") -> str:
+    """``1,234``, ``more than 10,000``."""
+    if isinstance(pages, LongList) and pages.count > pages.most:
+        return f"more than {numbers.count(pages.most)}"
+    return numbers.count(pages.count)

@@ -1,0 +1,141 @@
+"""The beginning of every page of a project: the project, its viewer, and the answers to the uninvited."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import PermissionDenied
+from django.db.models import Model, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from benchdash.accounts.access import BeingDeleted, NotAllowed, NotVisible, Viewer, viewer_of
+from benchdash.accounts.models import Project, Scope
+
+P = ParamSpec("P")
+M = TypeVar("M", bound=Model)
+
+_MAX_REASON_LENGTH = 1000
+
+
+@dataclass(frozen=True)
+class ProjectPage:
+    """A page of a project, for one viewer. ``projects`` are those that the viewer may go to from it."""
+
+    project: Project
+    viewer: Viewer
+    projects: Sequence[Project]
+
+    @property
+    def is_member(self) -> bool:
+        return self.viewer.is_member(self.project)
+
+    @property
+    def is_admin(self) -> bool:
+        return self.may(Scope.ADMIN)
+
+    @property
+    def may_write(self) -> bool:
+        """Whether the viewer writes articles."""
+        return self.may(Scope.TRIAGE)
+
+    def may(self, scope: str) -> bool:
+        return self.viewer.may(scope, self.project)
+
+    def require(self, scope: str) -> None:
+        """Raises NotAllowed, which project_page answers."""
+        self.viewer.require(scope, self.project)
+
+    def render(
+        self,
+        request: HttpRequest,
+        template: str,
+        context: Mapping[str, Any] | None = None,
+        *,
+        status: int = 200,
+    ) -> HttpResponse:
+        """The template with ``page``, ``project`` and ``viewer`` beside its own context."""
+        shared = {"page": self, "project": self.project, "viewer": self.viewer}
+        return render(request, template, {**shared, **(context or {})}, status=status)
+
+
+def project_page(
+    view: Callable[Concatenate[HttpRequest, ProjectPage, P], HttpResponseBase],
+) -> Callable[..., HttpResponseBase]:
+    """A view of (request, page, ...) for an address that begins with the project's slug.
+
+    What does not exist for the viewer is a 404. Members of a project that is being deleted are sent to the
+    page that shows how far that is. What the viewer may not do is a 403, or the sign-in page
+    where nobody is signed in.
+    """
+
+    @wraps(view)
+    def answer(request: HttpRequest, slug: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+        viewer = viewer_of(request)
+        try:
+            return view(request, _page(viewer, slug), *args, **kwargs)
+        except NotVisible as error:
+            raise Http404(str(error)) from None
+        except BeingDeleted:
+            return redirect("dashboard:removals")
+        except NotAllowed as error:
+            if viewer.is_anonymous:
+                # A form cannot be sent again by following an address.
+                back = request.get_full_path() if request.method == "GET" else reverse("dashboard:home")
+                return redirect_to_login(back)
+            raise PermissionDenied(str(error)) from None
+
+    return answer
+
+
+Context = Callable[[HttpRequest, ProjectPage], dict[str, Any]]
+"""What the template of a page is given."""
+
+
+def content_page(
+    template: str,
+    context: Context,
+    *,
+    csv: Callable[[ProjectPage, dict[str, Any]], HttpResponse] | None = None,
+) -> Callable[..., HttpResponseBase]:
+    """Return the view of a page that articles show too: they read its ``context`` attribute.
+
+    ``csv`` answers addresses with ``format=csv`` where there is anything to show.
+    """
+
+    @require_safe
+    @project_page
+    def view(request: HttpRequest, page: ProjectPage) -> HttpResponse:
+        found = context(request, page)
+        if csv and "shown" in found and request.GET.get("format") == "csv":
+            return csv(page, found)
+        return page.render(request, template, found)
+
+    view.context = context  # type: ignore[attr-defined]  # functions may carry attributes
+    return view
+
+
+def _page(viewer: Viewer, slug: str) -> ProjectPage:
+    """Raises NotVisible or BeingDeleted. The bar names all projects, so that the one is found among them."""
+    projects = list(viewer.projects())
+    for project in projects:
+        if project.slug == slug:
+            return ProjectPage(project, viewer, projects)
+    return ProjectPage(viewer.project(slug), viewer, projects)
+
+
+def found_or_hidden(rows: QuerySet[M], what: str) -> M:
+    """Return the first of the rows. Raises NotVisible: ``what`` says what there is not."""
+    found = rows.first()
+    if found is None:
+        raise NotVisible(what)
+    return found
+
+
+def sent_reason(request: HttpRequest) -> str:
+    """Why somebody does what the form does, for the audit log."""
+    return request.POST.get("reason", "").replace("\0", "").strip()[:_MAX_REASON_LENGTH]

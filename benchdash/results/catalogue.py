@@ -1,0 +1,264 @@
+"""What a project has: uses of its things for lists, names for the search, and what choosers offer."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from django.db import connection
+from django.db.models import Count, Max, Sum
+
+from benchdash.accounts.models import Project
+from benchdash.database.ids import ids_in
+from benchdash.results.models import Run, SurroundingsCount, Workload, WorkloadCount
+
+# The newest runs say what a project looks at now, whatever its archives hold.
+_NEWEST_RUNS: Final = 2000
+# From so many groups on there is a history to look at.
+_A_HISTORY: Final = 3
+
+
+def _rows(statement: str, wanted: Mapping[str, Any]) -> list[Any]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, wanted)
+        found: list[Any] = cursor.fetchall()
+        return found
+
+
+# --- lists --------------------------------------------------------------------------------------------------
+
+
+class Use(NamedTuple):
+    """How much a thing was measured; ``aspects`` are its branches, thread counts or environments, sorted."""
+
+    runs: int = 0
+    last_run_at: datetime | None = None
+    aspects: Sequence[Any] = ()
+
+    @property
+    def branches(self) -> Sequence[str]:
+        return self.aspects
+
+    @property
+    def threads(self) -> Sequence[int]:
+        return self.aspects
+
+    @property
+    def environments(self) -> int:
+        return len(self.aspects)
+
+
+def uses_of_versions(versions: Collection[int]) -> dict[int, Use]:
+    """By id, with the branches that were measured; one statement."""
+    runs = Run.objects.filter(version__in=versions).order_by().values_list("version", "branch")
+    return _uses(runs.annotate(Count("pk"), Max("started_at")))
+
+
+def uses_of_hardware(project: Project) -> dict[int, Use]:
+    """By id, with the ids of the environments that were found; one statement."""
+    counted = SurroundingsCount.objects.filter(project=project).order_by()
+    return _uses(counted.values_list("hardware", "environment").annotate(Sum("runs"), Max("last_run_at")))
+
+
+def uses_of_workloads(project: Project) -> dict[int, Use]:
+    """By id, with the thread counts that were measured; one statement."""
+    counted = WorkloadCount.objects.filter(project=project).order_by()
+    return _uses(counted.values_list("workload", "threads").annotate(Sum("runs"), Max("last_run_at")))
+
+
+def _uses(rows: Iterable[tuple[Any, ...]]) -> dict[int, Use]:
+    """``rows`` are a thing, an aspect, the runs with it, and when the last of them started."""
+    groups: dict[int, list[Sequence[Any]]] = defaultdict(list)
+    for thing, *group in rows:
+        groups[thing].append(group)
+    return {
+        thing: Use(
+            runs=sum(runs for _, runs, _ in found),
+            last_run_at=max(last for *_, last in found),
+            aspects=sorted(aspect for aspect, *_ in found if aspect not in ("", None)),
+        )
+        for thing, found in groups.items()
+    }
+
+
+class Size(NamedTuple):
+    """How much a project holds; of many runs ``most`` and one are counted."""
+
+    runs: int = 0
+    versions: int = 0
+    last_run_at: datetime | None = None
+
+
+def sizes_of(projects: Collection[Project], *, most: int) -> dict[int, Size]:
+    """By id of the project; one statement."""
+    rows = _rows(_SIZES, {"projects": [project.pk for project in projects], "most": most + 1})
+    return {project: Size(*size) for project, *size in rows}
+
+
+# To count a million runs takes longer than all the rest of the page.
+_SIZES: Final = """
+    SELECT wanted.id,
+        (SELECT count(*) FROM (
+            SELECT FROM results_run WHERE project_id = wanted.id LIMIT %(most)s
+        ) some_runs),
+        (SELECT count(*) FROM results_serverversion WHERE project_id = wanted.id),
+        (SELECT started_at FROM results_run WHERE project_id = wanted.id ORDER BY started_at DESC LIMIT 1)
+    FROM unnest(%(projects)s::bigint[]) AS wanted (id)
+"""
+
+
+# --- search -------------------------------------------------------------------------------------------------
+
+
+class NamedThings(NamedTuple):
+    """What was found by a part of its name. A version is its product, version, build and commit."""
+
+    workloads: Sequence[str]
+    versions: Sequence[Sequence[str]]
+    branches: Sequence[str]
+    products: Sequence[str]
+    hardware: Sequence[str]
+    configurations: Sequence[str]
+
+
+def find_named(project: Project, words: Sequence[str], *, most: int) -> NamedThings:
+    """Return what has all of the words in its name, of each kind at most so many; one statement."""
+    patterns = [f"%{connection.ops.prep_for_like_query(word)}%" for word in words]
+    [found] = _rows(_FOUND, {"project": project.pk, "words": patterns, "most": most})
+    return NamedThings(*found)
+
+
+# Words have no space in them, so that none is found across two parts of a version. Branches are those of
+# series: of a million runs all would have to be read.
+_FOUND: Final = """
+    SELECT
+        ARRAY(
+            SELECT name FROM results_workload WHERE project_id = %(project)s AND name ILIKE ALL (%(words)s)
+            ORDER BY name LIMIT %(most)s
+        ),
+        ARRAY(
+            SELECT ARRAY[product.name, version.version, version.build, version.commit]
+            FROM results_serverversion version JOIN results_product product ON product.id = version.product_id
+            WHERE version.project_id = %(project)s
+                AND concat_ws(' ', product.name, version.version, version.build, version.commit)
+                    ILIKE ALL (%(words)s)
+            ORDER BY product.name, version.sort_key DESC, version.committed_at DESC LIMIT %(most)s
+        ),
+        ARRAY(
+            SELECT DISTINCT branch FROM results_series
+            WHERE project_id = %(project)s AND branch ILIKE ALL (%(words)s)
+            ORDER BY branch LIMIT %(most)s
+        ),
+        ARRAY(
+            SELECT name FROM results_product WHERE project_id = %(project)s AND name ILIKE ALL (%(words)s)
+            ORDER BY name LIMIT %(most)s
+        ),
+        ARRAY(
+            SELECT name FROM results_hardware WHERE project_id = %(project)s AND name ILIKE ALL (%(words)s)
+            ORDER BY name LIMIT %(most)s
+        ),
+        ARRAY(
+            SELECT name FROM results_configuration
+            WHERE project_id = %(project)s AND name ILIKE ALL (%(words)s)
+            ORDER BY name LIMIT %(most)s
+        )
+"""
+
+
+# --- choosers -----------------------------------------------------------------------------------------------
+
+
+class RecentPlace(NamedTuple):
+    """A place among those of the newest runs, with how many these are, and how many groups they make."""
+
+    product: str
+    build: str
+    branch: str
+    hardware: str
+    configuration: str
+    counterpart: str
+    runs: int
+    groups: int
+
+
+def recent_places(project: Project) -> list[RecentPlace]:
+    """The places of the newest runs, that of the newest run first; one statement."""
+    rows = _rows(_RECENT, {"project": project.pk, "newest": _NEWEST_RUNS})
+    return list(map(RecentPlace._make, rows))
+
+
+def newest_place(project: Project) -> RecentPlace | None:
+    """The place measured last that has a history, or as much of one as there is; one statement."""
+    return max(recent_places(project), key=lambda place: min(place.groups, _A_HISTORY), default=None)
+
+
+# Few versions are among the newest runs: named after they are counted, not run by run.
+_RECENT: Final = """
+    SELECT product.name, version.build, recent.branch, hardware.name, configuration.name,
+        recent.counterpart, sum(recent.runs)::bigint, count(*)
+    FROM (
+        SELECT version_id, branch, hardware_id, configuration_id, counterpart, day, count(*) AS runs,
+            min(rank) AS rank
+        FROM (
+            SELECT version_id, branch, hardware_id, configuration_id, counterpart,
+                CASE WHEN branch <> '' THEN (started_at AT TIME ZONE 'UTC')::date END AS day,
+                row_number() OVER (ORDER BY started_at DESC, id DESC) AS rank
+            FROM results_run WHERE project_id = %(project)s AND excluded_at IS NULL
+            ORDER BY started_at DESC, id DESC LIMIT %(newest)s
+        ) newest
+        GROUP BY 1, 2, 3, 4, 5, 6
+    ) recent
+    JOIN results_serverversion version ON version.id = recent.version_id
+    JOIN results_product product ON product.id = version.product_id
+    JOIN results_hardware hardware ON hardware.id = recent.hardware_id
+    JOIN results_configuration configuration ON configuration.id = recent.configuration_id
+    GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY min(recent.rank)
+"""
+
+
+class Offered(NamedTuple):
+    """What the series of a project are: their places (product, branch, line, build, hardware, configuration,
+    counterpart), the names of their workloads, and their thread counts, each once.
+    """
+
+    places: Sequence[Sequence[str]]
+    workloads: Sequence[str]
+    threads: Sequence[int | None]
+
+
+def offered_series(project: Project) -> Offered:
+    """One statement."""
+    rows = _rows(_OFFERED, {"project": project.pk})
+    return Offered(
+        places=[place for *place, _, _, kind in rows if kind == _IS_PLACE],
+        workloads=[workload for *_, workload, _, kind in rows if kind == _IS_WORKLOAD],
+        threads=[threads for *_, threads, kind in rows if kind == _IS_THREADS],
+    )
+
+
+# A row is a place, a workload or a thread count: a project has thousands of all three together.
+_OFFERED: Final = """
+    SELECT product.name, branch, line, build, hardware.name, configuration.name, counterpart,
+        workload.name, threads, kind
+    FROM (
+        SELECT product_id, branch, line, build, hardware_id, configuration_id, counterpart, workload_id,
+            threads, grouping(product_id, workload_id, threads) AS kind
+        FROM results_series WHERE project_id = %(project)s
+        GROUP BY GROUPING SETS (
+            (product_id, branch, line, build, hardware_id, configuration_id, counterpart),
+            (workload_id), (threads)
+        )
+    ) offered
+    LEFT JOIN results_product product ON product.id = offered.product_id
+    LEFT JOIN results_hardware hardware ON hardware.id = offered.hardware_id
+    LEFT JOIN results_configuration configuration ON configuration.id = offered.configuration_id
+    LEFT JOIN results_workload workload ON workload.id = offered.workload_id
+"""
+_IS_PLACE, _IS_WORKLOAD, _IS_THREADS = 0b011, 0b101, 0b110  # bits of what is not grouped by
+
+
+def workload_names(project: Project, texts: Iterable[str]) -> dict[str, str]:
+    """Return the names of the workloads whose ids are among the texts; no statement where none is an id."""
+    ids = ids_in(texts)
+    found = Workload.objects.filter(project=project, pk__in=ids).values_list("pk", "name") if ids else ()
+    return {str(pk): name for pk, name in found}

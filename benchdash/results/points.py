@@ -1,0 +1,786 @@
+"""Histories: what runs measured in series, grouped into points, as columns of NumPy.
+
+One statement reads the measurements, and each run and each version once. ``Points`` groups them series by
+series; ``Point`` is one row of it as an object. ``benchdash.results.layouts`` lays the series of a place on
+common positions instead.
+"""
+
+import json
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache, cached_property
+from itertools import chain
+from typing import Any, Final, NamedTuple, Protocol
+
+import numpy as np
+from django.db import connection
+from django.db.models import Min, QuerySet
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from benchdash.database.subquery import subquery
+from benchdash.results.arrays import Indexes, Numbers, days, ranks, seconds
+from benchdash.results.models import Product, Run, Series, version_name
+from benchdash.results.sessions import SESSION_TAG, session_means
+
+COLUMNS: Final = ("version", "commit", "time", "value", "low", "high", "n", "run")
+
+_CONFIDENCE: Final = 0.95
+_BEFORE_ALL: Final = datetime.min.replace(tzinfo=UTC)
+_BEFORE_ALL_S: Final = _BEFORE_ALL.timestamp()
+
+Bools = NDArray[np.bool_]
+
+
+class MeasuredVersion(NamedTuple):
+    """What a point tells of its server version: a thousand of them cost less than ten model rows."""
+
+    pk: int
+    version: str
+    build: str
+    commit: str | None
+    committed_at: datetime | None
+    sort_key: str
+    product: Product
+
+    @property
+    def product_id(self) -> int:
+        return self.product.pk
+
+    def __str__(self) -> str:
+        return version_name(self.version, self.build, self.commit)
+
+
+class Point(NamedTuple):
+    """A group as a chart draws it: the runs of one version, or on a branch of one commit, in one series.
+
+    Runs of a branch without a commit are grouped by their UTC day; contents of the configuration that
+    differ make separate groups. ``value`` is the median; ``low`` and ``high`` are the 95 % interval of the
+    level, or with one run the tool's own. ``time`` is the earliest start. ``version`` and
+    ``environment_id`` are those of the latest run, ``run_id``. ``values`` and ``sessions`` belong to
+    ``run_ids``, in the order of their starts; no session is named where none is known. ``position`` tells
+    the group from others of its stream: it is the same in every series of one configuration. ``placed_at``
+    is when the commit was made, or else first measured on its branch; for a release without one before all.
+    """
+
+    version: MeasuredVersion
+    commit: str | None
+    time: datetime
+    value: float
+    low: float | None
+    high: float | None
+    run_id: int
+    first_run_id: int
+    content_id: int | None
+    environment_id: int | None
+    run_ids: tuple[int, ...]
+    values: tuple[float, ...]
+    position: Hashable
+    placed_at: datetime
+    sessions: tuple[str, ...] = ()
+
+    @property
+    def n(self) -> int:
+        return len(self.run_ids)
+
+    @property
+    def independent(self) -> int:
+        """How many sessions; all runs where none is known."""
+        return len(set(self.sessions)) if self.sessions else len(self.run_ids)
+
+
+class SeriesOfRuns(Protocol):
+    """What tells which runs a series may have."""
+
+    @property
+    def pk(self) -> int: ...
+    @property
+    def workload_id(self) -> int: ...
+    @property
+    def threads(self) -> int | None: ...
+    @property
+    def is_derived(self) -> bool: ...
+
+
+class OfStream(Protocol):
+    """What decides how the runs of a series are grouped: a branch by commits, releases by version."""
+
+    @property
+    def product_id(self) -> int: ...
+    @property
+    def branch(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Runs in the order of their starts, one element each.
+
+    Times are epoch seconds, ``version`` are indexes of ``versions``; ids of content and environment are 0
+    where nothing is known. ``sessions`` are by the index of a run, where any was named.
+    """
+
+    ids: Indexes
+    started_at: Numbers
+    recorded_at: Numbers
+    days: Indexes
+    content_ids: Indexes
+    environment_ids: Indexes
+    is_excluded: Indexes
+    version: Indexes
+    versions: Sequence[MeasuredVersion]
+    sessions: Mapping[int, str]
+
+    @property
+    def version_ids(self) -> Indexes:
+        ids = np.array([version.pk for version in self.versions], dtype=np.int64)
+        return np.asarray(ids[self.version])
+
+    def sessions_of(self, runs: Indexes) -> tuple[str, ...]:
+        """The session of each of these runs (indexes), one of its own where none is named; empty: none is."""
+        if not self.sessions:
+            return ()
+        named = [self.sessions.get(run) for run in runs.tolist()]
+        if not any(named):
+            return ()
+        ids = self.ids[runs].tolist()
+        return tuple(name or f"run {pk}" for name, pk in zip(named, ids, strict=True))
+
+
+@dataclass(frozen=True)
+class Measurements:
+    """What was measured in some series, in the order of the starts of the runs, one element each.
+
+    ``series`` are indexes of those asked for, ``run`` of ``runs``; ``low`` and ``high`` are the interval that
+    the tool told, NaN where it told none.
+    """
+
+    series: Indexes
+    run: Indexes
+    values: Numbers
+    low: Numbers
+    high: Numbers
+    runs: Runs
+
+    @property
+    def run_ids(self) -> Indexes:
+        return np.asarray(self.runs.ids[self.run])
+
+    def of_runs(self, *, excluded: bool) -> "Measurements":
+        """Those of excluded runs, or of the others."""
+        at = np.flatnonzero(self.runs.is_excluded[self.run] == excluded)
+        return Measurements(
+            self.series[at], self.run[at], self.values[at], self.low[at], self.high[at], self.runs
+        )
+
+
+@dataclass(frozen=True)
+class Points:
+    """The points of some series, series by series and in order; one element each.
+
+    ``series`` are indexes of those asked for. The runs of a point are elements ``starts[i]`` to
+    ``starts[i + 1]`` of ``run`` (indexes of ``runs``), ``values``, ``tool_low`` and ``tool_high``.
+    ``placed_at`` is as of ``Point``, in epoch seconds.
+    """
+
+    streams: Sequence[OfStream]
+    series: Indexes
+    placed_at: Numbers
+    starts: Indexes
+    run: Indexes
+    values: Numbers
+    tool_low: Numbers
+    tool_high: Numbers
+    runs: Runs
+
+    def __len__(self) -> int:
+        return len(self.series)
+
+    @property
+    def n(self) -> Indexes:
+        return np.diff(self.starts)
+
+    @property
+    def first(self) -> Indexes:
+        """The earliest run of each point, an index of ``runs``."""
+        return self.run[self.starts[:-1]]
+
+    @property
+    def last(self) -> Indexes:
+        """The latest run of each point, an index of ``runs``."""
+        return self.run[self.starts[1:] - 1]
+
+    @property
+    def version_ids(self) -> Indexes:
+        """Those of the latest runs."""
+        return self.runs.version_ids[self.last]
+
+    @cached_property
+    def levels(self) -> Numbers:
+        """The median of each point."""
+        return medians(self.values, self.starts)
+
+    @cached_property
+    def intervals(self) -> tuple[Numbers, Numbers]:
+        """The 95 % interval of the level of each point, or with one run the tool's own; NaN: not known.
+
+        Where sessions are known it is that of their means. Of a single session it is the interval of its
+        runs, which is all that is known.
+        """
+        low, high = self.tool_low[self.starts[:-1]], self.tool_high[self.starts[:-1]]
+        several = np.flatnonzero(self.n > 1)
+        if not len(several):
+            return low, high
+        members = {at: self.values[self._of(at)] for at in several.tolist()}
+        low[several], high[several] = _intervals(list(members.values()))
+        of_sessions = {
+            at: np.array(session_means(values.tolist(), names))
+            for at, values in members.items()
+            if len(set(names := self.sessions(at))) > 1 and values.min() > 0
+        }
+        if of_sessions:
+            at = list(of_sessions)
+            lower, upper = _intervals(list(of_sessions.values()))
+            low[at], high[at] = np.minimum(lower, self.levels[at]), np.maximum(upper, self.levels[at])
+        return low, high
+
+    @property
+    def independent(self) -> Indexes:
+        """How many sessions each point has, or runs where no session is known."""
+        found = self.n
+        if self.runs.sessions:
+            for at in np.flatnonzero(found > 1).tolist():
+                found[at] = len(set(self.sessions(at))) or found[at]
+        return found
+
+    def sessions(self, at: int) -> tuple[str, ...]:
+        """The session of each run of a point, one of its own where none is named.
+
+        Empty where no session is named, and of a single run.
+        """
+        runs = self.run[self._of(at)]
+        return self.runs.sessions_of(runs) if len(runs) > 1 else ()
+
+    def index_of(self, run_id: int, series: int = 0) -> int | None:
+        """The point that a run belongs to in a series (an index); None for a run that does not count."""
+        return self._index_of.get((series, run_id))
+
+    @cached_property
+    def _index_of(self) -> dict[tuple[int, int], int]:
+        point = np.repeat(np.arange(len(self)), self.n)
+        runs = self.runs.ids[self.run].tolist()
+        return dict(zip(zip(self.series[point].tolist(), runs, strict=True), point.tolist(), strict=True))
+
+    def column(self, name: str) -> list[Any]:
+        """One of COLUMNS: ``time`` is the start of the first run in epoch seconds, ``run`` the latest run."""
+        match name:
+            case "version":
+                return [version.version for version in self._versions]
+            case "commit":
+                return [version.commit for version in self._versions]
+            case "time":
+                return self.runs.started_at[self.first].tolist()  # type: ignore[no-any-return]
+            case "value":
+                return self.levels.tolist()  # type: ignore[no-any-return]
+            case "low" | "high":
+                return _known(self.intervals[name == "high"])
+            case "n":
+                return self.n.tolist()  # type: ignore[no-any-return]
+            case "run":
+                return self.runs.ids[self.last].tolist()  # type: ignore[no-any-return]
+        raise LookupError(name)
+
+    @property
+    def _versions(self) -> list[MeasuredVersion]:
+        """Those of the latest runs."""
+        return [self.runs.versions[at] for at in self.runs.version[self.last].tolist()]
+
+    def of_series(self) -> list[list[Point]]:
+        """The points of each series that was asked for, as objects."""
+        found: list[list[Point]] = [[] for _ in self.streams]
+        for series, point in zip(self.series.tolist(), self._rows(), strict=True):
+            found[series].append(point)
+        return found
+
+    def _rows(self) -> Iterator[Point]:
+        run_ids, values, ends = self.runs.ids[self.run].tolist(), self.values.tolist(), self.starts.tolist()
+        lows, highs = map(_known, self.intervals)
+        columns = (
+            self._versions,
+            self.runs.started_at[self.first].tolist(),
+            self.placed_at.tolist(),
+            self.levels.tolist(),
+            lows,
+            highs,
+            self.runs.content_ids[self.last].tolist(),
+            self.runs.environment_ids[self.last].tolist(),
+        )
+        is_branch = [bool(self.streams[series].branch) for series in self.series.tolist()]
+        for at, row in enumerate(zip(*columns, strict=True)):
+            version, started_at, placed_at, value, low, high, content, environment = row
+            start, end, time = ends[at], ends[at + 1], moment(started_at)
+            build = (version.commit or time.date()) if is_branch[at] else version.pk
+            yield Point(
+                version=version,
+                commit=version.commit,
+                time=time,
+                value=value,
+                low=low,
+                high=high,
+                run_id=run_ids[end - 1],
+                first_run_id=run_ids[start],
+                content_id=content or None,
+                environment_id=environment or None,
+                run_ids=tuple(run_ids[start:end]),
+                values=tuple(values[start:end]),
+                position=(build, content or None),
+                placed_at=_BEFORE_ALL if placed_at == _BEFORE_ALL_S else moment(placed_at),
+                sessions=self.sessions(at),
+            )
+
+    def _of(self, at: int) -> slice:
+        return slice(int(self.starts[at]), int(self.starts[at + 1]))
+
+
+def history(series: Series) -> list[Point]:
+    """The points of a series in order: releases by version, a branch by its commits."""
+    return histories([series.pk])[series.pk]
+
+
+def histories(
+    series_ids: Iterable[int],
+    *,
+    excluded: bool = False,
+    since: datetime | None = None,
+    until: datetime | None = None,
+) -> dict[int, list[Point]]:
+    """The points of each series, in order, in a constant number of statements.
+
+    ``excluded``: the excluded runs instead of the included ones, for charts that draw them apart.
+    ``since``, ``until``: only runs that started then or later, or earlier; for a part of long histories.
+    """
+    ids = list(series_ids)
+    of_series = Series.objects.in_bulk(ids)
+    measured = read_measurements(of_series, excluded=excluded, since=since, until=until)
+    points = points_of(of_series.values(), measured)
+    found: dict[int, list[Point]] = {pk: [] for pk in ids}
+    return found | dict(zip(of_series, points.of_series(), strict=True))
+
+
+def histories_and_excluded(
+    of_series: Mapping[int, Series],
+) -> tuple[dict[int, list[Point]], dict[int, list[Point]]]:
+    """The points of each series, which are given by id, and those that its excluded runs would make."""
+    measured = read_measurements(of_series, excluded=None)
+    included, left_out = (
+        points_of(of_series.values(), measured.of_runs(excluded=excluded)).of_series()
+        for excluded in (False, True)
+    )
+    return dict(zip(of_series, included, strict=True)), dict(zip(of_series, left_out, strict=True))
+
+
+def read_points(
+    of_series: Mapping[int, OfStream], *, newest: int | None = None, intervals: bool = True
+) -> Points:
+    """The points of series, which are given by id; of each the ``newest`` runs that came in last (None: all),
+    of which excluded ones are counted, but left out.
+
+    One statement, and one more where a commit has no time. ``intervals`` as of ``read_measurements``.
+    """
+    return points_of(of_series.values(), read_measurements(of_series, newest=newest, intervals=intervals))
+
+
+def positions(histories: Iterable[Sequence[Point]], *, branch: str) -> dict[Hashable, int]:
+    """The groups of several series of one branch (or of releases, ``""``) on one axis: 0, 1, 2 ..."""
+    histories = [points for points in histories if points]
+    if len(histories) == 1:
+        return {point.position: at for at, point in enumerate(histories[0])}
+    earliest: dict[Hashable, tuple[Any, ...]] = {}
+    for point in chain.from_iterable(histories):
+        order = _order_of(point, branch)
+        earliest[point.position] = min(order, earliest.get(point.position, order))
+    return {position: at for at, position in enumerate(sorted(earliest, key=lambda p: earliest[p]))}
+
+
+def _order_of(point: Point, branch: str) -> tuple[Any, ...]:
+    """As ``_order`` sorts groups."""
+    if branch:
+        return point.placed_at, point.commit or "", point.time, point.content_id or 0
+    return point.version.sort_key, point.placed_at, point.time, point.version.pk, point.content_id or 0
+
+
+def moment(epoch: float) -> datetime:
+    return datetime.fromtimestamp(epoch, UTC)
+
+
+# --- reading ----------------------------------------------------------------------------------------------
+
+# Texts of bytes: as rows, the driver would make an object of each number. Each run and each version is read
+# once, by arrays of their ids in the order of their index: joined point by point it takes twice as long.
+_READ: Final = """
+    WITH measured AS MATERIALIZED (MEASURED), run AS MATERIALIZED (
+        SELECT id, started_at, recorded_at, version_id, coalesce(content_id, 0) AS content_id,
+            coalesce(environment_id, 0) AS environment_id,
+            (excluded_at IS NOT NULL)::int::int8 AS is_excluded,
+            CASE WHEN tags <> '{}' THEN (
+                SELECT tag FROM unnest(tags) WITH ORDINALITY AS tag (tag, at)
+                WHERE starts_with(tag, %(session)s) ORDER BY at LIMIT 1
+            ) END AS session
+        FROM results_run
+        WHERE id = ANY(ARRAY(SELECT DISTINCT run_id FROM measured))
+            AND (%(excluded)s::boolean IS NULL OR (excluded_at IS NOT NULL) = %(excluded)s)
+            AND (%(since)s::timestamptz IS NULL OR started_at >= %(since)s)
+            AND (%(until)s::timestamptz IS NULL OR started_at <= %(until)s)
+    )
+    SELECT * FROM (
+        SELECT string_agg(int8send(series_id), ''::bytea), string_agg(int8send(run_id), ''::bytea),
+            string_agg(float8send(value), ''::bytea),
+            string_agg(float8send(coalesce(low, 'NaN')), ''::bytea) FILTER (WHERE %(intervals)s),
+            string_agg(float8send(coalesce(high, 'NaN')), ''::bytea) FILTER (WHERE %(intervals)s)
+        FROM measured
+    ) measurements, (
+        SELECT string_agg(int8send(id), ''::bytea), string_agg(timestamptz_send(started_at), ''::bytea),
+            string_agg(timestamptz_send(recorded_at), ''::bytea), string_agg(int8send(version_id), ''::bytea),
+            string_agg(int8send(content_id), ''::bytea), string_agg(int8send(environment_id), ''::bytea),
+            string_agg(int8send(is_excluded), ''::bytea),
+            json_object_agg(id, session) FILTER (WHERE session IS NOT NULL)::text
+        FROM run
+    ) runs, (
+        SELECT json_agg(json_build_array(version.id, version, build, commit,
+            extract(epoch FROM committed_at)::float8, sort_key, product.id, product.project_id, product.name
+        ))::text
+        FROM results_serverversion version JOIN results_product product ON product.id = version.product_id
+        WHERE version.id = ANY(ARRAY(SELECT DISTINCT version_id FROM run))
+    ) versions
+"""
+_OF_SERIES: Final = """
+    SELECT series_id, run_id, value, low, high FROM results_measurement
+    WHERE series_id = ANY(%(series)s) AND run_id >= %(least_run_id)s
+"""
+_NEWEST_OF_SERIES: Final = """
+    SELECT wanted.id AS series_id, one.run_id, one.value, one.low, one.high
+    FROM unnest(%(series)s::bigint[]) AS wanted (id)
+    CROSS JOIN LATERAL (
+        SELECT run_id, value, low, high FROM results_measurement
+        WHERE series_id = wanted.id AND run_id >= %(least_run_id)s
+        ORDER BY run_id DESC LIMIT %(newest)s
+    ) one
+"""
+# A prepared statement does not know how many runs and series it gets and expects a handful: it would go
+# through all series for each run. A FULL JOIN is always hashed; what has no other side falls out after it.
+# A derived series is of runs of any thread count.
+_OF_RUNS: Final = """
+    SELECT wanted.id AS series_id, one.run_id, one.value, one.low, one.high
+    FROM (SELECT id, workload_id, threads FROM results_run WHERE id IN (RUNS)) chosen
+    FULL JOIN unnest(%(series)s::bigint[], %(workloads)s::bigint[], %(threads)s::int[])
+        AS wanted (id, workload_id, threads)
+        ON wanted.workload_id = chosen.workload_id
+        AND (wanted.threads IS NULL OR wanted.threads = coalesce(chosen.threads, -1))
+    JOIN results_measurement one ON one.series_id = wanted.id AND one.run_id = chosen.id
+"""
+_VERSIONS: Final = """
+    SELECT version.id, version, build, commit, extract(epoch FROM committed_at)::float8, sort_key,
+        product.id, product.project_id, product.name
+    FROM results_serverversion version JOIN results_product product ON product.id = version.product_id
+    WHERE version.id = ANY(%(versions)s)
+"""
+_KINDS: Final = (*(">i8", ">i8", ">f8", ">f8", ">f8"), *[">i8"] * 7)
+
+
+def read_measurements(
+    series_ids: Iterable[int],
+    *,
+    newest: int | None = None,
+    least_run_id: int = 0,
+    excluded: bool | None = False,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    intervals: bool = True,
+) -> Measurements:
+    """What was measured in these series; ``excluded`` None: in all runs, whether they count or not.
+
+    Of each series the ``newest`` runs that came in last, from ``least_run_id`` on; of these, the runs that
+    started from ``since`` to ``until``. Without ``intervals`` those that tools told are left out.
+    """
+    of_series = {"series": list(series_ids), "newest": newest, "least_run_id": least_run_id}
+    of_runs = {"excluded": excluded, "since": since, "until": until}
+    measured = _OF_SERIES if newest is None else _NEWEST_OF_SERIES
+    return _read(measured, {**of_series, **of_runs}, intervals=intervals)
+
+
+def read_measurements_of_runs(runs: QuerySet[Run], series: Sequence[SeriesOfRuns]) -> Measurements:
+    """What these runs, whether they count or not, measured in these series."""
+    chosen, parameters = subquery(runs.values("pk"))
+    names = [f"run_{number}" for number, _ in enumerate(parameters)]
+    wanted: dict[str, Any] = {
+        "series": [one.pk for one in series],
+        "workloads": [one.workload_id for one in series],
+        "threads": [None if one.is_derived else -1 if one.threads is None else one.threads for one in series],
+        "excluded": None,
+        "since": None,
+        "until": None,
+        **dict(zip(names, parameters, strict=True)),
+    }
+    named = chosen % tuple(f"%({name})s" for name in names)
+    return _read(_OF_RUNS.replace("RUNS", named), wanted, intervals=True)
+
+
+def _read(measured: str, wanted: Mapping[str, Any], *, intervals: bool) -> Measurements:
+    with connection.cursor() as cursor:
+        statement = _READ.replace("MEASURED", measured)
+        cursor.execute(statement, {**wanted, "session": SESSION_TAG, "intervals": intervals})
+        [(*columns, sessions, versions)] = cursor.fetchall()
+    # The names of sessions stand behind the columns of runs.
+    series, of_run, values, low, high, ids, *of_runs = (
+        np.frombuffer(column or b"", kind).astype(kind[1:])
+        for column, kind in zip(columns, _KINDS, strict=True)
+    )
+    runs, place = _runs(ids, of_runs, json.loads(sessions or "{}"), json.loads(versions or "[]"))
+    if not intervals:
+        low = high = np.full(len(values), np.nan)
+    run = indexes(of_run, ids)
+    series = indexes(series, np.array(wanted["series"], dtype=np.int64))
+    at = np.flatnonzero(run >= 0)
+    at = at[np.argsort(place[run[at]], kind="stable")]
+    return Measurements(series[at], place[run[at]], values[at], low[at], high[at], runs)
+
+
+def _runs(
+    ids: Indexes, columns: Sequence[Indexes], sessions: Mapping[str, str], versions: Sequence[Sequence[Any]]
+) -> tuple[Runs, Indexes]:
+    """The runs, and the place of each row among them."""
+    started_us, recorded_us, version_ids, contents, environments, is_excluded = columns
+    in_order = np.lexsort((ids, started_us))
+    place = np.empty_like(in_order)
+    place[in_order] = np.arange(len(in_order))
+    known = _versions(versions)
+    at = dict(zip(ids.tolist(), place.tolist(), strict=True)) if sessions else {}
+    return Runs(
+        ids=ids[in_order],
+        started_at=seconds(started_us[in_order]),
+        recorded_at=seconds(recorded_us[in_order]),
+        days=days(started_us[in_order]),
+        content_ids=contents[in_order],
+        environment_ids=environments[in_order],
+        is_excluded=is_excluded[in_order],
+        version=indexes(version_ids[in_order], np.array([one.pk for one in known], dtype=np.int64)),
+        versions=known,
+        sessions={at[int(pk)]: name for pk, name in sessions.items()},
+    ), place
+
+
+def _versions(rows: Iterable[Sequence[Any]]) -> list[MeasuredVersion]:
+    # An object of Django takes as long as twenty rows.
+    product = cache(lambda pk, project_id, name: Product(pk=pk, project_id=project_id, name=name))
+    return [
+        MeasuredVersion(
+            pk,
+            version,
+            build,
+            commit,
+            None if committed_at is None else moment(committed_at),
+            sort_key,
+            product(*of_product),
+        )
+        for pk, version, build, commit, committed_at, sort_key, *of_product in rows
+    ]
+
+
+def measured_versions(ids: Collection[int]) -> dict[int, MeasuredVersion]:
+    """Versions by id; one statement."""
+    if not ids:
+        return {}
+    with connection.cursor() as cursor:
+        cursor.execute(_VERSIONS, {"versions": list(ids)})
+        return {version.pk: version for version in _versions(cursor.fetchall())}
+
+
+def indexes(wanted: Indexes, ids: Indexes) -> Indexes:
+    """Where each of the wanted is among the distinct ids; -1 where it is not."""
+    in_order = np.argsort(ids)
+    places = np.searchsorted(ids, wanted, sorter=in_order)
+    found = np.append(in_order, -1)[places]
+    return np.where(np.append(ids, -1)[found] == wanted, found, -1)
+
+
+# --- grouping ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Runs that are one point, in order. ``of`` is the group of each element, ``first`` and ``last`` the
+    elements that each group begins and ends with; ``placed_at`` as of a point, in epoch seconds.
+    """
+
+    of: Indexes
+    first: Indexes
+    last: Indexes
+    placed_at: Numbers
+
+
+def points_of(streams: Iterable[OfStream], measured: Measurements) -> Points:
+    """``streams`` are the series that were read."""
+    streams = list(streams)
+    groups = group(streams, measured.series, measured.run, measured.runs)
+    in_order = np.argsort(groups.of, kind="stable")
+    return Points(
+        streams=streams,
+        series=measured.series[groups.first],
+        placed_at=groups.placed_at,
+        starts=np.searchsorted(groups.of[in_order], np.arange(len(groups.first) + 1)),
+        run=measured.run[in_order],
+        values=measured.values[in_order],
+        tool_low=measured.low[in_order],
+        tool_high=measured.high[in_order],
+        runs=measured.runs,
+    )
+
+
+def group(streams: Sequence[OfStream], stream: Indexes, run: Indexes, runs: Runs) -> Groups:
+    """Group runs, which are given by their index in the order of their starts, within each stream (an index).
+
+    Runs of releases are one group by their version, runs of a branch by their commit or else their day; those
+    with different contents of their configuration never are.
+    """
+    is_branch = np.array([bool(one.branch) for one in streams], dtype=bool)[stream]
+    commit = ranks([one.commit or "" for one in runs.versions])[runs.version[run]]
+    has_commit = np.array([bool(one.commit) for one in runs.versions], dtype=bool)[runs.version[run]]
+    build = np.where(is_branch, np.where(has_commit, commit, -1 - runs.days[run]), runs.version[run])
+    parts = np.stack((stream, build, runs.content_ids[run]))
+    in_order, starts = sort_into_groups(parts)
+    first, last = in_order[starts[:-1]], in_order[starts[1:] - 1]
+    placed_at = _placed_at(streams, stream[last], run[first], run[last], runs)
+    order = _order(is_branch[last], stream[last], run[first], run[last], placed_at, runs)
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    of = np.empty_like(in_order)
+    of[in_order] = place[np.repeat(np.arange(len(first)), np.diff(starts))]
+    return Groups(of, first[order], last[order], placed_at[order])
+
+
+def sort_into_groups(parts: Indexes) -> tuple[Indexes, Indexes]:
+    """The order of elements that puts those with the same parts (parts x elements) next to each other, and
+    where each group starts in it, with the end of all. Those of a group stay in the order that they have.
+    """
+    in_order = np.lexsort(parts[::-1])
+    parts = parts[:, in_order]
+    begins = np.ones(len(in_order), dtype=bool)
+    begins[1:] = (parts[:, 1:] != parts[:, :-1]).any(axis=0)
+    return in_order, np.append(np.flatnonzero(begins), len(in_order))
+
+
+def _placed_at(
+    streams: Sequence[OfStream], stream: Indexes, first: Indexes, last: Indexes, runs: Runs
+) -> Numbers:
+    """When the commit of each group was made: of a branch, else when another build of it was or when it was
+    first measured; of releases, else before all.
+    """
+    times = [one.committed_at for one in runs.versions]
+    placed = np.array([_BEFORE_ALL_S if one is None else one.timestamp() for one in times], dtype=float)
+    placed = placed[runs.version[last]]
+    without = np.array([one is None for one in times], dtype=bool)[runs.version[last]]
+    without &= np.array([bool(one.branch) for one in streams], dtype=bool)[stream]
+    at = np.flatnonzero(without).tolist()
+    of = [(streams[stream[i]], runs.versions[runs.version[last[i]]].commit) for i in at]
+    known = times_of_commits(
+        {one.product_id for one, _ in of},
+        {one.branch for one, _ in of},
+        {commit for _, commit in of if commit},
+    )
+    for i, (one, commit) in zip(at, of, strict=True):
+        time = known.get((one.product_id, one.branch, commit))
+        placed[i] = time.timestamp() if time else runs.started_at[first[i]]
+    return placed
+
+
+def _order(
+    is_branch: Bools, stream: Indexes, first: Indexes, last: Indexes, placed_at: Numbers, runs: Runs
+) -> Indexes:
+    """The groups stream by stream: releases by their version, a branch by when its commits were made."""
+    versions, version = runs.versions, runs.version[last]
+    commit = ranks([one.commit or "" for one in versions])[version]
+    sort_key = ranks([one.sort_key for one in versions])[version]
+    version_id = np.array([one.pk for one in versions], dtype=np.int64)[version]
+    content = runs.content_ids[last]
+    return np.lexsort(
+        (
+            np.where(is_branch, 0, content),
+            np.where(is_branch, content, version_id),
+            runs.started_at[first],
+            np.where(is_branch, commit, placed_at),
+            np.where(is_branch, placed_at, sort_key),
+            stream,
+        )
+    )
+
+
+CommitKey = tuple[int, str, str | None]
+"""Product, branch and commit."""
+
+
+def times_of_commits(
+    products: Collection[int], branches: Collection[str], commits: Collection[str]
+) -> dict[CommitKey, datetime]:
+    """For commits without a time: another build's, or when the commit was first measured on its branch.
+
+    ``products`` are ids. One statement, none without commits.
+    """
+    if not commits:
+        return {}
+    runs = Run.objects.filter(
+        version__product__in=products, version__commit__in=commits, branch__in={*branches} - {""}
+    )
+    rows = runs.values_list("version__product_id", "branch", "version__commit").annotate(
+        Min("version__committed_at"), Min("started_at")
+    )
+    return {
+        (product, branch, commit): committed_at or started_at
+        for product, branch, commit, committed_at, started_at in rows.order_by()
+    }
+
+
+# --- levels -----------------------------------------------------------------------------------------------
+
+
+def medians(values: Numbers, starts: Indexes) -> Numbers:
+    """The median of each group; group ``i`` has the values from ``starts[i]`` to ``starts[i + 1]``."""
+    n = np.diff(starts)
+    if len(n) < len(values):
+        values = values[np.lexsort((values, np.repeat(np.arange(len(n)), n)))]
+    return np.asarray((values[starts[:-1] + (n - 1) // 2] + values[starts[:-1] + n // 2]) / 2)
+
+
+def _intervals(groups: Sequence[Numbers]) -> tuple[Numbers, Numbers]:
+    """The 95 % interval of the level of each group of several values, widened to hold their median.
+
+    It is Student's, of the logarithms where all values are positive.
+    """
+    n = np.array([len(values) for values in groups], dtype=np.int64)
+    starts = np.concatenate(([0], np.cumsum(n)))
+    of_group = np.repeat(np.arange(len(groups)), n)
+    values = np.concatenate(groups)
+    values = values[np.lexsort((values, of_group))]
+    in_logs = values[starts[:-1]] > 0
+    x = np.where(in_logs[of_group], np.log(np.where(values > 0, values, 1)), values)
+    means = np.add.reduceat(x, starts[:-1]) / n
+    squares = np.add.reduceat((x - means[of_group]) ** 2, starts[:-1])
+    half = stdtrit(n - 1, (1 + _CONFIDENCE) / 2) * np.sqrt(squares / (n - 1) / n)
+    # Two values far apart have no interval that a number could hold.
+    largest = np.where(in_logs, 700, np.finfo(float).max)
+    low, high = np.maximum(means - half, -largest), np.minimum(means + half, largest)
+    low = np.where(in_logs, np.exp(np.where(in_logs, low, 0)), low)
+    high = np.where(in_logs, np.exp(np.where(in_logs, high, 0)), high)
+    # A skewed group may have its median beside the interval of its mean.
+    level = medians(values, starts)
+    return np.minimum(low, level), np.maximum(high, level)
+
+
+def _known(values: Numbers) -> list[float | None]:
+    """None for what is not known."""
+    unknown = np.isnan(values)
+    if unknown.all():
+        return [None] * len(values)
+    known: list[float | None] = values.tolist()
+    for at in np.flatnonzero(unknown).tolist():
+        known[at] = None
+    return known

@@ -1,0 +1,118 @@
+"""Archives, compressed files and folders: what lies in them, read with care.
+
+Recognised by content, never by name. What is unpacked goes into one nameless temporary file, so that no
+member's name ever touches the disk, memory stays small whatever the archive says of itself, and the members
+can be read in any order.
+"""
+
+import io
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from ingest.archives.containers.found import (
+    BrokenError,
+    Container,
+    ContainerError,
+    Limits,
+    Member,
+    MemberError,
+    RefusedMember,
+)
+from ingest.archives.containers.recognition import HEAD_BYTES, is_tar, recognise
+from ingest.archives.containers.streams import Stream, decompressed
+from ingest.archives.containers.tars import untar
+from ingest.archives.containers.unpacking import HARMLESS_BYTES, Budget, Unpacking, shown, trouble_with_name
+from ingest.archives.containers.zips import unzip
+
+__all__ = [
+    "HEAD_BYTES",
+    "Container",
+    "ContainerError",
+    "Limits",
+    "Member",
+    "RefusedMember",
+    "of_folder",
+    "recognise",
+    "unpacked",
+]
+
+
+@contextmanager
+def unpacked(
+    file: BinaryIO, limits: Limits, *, name: str = "", folder: str | None = None
+) -> Iterator[Container]:
+    """The members of an archive, to be read while the context lasts.
+
+    ``name`` is that of the archive: a single compressed file is called so without its suffix. ``folder`` is
+    where the temporary file lies. Raises ContainerError.
+    """
+    file.seek(0)
+    kind = recognise(file.read(HEAD_BYTES))
+    packed_bytes = file.seek(0, io.SEEK_END)
+    file.seek(0)
+    with tempfile.TemporaryFile(dir=folder) as spool:
+        if kind == "zip":
+            budget = Budget(limits.unpacked_bytes)
+            container = unzip(file, Unpacking(Container(kind), spool, limits, budget))
+        elif kind:
+            harmless = max(HARMLESS_BYTES, limits.ratio * packed_bytes)
+            budget = Budget(limits.unpacked_bytes, harmless, limits.ratio)
+            stream = Stream(decompressed(file, kind), budget)
+            container = _unpack_stream(stream, kind, name, Unpacking(Container(kind), spool, limits, budget))
+        else:
+            raise ContainerError("the file is no archive")
+        yield container
+
+
+def _unpack_stream(stream: Stream, kind: str, name: str, unpacking: Unpacking) -> Container:
+    """A tar archive, compressed or not, or a single compressed file."""
+    container = unpacking.container
+    try:
+        if is_tar(stream.head()):
+            container.kind = kind if kind == "tar" else f"tar.{kind}"
+            untar(stream, unpacking)
+        else:
+            _take_only(stream, name.removesuffix(f".{kind}") or "file", unpacking)
+    except BrokenError as error:
+        if not container.members and not container.refused:
+            raise ContainerError(f"the file {error}, and nothing of it can be read") from None
+        container.warnings.append(f"the archive {error} after '{_last(container)}'")
+    return container
+
+
+def _take_only(stream: Stream, name: str, unpacking: Unpacking) -> None:
+    number = unpacking.count()
+    if objection := unpacking.objection(name, 0):
+        unpacking.refuse(number, name, objection)
+        return
+    try:
+        unpacking.take(number, name, stream.rest())
+    except MemberError as error:
+        unpacking.refuse(number, name, str(error))
+
+
+def _last(container: Container) -> str:
+    """The path of what was found last."""
+    found = {one.number: one.path for one in container.members}
+    found |= {one.number: one.path for one in container.refused}
+    return found[max(found)]
+
+
+def of_folder(folder: Path) -> Container:
+    """The regular files of a folder on the disk and of those below, by path. Links are left alone."""
+    container = Container("folder")
+    files = sorted(file for file in folder.rglob("*") if file.is_file() and not file.is_symlink())
+    for number, file in enumerate(files):
+        path = file.relative_to(folder).as_posix()
+        if trouble := trouble_with_name(path):
+            container.refused.append(RefusedMember(number, shown(path), trouble))
+        else:
+            container.members.append(Member(number, path, file.stat().st_size, _file_opener(file)))
+    return container
+
+
+def _file_opener(file: Path) -> Callable[[], BinaryIO]:
+    return lambda: file.open("rb")

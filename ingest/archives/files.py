@@ -1,0 +1,208 @@
+"""The files of a folder or an archive, each with all that is said of it, received in batches."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Final
+
+from django.conf import settings
+
+from benchdash.accounts.access import Viewer
+from benchdash.accounts.models import Project
+from ingest.archives.containers import HEAD_BYTES, Container, Member, recognise
+from ingest.archives.path_patterns import PathRules
+from ingest.archives.plan import PlannedFile, is_configuration, plan
+from ingest.errors import FieldError, FieldsError, FileRefusedError
+from ingest.metadata.fields import read_json
+from ingest.metadata.upload_metadata import read_metadata
+from ingest.models import Companion, Upload
+from ingest.queries import RunSummary
+from ingest.receiving.arrivals import Arrival, CompanionFile
+from ingest.receiving.dry_runs import dry_run
+from ingest.receiving.imports import Received, import_upload
+from ingest.receiving.parsing import error_of, errors_of
+from ingest.receiving.reception import receive
+from ingest.storage.raw_bytes import RawData
+
+# A batch is one transaction, and all of it is in memory.
+_BATCH_FILES: Final = 64
+_BATCH_BYTES: Final = 8 * 1024 * 1024
+_MAX_META_BYTES: Final = 1024 * 1024
+# Those of the folders at hand; one is read again for each file otherwise.
+_KEPT: Final = 64
+
+_Errors = list[dict[str, Any]]
+
+
+class FileSet:
+    """The files of a container, and what goes with what. ``shared`` are companions of every file."""
+
+    def __init__(self, container: Container, rules: PathRules, shared: Sequence[CompanionFile] = ()) -> None:
+        """Raises PatternError."""
+        self.container = container
+        self.plan = plan((member.path for member in container.members), rules)
+        self._members = {member.path: member for member in container.members}
+        self._shared = tuple(shared)
+        self._companion: Callable[[str], CompanionFile] = lru_cache(_KEPT)(self._read_companion)
+        self._meta: Callable[[str], Mapping[str, Any]] = lru_cache(_KEPT)(self._read_meta)
+
+    def number(self, path: str) -> int:
+        return self._members[path].number
+
+    def prepared(self, file: PlannedFile, *, came_alone: bool = True) -> "Prepared":
+        try:
+            return Prepared(file.path, self._arrival(file, came_alone))
+        except FieldsError as error:
+            return Prepared(file.path, None, errors_of(error))
+        except FileRefusedError as error:
+            return Prepared(file.path, None, error.errors)
+
+    def left_aside(self) -> "list[Tried]":
+        """Return the files that are not read at all, with the reason."""
+        refused = [Tried(one.path, REFUSED, errors=[error_of(one.reason)]) for one in self.container.refused]
+        ignored = sorted(self.plan.ignored.items())
+        return [*refused, *(Tried(path, IGNORED, warnings=[reason]) for path, reason in ignored)]
+
+    def _arrival(self, file: PlannedFile, came_alone: bool) -> Arrival:
+        """Raises FieldsError or FileRefusedError."""
+        member = self._members[file.path]
+        if member.size > settings.UPLOAD_MAX_BYTES:
+            raise _refused(f"it is larger than {settings.UPLOAD_MAX_BYTES} bytes (UPLOAD_MAX_BYTES)")
+        with member.open() as opened:
+            if recognise(opened.read(HEAD_BYTES)):
+                raise _refused("it is an archive itself; import it by itself")
+        values = dict(file.fields)
+        for path in file.metas:
+            farther = values.get("meta")
+            values["meta"] = {**(farther if isinstance(farther, Mapping) else {}), **self._meta(path)}
+        metadata, warnings = read_metadata(values)
+        companions = [*self._shared, *map(self._companion, file.companions)]
+        return Arrival(file.path, _raw_data(member), metadata, companions, warnings, came_alone)
+
+    def _read_companion(self, path: str) -> CompanionFile:
+        kind = Companion.Kind.CONFIGURATION if is_configuration(path) else Companion.Kind.OTHER
+        return CompanionFile(kind, path, _raw_data(self._members[path]))
+
+    def _read_meta(self, path: str) -> Mapping[str, Any]:
+        """Raises FieldsError."""
+        member = self._members[path]
+        try:
+            if member.size > _MAX_META_BYTES:
+                raise ValueError(f"is larger than {_MAX_META_BYTES} bytes")  # noqa: TRY301 - one sentence for all
+            meta = read_json(member.read().decode("utf-8-sig"))
+            if not isinstance(meta, dict):
+                raise ValueError("must hold a JSON object")  # noqa: TRY301, TRY004
+        except UnicodeDecodeError:
+            raise FieldsError([FieldError("meta", f"'{path}' is not UTF-8")]) from None
+        except ValueError as error:
+            raise FieldsError([FieldError("meta", f"'{path}' {error}")]) from None
+        return meta
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A file on its way in, or what is wrong with it."""
+
+    path: str
+    arrival: Arrival | None
+    errors: _Errors = field(default_factory=list)
+
+
+def batches(
+    file_set: FileSet,
+    files: Iterable[PlannedFile],
+    *,
+    came_alone: bool = True,
+    max_files: int = _BATCH_FILES,
+) -> Iterator[list[Prepared]]:
+    batch: list[Prepared] = []
+    size = 0
+    for file in files:
+        prepared = file_set.prepared(file, came_alone=came_alone)
+        batch.append(prepared)
+        size += prepared.arrival.data.size if prepared.arrival else 0
+        if len(batch) >= max_files or size >= _BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What became of a file. ``upload`` is None for one of which nothing is stored."""
+
+    path: str
+    upload: Upload | None
+    duplicate: bool = False
+    errors: _Errors = field(default_factory=list)
+
+
+def take(project: Project, batch: Sequence[Prepared], *, by: Viewer, quiet: bool = False) -> list[Taken]:
+    """Import the files of a batch, large ones too. One bad file does not stop the rest."""
+    arrivals = [one.arrival for one in batch if one.arrival]
+    received = iter(receive(project, by=by, arrivals=arrivals, quiet=quiet))
+    return [
+        _taken(one.path, next(received)) if one.arrival else Taken(one.path, None, errors=one.errors)
+        for one in batch
+    ]
+
+
+def _taken(path: str, received: Received | FieldsError) -> Taken:
+    if isinstance(received, FieldsError):
+        return Taken(path, None, errors=errors_of(received))
+    upload = received.upload
+    if upload.state not in Upload.FINISHED:
+        import_upload(upload)
+    return Taken(path, upload, received.duplicate, upload.errors)
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What would become of a file."""
+
+    path: str
+    state: str
+    format: str = ""
+    runs: Sequence[RunSummary] = ()
+    errors: _Errors = field(default_factory=list)
+    warnings: Sequence[str] = ()
+    companions: Sequence[str] = ()
+
+
+WOULD_BE_IMPORTED: Final = "would be imported"
+KNOWN_ALREADY: Final = "known already"
+REFUSED: Final = "refused"
+IGNORED: Final = "ignored"
+
+
+def try_out(project: Project, file_set: FileSet) -> Iterator[Tried]:
+    """Yield what would become of each file that the pattern finds; nothing is stored."""
+    for file in file_set.plan.files:
+        prepared = file_set.prepared(file)
+        errors = prepared.errors
+        if prepared.arrival:
+            try:
+                tried = dry_run(project, prepared.arrival)
+            except FieldsError as error:
+                errors = errors_of(error)
+            except FileRefusedError as error:
+                errors = error.errors
+        if errors:
+            yield Tried(file.path, REFUSED, errors=errors, companions=file.companions)
+            continue
+        state = KNOWN_ALREADY if tried.duplicate else WOULD_BE_IMPORTED
+        yield Tried(
+            file.path, state, tried.format, tried.runs, warnings=tried.warnings, companions=file.companions
+        )
+
+
+def _refused(message: str) -> FileRefusedError:
+    return FileRefusedError([error_of(message)], upload_id=None, url=None)
+
+
+def _raw_data(member: Member) -> RawData:
+    """Return a small file in memory, a large one where it lies."""
+    if member.size > settings.UPLOAD_IMPORT_AT_ONCE_BYTES:
+        return RawData(member.open())
+    return RawData(member.read())

@@ -1,0 +1,367 @@
+"""Archives: unpacked by a job, their files imported like any others, and what became of each is kept.
+
+PostgreSQL remembers how far an import is: each file of an archive has its row, and one that still waits is
+taken up again after a worker died.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from io import BytesIO
+from typing import Any, BinaryIO, Final
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
+from django.utils import timezone
+
+from benchdash.accounts.access import Viewer
+from benchdash.accounts.models import Project
+from benchdash.database.locks import alone_with
+from benchdash.heartbeat import still_at_work
+from benchdash.results.services import refresh_statistics, remove_runs_of
+from ingest import services
+from ingest.archives.containers import Container, ContainerError, Limits, unpacked
+from ingest.archives.files import FileSet, Prepared, Tried, batches, take, try_out
+from ingest.archives.path_patterns import PatternError
+from ingest.errors import FileRefusedError
+from ingest.masking import mask_text
+from ingest.metadata.upload_metadata import metadata_from_json, path_rules
+from ingest.models import ArchiveFile, Companion, Upload
+from ingest.queries import files_of_its_own
+from ingest.receiving import imports
+from ingest.receiving.arrivals import Arrival, CompanionFile, clean_file_name
+from ingest.receiving.dry_runs import is_duplicate
+from ingest.receiving.parsing import error_of
+from ingest.storage import raw_bytes
+from ingest.storage.raw_bytes import RawData
+
+NOT_LOOKED_AT: Final = "not looked at"
+# From so many files on, PostgreSQL is told that its tables have grown.
+_MANY_FILES: Final = 50
+_MAX_REASONS: Final = 20
+_MAX_NAME_LENGTH: Final = 500
+
+
+def archive_limits() -> Limits:
+    return Limits(
+        files=settings.ARCHIVE_MAX_FILES,
+        member_bytes=settings.UPLOAD_MAX_BYTES,
+        unpacked_bytes=settings.ARCHIVE_MAX_UNPACKED_BYTES,
+        ratio=settings.ARCHIVE_MAX_RATIO,
+    )
+
+
+# --- a dry run ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveDryRun:
+    """What an archive would have given, file by file."""
+
+    format: str
+    sha256: str
+    duplicate: bool
+    files: list[Tried]
+    warnings: list[str]
+
+
+def dry_run(project: Project, arrival: Arrival) -> ArchiveDryRun:
+    """What would become of each file of an archive, as far as the time for it goes; nothing is stored.
+
+    Raises FileRefusedError for an archive that cannot be read.
+    """
+    ends_at = time.monotonic() + settings.ARCHIVE_DRY_RUN_SECONDS
+    source = arrival.data.source
+    file = BytesIO(source) if isinstance(source, bytes) else source
+    try:
+        with _unpacked(file, clean_file_name(arrival.file_name)) as container:
+            file_set = FileSet(container, path_rules(arrival.metadata), arrival.companions)
+            files = list(_tried_until(ends_at, project, file_set))
+    except (ContainerError, PatternError) as error:
+        raise FileRefusedError([error_of(str(error))], upload_id=None, url=None) from None
+    return ArchiveDryRun(
+        format=container.kind,
+        sha256=arrival.data.sha256,
+        duplicate=is_duplicate(project, arrival),
+        files=[*files, *file_set.left_aside()],
+        warnings=[*arrival.warnings, *container.warnings],
+    )
+
+
+def _tried_until(ends_at: float, project: Project, file_set: FileSet) -> Iterator[Tried]:
+    tried = try_out(project, file_set)
+    for file in file_set.plan.files:
+        if time.monotonic() < ends_at:
+            yield next(tried)
+        else:
+            yield Tried(file.path, NOT_LOOKED_AT, companions=file.companions)
+
+
+# --- importing ----------------------------------------------------------------------------------------------
+
+
+def import_by_job(upload_id: int) -> None:
+    """Import the files of an archive that waits, unless another worker is at it."""
+    with alone_with("archive", upload_id) as is_alone:
+        if is_alone and (archive := _begin(upload_id)):
+            with imports.put_back_without_storage(upload_id):
+                _import(archive)
+
+
+def preview_amend(upload: Upload, changes: Mapping[str, Any]) -> services.Preview:
+    """As services.preview_amend, for archives too: as many of their files as the time goes for are read.
+
+    Raises what services.amend_upload raises.
+    """
+    if not upload.is_archive:
+        return services.preview_amend(upload, changes)
+
+    def amend(archive: Upload) -> None:
+        services.change_metadata(archive, changes)
+        imports.wait_for_job(archive)
+        _import(archive, ends_at=time.monotonic() + settings.ARCHIVE_DRY_RUN_SECONDS)
+        if archive.state == Upload.State.REFUSED:
+            raise FileRefusedError(archive.errors, upload_id=archive.pk, url=None)
+
+    return services.preview_change(upload, amend)
+
+
+def _begin(upload_id: int) -> Upload | None:
+    """Show that the import has begun; leave out a file that made too many workers die."""
+    with transaction.atomic():
+        rows = imports.waiting().filter(pk=upload_id, is_archive=True)
+        archive: Upload | None = rows.select_for_update(of=("self",)).first()
+        if archive is None:
+            return None
+        if archive.attempts >= imports.MAX_ATTEMPTS:
+            trouble = f"importing it failed {imports.MAX_ATTEMPTS} times; it is kept as it is"
+            if not (stuck := _waiting(archive).first()):
+                _refuse(archive, trouble)
+                return None
+            before = stuck.upload_id
+            _tell(stuck, None, [error_of(trouble)])
+            stuck.save()
+            _delete_stray(archive.project, {before} if before else ())
+            archive.attempts = 0
+        imports.begin_attempt(archive)
+    return archive
+
+
+def _import(archive: Upload, *, ends_at: float | None = None) -> None:
+    """``ends_at`` is when a preview has seen enough; what was not seen is left as it was."""
+    metadata = metadata_from_json(archive.metadata)
+    try:
+        with raw_bytes.open_seekable(archive.raw) as file, _unpacked(file, archive.name) as container:
+            file_set = FileSet(container, path_rules(metadata), _stored_companions(archive))
+            _note_files(archive, file_set)
+            _take_files(archive, file_set, ends_at)
+    except (ContainerError, PatternError) as error:
+        _refuse(archive, str(error))
+        return
+    _settle(archive, container)
+
+
+def _take_files(archive: Upload, file_set: FileSet, ends_at: float | None) -> None:
+    rows = {row.number: row for row in _waiting(archive).select_related("upload")}
+    waiting = [file for file in file_set.plan.files if file_set.number(file.path) in rows]
+    # After a worker died, one at a time: so it is known which file it was.
+    one_by_one = {"max_files": 1} if archive.attempts > 1 else {}
+    for batch in batches(file_set, waiting, came_alone=False, **one_by_one):
+        if ends_at is not None and time.monotonic() > ends_at:
+            left = archive.total - archive.done
+            archive.warnings = [*archive.warnings, f"{left} files were not looked at, for want of time"]
+            return
+        still_at_work()
+        archive.project.refresh_from_db(fields=["deleting_since"])
+        if archive.project.is_being_deleted:
+            return
+        _take(archive, [(rows[file_set.number(one.path)], one) for one in batch])
+
+
+def _take(archive: Upload, batch: Sequence[tuple[ArchiveFile, Prepared]]) -> None:
+    """Import a batch, and only then say so: a worker that dies in between finds the uploads again."""
+    fresh = [(row, one) for row, one in batch if not _read_anew(archive, row, one)]
+    viewer = Viewer(user=archive.user, token=archive.token)
+    taken = take(archive.project, [one for _, one in fresh], by=viewer, quiet=archive.quiet)
+    rows = [row for row, _ in batch]
+    before = {row.upload_id for row in rows if row.upload_id}
+    with transaction.atomic():
+        for (row, _), one in zip(fresh, taken, strict=True):
+            _tell(row, one.upload, one.errors)
+        ArchiveFile.objects.bulk_update(rows, ["upload", "state", "errors"], batch_size=100)
+        _delete_stray(archive.project, before - {row.upload_id for row in rows})
+        archive.done += sum(row.state != ArchiveFile.State.QUEUED for row in rows)
+        archive.attempts = 0
+        archive.save(update_fields=["done", "attempts"])
+
+
+def _read_anew(archive: Upload, row: ArchiveFile, prepared: Prepared) -> bool:
+    """Read the upload of a file again with what is said of it now: it and its runs keep their identity.
+
+    Not where it is also something else, or where another upload is the same file with that.
+    """
+    if row.upload is None or prepared.arrival is None:
+        return False
+    with transaction.atomic():
+        upload = imports.hold(row.upload)
+        if not files_of_its_own(archive).filter(pk=upload.pk).exists():
+            return False
+        if not _say_anew(upload, prepared.arrival):
+            return False
+    imports.import_upload(upload)
+    _tell(row, upload)
+    return True
+
+
+def _say_anew(upload: Upload, arrival: Arrival) -> bool:
+    """Whether the upload could be given what is said of it now, and waits to be read."""
+    _, digest = arrival.identity
+    if upload.metadata_digest == digest and upload.state == Upload.State.IMPORTED:
+        return True
+    same = Upload.objects.filter(project=upload.project, raw=upload.raw, metadata_digest=digest)
+    if same.exclude(pk=upload.pk).exists():
+        return False
+    if upload.metadata_digest != digest:
+        upload.companions.all().delete()
+        raw_files = raw_bytes.keep(upload.project, [one.data for one in arrival.companions])
+        rows = imports.companion_rows(upload, arrival.companions, raw_files)
+        Companion.objects.bulk_create(rows)
+        upload.metadata, upload.metadata_digest = arrival.metadata.as_json(), digest
+    upload.quiet = upload.quiet or upload.state in Upload.FINISHED
+    upload.warnings = list(arrival.warnings)
+    upload.save(update_fields=["metadata", "metadata_digest"])
+    imports.wait_for_job(upload)
+    return True
+
+
+def _tell(row: ArchiveFile, upload: Upload | None, errors: Sequence[Any] = ()) -> None:
+    """Note what a file became; one that could not be imported just now waits with its archive."""
+    row.upload = upload
+    row.errors = [] if upload else list(errors)
+    if upload is None or upload.state == Upload.State.REFUSED:
+        row.state = ArchiveFile.State.REFUSED
+    elif upload.state in Upload.FINISHED:
+        row.state = ArchiveFile.State.IMPORTED
+    else:
+        row.state = ArchiveFile.State.QUEUED
+
+
+# --- the files of an archive --------------------------------------------------------------------------------
+
+
+@transaction.atomic
+def _note_files(archive: Upload, file_set: FileSet) -> None:
+    """Make the rows of an archive those of its plan. A file that was planned before stays as far as it is."""
+    planned = {file_set.number(file.path): file for file in file_set.plan.files}
+    known = set(archive.files.filter(number__in=planned).values_list("number", flat=True))
+    _remove(archive, archive.files.exclude(number__in=planned))
+    ArchiveFile.objects.bulk_create(
+        [
+            *(_row(archive, n, file.path) for n, file in planned.items() if n not in known),
+            *(
+                _row(archive, one.number, one.path, ArchiveFile.State.REFUSED, one.reason)
+                for one in file_set.container.refused
+            ),
+            *(
+                _row(archive, file_set.number(path), path, ArchiveFile.State.IGNORED, reason)
+                for path, reason in file_set.plan.ignored.items()
+            ),
+        ],
+        batch_size=1000,
+    )
+    archive.format = file_set.container.kind
+    archive.total = len(planned)
+    archive.done = archive.total - _waiting(archive).count()
+    archive.save(update_fields=["format", "total", "done"])
+
+
+def _row(
+    archive: Upload,
+    number: int,
+    path: str,
+    state: ArchiveFile.State = ArchiveFile.State.QUEUED,
+    reason: str = "",
+) -> ArchiveFile:
+    errors = [error_of(reason)] if reason else []
+    name = mask_text(path)[:_MAX_NAME_LENGTH]
+    return ArchiveFile(archive=archive, number=number, name=name, state=state, errors=errors)
+
+
+def _waiting(archive: Upload) -> QuerySet[ArchiveFile]:
+    return archive.files.filter(state=ArchiveFile.State.QUEUED).order_by("number")
+
+
+def _remove(archive: Upload, rows: QuerySet[ArchiveFile]) -> None:
+    """Remove rows, and take what the files were out of the history where nothing holds it any more."""
+    upload_ids = set(rows.exclude(upload=None).values_list("upload_id", flat=True))
+    rows.delete()
+    _delete_stray(archive.project, upload_ids)
+
+
+def _delete_stray(project: Project, upload_ids: Collection[int]) -> None:
+    held = ArchiveFile.objects.filter(upload=OuterRef("pk")).exclude(archive__state=Upload.State.DELETED)
+    stray = Upload.objects.filter(~Exists(held), pk__in=upload_ids, came_alone=False)
+    ids = list(stray.exclude(state=Upload.State.DELETED).values_list("pk", flat=True))
+    if ids:
+        remove_runs_of(project, ids)
+        Upload.objects.filter(pk__in=ids).update(state=Upload.State.DELETED, finished_at=timezone.now())
+
+
+# --- the end of an import -----------------------------------------------------------------------------------
+
+
+def _settle(archive: Upload, container: Container) -> None:
+    """Say what became of the archive as a whole; one of which a file still waits is not at its end."""
+    counts = Counter(archive.files.values_list("state", flat=True))
+    if counts[ArchiveFile.State.QUEUED]:
+        return
+    imported, refused = counts[ArchiveFile.State.IMPORTED], counts[ArchiveFile.State.REFUSED]
+    archive.warnings = imports.joined(archive.warnings, container.warnings)
+    if not imported:
+        archive.state = Upload.State.REFUSED
+        archive.errors = _reasons(archive) or [error_of("the archive holds no file that fits the pattern")]
+    else:
+        archive.state = Upload.State.PARTIAL if refused or container.warnings else Upload.State.IMPORTED
+        archive.errors = []
+    archive.done = archive.total
+    archive.finished_at = timezone.now()
+    archive.save(update_fields=["state", "errors", "warnings", "done", "finished_at"])
+    if imported >= _MANY_FILES:
+        refresh_statistics()
+
+
+def _refuse(archive: Upload, reason: str) -> None:
+    """Refuse the archive as a whole: nothing of it can be read."""
+    with transaction.atomic():
+        _remove(archive, archive.files.all())
+        archive.state = Upload.State.REFUSED
+        archive.errors = [error_of(reason)]
+        archive.done = archive.total
+        archive.finished_at = timezone.now()
+        archive.save(update_fields=["state", "errors", "done", "finished_at"])
+
+
+def _reasons(archive: Upload) -> list[dict[str, Any]]:
+    """The reasons of the first files that were refused."""
+    rows = archive.files.filter(state=ArchiveFile.State.REFUSED).select_related("upload").order_by("number")
+    found = [(row.name, row.upload.errors if row.upload else row.errors) for row in rows[:_MAX_REASONS]]
+    told = [
+        error_of(f"{name}: {error['message']}", error["line"]) for name, errors in found for error in errors
+    ]
+    more = rows.count() - _MAX_REASONS
+    return [*told, error_of(f"and {more} files more")] if more > 0 else told
+
+
+# --- bytes --------------------------------------------------------------------------------------------------
+
+
+def _unpacked(file: BinaryIO, name: str) -> AbstractContextManager[Container]:
+    return unpacked(file, archive_limits(), name=name, folder=settings.FILE_UPLOAD_TEMP_DIR)
+
+
+def _stored_companions(archive: Upload) -> list[CompanionFile]:
+    rows = archive.companions.select_related("raw").order_by("pk")
+    return [CompanionFile(one.kind, one.name, RawData(raw_bytes.read(one.raw))) for one in rows]

@@ -1,0 +1,1 @@
+"""JMH: its text output, its JSON and its CSV."""

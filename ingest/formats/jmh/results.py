@@ -1,0 +1,276 @@
+"""What JMH's JSON, text and CSV share: the result of a benchmark, and the run that is made of it.
+
+The formats only find ``Result`` values; names, keys, units and directions are decided here, so that the
+files of one execution give the same runs.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from types import MappingProxyType
+from typing import NamedTuple
+
+from benchdash.results.readings import HIGHER, LOWER, Direction, Reading, percentile_metric
+from ingest.formats.report import Fact, Intervals, ParsedReport, ParsedRun
+from ingest.masking import mask_text
+
+MODES = ("thrpt", "avgt", "sample", "ss")
+PERCENTILES = (0.0, 50.0, 90.0, 95.0, 99.0, 99.9, 99.99, 100.0)
+NOT_APPLICABLE = "N/A"
+MAX_COUNT = 1_000_000_000
+
+Row = tuple[float | None, ...]
+
+# Far beyond any measurement, and products of two such numbers are still finite.
+_MAX_NUMBER = 1e100
+
+_NANOSECONDS = {
+    **dict.fromkeys(("ns", "nsec"), 1.0),
+    **dict.fromkeys(("us", "usec", "µs", "μs"), 1e3),
+    **dict.fromkeys(("ms", "msec"), 1e6),
+    **dict.fromkeys(("s", "sec"), 1e9),
+    **dict.fromkeys(("min",), 60e9),
+    **dict.fromkeys(("hr", "h", "hour"), 3600e9),
+    **dict.fromkeys(("day",), 86400e9),
+}
+_HIGHER_IS_BETTER_UNITS = ("insns/clk",)
+# Old JMH puts a sign before what a profiler measured and before percentiles: @, later a middle dot. The dot
+# becomes a question mark where standard output cannot hold it, and other signs where encodings are mixed up.
+_MARK = r"(?:Â·|┬[╖À]|[·@?ú\ufffd])"
+_PROFILER_MARKS = re.compile(f"{_MARK}+")
+_PERCENTILE_LABEL = re.compile(rf"(?:(?P<method>.*?)(?::|{_MARK}))?p(?P<rank>[01]\.[0-9]{{1,9}})")
+_MAX_ARGUMENTS_LENGTH = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class UnitScale:
+    """How a unit of JMH is normalised: times per operation to ns/op, throughput to ops/s."""
+
+    unit: str
+    direction: Direction
+    factor: float
+
+
+class Score(NamedTuple):
+    """A score and its 99.9 % interval in the unit that JMH prints.
+
+    ``approximate``: JMH printed only the power of ten.
+    """
+
+    score: float
+    unit: str
+    interval: tuple[float, float] | None = None
+    approximate: bool = False
+
+
+class Result(NamedTuple):
+    """One benchmark with its parameters in one mode.
+
+    ``secondary`` goes by metric names (see ``metric_name``). ``environment`` are facts of JMH and JVM, which
+    mostly hold for the whole file. ``iterations`` are (fork, iteration, normalised score), counted from 1;
+    ``histogram`` is (latency in ms, count), ascending.
+    """
+
+    benchmark: str
+    score: Score
+    params: Mapping[str, str] = MappingProxyType({})
+    mode: str | None = None
+    threads: int | None = None
+    secondary: Mapping[str, Score] = MappingProxyType({})
+    options: Mapping[str, Fact] = MappingProxyType({})
+    environment: Mapping[str, Fact] = MappingProxyType({})
+    iterations: tuple[Row, ...] = ()
+    histogram: tuple[Row, ...] = ()
+
+    @property
+    def workload(self) -> str:
+        return workload_name(self.benchmark, self.params, self.mode)
+
+
+def is_plausible(number: float) -> bool:
+    """Return whether a number is finite and small enough to be a measurement in any unit."""
+    return abs(number) <= _MAX_NUMBER
+
+
+@lru_cache(maxsize=256)
+def scale_of(unit: str) -> UnitScale | None:
+    """Return the scale of ``us/op`` or ``ops/ms``; None for a unit that is no score's."""
+    left, _, right = unit.partition("/")
+    if left == "ops" and right in _NANOSECONDS:
+        return UnitScale("ops/s", HIGHER, 1e9 / _NANOSECONDS[right])
+    if right == "op" and left in _NANOSECONDS:
+        return UnitScale("ns/op", LOWER, _NANOSECONDS[left])
+    return None
+
+
+@lru_cache(maxsize=256)
+def score_scale(unit: str) -> UnitScale | None:
+    """Return the scale of a score. Old JMH prints the time of a single shot as ``us``, without ``/op``."""
+    return scale_of(unit) or scale_of(f"{unit}/op")
+
+
+def interval_around(score: float, error: float | None) -> tuple[float, float] | None:
+    return None if error is None else (score - error, score + error)
+
+
+def workload_name(benchmark: str, params: Mapping[str, str], mode: str | None) -> str:
+    """Return ``bench.BatchInsert.blackhole batchSize=10 avgt``, on one line whatever the parameters hold."""
+    named = [f"{name}={_without_secrets(value)}" for name, value in params.items() if value != NOT_APPLICABLE]
+    return " ".join(" ".join([benchmark, *named, mode or ""]).split())
+
+
+def _without_secrets(value: str) -> str:
+    return value if value.isalnum() else mask_text(value)
+
+
+@lru_cache(maxsize=1024)
+def metric_name(label: str, method: str) -> str:
+    """Return the metric of a secondary result: ``gc.count`` of ``·gc.count``, ``score_p50`` of ``p0.50``.
+
+    ``method`` is the last part of the benchmark's name; old JMH puts it before a percentile (``do1·p0.50``).
+    The methods of a group have percentiles of their own: ``get:p0.50`` is ``get_p50``.
+    """
+    marks = _PROFILER_MARKS.match(label)
+    name = label[marks.end() :] if marks else label
+    found = _PERCENTILE_LABEL.fullmatch(name)
+    if not found:
+        return name
+    percentile = score_percentile(100 * float(found["rank"]))
+    is_own = found["method"] in (None, "", method)
+    return percentile if is_own else percentile.replace("score", found["method"], 1)
+
+
+def score_percentile(percentile: float) -> str:
+    """Return ``score_p99_9`` for 99.9."""
+    return percentile_metric(round(percentile, 6)).replace("latency", "score")
+
+
+def phase_options(
+    phase: str, *, iterations: int | None, time: str | None, batch_size: int | None
+) -> dict[str, Fact]:
+    """Return how long the phase ``warmup`` or ``measurement`` ran; nothing of what is not said or usual."""
+    options: dict[str, Fact] = {}
+    if iterations is not None:
+        options[f"{phase}_iterations"] = iterations
+    if iterations and time is not None:
+        options[f"{phase}_time"] = time
+    if iterations and batch_size is not None and batch_size > 1:
+        options[f"{phase}_batch_size"] = batch_size
+    return options
+
+
+def jvm_arguments(text: str) -> str:
+    """Return the arguments of the virtual machine, without the passwords among them."""
+    return mask_text(text[:_MAX_ARGUMENTS_LENGTH])
+
+
+def report_of(results: Sequence[Result], warnings: Sequence[str]) -> ParsedReport:
+    """Return a run for each result. An environment that all of them share is a fact of the report."""
+    shared = _shared(results)
+    workloads = [result.workload for result in results]
+    keys = _keys(workloads)
+    intervals = []
+    for key, result in zip(keys, results, strict=True):
+        if result.iterations:
+            intervals.append(Intervals(key, "iterations", ("fork", "iteration", "score"), result.iterations))
+        if result.histogram:
+            intervals.append(Intervals(key, "histogram", ("latency_ms", "count"), result.histogram))
+    return ParsedReport(
+        runs=tuple(
+            _run(result, key, workload, shared)
+            for result, key, workload in zip(results, keys, workloads, strict=True)
+        ),
+        intervals=tuple(intervals),
+        facts={"tool": "JMH", **shared},
+        warnings=(*warnings, *_warnings_of(results, workloads)),
+    )
+
+
+def _run(result: Result, key: str, workload: str, shared: Mapping[str, Fact]) -> ParsedRun:
+    readings = [_reading("score", result.score, result.score)]
+    # The score goes before an auxiliary counter that somebody called "score" too.
+    readings += [
+        _reading(metric, measured, result.score)
+        for metric, measured in result.secondary.items()
+        if metric != "score"
+    ]
+    own = {}
+    if len(result.environment) > len(shared):
+        own = {name: value for name, value in result.environment.items() if name not in shared}
+    return ParsedRun(
+        readings=tuple(readings),
+        key=key,
+        column=result.benchmark,
+        workload=workload,
+        threads=result.threads,
+        options={**result.options, **own},
+    )
+
+
+def _reading(metric: str, measured: Score, score: Score) -> Reading:
+    number, unit, interval, _ = measured
+    scale = _scale(metric, unit, score.unit)
+    low, high = interval or (None, None)
+    return Reading(
+        metric,
+        number * scale.factor,
+        scale.unit,
+        scale.direction,
+        None if low is None else low * scale.factor,
+        None if high is None else high * scale.factor,
+        "" if unit == scale.unit else unit,
+    )
+
+
+@lru_cache(maxsize=256)
+def _scale(metric: str, unit: str, score_unit: str) -> UnitScale:
+    """Return the scale of a metric: methods of a group have that of their score, unlike profilers."""
+    is_score = metric == "score" or (unit == score_unit and "." not in metric)
+    scale = (score_scale if is_score else scale_of)(unit) or UnitScale(unit, _direction_of_unit(unit), 1.0)
+    return replace(scale, direction=LOWER) if metric.startswith("gc.") else scale
+
+
+def _direction_of_unit(unit: str) -> Direction:
+    """Return the direction of a profiler's number: costs, except for instructions per clock."""
+    return HIGHER if unit in _HIGHER_IS_BETTER_UNITS else LOWER
+
+
+def _shared(results: Sequence[Result]) -> dict[str, Fact]:
+    # Most formats read an environment once for all benchmarks that have it.
+    first, *others = {id(result.environment): result.environment for result in results}.values()
+    return {
+        name: value
+        for name, value in first.items()
+        if all(name in other and other[name] == value for other in others)
+    }
+
+
+def _keys(workloads: Sequence[str]) -> list[str]:
+    """Return the workloads, numbered where one stands more than once (``X avgt``, ``X avgt #2``)."""
+    seen: Counter[str] = Counter()
+    keys: dict[str, None] = {}
+    for workload in workloads:
+        key = workload
+        seen[workload] += 1
+        while key in keys or (key == workload and seen[workload] > 1):
+            key = f"{workload} #{seen[workload]}"
+            seen[workload] += 1
+        keys[key] = None
+    return list(keys)
+
+
+def _warnings_of(results: Sequence[Result], workloads: Sequence[str]) -> list[str]:
+    warnings = [
+        f"{workload}: only the power of ten of the score is printed; JMH's JSON has all digits"
+        for result, workload in zip(results, workloads, strict=True)
+        if result.score.approximate
+    ]
+    times = Counter(zip(workloads, (result.threads for result in results), strict=True))
+    warnings += [
+        f"{workload} stands {count} times in the file: its runs count as repetitions"
+        for (workload, _), count in times.items()
+        if count > 1
+    ]
+    return warnings

@@ -1,0 +1,315 @@
+"""What the table at the end of JMH's text and its CSV share: rows, and the benchmarks that they belong to."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ingest.formats.jmh.results import (
+    MODES,
+    NOT_APPLICABLE,
+    PERCENTILES,
+    Result,
+    Score,
+    is_plausible,
+    metric_name,
+    scale_of,
+    score_percentile,
+    score_scale,
+    workload_name,
+)
+from ingest.formats.outputs import MAX_THREADS
+from ingest.formats.report import FormatError
+
+_ERROR_HEAD = r"(?:(?:Score|Mean)\s+)?\(?[Ee]rror\)?(?:\s+\(?99[.,]9%\)?)?"
+_HEADER = re.compile(
+    r"\s*Benchmark(?P<params>(?:\s+\(\S+\))*)\s+(?P<mode>Mode\s+)?(?P<counts>(?:(?:Thr|Cnt|Samples|Sec)\s+)*)"
+    rf"(?:Score|Mean)(?:\s+{_ERROR_HEAD})?\s+Units\s*"
+)
+# Where standard output could not hold the signs ± and ≈, Java prints question marks. The others are what is
+# left of them where one encoding was taken for another.
+_ERROR_SIGN = re.compile(r"(?:[±?ñ\ufffd]|Â±|┬▒)?\(99[.,]9%\)|[±ñ]|Â±|┬▒|\+/?-")
+_ABOUT_SIGN = re.compile("≈|÷|â‰ˆ|Ôëê")
+_DIGITS = r"[0-9]+(?:[.,][0-9]+)?(?:[eE][+-]?[0-9]+)?"
+_SCORE = re.compile(
+    rf"(?P<score>[≈?\ufffd] \S+|{_DIGITS}|NaN|Infinity)"
+    rf"(?: (?:[±?\ufffd] )?(?P<error>{_DIGITS}|NaN|Infinity))? (?P<unit>\S+)"
+)
+_NUMBER = re.compile(_DIGITS)
+_POWER_OF_TEN = re.compile(r"10\^?(-?[0-9]{1,4})")
+_SUPERSCRIPTS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+_NOT_A_NUMBER = ("NaN", "Infinity")
+
+# Rows that JMH prints together or not at all.
+_TOGETHER = (
+    tuple(map(score_percentile, PERCENTILES)),
+    ("gc.alloc.rate", "gc.alloc.rate.norm", "gc.count"),
+)
+
+# A benchmark, its parameters and its mode.
+Key = tuple[str, tuple[tuple[str, str], ...], str | None]
+
+
+class Printed(NamedTuple):
+    """A number and its unit as printed; ``measured`` is None for NaN and where the digits are lost."""
+
+    unit: str
+    measured: Score | None
+    is_lost: bool = False
+
+
+class ScoreRow(NamedTuple):
+    """A row: of a benchmark, or with a label (``gc.count``, ``p0.50``) of one of its secondary results."""
+
+    benchmark: str
+    label: str
+    params: Mapping[str, str]
+    mode: str | None
+    threads: int | None
+    printed: Printed
+
+    @property
+    def method(self) -> str:
+        return self.benchmark.rpartition(".")[2]
+
+
+@dataclass(slots=True, eq=False)
+class BenchmarkEntry:
+    """The rows that belong to one benchmark with its parameters and mode."""
+
+    line: int
+    benchmark: str
+    params: Mapping[str, str]
+    mode: str | None
+    threads: int | None
+    key: Key
+    printed: Printed | None = None
+    secondary: dict[str, Score] = field(default_factory=dict)
+
+    @property
+    def workload(self) -> str:
+        return workload_name(self.benchmark, self.params, self.mode)
+
+    @property
+    def score(self) -> Score | None:
+        """The score; None where the row is missing or has none of its digits."""
+        return None if self.problem else self.printed.measured if self.printed else None
+
+    @property
+    def problem(self) -> str:
+        """Why there is no score, or nothing."""
+        if not self.printed:
+            return "no row has its score"
+        if self.printed.is_lost:
+            return "its score is printed with signs that its file cannot hold; JMH's JSON has its digits"
+        if not self.printed.measured:
+            return "its score is not a number"
+        if self.printed.measured.score == 0 and not self.printed.measured.approximate:
+            return "its score is printed as 0, without a digit of it; JMH's JSON has them"
+        return ""
+
+    @property
+    def result(self) -> Result | None:
+        if not (score := self.score):
+            return None
+        return Result(
+            benchmark=self.benchmark,
+            params=self.params,
+            mode=self.mode,
+            threads=self.threads,
+            score=score,
+            secondary=self.secondary,
+        )
+
+    def warnings(self) -> Iterator[str]:
+        if self.problem:
+            yield f"{self.workload} was left out: {self.problem}"
+        elif missing := self._missing():
+            names = listed(missing)
+            yield f"{self.workload} has no row for {names}: the file is cut off, or JMH is an old one"
+
+    def _missing(self) -> list[str]:
+        """Return the metrics that JMH prints beside those that are there."""
+        present = self.secondary.keys() | ({score_percentile(0)} if self.mode == "sample" else set())
+        families = [names for names in _TOGETHER if names[0] in present]
+        return [name for names in families for name in names if name not in self.secondary]
+
+
+class BenchmarkEntries(list[BenchmarkEntry]):
+    """The benchmarks of one table, in the order of their first rows."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._latest: dict[Key, BenchmarkEntry] = {}
+        self._units: set[str] = set()
+
+    def add(self, line: int, row: ScoreRow) -> None:
+        """Take a row. Raise FormatError for a score in a unit that is none of JMH's."""
+        self._units.add(row.printed.unit)
+        key = key_of(row.benchmark, row.params, row.mode)
+        known = self._latest.get(key)
+        if not row.label:
+            _check_score(row, line, known)
+        if known is None or (not row.label and known.printed):
+            known = BenchmarkEntry(line, row.benchmark, row.params, row.mode, row.threads, key)
+            self._latest[key] = known
+            self.append(known)
+        if not row.label:
+            known.printed, known.threads = row.printed, row.threads
+        elif row.printed.measured:
+            known.secondary[metric_name(row.label, row.method)] = row.printed.measured
+
+    def knows(self, unit: str) -> bool:
+        """Return whether a unit is a whole one, not half of one."""
+        return unit in self._units or scale_of(unit) is not None
+
+
+def _check_score(row: ScoreRow, line: int, known: BenchmarkEntry | None) -> None:
+    if row.printed.measured and not score_scale(row.printed.unit):
+        raise FormatError(
+            f"the unit {row.printed.unit[:40]!r} is neither a time per operation nor operations per time",
+            line,
+        )
+    if known and known.printed and not row.mode:
+        raise FormatError(
+            f"{known.workload} stands in line {known.line} too, and no column tells them apart", line
+        )
+
+
+def key_of(benchmark: str, params: Mapping[str, str], mode: str | None) -> Key:
+    return benchmark, applicable(params), mode
+
+
+def applicable(params: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """Return the parameters that a benchmark has, without those of its neighbours."""
+    return tuple(
+        [(name, " ".join(value.split())) for name, value in params.items() if value != NOT_APPLICABLE]
+    )
+
+
+def listed(names: list[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreColumns:
+    """What the head of a table says: the names of its parameters, where their columns end, what it has.
+
+    ``counts`` are the columns between mode and score: threads, iterations or samples, seconds.
+    """
+
+    params: tuple[str, ...]
+    ends: list[int]
+    has_mode: bool
+    counts: tuple[str, ...]
+
+    def row(self, line: str) -> ScoreRow | None:
+        """Return the row that a line is; None where it is none."""
+        name, *rest = line.split()
+        values, mode, numbers = self._parts(rest)
+        counts, numbers = self._counts(numbers) if numbers else (None, [])
+        params = self._params(line, name, values)
+        printed = printed_number(" ".join(numbers))
+        if params is None or counts is None or printed is None or (self.has_mode and mode is None):
+            return None
+        benchmark, _, label = name.partition(":")
+        return ScoreRow(benchmark, label, params, mode, counts.get("Thr"), printed)
+
+    def _parts(self, rest: list[str]) -> tuple[list[str], str | None, list[str]]:
+        """Return the words of the parameters, the mode, and the words of the numbers.
+
+        The mode is searched for from the right, because the value of a parameter may hold spaces.
+        """
+        if not self.has_mode:
+            return rest[: len(self.params)], None, rest[len(self.params) :]
+        found = next((place for place in reversed(range(len(rest))) if rest[place] in MODES), None)
+        if found is None:
+            return [], None, []
+        return rest[:found], rest[found], rest[found + 1 :]
+
+    def _counts(self, words: list[str]) -> tuple[dict[str, int] | None, list[str]]:
+        """Return the counts before the score, and the words of the score; None where the counts are none.
+
+        A single count is left out for what was not counted.
+        """
+        if len(self.counts) == 1 and not (is_count(words[0]) and printed_number(" ".join(words[1:]))):
+            return {}, words
+        texts = words[: len(self.counts)]
+        if not all(is_count(text) for text in texts):
+            return None, []
+        counts = dict(zip(self.counts, map(int, texts), strict=False))
+        is_odd = not 1 <= counts.get("Thr", 1) <= MAX_THREADS
+        return None if is_odd else counts, words[len(self.counts) :]
+
+    def _params(self, line: str, name: str, words: list[str]) -> dict[str, str] | None:
+        """Return the values of the parameters; None where the words do not fit into the columns."""
+        values = self._aligned_values(line, name)
+        if " ".join(values).split() != words:
+            values = [" ".join(words)] if len(self.params) == 1 else words
+        return dict(zip(self.params, values, strict=True)) if len(values) == len(self.params) else None
+
+    def _aligned_values(self, line: str, name: str) -> list[str]:
+        """Return the values as JMH places them, with spaces or empty; none where a person moved them.
+
+        JMH aligns them to the right: each ends where the head of its column ends.
+        """
+        starts = [line.index(name) + len(name), *self.ends]
+        cells = [line[start:end] for start, end in zip(starts, self.ends, strict=False)]
+        is_aligned = all(cell[-1:].strip() or not cell.strip() for cell in cells)
+        return [" ".join(cell.split()) for cell in cells] if is_aligned else []
+
+
+def columns_of(line: str) -> ScoreColumns | None:
+    """Return the columns that the head of a table names; None where the line is no such head."""
+    head = _HEADER.fullmatch(line) if "Benchmark" in line else None
+    if not head:
+        return None
+    params = list(re.finditer(r"\S+", head["params"]))
+    return ScoreColumns(
+        params=tuple(param.group()[1:-1] for param in params),
+        ends=[head.start("params") + param.end() for param in params],
+        has_mode=head["mode"] is not None,
+        counts=tuple(head["counts"].split()),
+    )
+
+
+def printed_number(text: str) -> Printed | None:
+    """Return the number of ``62.715 ± 2.402 us/op``, ``≈ 10⁻⁶ s/op`` or ``NaN ---``; None for other texts."""
+    words = " ".join(_ABOUT_SIGN.sub(" ≈ ", _ERROR_SIGN.sub(" ± ", text)).split())
+    found = _SCORE.fullmatch(words)
+    if not found:
+        return None
+    if found["score"][0] in "≈?\ufffd":
+        power = _power_of_ten(found["score"][2:])
+        measured = None if power is None else Score(power, found["unit"], None, True)
+        return Printed(found["unit"], measured, is_lost=power is None)
+    return _printed(decimal(found["score"]), decimal(found["error"] or "NaN"), found["unit"])
+
+
+def _printed(score: float | None, error: float | None, unit: str) -> Printed | None:
+    if score is None:
+        return Printed(unit, None)
+    if not is_plausible(score) or not is_plausible(error or 0):
+        return None
+    interval = None if error is None else (score - error, score + error)
+    return Printed(unit, Score(score, unit, interval))
+
+
+def is_decimal(text: str) -> bool:
+    return text in _NOT_A_NUMBER or _NUMBER.fullmatch(text) is not None
+
+
+def is_count(text: str) -> bool:
+    return len(text) <= 9 and text.isascii() and text.isdecimal()
+
+
+def decimal(text: str) -> float | None:
+    """Return the number that a decimal text is, with a decimal point or comma; None for NaN and Infinity."""
+    return None if text in _NOT_A_NUMBER else float(text.replace(",", "."))
+
+
+def _power_of_ten(text: str) -> float | None:
+    if text == "0":
+        return 0.0
+    found = _POWER_OF_TEN.fullmatch(text.translate(_SUPERSCRIPTS))
+    return float(f"1e{found[1]}") if found else None

@@ -1,0 +1,103 @@
+"""What formats share that read the output of a tool: its lines, its numbers, and one run after another."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple, TypeVar
+
+from ingest.formats.cells import decimals
+from ingest.formats.report import Fact, FormatError, Intervals, ParsedRun
+from ingest.formats.source import Source
+from ingest.masking import mask_text
+
+Output = TypeVar("Output")
+Read = tuple[ParsedRun, Iterable[Intervals], Sequence[str]]
+
+MAX_THREADS = 1_000_000
+MAX_WARNINGS = 20
+MAX_QUOTED = 160
+
+_PLAIN_NUMBER = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,9})?")
+_WHOLE_NUMBER = re.compile(r"[0-9]{1,15}")
+
+
+def whole_lines(source: Source) -> tuple[Sequence[str], list[str]]:
+    """Return the lines that have an end, and a warning where the last one has none: it may be cut short."""
+    lines = source.lines
+    if source.ends_with_newline:
+        return lines, []
+    last = f"line {len(lines)}, the last one, has no line end and was not read: the file may be cut off"
+    return lines[:-1], [last]
+
+
+def read_runs(
+    outputs: Sequence[Output], read: Callable[[Output, str], Read], *, blame: int = -1
+) -> tuple[tuple[ParsedRun, ...], tuple[Intervals, ...], list[str]]:
+    """Read outputs as runs with their tables and warnings; of several runs the keys are ``1``, ``2``, ...
+
+    An output that cannot be read is left out with a warning. Where none can be, the error of the output
+    ``blame`` is raised.
+    """
+    alone = len(outputs) == 1
+    runs: list[ParsedRun] = []
+    intervals: list[Intervals] = []
+    warnings: list[str] = []
+    errors: list[FormatError] = []
+    for position, output in enumerate(outputs, start=1):
+        try:
+            run, tables, notes = read(output, "" if alone else str(position))
+        except FormatError as error:
+            errors.append(error)
+            notes = [f"left out: {error.message} (line {error.line})"]
+        else:
+            runs.append(run)
+            intervals += tables
+        warnings += notes if alone else [f"run {position}: {note}" for note in notes]
+    if not runs:
+        raise errors[blame]
+    return tuple(runs), tuple(intervals), warnings
+
+
+def bounded(warnings: Sequence[str]) -> tuple[str, ...]:
+    """Return the first warnings, and how many more there are."""
+    beyond = len(warnings) - MAX_WARNINGS
+    return tuple(warnings) if beyond <= 0 else (*warnings[:MAX_WARNINGS], f"{beyond} more such warnings")
+
+
+def quoted(text: str) -> str:
+    """Quote text of the file for a message: short, and without secrets."""
+    return repr(mask_text(text[: MAX_QUOTED + 40])[:MAX_QUOTED])
+
+
+def given_twice(what: str, line: int) -> FormatError:
+    """Return the error for a line that a report has already."""
+    return FormatError(f"{what} is there twice: did two processes write into one file?", line)
+
+
+def option(text: str) -> Fact:
+    """Return what a tool was told: yes or no, a whole number, or a text without secrets."""
+    if text in ("true", "false"):
+        return text == "true"
+    return int(text) if _WHOLE_NUMBER.fullmatch(text) else mask_text(text[:500])
+
+
+def measured(
+    text: str, line: int, problem: str, *, pattern: re.Pattern[str] = _PLAIN_NUMBER, most: float = 1e13
+) -> float:
+    """Return a printed number. Raise FormatError with the problem where it was not measured."""
+    if not pattern.fullmatch(text):
+        raise FormatError(f"{quoted(text)} {problem}", line)
+    if (value := float(text)) > most:
+        raise FormatError(f"{text} is too large to have been measured", line)
+    return value
+
+
+class Figure(NamedTuple):
+    """A printed number. ``rounding`` is half of its last digit."""
+
+    value: float
+    rounding: float
+    line: int
+
+    @classmethod
+    def of(cls, value: float, text: str, line: int) -> "Figure":
+        return cls(value, 0.5 * 10.0 ** -decimals(text), line)

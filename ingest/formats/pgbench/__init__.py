@@ -1,0 +1,1 @@
+"""pgbench of PostgreSQL."""

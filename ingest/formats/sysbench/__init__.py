@@ -1,0 +1,1 @@
+"""sysbench: its text, and the JSON of its Lua hooks."""

@@ -1,0 +1,94 @@
+"""What a script printed before sysbench's banner: the command line with test and options, and the CPUs."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
+
+from ingest.formats.report import Fact
+
+_MAX_COMMAND_LENGTH = 20_000
+_MAX_LINES = 200
+_WORD = re.compile(r"""(?:[^\s'"]|'[^']*'|"[^"]*")+""")
+_SHELL = re.compile(r"[0-9]?[<>|&;]")
+_WHOLE = re.compile(r"[0-9]{1,15}")
+_CPUS = re.compile(r"([1-9][0-9]{0,5}) CPUs?\s*")
+_SECRET_NAME = re.compile(r"pass|pwd|secret|token|key", re.IGNORECASE)
+
+
+def command_in(lines: Iterable[str]) -> str:
+    """Return the last line that calls sysbench to run a test, as a script prints it; else empty."""
+    command = ""
+    for line in _joined(lines):
+        if (
+            ("sysbench" in line or ".lua" in line)
+            and len(line) <= _MAX_COMMAND_LENGTH
+            and _positional(arguments(line))[-1:] == ["run"]
+        ):
+            command = line.strip()
+    return command
+
+
+def cpus_in(lines: Iterable[str]) -> int | None:
+    """Return the number in the last line that is nothing but ``48 CPUs``."""
+    found = [match for line in lines if "CPU" in line and (match := _CPUS.fullmatch(line))]
+    return int(found[-1][1]) if found else None
+
+
+def _joined(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the lines; one that goes on behind a backslash is one with the next."""
+    begun: list[str] = []
+    for line in lines:
+        if line.endswith("\\") and len(begun) < _MAX_LINES:
+            begun.append(line[:-1].strip())
+        elif begun:
+            yield " ".join([*begun, line.strip()])
+            begun = []
+        else:
+            yield line
+
+
+def arguments(command: str) -> list[str]:
+    """Return the words after ``sysbench``, up to a pipe or a redirection.
+
+    A Lua script may stand in its place, as ``./tpcc.lua --threads=8 run`` does; it is the first word then.
+    """
+    words = [word.replace("'", "").replace('"', "") for word in _WORD.findall(command)]
+    names = [word.rpartition("/")[2] for word in words]
+    if "sysbench" in names:
+        start = names.index("sysbench") + 1
+    else:
+        start = next((i for i, name in enumerate(names) if _is_script(name)), len(words))
+    return list(takewhile(lambda word: not _SHELL.match(word), words[start:]))
+
+
+def _is_script(word: str) -> bool:
+    return word.endswith(".lua") and "=" not in word
+
+
+def _positional(words: Sequence[str]) -> list[str]:
+    """Return the test, if it is named so, and the command: empty where the words are no call of sysbench."""
+    found = [word for word in words if not word.startswith("-")]
+    return found if len(found) <= 2 else []
+
+
+def workload_of(words: Sequence[str]) -> str | None:
+    """Return the test of a command line: ``oltp_delete`` of ``share/oltp_delete.lua run``."""
+    named = [word.removeprefix("--test=") for word in words if word.startswith("--test=")]
+    test = next(iter(named + _positional(words)[:-1]), "")
+    return test.rpartition("/")[2].removesuffix(".lua") or None
+
+
+def options_of(words: Sequence[str]) -> dict[str, Fact]:
+    """Return the options of a command line under their long names, without those that hold secrets."""
+    options: dict[str, Fact] = {}
+    for word in words:
+        name, is_set, value = word.partition("=")
+        if name.startswith("--") and not _SECRET_NAME.search(name):
+            options[name[2:].replace("_", "-")] = option(value if is_set else "on")
+    return options
+
+
+def option(text: str) -> Fact:
+    if text in ("on", "off"):
+        return text == "on"
+    return int(text) if _WHOLE.fullmatch(text) else text

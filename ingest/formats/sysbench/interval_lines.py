@@ -1,0 +1,179 @@
+"""The lines that sysbench prints while it runs (``--report-interval``), in the shapes of its versions."""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from benchdash.results.readings import percentile_metric
+from ingest.formats.sysbench.numbers import number
+
+_THREADS = r"thds: <threads>"
+_LOAD = r"tps: <tps> qps: <qps>"
+_KINDS = r"\(r/w/o: <reads_per_s>/<writes_per_s>/<other_per_s>\)"
+_LATENCY = r"lat \(ms,<rank>%\): <latency>"
+_TROUBLE = r"err/s:? <errors_per_s> reconn/s:? <reconnects_per_s>"
+_ORDERS = (
+    r"no: <new_orders_per_s> pt: <payments_per_s> os: <order_statuses_per_s>"
+    r" dl: <deliveries_per_s> sl: <stock_levels_per_s>"
+)
+_OLD_LOAD = r"threads: <threads>, tps: <tps>,"
+_OLD_QUERIES = r"reads/s: <reads_per_s>, writes/s: <writes_per_s>"
+_OLD_LATENCY = r"response time: <latency>ms \(<rank>%\)"
+_OLD_TROUBLE = r"errors: <errors_per_s>, reconnects: +<reconnects_per_s>"
+_WAY_TROUBLE = r"errors/s: <errors_per_s>,? reconnects/s: <reconnects_per_s>"
+_FILES_READ = r"reads: <read_mib_per_s>"
+_FILES_WRITTEN = r"writes: <written_mib_per_s>"
+_FILES_SYNCED = r"fsyncs: <fsyncs_per_s>/s"
+_BEHIND_THE_TIME = (
+    f"{_THREADS} {_LOAD} {_KINDS} {_LATENCY} {_TROUBLE}",
+    f"{_THREADS} {_LOAD} {_LATENCY} {_TROUBLE}",
+    # sysbench-tpcc that counts its transactions by kind.
+    f"{_THREADS} {_LOAD} {_KINDS} {_LATENCY} {_TROUBLE} {_ORDERS}",
+    f"{_THREADS} eps: <events_per_s> {_LATENCY}",
+    rf"{_FILES_READ} MiB/s {_FILES_WRITTEN} MiB/s {_FILES_SYNCED} latency \(ms,<rank>%\): <latency>",
+    r"queue length: <queue_length>, concurrency: <concurrency>",
+    # 0.5, whose MB are MiB, the 0.4.12.10 of then, and what came between 0.5 and 1.0.
+    r"<transferred_mib_per_s> Mi?B/sec,?",
+    f"{_OLD_LOAD} reads: <reads_per_s>, writes: <writes_per_s>, {_OLD_LATENCY}, {_OLD_TROUBLE}",
+    f"{_OLD_LOAD} {_OLD_QUERIES}, {_OLD_LATENCY}",
+    f"{_FILES_READ} MB/s {_FILES_WRITTEN} MB/s {_FILES_SYNCED} {_OLD_LATENCY}",
+    rf"Intermediate results: <threads> threads, tps: <tps>, {_OLD_QUERIES},? {_OLD_LATENCY}",
+    rf"threads: <threads> {_LOAD} {_KINDS} latency: <latency>ms \(<rank>%\) {_WAY_TROUBLE}",
+)
+_SHAPES = tuple(rf"\[ *<time_s> *s *\] {behind}" for behind in _BEHIND_THE_TIME)
+# What the Lua function report_csv prints; it does not say the rank.
+_CSV = (
+    "<time_s>,<threads>,<tps>,<qps>,<reads_per_s>,<writes_per_s>,<other_per_s>,"
+    "<latency>,<errors_per_s>,<reconnects_per_s>"
+)
+
+_PLACE = re.compile(r"<(\w+)>")
+_WHOLE_NUMBERS = frozenset({"time_s", "threads", "queue_length", "concurrency"})
+_TIMED = re.compile(r"\[ *[0-9]\S{0,20} *s? *\] ")
+_CHECKPOINT = "Checkpoint report:"
+_CHECKPOINT_AT = re.compile(rf"\[ *[0-9]\S{{0,20}} *s? *\] +{_CHECKPOINT}\s*")
+# 0.5 subtracts a larger count from a smaller one after a checkpoint.
+_BELOW_ZERO = re.compile(r"1844[0-9]{16}(?:\.[0-9]+)?")
+
+Row = tuple[float | None, ...]
+
+
+class IntervalLines:
+    """The interval lines of one run. ``strange`` are the numbers of those that were not understood."""
+
+    def __init__(self) -> None:
+        self.strange: list[int] = []
+        # The shape of the last line is tried first.
+        self._shapes = list(_SHAPES)
+        # The columns of lines that follow each other in one shape, and their figures.
+        self._stretches: list[tuple[tuple[str, ...], list[tuple[float, ...]]]] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._stretches)
+
+    @property
+    def rank(self) -> int:
+        """The percentile of the response times, 0 where the lines do not say it or there are none."""
+        ranks = (
+            int(row[columns.index("rank")])
+            for columns, rows in self._stretches
+            if "rank" in columns
+            for row in rows
+        )
+        return next(filter(_latency, ranks), 0)
+
+    def add(self, line: str, line_number: int) -> None:
+        """Take a line. Raise FormatError where a figure in it is none.
+
+        What does not begin with a time is no interval line.
+        """
+        if any(self._take(line, shape) for shape in self._shapes):
+            return
+        for shape in _SHAPES:
+            if match := _with_any_text(shape).fullmatch(line):
+                _check(match.groups(), line_number)
+        if _TIMED.match(line):
+            self.strange.append(line_number)
+
+    def add_csv(self, line: str) -> None:
+        """Take the line if it is one of report_csv."""
+        self._take(line, _CSV)
+
+    def _take(self, line: str, shape: str) -> bool:
+        if not (match := _with_numbers(shape).fullmatch(line)):
+            return False
+        columns = _columns(shape)
+        if not self._stretches or self._stretches[-1][0] is not columns:
+            self._stretches.append((columns, []))
+            self._shapes.sort(key=shape.__ne__)
+        self._stretches[-1][1].append(tuple(map(float, match.groups())))
+        return True
+
+    def table(self, rank: int) -> tuple[tuple[str, ...], tuple[Row, ...]]:
+        """Return columns and rows. ``rank`` is that of the report, for lines that do not say theirs."""
+        columns = tuple(dict.fromkeys(name for cells in self._cells(rank) for name in cells))
+        return columns, tuple(tuple(map(cells.get, columns)) for cells in self._joined(rank))
+
+    def _cells(self, rank: int) -> Iterator[dict[str, float]]:
+        """Yield the rows by column; without the latency where its rank is none."""
+        for columns, rows in self._stretches:
+            for values in rows:
+                cells = dict(zip(columns, values, strict=True))
+                metric = _latency(int(cells.pop("rank", rank)))
+                yield {
+                    metric if name == "latency" else name: value
+                    for name, value in cells.items()
+                    if metric or name != "latency"
+                }
+
+    def _joined(self, rank: int) -> Iterator[dict[str, float]]:
+        """Yield the rows, those of the queue joined to the ones of the same time before them."""
+        before: dict[str, float] = {}
+        for cells in self._cells(rank):
+            if "queue_length" in cells and before.get("time_s") == cells["time_s"]:
+                before |= cells
+                continue
+            if before:
+                yield before
+            before = cells
+        yield before
+
+
+def is_checkpoint(line: str) -> bool:
+    """Tell ``[ 2s ] Checkpoint report:`` from other lines."""
+    return _CHECKPOINT in line and _CHECKPOINT_AT.fullmatch(line) is not None
+
+
+def _latency(rank: int) -> str:
+    """Return the metric, empty where percentiles are off: the rank is 0 then, and the latency none."""
+    return percentile_metric(rank) if 1 <= rank <= 100 else ""
+
+
+def _check(figures: tuple[str, ...], line_number: int) -> None:
+    if not any(map(_BELOW_ZERO.fullmatch, figures)):
+        for figure in figures:
+            number(figure, line_number)
+
+
+@cache
+def _columns(shape: str) -> tuple[str, ...]:
+    return tuple(_PLACE.findall(shape))
+
+
+@cache
+def _with_numbers(shape: str) -> re.Pattern[str]:
+    """Return the pattern of whole lines, with a group for the number of each column."""
+
+    def group(place: re.Match[str]) -> str:
+        if place[1] == "rank":
+            return "([0-9]{1,3})"
+        return "([0-9]{1,13}+)" if place[1] in _WHOLE_NUMBERS else r"([0-9]{1,13}+\.[0-9]{1,9}+)"
+
+    return re.compile(_PLACE.sub(group, shape) + r"\s*")
+
+
+@cache
+def _with_any_text(shape: str) -> re.Pattern[str]:
+    """Return the pattern of lines of a shape, whatever stands in the place of its figures."""
+    group = {"rank": "[0-9]{1,3}"}
+    return re.compile(_PLACE.sub(lambda place: group.get(place[1], r"([^\s/]+?)"), shape) + r"\s*")

@@ -1,0 +1,293 @@
+"""sysbench 0.4 to 1.1: the text that ``sysbench <test> run`` prints.
+
+A file holds one run, or several where a shell loop wrote them one after another. Each begins with the banner,
+tells its options, may print interval lines, checkpoint reports and a histogram, and ends with a report.
+Lua hooks may print JSON in the place of the interval lines, the report or both (``hooks``). A time may
+stand before every line, as ``ts`` writes it.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from benchdash.results.readings import Reading, percentile_metric
+from ingest.formats.outputs import MAX_THREADS, Read, bounded, quoted, read_runs, whole_lines
+from ingest.formats.report import Fact, FormatError, Intervals, ParsedReport, ParsedRun
+from ingest.formats.source import Source
+from ingest.formats.sysbench.command import arguments, command_in, cpus_in, option, options_of, workload_of
+from ingest.formats.sysbench.hooks import PERCENTILE, PERCENTILE_UNSAID
+from ingest.formats.sysbench.lines import FAIRNESS, ReportBlock, SysbenchOutput, sort
+from ingest.formats.sysbench.numbers import number
+from ingest.formats.sysbench.report import SysbenchReport
+from ingest.masking import mask_text
+
+_STAMP_TEXT = (
+    r"\[?(?:"
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]"
+    r"[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]{1,9})?(?:Z|[+-][0-9]{2}:?[0-9]{2})?"
+    r"|[A-Z][a-z]{2} [ 0-9][0-9] [0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?"
+    r"|[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?"
+    r"|[0-9]{9,10}(?:\.[0-9]{1,9})?"
+    r")\]?"
+)
+_STAMP = re.compile(rf"({_STAMP_TEXT})(?:[ \t]|$)")
+_BANNER_TEXT = r"sysbench v?([0-9]+\.[0-9]+[\w.+~-]{0,60})(?: \(using ([^)\n]{1,100})\)|:[^\n]{0,100})?[ \t]*"
+_BANNER = re.compile(rf"(?:({_STAMP_TEXT})[ \t])?{_BANNER_TEXT}")
+_BANNER_IN_HEAD = re.compile(rf"^(?:{_STAMP_TEXT}[ \t])?{_BANNER_TEXT}\r?$".encode(), re.MULTILINE)
+
+_READ_VERSIONS = ("0.4", "0.5", "1.")
+
+
+def recognise(head: bytes) -> bool:
+    return _BANNER_IN_HEAD.search(head) is not None
+
+
+def parse(source: Source) -> ParsedReport:
+    """Read every run of the file; where there are several, their keys are ``1``, ``2``, ...
+
+    Raise FormatError where no run is complete. Of several runs an incomplete one is left out with a warning.
+    """
+    lines, warnings = whole_lines(source)
+    outputs = list(_outputs(lines))
+    if not outputs:
+        raise FormatError("no run of sysbench: no banner with a report after it", line=len(source.lines))
+    tests = [output for output in outputs if output.is_a_test] or outputs[:1]
+    runs, intervals, notes = read_runs(tests, _run)
+    if outputs[-1] not in tests and not outputs[-1].begins_with:
+        notes.append(f"line {outputs[-1].line}: the file ends with a banner, and no run behind it")
+    return ParsedReport(runs, intervals, _facts(tests), bounded(warnings + notes))
+
+
+def _outputs(lines: Sequence[str]) -> Iterator[SysbenchOutput]:
+    banners = [
+        (index, banner)
+        for index, line in enumerate(lines)
+        if "sysbench " in line and (banner := _BANNER.fullmatch(line))
+    ]
+    stops = [*(index for index, _ in banners), len(lines)][1:]
+    previous = 0
+    for (index, banner), stop in zip(banners, stops, strict=True):
+        stamp, version, luajit = banner.groups("")
+        before, after = lines[previous:index], lines[index + 1 : stop]
+        if stamp:
+            before, after = _without_stamps(before), _without_stamps(after)
+        output = SysbenchOutput(index + 1, stop, version, luajit, stamp, command_in(before), cpus_in(before))
+        sort(output, after)
+        yield output
+        previous = index + 1
+
+
+def _without_stamps(lines: Sequence[str]) -> list[str]:
+    return [line[stamp.end() :] if (stamp := _STAMP.match(line)) else line for line in lines]
+
+
+def _run(output: SysbenchOutput, key: str) -> Read:
+    """Return the run of one output, its interval lines, and warnings.
+
+    Raise FormatError where the test failed or its report is missing, not complete or impossible.
+    """
+    _refuse_failures(output)
+    words = arguments(output.command) if output.command else []
+    options = options_of(words)
+    results = _results_of_hook(output, options) if output.has_report_of_a_hook else _results_in_text(output)
+    threads = _threads(output, options)
+    if results.percentile is not None:
+        options["percentile"] = results.percentile
+    run = ParsedRun(
+        readings=results.readings,
+        key=key,
+        workload=workload_of(words) or results.test,
+        threads=threads,
+        started_at=_in_utc(_time(output.stamp)),
+        duration_s=results.duration_s,
+        options=options | _header_options(output),
+    )
+    return run, _interval_tables(output, key, results.percentile), [*results.notes, *_notes(output)]
+
+
+@dataclass(slots=True)
+class _Results:
+    """What a report says. ``percentile`` is 0 where none was measured, None where its rank is not known."""
+
+    readings: tuple[Reading, ...]
+    percentile: int | None
+    duration_s: float | None
+    test: str | None
+    notes: list[str]
+
+
+def _results_in_text(output: SysbenchOutput) -> _Results:
+    report = SysbenchReport(output, _final_block(output))
+    elapsed = report.totals.elapsed
+    return _Results(
+        readings=tuple(report.readings()),
+        percentile=next(iter(report.percentiles), 0),
+        duration_s=elapsed.value if elapsed else None,
+        test=report.test,
+        notes=list(_notes_on_text(report)),
+    )
+
+
+def _results_of_hook(output: SysbenchOutput, options: Mapping[str, Fact]) -> _Results:
+    if len(output.hook_runs) > 1:
+        raise FormatError(
+            "more reports follow this line without a banner before them; send one run, or runs with their "
+            "banners",
+            output.hook_runs[0].last_line,
+        )
+    hook_run = output.hook_runs[0]
+    hook_run.check()
+    rank = output.interval_lines.rank or options.get("percentile")
+    percentile = rank if type(rank) is int and 1 <= rank <= 100 else None
+    readings = tuple(hook_run.readings(_percentile_of_hooks(percentile)))
+    notes = [*hook_run.notes()]
+    if output.checkpoints:
+        notes.append(_after_checkpoint(output))
+    if any(one.metric == PERCENTILE for one in readings):
+        notes.append(PERCENTILE_UNSAID)
+    return _Results(readings, percentile, hook_run.duration_s, output.test or None, notes)
+
+
+def _percentile_of_hooks(rank: int | None) -> str:
+    return percentile_metric(rank) if rank and rank <= 100 else PERCENTILE
+
+
+def _final_block(output: SysbenchOutput) -> ReportBlock:
+    """Return the report of the whole run or, after checkpoints, of the rest of it."""
+    blocks, checkpoints = output.blocks, output.checkpoints
+    if len(blocks) <= len(checkpoints):
+        raise FormatError(
+            "no final report: sysbench was stopped, or the file is cut off after this line", output.last_line
+        )
+    if len(blocks) > len(checkpoints) + 1:
+        raise FormatError(
+            "another report begins without a banner before it; send one run, or runs with their banners",
+            blocks[len(checkpoints) + 1].line,
+        )
+    return blocks[-1]
+
+
+def _refuse_failures(output: SysbenchOutput) -> None:
+    if not output.version.startswith(_READ_VERSIONS):
+        raise FormatError(
+            f"sysbench {output.version} is not read, only 0.4, 0.5, 1.0 and 1.1 are", output.line
+        )
+    if failed := _failures(output):
+        words = "; ".join(dict.fromkeys(quoted(text) for text, _ in failed[:3]))
+        raise FormatError(f"sysbench failed: {words}", failed[0][1])
+    if output.error:
+        raise output.error
+    if not output.is_a_test:
+        printed = f", only {quoted(output.begins_with)}" if output.begins_with else ""
+        raise FormatError(f"no test was run: sysbench's banner{printed}", output.last_line)
+
+
+def _failures(output: SysbenchOutput) -> list[tuple[str, int]]:
+    """Return the FATAL lines, except the one after which sysbench still reports."""
+    return [(text, line) for text, line in output.fatal if not _is_forced_shutdown(text)]
+
+
+def _is_forced_shutdown(text: str) -> bool:
+    return "forcing shutdown" in text
+
+
+def _threads(output: SysbenchOutput, options: dict[str, Fact]) -> int | None:
+    """Return the threads that the tool printed, or else take them from the options of the command."""
+    asked = [options.pop(name, None) for name in ("threads", "num-threads")]
+    if "threads" not in output.header:
+        return next((number for number in asked if type(number) is int), None)
+    text, line = output.header["threads"]
+    threads = number(text, line)
+    if not (threads.is_integer() and 1 <= threads <= MAX_THREADS):
+        raise FormatError(f"{text} is not a number of threads", line)
+    return int(threads)
+
+
+def _header_options(output: SysbenchOutput) -> dict[str, Fact]:
+    return {
+        name.replace("_", "-"): option(text) for name, (text, _) in output.header.items() if name != "threads"
+    }
+
+
+def _time(stamp: str) -> datetime | None:
+    """Return the moment, where the stamp says which: ``Nov 20 15:31:13`` has no year."""
+    if not stamp:
+        return None
+    text = stamp.strip("[]")
+    try:
+        if text.replace(".", "").isdecimal():
+            return datetime.fromtimestamp(float(text), UTC)
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def _in_utc(time: datetime | None) -> datetime | None:
+    """Return the moment with an offset; without one it counts as UTC."""
+    return time.replace(tzinfo=UTC) if time and time.tzinfo is None else time
+
+
+def _notes_on_text(report: SysbenchReport) -> Iterator[str]:
+    """Yield the warnings that a reader of the report needs before trusting its figures."""
+    clock, elapsed = report.clock, report.totals.elapsed
+    if report.output.checkpoints:
+        rest = "; total_time alone covers all of it" if report.covers_less_than_its_time else ""
+        yield f"{_after_checkpoint(report.output)}{rest}"
+    elif elapsed and clock and abs(clock.seconds - elapsed.value) > 0.1 + 0.01 * clock.seconds:
+        yield (
+            f"the printed rates are those of {clock.seconds:.4g} s, "
+            f"but the total time is {elapsed.value:.4g} s (line {elapsed.line})"
+        )
+    if not report.is_complete:
+        yield f"the end of the report is missing after line {report.block.end}: '{FAIRNESS}:' is not complete"
+    for rank, (_, line) in report.percentiles.items():
+        if rank > 100:
+            yield f"{rank} is no percentile and was left out (line {line})"
+
+
+def _after_checkpoint(output: SysbenchOutput) -> str:
+    return f"after the checkpoint in line {output.checkpoints[-1]} the report covers only the rest of the run"
+
+
+def _notes(output: SysbenchOutput) -> Iterator[str]:
+    """Yield the warnings that hold whoever printed the report."""
+    for text, line in output.fatal:
+        if _is_forced_shutdown(text):
+            yield f"sysbench was forced to stop before its transactions were done (line {line})"
+    if (time := _time(output.stamp)) and time.tzinfo is None:
+        yield f"the time {output.stamp!r} has no offset and counts as UTC (line {output.line})"
+    if output.interval_lines.strange:
+        yield (
+            f"{len(output.interval_lines.strange)} interval lines were not understood, "
+            f"the first in line {output.interval_lines.strange[0]}"
+        )
+    if not output.has_report_of_a_hook:
+        for error in (run.error for run in output.hook_runs if run.error):
+            yield f"what a hook printed was not read in full: {error.message} (line {error.line})"
+
+
+def _interval_tables(output: SysbenchOutput, key: str, percentile: int | None) -> list[Intervals]:
+    tables = []
+    if output.interval_lines:
+        tables.append(Intervals(key, "sysbench", *output.interval_lines.table(percentile or 0)))
+    elif len(output.hook_runs) == 1:
+        tables += output.hook_runs[0].intervals(key, _percentile_of_hooks(percentile))
+    if output.histogram:
+        tables.append(Intervals(key, "histogram", ("latency_ms", "count"), tuple(output.histogram)))
+    return tables
+
+
+def _facts(outputs: Sequence[SysbenchOutput]) -> dict[str, Fact]:
+    facts: dict[str, Fact] = {"tool": "sysbench", "tool_version": outputs[0].version}
+    if outputs[0].luajit:
+        facts["luajit"] = outputs[0].luajit
+    if commands := [_without_secrets(output.command) for output in outputs if output.command]:
+        facts["command"] = "\n".join(commands)
+    if len(cpus := {output.cpus for output in outputs if output.cpus}) == 1:
+        facts["cpus"] = cpus.pop()
+    return facts
+
+
+def _without_secrets(command: str) -> str:
+    return mask_text(command).replace("'***'", "***")

@@ -1,0 +1,48 @@
+"""What sysbench's Lua hooks print, where sysbench's banner is not before it.
+
+Their JSON is told of in ``hooks``; text may stand around it.
+"""
+
+from ingest.formats.outputs import Read, bounded, read_runs
+from ingest.formats.report import FormatError, ParsedReport, ParsedRun
+from ingest.formats.source import Source
+from ingest.formats.sysbench import sysbench
+from ingest.formats.sysbench.hooks import PERCENTILE, PERCENTILE_UNSAID, HookRun, hold_a_report, hook_runs
+
+
+def recognise(head: bytes) -> bool:
+    return hold_a_report(head) and not sysbench.recognise(head)
+
+
+def parse(source: Source) -> ParsedReport:
+    """Read every run of the file; where there are several, their keys are ``1``, ``2``, ...
+
+    Raise FormatError where nothing can be said of a run.
+    """
+    # All lines are read, for an object ends with its bracket.
+    found = hook_runs(source.lines)
+    if not found:
+        raise FormatError("no report of sysbench that is complete", line=len(source.lines))
+    source.limits.check("runs", len(found))
+    runs, intervals, notes = read_runs(found, _run)
+    warnings = (
+        []
+        if source.ends_with_newline
+        else [f"line {len(source.lines)}, the last one, has no line end: the file may be cut off"]
+    )
+    warnings += notes
+    if any(one.metric == PERCENTILE for run in runs for one in run.readings):
+        warnings.append(PERCENTILE_UNSAID)
+    return ParsedReport(runs, intervals, {"tool": "sysbench"}, bounded(warnings))
+
+
+def _run(hook_run: HookRun, key: str) -> Read:
+    """Raise FormatError where the run failed or was stopped, and where its figures are impossible."""
+    hook_run.check()
+    run = ParsedRun(
+        readings=tuple(hook_run.readings()),
+        key=key,
+        threads=hook_run.threads,
+        duration_s=hook_run.duration_s,
+    )
+    return run, hook_run.intervals(key), list(hook_run.notes())

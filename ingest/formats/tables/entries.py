@@ -1,0 +1,124 @@
+"""From what the lines of a table tell to runs: put together, numbered, and with keys of their own."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from operator import attrgetter
+
+from ingest.formats.report import Fact, FormatError, ParsedRun
+
+# Options that are part of what was measured, and so differ between repetitions.
+_MEASURED = frozenset({"count", "seconds", "duration"})
+
+_IN_KEY = ("counterpart", "build", "configuration", "threads", "repetition")
+
+
+@dataclass(frozen=True, slots=True)
+class RunEntry:
+    """What one line or one cell tells of a run, whose key is still empty."""
+
+    line: int
+    run: ParsedRun
+
+
+def distinct_runs(entries: Iterable[RunEntry]) -> tuple[ParsedRun, ...]:
+    """Return the runs of the entries, each with a unique key.
+
+    Runs that nothing tells apart are numbered as repetitions. Raise FormatError, with the line, where one
+    repetition is given twice, and where runs differ only in an option that was not measured.
+    """
+    numbered = _numbered(list(entries))
+    lines: dict[str, int] = {}
+    for entry, key in zip(numbered, _keys([entry.run for entry in numbered]), strict=True):
+        if key in lines:
+            raise FormatError(f"the run {key!r} is on line {lines[key]} already", entry.line)
+        lines[key] = entry.line
+    return tuple(replace(entry.run, key=key) for entry, key in zip(numbered, lines, strict=True))
+
+
+def join_metrics(entries: Iterable[RunEntry]) -> list[RunEntry]:
+    """Join entries of one reading each to entries of one run each.
+
+    The second line of a metric belongs to the second repetition of its run.
+    """
+    times_seen: Counter[object] = Counter()
+    runs: dict[object, RunEntry] = {}
+    for entry in entries:
+        identity = (_identity(entry.run), entry.run.repetition, entry.run.started_at)
+        metric = entry.run.readings[0].metric
+        run = (identity, times_seen[identity, metric])
+        times_seen[identity, metric] += 1
+        runs[run] = _joined(runs[run], entry) if run in runs else entry
+    return list(runs.values())
+
+
+def refuse_copies(rows: Iterable[tuple[int, object]]) -> None:
+    """Raise FormatError where a line says exactly what another says: a copy would be counted twice."""
+    seen: dict[object, int] = {}
+    for line, content in rows:
+        if content in seen:
+            raise FormatError(f"the same as line {seen[content]}; a copy is not a second measurement", line)
+        seen[content] = line
+
+
+def _joined(first: RunEntry, second: RunEntry) -> RunEntry:
+    readings = first.run.readings + second.run.readings
+    options = {**first.run.options, **second.run.options}
+    return RunEntry(first.line, replace(first.run, readings=readings, options=options))
+
+
+def _numbered(entries: Sequence[RunEntry]) -> list[RunEntry]:
+    """Return the entries, numbered as repetitions where runs differ in nothing but their time."""
+    alike: dict[object, list[RunEntry]] = defaultdict(list)
+    for entry in entries:
+        if entry.run.repetition is None:
+            alike[_identity(entry.run)].append(entry)
+    repetitions = {
+        id(entry): number for same in alike.values() if len(same) > 1 for number, entry in _repetitions(same)
+    }
+    return [
+        replace(entry, run=replace(entry.run, repetition=repetitions.get(id(entry), entry.run.repetition)))
+        for entry in entries
+    ]
+
+
+def _repetitions(same: Sequence[RunEntry]) -> Iterator[tuple[int, RunEntry]]:
+    first = same[0]
+    for number, entry in enumerate(same, start=1):
+        different = _differences(first.run.options, entry.run.options)
+        if different and entry.run.started_at is None:
+            raise FormatError(
+                f"differs from line {first.line} only in {', '.join(different)}, which is taken for neither "
+                "a metric nor a name; rename the column, or number the repetitions",
+                entry.line,
+            )
+        yield number, entry
+
+
+def _differences(first: Mapping[str, Fact], second: Mapping[str, Fact]) -> list[str]:
+    names = dict.fromkeys([*first, *second])
+    return [
+        name for name in names if name.casefold() not in _MEASURED and first.get(name) != second.get(name)
+    ]
+
+
+# All that names a run, but its number and its time.
+_identity = attrgetter(
+    "workload", "column", "product", "version", "build", "configuration", "counterpart", "threads"
+)
+
+
+def _keys(runs: Sequence[ParsedRun]) -> list[str]:
+    """Return ``DO 1/ConnectorJ-5.1`` for each run, with ``/threads=4`` where threads vary in the file."""
+    varying = [name for name in _IN_KEY if len({getattr(run, name) for run in runs}) > 1]
+    keys = [_key(run, varying) for run in runs]
+    if len(set(keys)) < len(keys):
+        keys = [_key(run, [*varying, "started_at"]) for run in runs]
+    return keys
+
+
+def _key(run: ParsedRun, names: Sequence[str]) -> str:
+    parts = [part for part in dict.fromkeys((run.workload, run.column)) if part]
+    values = {name: getattr(run, name) for name in names}
+    parts += [f"{name}={value}" for name, value in values.items() if value is not None]
+    return "/".join(parts)

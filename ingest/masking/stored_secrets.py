@@ -1,0 +1,253 @@
+"""Masks secrets in what is stored already, by the rules that hold for new files now.
+
+Raw files stay as they were received.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from django.apps import apps
+from django.db import IntegrityError, transaction
+from django.db.models import Model, QuerySet
+
+from benchdash.accounts.models import Project
+from benchdash.results.dimensions import content_digest, environment_digest
+from benchdash.results.models import ConfigurationContent, Environment, Measurement, Run
+from benchdash.results.services import hold_results, touch
+from benchdash.results.summaries import recounted
+from ingest.errors import FieldsError
+from ingest.masking import mask_settings, mask_value
+from ingest.metadata.upload_metadata import metadata_digest, metadata_from_json
+from ingest.models import Upload
+
+BATCH: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Masked:
+    """The fields of a model that hold what people and files say; ``to_project`` leads to its project."""
+
+    fields: tuple[str, ...]
+    to_project: str = "project"
+
+
+# A test knows every field of text or JSON that does not stand here, and why.
+MASKED: Final[Mapping[str, Masked]] = {
+    "accounts.Project": Masked(("notice",), to_project="pk"),
+    "accounts.AuditEntry": Masked(("subject", "reason", "detail")),
+    "results.Product": Masked(("name",)),
+    "results.Hardware": Masked(("name", "facts")),
+    "results.Environment": Masked(("facts",)),
+    "results.Configuration": Masked(("name",)),
+    "results.ConfigurationContent": Masked(("text", "settings")),
+    "results.Workload": Masked(("name", "options")),
+    "results.Merge": Masked(("name", "source")),
+    "results.Alias": Masked(("name",)),
+    "results.Run": Masked(("key", "options", "tags", "notes", "warnings", "excluded_reason")),
+    "results.Baseline": Masked(("reason",)),
+    "regressions.Incident": Masked(("reason",)),
+    "regressions.Comment": Masked(("text",), to_project="incident__project"),
+    "articles.Article": Masked(("title", "prose")),
+    "articles.Block": Masked(("heading", "text"), to_project="article__project"),
+    "regressions.FailingPlace": Masked(("error", "traceback")),
+    "alerts.Alert": Masked(("error",)),
+    "alerts.Confirmation": Masked(("error",), to_project="subscription__project"),
+    "ingest.Upload": Masked(("name", "metadata", "errors", "warnings")),
+    "ingest.ArchiveFile": Masked(("name", "errors"), to_project="archive__project"),
+    "ingest.Companion": Masked(("name",), to_project="upload__project"),
+}
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of the rows of one table.
+
+    ``fields`` counts the changed rows by field. ``merged`` rows became equal to another one and are gone;
+    ``left`` are rows that keep their old name, because another one has the masked name already.
+    """
+
+    table: str
+    rows: int = 0
+    changed: int = 0
+    merged: int = 0
+    left: int = 0
+    fields: Counter[str] = field(default_factory=Counter)
+
+
+def mask_again(
+    project: Project | None = None,
+    *,
+    store: bool = True,
+    progress: Callable[[Outcome], None] = lambda _: None,
+) -> Iterator[Outcome]:
+    """Mask every field of MASKED, table by table, in transactions of some hundred rows.
+
+    ``progress`` is called after each of them. Done again, it changes nothing. Without ``store`` nothing is
+    changed, and the outcomes say what would be.
+    """
+    for label, masked in MASKED.items():
+        model = apps.get_model(label)
+        outcome = Outcome(model._meta.db_table)
+        rows = model._default_manager.order_by("pk")
+        if project:
+            rows = rows.filter(**{masked.to_project: project.pk})
+        last: int | None = 0
+        while (last := _mask_batch(rows.filter(pk__gt=last), masked, outcome, store=store)) is not None:
+            progress(outcome)
+        yield outcome
+
+
+def _mask_batch(rows: QuerySet[Any], masked: Masked, outcome: Outcome, *, store: bool) -> int | None:
+    """The key of the last row that was looked at; None where there are no more."""
+    with transaction.atomic():
+        # Uploads under way that point at these rows need not wait.
+        locked = rows.select_for_update(of=("self",), no_key=True).only(
+            *masked.fields, *_ALSO_READ.get(rows.model, ())
+        )
+        batch = list(locked[:BATCH])
+        last = batch[-1].pk if batch else None
+        changed = []
+        for row in batch:
+            if differing := _mask_row(row, masked.fields):
+                outcome.fields.update(differing)
+                changed.append((row, differing))
+        outcome.rows += len(batch)
+        outcome.changed += len(changed)
+        _save_all(rows.model, changed, outcome)
+        if not store:
+            transaction.set_rollback(True)
+    return last
+
+
+def _mask_row(row: Model, fields: Sequence[str]) -> list[str]:
+    """Mask the fields of a row; the names of those that changed."""
+    changed = []
+    for name in fields:
+        before = getattr(row, name)
+        after = _masked_metadata(before) if (type(row), name) == (Upload, "metadata") else mask_value(before)
+        if after != before:
+            setattr(row, name, after)
+            changed.append(name)
+    return changed
+
+
+def _masked_metadata(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """As the same upload would be stored today."""
+    if mask_settings(stored) == stored:
+        return dict(stored)
+    try:
+        return metadata_from_json(stored).as_json()
+    except FieldsError:
+        return mask_settings(stored)
+
+
+# --- saving -------------------------------------------------------------------------------------------------
+
+
+def _save_all(model: type[Model], changed: Sequence[tuple[Model, Sequence[str]]], outcome: Outcome) -> None:
+    """Save the rows of a batch at once, or each by itself where digests hang on it or a name is taken."""
+    save = _SAVERS.get(model, _save_unless_taken)
+    if model not in _SAVERS and changed:
+        try:
+            with transaction.atomic():
+                fields = sorted({name for _, names in changed for name in names})
+                model._default_manager.bulk_update([row for row, _ in changed], fields)
+        except IntegrityError:
+            pass
+        else:
+            return
+    for row, names in changed:
+        save(row, names, outcome)
+
+
+def _save_unless_taken(row: Model, changed: Sequence[str], outcome: Outcome) -> None:
+    """Save each field by itself, and leave one whose masked value another row has."""
+    for name in changed:
+        try:
+            with transaction.atomic():
+                row.save(update_fields=[name])
+        except IntegrityError:
+            outcome.left += 1
+
+
+def _save_upload(upload: Upload, changed: Sequence[str], outcome: Outcome) -> None:
+    """With the digest of its metadata, unless another upload of the same file has it.
+
+    The two stay apart then: which of them counts is for people to say.
+    """
+    upload.save(update_fields=changed)
+    if "metadata" not in changed:
+        return
+    companions = upload.companions.values_list("kind", "raw__sha256")
+    digest = _digest_of_metadata(upload, companions)
+    same = Upload.objects.filter(project=upload.project_id, raw=upload.raw_id, metadata_digest=digest)
+    if same.exclude(pk=upload.pk).exists():
+        outcome.left += 1
+        return
+    upload.metadata_digest = digest
+    upload.save(update_fields=["metadata_digest"])
+
+
+def _digest_of_metadata(upload: Upload, companions: Any) -> str:
+    try:
+        return metadata_digest(metadata_from_json(upload.metadata), companions)
+    except FieldsError:
+        # It could not be sent again, and so needs no digest to be found by.
+        return upload.metadata_digest
+
+
+def _save_content(content: ConfigurationContent, changed: Sequence[str], outcome: Outcome) -> None:
+    had_settings = bool(content.settings) or content.digest == content_digest("", {}, has_settings=True)
+    digest = content_digest(content.text, content.settings, has_settings=had_settings)
+    _save_by_digest(content, digest, changed, outcome, of_run="content")
+
+
+def _save_environment(environment: Environment, changed: Sequence[str], outcome: Outcome) -> None:
+    _save_by_digest(
+        environment, environment_digest(environment.facts), changed, outcome, of_run="environment"
+    )
+
+
+def _save_by_digest(
+    row: ConfigurationContent | Environment,
+    digest: str,
+    changed: Sequence[str],
+    outcome: Outcome,
+    *,
+    of_run: str,
+) -> None:
+    """Save a row under its new digest, or give its runs to the row that has it: then the two are one.
+
+    A run that is sent again finds the row by that digest.
+    """
+    hold_results(row.project, alone=True)
+    model = type(row)
+    same = model._default_manager.filter(project=row.project_id, digest=digest).exclude(pk=row.pk).first()
+    if same is None:
+        row.digest = digest
+        row.save(update_fields=[*changed, "digest"])
+        return
+    runs = Run.objects.filter(**{of_run: row.pk})
+    series = Measurement.objects.filter(run__in=runs).order_by().values_list("series_id", flat=True)
+    touched = list(series.distinct())
+    run_ids = list(runs.values_list("pk", flat=True))
+    with recounted(Run.objects.filter(pk__in=run_ids)):
+        runs.update(**{of_run: same.pk})
+    row.delete()
+    # Runs whose settings differed are one group now.
+    touch(touched, quiet=True)
+    outcome.merged += 1
+
+
+_SAVERS: Final[Mapping[type[Model], Callable[..., None]]] = {
+    Upload: _save_upload,
+    ConfigurationContent: _save_content,
+    Environment: _save_environment,
+}
+_ALSO_READ: Final[Mapping[type[Model], tuple[str, ...]]] = {
+    Upload: ("project", "raw", "metadata_digest"),
+    ConfigurationContent: ("project", "digest"),
+    Environment: ("project", "digest"),
+}

@@ -1,0 +1,272 @@
+"""The single fields of an upload: what each may hold, and the sentence for what it may not."""
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from difflib import get_close_matches
+from typing import Any
+
+from benchdash.results.models import Configuration, Hardware, Product, Run, ServerVersion, Workload
+from benchdash.results.sessions import SESSION_TAG
+from ingest.formats import FORMATS
+from ingest.masking import mask_text
+
+MAX_THREADS = 1_000_000
+MAX_PATTERN_LENGTH = 500
+# What no database stores.
+NOT_TEXT = re.compile(r"[\x00\ud800-\udfff]")
+# What one column or benchmark of a file may be said to be.
+MAPPED = ("product", "version", "build", "configuration", "workload")
+
+_MAX_REPETITION = 2**31 - 1
+_MAX_NOTES_LENGTH = 20_000
+_MAX_TAGS = 50
+_MAX_TAG_LENGTH = 100
+_MAX_ENTRIES = 2_000
+_MAX_PATTERNS = 20
+_MAX_DEPTH = 20
+_MAX_WARNINGS = 10
+_MIN_YEAR, _MAX_YEAR = 1970, 2200
+
+# What no name holds: control characters, those that turn the direction of what follows, and what took the
+# place of bytes that are no UTF-8.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufffd\ud800-\udfff]")
+_COMMIT = re.compile(r"[0-9a-f]{7,40}")
+_WHOLE_NUMBER = re.compile(r"\s*[0-9]{1,12}\s*", re.ASCII)
+
+
+def read_field(name: str, value: Any) -> tuple[Any, str]:
+    """Return a field's clean value and a warning, mostly empty. Raises ValueError with a sentence."""
+    if name in TIMES:
+        return _time(value)
+    return _READERS[name](value), ""
+
+
+def read_json(text: str) -> Any:
+    """Parse JSON. Raises ValueError with a sentence, also for numbers that no database stores."""
+    try:
+        return json.loads(text, parse_constant=_refuse_constant)
+    except RecursionError:
+        raise ValueError("is nested too deeply") from None
+    except json.JSONDecodeError as error:
+        raise ValueError(f"is not valid JSON: {error}") from None
+
+
+def flatten(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Flatten nested JSON to facts: ``{"a": {"b": 1}, "c": [1, 2]}`` is ``{"a.b": 1, "c": "1, 2"}``."""
+    return dict(_flat("", values))
+
+
+def unknown_field_warnings(names: Iterable[str], known: Iterable[str]) -> list[str]:
+    """Return a warning for each unknown name, with the one that was probably meant."""
+    known, unknown = list(known), list(names)
+    warnings = []
+    for name in unknown[:_MAX_WARNINGS]:
+        nearest = get_close_matches(name, known, n=1)
+        meant = f"; did you mean '{nearest[0]}'?" if nearest else ""
+        warnings.append(mask_text(f"the field '{_shown(name)}' is not known and was ignored{meant}"))
+    if more := len(unknown) - _MAX_WARNINGS:
+        warnings += [f"{more} more unknown fields were ignored"] if more > 0 else []
+    return warnings
+
+
+def _flat(prefix: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from _flat(f"{prefix}.{name}" if prefix else name, inner)
+    elif isinstance(value, list | tuple):
+        yield prefix, ", ".join(item if isinstance(item, str) else json.dumps(item) for item in value)
+    elif value is not None:
+        yield prefix, value
+
+
+def _longest(model: Any, name: str = "name") -> int:
+    longest: int = model._meta.get_field(name).max_length
+    return longest
+
+
+def _name(longest: int) -> Callable[[Any], str]:
+    """Return a reader of names: one line, without blanks at its ends or doubled ones."""
+
+    def read(value: Any) -> str:
+        if isinstance(value, int) and not isinstance(value, bool):
+            value = str(value)
+        if isinstance(value, float):
+            raise ValueError(f"must be a text in quotes: as a number, {value!r} may have lost digits")  # noqa: TRY004
+        if not isinstance(value, str):
+            raise ValueError("must be a text")  # noqa: TRY004 - it is the sender's value that is wrong
+        name = " ".join(value.split())
+        if _CONTROL.search(name):
+            raise ValueError("holds a character that is no text")
+        if len(name) > longest:
+            raise ValueError(f"has {len(name)} characters, more than {longest}")
+        if not name:
+            raise ValueError("is empty")
+        return name
+
+    return read
+
+
+def _notes(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError("must be a text")  # noqa: TRY004
+    if NOT_TEXT.search(value):
+        raise ValueError("holds a character that is no text")
+    if len(value) > _MAX_NOTES_LENGTH:
+        raise ValueError(f"has {len(value)} characters, more than {_MAX_NOTES_LENGTH}")
+    return value.replace("\r\n", "\n").strip()
+
+
+def _number(lowest: int, highest: int) -> Callable[[Any], int]:
+    def read(value: Any) -> int:
+        if isinstance(value, str) and _WHOLE_NUMBER.fullmatch(value):
+            value = int(value)
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if isinstance(value, bool) or not isinstance(value, int) or not lowest <= value <= highest:
+            raise ValueError(f"must be a whole number between {lowest} and {highest:,}".replace(",", " "))
+        return value
+
+    return read
+
+
+def _commit(value: Any) -> str:
+    text = value.strip().lower() if isinstance(value, str) else ""
+    if not _COMMIT.fullmatch(text):
+        raise ValueError("must be 7 to 40 hex digits")
+    return text
+
+
+def _time(value: Any) -> tuple[datetime, str]:
+    """Return the time in UTC and, where it has no offset, a warning with a place for the field's name."""
+    example = "2026-11-20T15:56:28Z"
+    try:
+        time = value if isinstance(value, datetime) else datetime.fromisoformat(value.strip())
+        is_naive = time.utcoffset() is None
+        time = time.replace(tzinfo=UTC) if is_naive else time.astimezone(UTC)
+    except (AttributeError, TypeError, ValueError, OverflowError):
+        raise ValueError(f"must be a time such as {example}") from None
+    if not _MIN_YEAR <= time.year <= _MAX_YEAR:
+        raise ValueError(f"must be a time such as {example}, between {_MIN_YEAR} and {_MAX_YEAR}")
+    return time, "'{}' has no offset and is taken as UTC" if is_naive else ""
+
+
+def _list(read_one: Callable[[Any], str], max_length: int) -> Callable[[Any], tuple[str, ...]]:
+    def read(value: Any) -> tuple[str, ...]:
+        values = [value] if isinstance(value, str) else value
+        if not isinstance(values, list | tuple):
+            raise ValueError("must be a list of texts")  # noqa: TRY004
+        if len(values) > max_length:
+            raise ValueError(f"are {len(values)}, more than {max_length}")
+        return tuple(map(read_one, values))
+
+    return read
+
+
+def _object(value: Any) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise ValueError("must be a JSON object")  # noqa: TRY004
+    entries = _count_values(value, _MAX_DEPTH)
+    if entries > _MAX_ENTRIES:
+        raise ValueError(f"has {entries} entries, more than {_MAX_ENTRIES}")
+    return dict(value)
+
+
+def _count_values(value: Any, depth: int) -> int:
+    """Count the values in some JSON. Raises ValueError for what no database stores, or nested too deep."""
+    if depth == 0:
+        raise ValueError(f"is nested more than {_MAX_DEPTH} deep")
+    if isinstance(value, str) and NOT_TEXT.search(value):
+        raise ValueError("holds a character that is no text")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError("holds a number that is too large")
+    if isinstance(value, Mapping):
+        names = sum(_count_values(name, depth) for name in value)
+        return max(names, sum(_count_values(inner, depth - 1) for inner in value.values()))
+    if isinstance(value, list | tuple):
+        return sum(_count_values(inner, depth - 1) for inner in value)
+    return 1
+
+
+def _map(value: Any) -> dict[str, dict[str, str]]:
+    mapped: dict[str, dict[str, str]] = {}
+    for pattern, given in _object(value).items():
+        if not isinstance(given, Mapping):
+            raise ValueError(f"must give a JSON object for '{_shown(pattern)}'")  # noqa: TRY004
+        if unknown := [name for name in given if name not in MAPPED]:
+            raise ValueError(
+                f"'{_shown(pattern)}' gives '{_shown(unknown[0])}'; a column can be given {', '.join(MAPPED)}"
+            )
+        mapped[pattern] = {}
+        for name, text in given.items():
+            if text in (None, ""):
+                continue
+            try:
+                mapped[pattern][name] = _READERS[name](text)
+            except ValueError as error:
+                raise ValueError(f"'{_shown(pattern)}': {name} {error}") from None
+    return mapped
+
+
+def _text(longest: int) -> Callable[[Any], str]:
+    """Return a reader of one line, which keeps the blanks within it."""
+
+    def read(value: Any) -> str:
+        if not isinstance(value, str) or not value.strip() or _CONTROL.search(value):
+            raise ValueError("must be a line of text")
+        if len(value) > longest:
+            raise ValueError(f"has {len(value)} characters, more than {longest}")
+        return value.strip()
+
+    return read
+
+
+def _format(value: Any) -> str:
+    if not isinstance(value, str) or value not in FORMATS:
+        raise ValueError(f"must be one of {', '.join(FORMATS)}")
+    return value
+
+
+def _refuse_constant(constant: str) -> None:
+    raise ValueError(f"holds {constant}, which is no number")
+
+
+def _shown(text: Any) -> str:
+    """Shorten a sender's text for a message, on one line."""
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", str(text))[:50]
+
+
+JSON_FIELDS = frozenset({"options", "map", "meta", "path_map"})
+# They may be given several times.
+LIST_FIELDS = frozenset({"tags", "companion_pattern"})
+TIMES = ("committed_at", "started_at")
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "product": _name(_longest(Product)),
+    "version": _name(_longest(ServerVersion, "version")),
+    "hardware": _name(_longest(Hardware)),
+    "workload": _name(_longest(Workload)),
+    "threads": _number(1, MAX_THREADS),
+    "build": _name(_longest(ServerVersion, "build")),
+    "commit": _commit,
+    "branch": _name(_longest(Run, "branch")),
+    "configuration": _name(_longest(Configuration)),
+    "counterpart": _name(_longest(Run, "counterpart")),
+    "repetition": _number(0, _MAX_REPETITION),
+    "tags": _list(_name(_MAX_TAG_LENGTH), _MAX_TAGS),
+    "session": _name(_MAX_TAG_LENGTH - len(SESSION_TAG)),
+    "notes": _notes,
+    "options": _object,
+    "map": _map,
+    "meta": _object,
+    "format": _format,
+    "pattern": _text(MAX_PATTERN_LENGTH),
+    "path_map": _object,
+    "companion_pattern": _list(_text(MAX_PATTERN_LENGTH), _MAX_PATTERNS),
+}
+# How the names of files in an archive are read.
+ARCHIVE_FIELDS = ("pattern", "path_map", "companion_pattern")
+# What is said of a single file, or of every file in an archive.
+FIELDS = (*(name for name in _READERS if name not in ARCHIVE_FIELDS), *TIMES)
+ALL_FIELDS = (*FIELDS, *ARCHIVE_FIELDS)

@@ -1,0 +1,1 @@
+"""The way of a file from its arrival to its runs."""

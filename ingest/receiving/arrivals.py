@@ -1,0 +1,82 @@
+"""Files as they arrive, with what is said of them and the files beside them."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from django.conf import settings
+
+from ingest.archives.containers import HEAD_BYTES, recognise
+from ingest.masking import mask_text
+from ingest.metadata.fields import ARCHIVE_FIELDS
+from ingest.metadata.upload_metadata import Metadata, metadata_digest
+from ingest.storage.raw_bytes import RawData
+
+_MAX_NAME = 255
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
+
+
+@dataclass(frozen=True, slots=True)
+class CompanionFile:
+    """A file beside an upload, as it was received. ``kind`` is a Companion.Kind."""
+
+    kind: str
+    name: str
+    data: RawData
+
+
+# What tells uploads of a project apart: the digests of their content, and of metadata with companions.
+Identity = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """A file with all that is said of it. ``warnings`` are those of reading the metadata.
+
+    ``came_alone`` is not true of a file out of an archive.
+    """
+
+    file_name: str
+    data: RawData
+    metadata: Metadata
+    companions: Sequence[CompanionFile] = ()
+    warnings: Sequence[str] = ()
+    came_alone: bool = True
+
+    @cached_property
+    def is_archive(self) -> bool:
+        return is_archive(self.data)
+
+    @cached_property
+    def identity(self) -> Identity:
+        return self.data.sha256, digest_of(self.metadata, self.companions)
+
+    @property
+    def is_read_at_once(self) -> bool:
+        """Whether it is imported while its sender waits, and not by a job."""
+        return self.data.size <= settings.UPLOAD_IMPORT_AT_ONCE_BYTES and not self.is_archive
+
+    def with_fitting_metadata(self) -> "Arrival":
+        """Return it without what is said of the files in an archive, where it is none."""
+        said = [name for name in ARCHIVE_FIELDS if getattr(self.metadata, name)]
+        if not said or self.is_archive:
+            return self
+        ignored = [f"'{name}' is for archives and was ignored" for name in said]
+        metadata = replace(self.metadata, pattern=None, path_map={}, companion_pattern=())
+        return replace(self, metadata=metadata, warnings=[*self.warnings, *ignored])
+
+
+def is_archive(data: RawData) -> bool:
+    return bool(recognise(next(data.chunks(), b"")[:HEAD_BYTES]))
+
+
+def digest_of(metadata: Metadata, companions: Iterable[CompanionFile]) -> str:
+    """Return what tells apart two uploads of the same bytes."""
+    return metadata_digest(metadata, {(one.kind, one.data.sha256) for one in companions})
+
+
+def clean_file_name(name: str) -> str:
+    """A sender's file name, made fit to be shown: without its path, control characters and secrets."""
+    base = re.split(r"[/\\]", _CONTROL.sub("", name))[-1].strip()
+    return mask_text(base)[:_MAX_NAME] or "file"

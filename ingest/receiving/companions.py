@@ -1,0 +1,201 @@
+"""What the files beside a result say: the settings, the machine, and what it did meanwhile."""
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Final
+
+from benchdash.results.readings import Reading
+from benchdash.results.records import Fact, SampleTable
+from ingest.formats import companions as companion_formats
+from ingest.formats.report import CompanionReport, FormatError
+from ingest.formats.source import Source
+from ingest.masking import mask_settings, mask_text
+from ingest.metadata.configuration import Content, is_configuration, read_content
+from ingest.models import Companion, Upload
+from ingest.receiving.arrivals import CompanionFile, clean_file_name
+from ingest.storage.raw_bytes import read
+
+logger = logging.getLogger(__name__)
+
+CONFIGURATION: Final = "configuration"
+# Where two say the same, the one that says it more exactly or nearer to its source.
+_ORDER: Final = (
+    "lscpu",
+    "cpuinfo",
+    "systeminfo",
+    "uname",
+    "free",
+    "mpstat",
+    "iostat",
+    "dstat",
+    "pmrep",
+    "vmstat",
+)
+# Longer ones are no configuration, and no output of a tool for a run.
+_MAX_CONFIGURATION_BYTES: Final = 1024 * 1024
+_MAX_BYTES: Final = 8 * 1024 * 1024
+_MAX_SAMPLES: Final = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class CompanionFacts:
+    """What was understood of the files beside one result, masked.
+
+    ``content`` is that of the configuration files, of which later ones win; ``content_found`` that of
+    companions which turned out to be some, and is None where ``content`` has them too. ``formats`` are by
+    kind and SHA-256 of the files: a companion format, ``configuration``, or nothing for one only kept.
+    ``began_s`` is, by source, the time of day at which its samples begin, as far as it was printed.
+    """
+
+    content: Content | None = None
+    content_found: Content | None = None
+    samples: tuple[SampleTable, ...] = ()
+    began_s: Mapping[str, float] = field(default_factory=dict)
+    means: tuple[Reading, ...] = ()
+    hardware: Mapping[str, Fact] = field(default_factory=dict)
+    environment: Mapping[str, Fact] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    formats: Mapping[tuple[str, str], str] = field(default_factory=dict)
+
+
+NOTHING: Final = CompanionFacts()
+
+
+def facts_of_received(companions: Sequence[CompanionFile]) -> CompanionFacts:
+    """What companions say that are not stored yet."""
+    return _joined(
+        _File(one.kind, one.data.sha256, clean_file_name(one.name), one.data.size, one.data.read)
+        for one in companions
+    )
+
+
+def facts_of_stored(upload: Upload) -> CompanionFacts:
+    """What the companions of an upload say."""
+    return _joined(
+        _File(one.kind, one.raw.sha256, one.name, one.raw.size, partial(read, one.raw))
+        for one in upload.companions.select_related("raw").order_by("pk")
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    kind: str
+    sha256: str
+    name: str
+    size: int
+    read: Callable[[], bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """One file. ``text`` is that of a configuration."""
+
+    format: str = ""
+    text: str | None = None
+    report: CompanionReport = field(default_factory=CompanionReport)
+    is_said: bool = False
+
+
+def _joined(files: Iterable[_File]) -> CompanionFacts:
+    distinct: dict[tuple[str, str], _File] = {}
+    for one in files:
+        distinct.setdefault((one.kind, one.sha256), one)
+    read_as = {key: _read(one) for key, one in distinct.items()}
+    found = list(read_as.values())
+    reports = [one for one in found if one.format in _ORDER]
+    reports.sort(key=lambda one: _ORDER.index(one.format))
+    said = [one.text for one in found if one.text is not None and one.is_said]
+    recognised = [one.text for one in found if one.text is not None and not one.is_said]
+    samples, began_s, sample_warnings = _samples(reports)
+    return CompanionFacts(
+        content=read_content("\n".join([*recognised, *said])) if said else None,
+        content_found=read_content("\n".join(recognised)) if recognised and not said else None,
+        samples=samples,
+        began_s=began_s,
+        means=_means(reports),
+        hardware=mask_settings(_first_said([one.report.hardware for one in reports])),
+        environment=mask_settings(_first_said([one.report.environment for one in reports])),
+        warnings=(*(warning for one in found for warning in one.report.warnings), *sample_warnings),
+        formats={key: one.format for key, one in read_as.items()},
+    )
+
+
+def _read(file: _File) -> _Read:
+    """Never fails: what cannot be read is a warning that names the file."""
+    is_said = file.kind == Companion.Kind.CONFIGURATION
+    try:
+        found = _configuration(file) if is_said else _companion(file)
+    except FormatError as error:
+        what = "configuration file" if is_said else "companion"
+        line = f"line {error.line}: " if error.line else ""
+        warning = f"the {what} '{file.name}' is kept and was not read: {line}{mask_text(error.message)}"
+        return _Read(report=CompanionReport(warnings=(warning,)))
+    warnings = tuple(f"the companion '{file.name}': {mask_text(one)}" for one in found.report.warnings)
+    return replace(found, report=replace(found.report, warnings=warnings))
+
+
+def _configuration(file: _File) -> _Read:
+    """Raises FormatError for what is no text, or too long."""
+    if file.size > _MAX_CONFIGURATION_BYTES:
+        raise FormatError(f"it is longer than {_MAX_CONFIGURATION_BYTES} bytes")
+    return _Read(CONFIGURATION, Source(file.read(), file.name).text, is_said=True)
+
+
+def _companion(file: _File) -> _Read:
+    """Raises FormatError for what is no text, too long, or broken."""
+    if file.size > _MAX_BYTES:
+        raise FormatError(f"it is longer than {_MAX_BYTES} bytes")
+    source = Source(file.read(), file.name)
+    name = companion_formats.recognise(source)
+    if name is None:
+        is_settings = file.size <= _MAX_CONFIGURATION_BYTES and is_configuration(source.text)
+        return _Read(CONFIGURATION, source.text) if is_settings else _Read()
+    try:
+        return _Read(name, report=companion_formats.COMPANION_FORMATS[name].parse(source))
+    except FormatError:
+        raise
+    except Exception:
+        # The result is no less good for a fault in reading what lies beside it.
+        logger.exception("the companion format %s failed on %s", name, file.name)
+        raise FormatError("it could not be read because of a fault in benchdash") from None
+
+
+def _samples(reports: Sequence[_Read]) -> tuple[tuple[SampleTable, ...], dict[str, float], list[str]]:
+    """The tables under distinct names of sources, without those that are too long to be kept.
+
+    With the times of day at which they begin, and warnings.
+    """
+    tables: dict[str, SampleTable] = {}
+    began: dict[str, float] = {}
+    warnings = []
+    for report, table in ((one.report, table) for one in reports for table in one.report.samples):
+        if len(table.rows) > _MAX_SAMPLES:
+            warnings.append(
+                f"{len(table.rows)} samples of {table.source} are more than {_MAX_SAMPLES}: "
+                "their means are kept, they are not"
+            )
+            continue
+        number = sum(name.split()[0] == table.source for name in tables) + 1
+        source = table.source if number == 1 else f"{table.source} {number}"
+        tables[source] = SampleTable(source, table.columns, table.rows)
+        if report.began_s is not None:
+            began[source] = report.began_s
+    return tuple(tables.values()), began, warnings
+
+
+def _means(reports: Sequence[_Read]) -> tuple[Reading, ...]:
+    means: dict[str, Reading] = {}
+    for one in reports:
+        for mean in one.report.means:
+            means.setdefault(mean.metric, mean)
+    return tuple(means.values())
+
+
+def _first_said(facts: Sequence[Mapping[str, Fact]]) -> dict[str, Fact]:
+    said: dict[str, Fact] = {}
+    for some in facts:
+        for name, value in some.items():
+            said.setdefault(name, value)
+    return said

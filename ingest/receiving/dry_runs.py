@@ -1,0 +1,68 @@
+"""Says what an upload would give, and stores nothing of it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from django.db import transaction
+from django.utils import timezone
+
+from benchdash.accounts.models import Project
+from benchdash.results.services import record_runs
+from ingest.errors import FileRefusedError
+from ingest.models import RawFile, Upload
+from ingest.queries import RunSummary, run_summaries
+from ingest.receiving.arrivals import Arrival, clean_file_name
+from ingest.receiving.imports import joined
+from ingest.receiving.parsing import REFUSALS, errors_of, understand_arrival
+from ingest.receiving.reception import known_uploads
+
+
+@dataclass(frozen=True, slots=True)
+class DryRun:
+    """What an upload would have given."""
+
+    format: str
+    sha256: str
+    duplicate: bool
+    runs: list[RunSummary]
+    warnings: list[str]
+
+
+def dry_run(project: Project, arrival: Arrival) -> DryRun:
+    """Raises FieldsError, or FileRefusedError for a file that cannot be understood."""
+    arrival = arrival.with_fitting_metadata()
+    understood = understand_arrival(project, arrival, received_at=timezone.now())
+    if understood.errors:
+        raise FileRefusedError(understood.errors, upload_id=None, url=None)
+    sha256, digest = arrival.identity
+    with nothing_stored():
+        # The rows are gone in a moment, and with them the need for the bytes.
+        raw = RawFile.objects.create(project=project, sha256=f"dry run of {sha256}"[:64], size=0, content=b"")
+        upload = Upload.objects.create(
+            project=project, raw=raw, name=clean_file_name(arrival.file_name), metadata_digest=digest
+        )
+        try:
+            recorded = record_runs(project, upload_id=upload.pk, records=understood.records)
+        except REFUSALS as error:
+            raise FileRefusedError(errors_of(error), upload_id=None, url=None) from None
+        runs = run_summaries(upload)
+    return DryRun(
+        format=understood.format,
+        sha256=sha256,
+        duplicate=is_duplicate(project, arrival),
+        runs=[replace(run, id=None) for run in runs],
+        warnings=joined(arrival.warnings, understood.warnings, recorded.warnings),
+    )
+
+
+def is_duplicate(project: Project, arrival: Arrival) -> bool:
+    """Whether this upload is there and needs no reading."""
+    return any(upload.needs_no_reading for upload in known_uploads(project, [arrival]).values())
+
+
+@contextmanager
+def nothing_stored() -> Iterator[None]:
+    with transaction.atomic():
+        yield
+        transaction.set_rollback(True)

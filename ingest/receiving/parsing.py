@@ -1,0 +1,119 @@
+"""Reads a received file by its format, and puts into words what is wrong with it."""
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from django.conf import settings
+from django.db import DataError
+
+from benchdash.accounts.models import Project
+from benchdash.results.records import RunRecord
+from benchdash.results.services import RecordError
+from benchdash.results.stability import Rule
+from benchdash.results.stall_rule import stall_rule
+from ingest import formats
+from ingest.errors import FieldsError
+from ingest.formats.limits import Limits
+from ingest.formats.report import FormatError, ParsedReport
+from ingest.formats.source import Source
+from ingest.masking import mask_text
+from ingest.metadata.upload_metadata import Metadata
+from ingest.receiving.arrivals import Arrival
+from ingest.receiving.companions import CompanionFacts, facts_of_received
+from ingest.receiving.records import decide
+
+logger = logging.getLogger(__name__)
+
+# What is wrong with a file, and not with the one who sent it or with us.
+REFUSALS = (FormatError, RecordError, DataError)
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """What a file says, joined with what is said of it; with ``errors`` it cannot be understood."""
+
+    format: str = ""
+    records: tuple[RunRecord, ...] = ()
+    warnings: tuple[str, ...] = ()
+    errors: list[dict[str, Any]] = field(default_factory=list)
+    companion_formats: Mapping[tuple[str, str], str] = field(default_factory=dict)
+
+
+def understand(
+    data: bytes,
+    name: str,
+    metadata: Metadata,
+    *,
+    companions: Callable[[], CompanionFacts],
+    received_at: datetime,
+    rule: Rule,
+) -> Understood:
+    """Read a file, and the ``companions`` of one that can be read.
+
+    Raises FieldsError where neither sender nor file says what is required.
+    """
+    try:
+        format_, report = parse(data, name, metadata)
+        beside = companions()
+        decided = decide(report, metadata, received_at=received_at, beside=beside, rule=rule)
+    except FormatError as error:
+        return Understood(errors=errors_of(error))
+    return Understood(format_, decided.records, decided.warnings, companion_formats=beside.formats)
+
+
+def understand_arrival(project: Project, arrival: Arrival, *, received_at: datetime) -> Understood:
+    """Raises FieldsError, and FileTooLargeError."""
+    return understand(
+        arrival.data.read(),
+        arrival.file_name,
+        arrival.metadata,
+        companions=partial(facts_of_received, arrival.companions),
+        received_at=received_at,
+        rule=stall_rule(project),
+    )
+
+
+def parse(data: bytes, name: str, metadata: Metadata) -> tuple[str, ParsedReport]:
+    """Return the format and what it found. Raises FormatError."""
+    chosen = metadata.format or metadata.meta.get("format")
+    try:
+        return formats.parse(Source(data, name, result_limits()), str(chosen) if chosen else None)
+    except FormatError:
+        raise
+    except Exception:
+        # The file is no less safe for a fault of a format, and its sender is owed a sentence.
+        logger.exception("a format failed on %s", name)
+        raise FormatError("the file could not be read because of a fault in benchdash; it is kept") from None
+
+
+def result_limits() -> Limits:
+    """Return what one result file may cost, as the settings say."""
+    return Limits(
+        file_bytes=settings.RESULT_FILE_MAX_BYTES,
+        line_bytes=settings.RESULT_LINE_MAX_BYTES,
+        json_bytes=settings.RESULT_JSON_MAX_BYTES,
+        json_values=settings.RESULT_JSON_MAX_VALUES,
+        lines=settings.RESULT_MAX_LINES,
+        cells=settings.RESULT_TABLE_MAX_CELLS,
+        samples=settings.RESULT_MAX_SAMPLES,
+        runs=settings.RESULT_MAX_RUNS,
+    )
+
+
+def errors_of(error: Exception) -> list[dict[str, Any]]:
+    match error:
+        case FormatError():
+            return [error_of(error.message, error.line)]
+        case FieldsError():
+            return [error_of(f"{one.field} {one.message}") for one in error.errors]
+        case DataError():
+            return [error_of("the file holds a value that the database cannot hold")]
+    return [error_of(str(error))]
+
+
+def error_of(message: str, line: int | None = None) -> dict[str, Any]:
+    return {"line": line, "message": mask_text(message)}

@@ -1,0 +1,262 @@
+"""Receives files: one, or a batch of them, which takes as many statements as one.
+
+A small new file is read first; then its bytes, its metadata and its runs are stored in one transaction. A
+large file or an archive is stored and left to a job.
+"""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from django.db import DataError, IntegrityError, OperationalError, transaction
+from django.utils import timezone
+
+from benchdash.accounts.access import BeingDeleted, Viewer
+from benchdash.accounts.models import Project
+from benchdash.celery import ring
+from benchdash.results.services import RecordError, record_new_uploads
+from ingest.errors import FieldsError
+from ingest.models import Companion, RawFile, Upload
+from ingest.receiving.arrivals import Arrival, Identity, clean_file_name
+from ingest.receiving.imports import (
+    IMPORT_TASK,
+    Received,
+    companion_rows,
+    import_or_leave_queued,
+    joined,
+    queue_again,
+)
+from ingest.receiving.parsing import Understood, errors_of, understand_arrival
+from ingest.receiving.twins import twin_warning
+from ingest.storage import raw_bytes
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _NewFile:
+    """A file that is ready to be stored; without ``understood`` it is left to a job."""
+
+    arrival: Arrival
+    received_at: datetime
+    understood: Understood | None
+
+    @property
+    def has_runs(self) -> bool:
+        return self.understood is not None and not self.understood.errors
+
+
+def receive_one(project: Project, *, by: Viewer, arrival: Arrival, quiet: bool = False) -> Received:
+    """Receive a file as ``receive`` does; a warning names an earlier upload of the same bytes.
+
+    Of the files of an archive, what it says would hang on which of them came first.
+    Raises FieldsError, with nothing stored, where neither sender nor file says what is required.
+    """
+    arrival = arrival.with_fitting_metadata()
+    if warning := twin_warning(project, arrival):
+        arrival = replace(arrival, warnings=[*arrival.warnings, warning])
+    [received] = receive(project, by=by, arrivals=[arrival], quiet=quiet)
+    if isinstance(received, FieldsError):
+        raise received
+    return received
+
+
+def receive(
+    project: Project, *, by: Viewer, arrivals: Sequence[Arrival], quiet: bool = False
+) -> list[Received | FieldsError]:
+    """Store and import files; return what became of each, in their order.
+
+    New files are stored together, in one transaction and a constant number of statements. The same upload
+    again is the same upload: a refused or deleted one is read again. A file that lacks a required field is
+    not stored, and a FieldsError stands for it. One bad file does not stop the rest.
+    Raises BeingDeleted and FileUnavailableError.
+    """
+    if project.is_being_deleted:
+        raise BeingDeleted(project)
+    arrivals = [one.with_fitting_metadata() for one in arrivals]
+    known = known_uploads(project, arrivals)
+    errors: dict[Identity, FieldsError] = {}
+    new: dict[Identity, _NewFile] = {}
+    for one in arrivals:
+        if one.identity not in known and one.identity not in new:
+            now = timezone.now()
+            try:
+                new[one.identity] = _NewFile(one, now, _understand(project, one, received_at=now))
+            except FieldsError as error:
+                errors[one.identity] = error
+    stored = _store(project, list(new.values()), by=by, quiet=quiet)
+    return [
+        errors.get(one.identity)
+        or stored.pop(one.identity, None)
+        or _receive_again(project, one, known.get(one.identity), by=by)
+        for one in arrivals
+    ]
+
+
+def known_uploads(project: Project, arrivals: Sequence[Arrival]) -> dict[Identity, Upload]:
+    """Return the uploads that these files are already."""
+    identities = {one.identity for one in arrivals}
+    uploads = Upload.objects.filter(
+        project=project,
+        raw__sha256__in=[sha256 for sha256, _ in identities],
+        metadata_digest__in=[digest for _, digest in identities],
+    )
+    rows = uploads.select_related("project", "raw").defer("raw__content")
+    return {(row.raw.sha256, row.metadata_digest): row for row in rows}
+
+
+def _understand(project: Project, arrival: Arrival, *, received_at: datetime) -> Understood | None:
+    """Return None for a file that is left to a job. Raises FieldsError."""
+    if not arrival.is_read_at_once:
+        return None
+    return understand_arrival(project, arrival, received_at=received_at)
+
+
+# --- new files ----------------------------------------------------------------------------------------------
+
+
+def _store(
+    project: Project, files: Sequence[_NewFile], *, by: Viewer, quiet: bool
+) -> dict[Identity, Received]:
+    """Store new files with their runs: together or, where that fails, each by itself.
+
+    A file that the history cannot hold is then refused, and one that meets trouble that may pass is left to
+    a job. One that somebody else has just sent is left out.
+    """
+    if not files:
+        return {}
+    try:
+        with transaction.atomic():
+            uploads = _insert(project, files, by=by, quiet=quiet)
+    except (RecordError, DataError, IntegrityError, OperationalError) as error:
+        if len(files) == 1:
+            instead = _instead_of(project, files[0], error)
+            return _store(project, [instead], by=by, quiet=quiet) if instead else {}
+        alone = [_store(project, [one], by=by, quiet=quiet) for one in files]
+        return {identity: received for one in alone for identity, received in one.items()}
+    return {
+        one.arrival.identity: Received(upload, duplicate=False)
+        for one, upload in zip(files, uploads, strict=True)
+    }
+
+
+def _instead_of(project: Project, file: _NewFile, error: Exception) -> _NewFile | None:
+    """Return what to store of a file that could not be stored with its runs.
+
+    None where somebody else has just sent the same. Raises the error where it has nothing to do with runs.
+    """
+    if isinstance(error, IntegrityError) and known_uploads(project, [file.arrival]):
+        return None
+    if file.has_runs and isinstance(error, RecordError | DataError):
+        return replace(file, understood=Understood(errors=errors_of(error)))
+    if file.understood and isinstance(error, OperationalError):
+        logger.warning("%s is left to a job: %s", file.arrival.file_name, error)
+        return replace(file, understood=None)
+    # Its deletion may have begun since the file came.
+    if not Project.objects.filter(pk=project.pk, deleting_since=None).exists():
+        raise BeingDeleted(project)
+    raise error
+
+
+def _insert(project: Project, files: Sequence[_NewFile], *, by: Viewer, quiet: bool) -> list[Upload]:
+    sent = [one.arrival for one in files]
+    raw_files = raw_bytes.keep(
+        project, [data for one in sent for data in (one.data, *(beside.data for beside in one.companions))]
+    )
+    uploads = Upload.objects.bulk_create(
+        _upload_row(project, one, raw_files, by=by, quiet=quiet) for one in files
+    )
+    Companion.objects.bulk_create(
+        row
+        for upload, one in zip(uploads, files, strict=True)
+        for row in companion_rows(upload, one.arrival.companions, raw_files, one.understood)
+    )
+    _record(project, uploads, files, quiet=quiet)
+    for upload in uploads:
+        if upload.state == Upload.State.QUEUED:
+            ring(IMPORT_TASK, upload.pk)
+    return uploads
+
+
+def _upload_row(
+    project: Project, file: _NewFile, raw_files: Mapping[str, RawFile], *, by: Viewer, quiet: bool
+) -> Upload:
+    arrival, understood = file.arrival, file.understood
+    sha256, digest = arrival.identity
+    upload = Upload(
+        project=project,
+        raw=raw_files[sha256],
+        metadata_digest=digest,
+        name=clean_file_name(arrival.file_name),
+        metadata=arrival.metadata.as_json(),
+        warnings=list(arrival.warnings),
+        quiet=quiet,
+        is_archive=arrival.is_archive,
+        came_alone=arrival.came_alone,
+        user=by.user,
+        token=by.token,
+        received_at=file.received_at,
+        queued_at=file.received_at,
+    )
+    if understood:
+        upload.state = Upload.State.REFUSED if understood.errors else Upload.State.IMPORTED
+        upload.format = understood.format
+        upload.errors = understood.errors
+        upload.warnings = joined(arrival.warnings, understood.warnings)
+        upload.done = upload.total
+        upload.finished_at = timezone.now()
+    return upload
+
+
+def _record(project: Project, uploads: Sequence[Upload], files: Sequence[_NewFile], *, quiet: bool) -> None:
+    """Record the runs of new uploads. Raises RecordError."""
+    records = {
+        upload.pk: one.understood.records
+        for upload, one in zip(uploads, files, strict=True)
+        if one.understood and one.has_runs
+    }
+    if not records:
+        return
+    recorded = record_new_uploads(project, records, quiet=quiet)
+    warned = [upload for upload in uploads if upload.pk in recorded and recorded[upload.pk].warnings]
+    for upload in warned:
+        upload.warnings = joined(upload.warnings, recorded[upload.pk].warnings)
+    Upload.objects.bulk_update(warned, ["warnings"])
+
+
+# --- files that were sent before ----------------------------------------------------------------------------
+
+
+def _receive_again(project: Project, arrival: Arrival, upload: Upload | None, *, by: Viewer) -> Received:
+    """Receive a file that is ``upload``, or whatever has become of it in the meantime.
+
+    Raises FieldsError, with nothing changed, for a small file that is to be read and lacks a field.
+    """
+    if upload is None:
+        upload = known_uploads(project, [arrival])[arrival.identity]
+    if upload.needs_no_reading:
+        _note_sender(upload, arrival, by=by)
+        return Received(upload, duplicate=True)
+    understood = _understand(project, arrival, received_at=upload.received_at)
+    with transaction.atomic():
+        upload = queue_again(upload, by=by, warnings=arrival.warnings)
+        _note_sender(upload, arrival, by=by)
+        if understood is None:
+            ring(IMPORT_TASK, upload.pk)
+    if understood is None:
+        return Received(upload, duplicate=upload.needs_no_reading)
+    return import_or_leave_queued(upload, understood)
+
+
+def _note_sender(upload: Upload, arrival: Arrival, *, by: Viewer) -> None:
+    """Note who sent the upload again, and that it came alone.
+
+    A file out of an archive that is sent by itself stands by itself from then on. Another token that sends
+    it may follow it too.
+    """
+    if by.token and upload.token_id != by.token.pk:
+        upload.also_sent_by.add(by.token)
+    if arrival.came_alone and not upload.came_alone:
+        upload.came_alone = True
+        upload.save(update_fields=["came_alone"])

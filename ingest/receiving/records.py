@@ -1,0 +1,353 @@
+"""Decides what each run of a file was: from what the sender said, what lay beside the file, and the file."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from fnmatch import fnmatchcase
+from typing import Any
+
+from benchdash.results.models import DEFAULT_CONFIGURATION, UNKNOWN_VERSION
+from benchdash.results.readings import Reading
+from benchdash.results.records import Fact, RunRecord, SampleTable
+from benchdash.results.sessions import SESSION_TAG
+from benchdash.results.stability import DEFAULT_RULE, Rule, stability_of_run
+from ingest.errors import FieldError, FieldsError
+from ingest.formats.names import split_product_version
+from ingest.formats.report import FormatError, ParsedReport, ParsedRun
+from ingest.masking import mask_settings, mask_text
+from ingest.metadata.clocks import early_warning, future_trouble
+from ingest.metadata.configuration import Content
+from ingest.metadata.fields import MAPPED
+from ingest.metadata.meta import Meta, read_meta
+from ingest.metadata.upload_metadata import Metadata
+from ingest.receiving.companions import NOTHING, CompanionFacts
+from ingest.receiving.per_operation import cpus_in, per_operation
+from ingest.receiving.run_time import on_the_time_of_the_run
+
+_REQUIRED = ("product", "version", "hardware", "workload")
+# What the runs of one file may differ in.
+_TOLD_APART = (*MAPPED, "counterpart", "started_at", "repetition")
+# Counted or measured while the run went on, and so no options of its workload.
+_MEASURED = frozenset({"count", "seconds", "index", "events", "errors", "reconnects"})
+_MAX_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """The records of a file, and what its sender should know."""
+
+    records: tuple[RunRecord, ...]
+    warnings: tuple[str, ...]
+
+
+def decide(
+    report: ParsedReport,
+    metadata: Metadata,
+    *,
+    received_at: datetime,
+    beside: CompanionFacts = NOTHING,
+    rule: Rule = DEFAULT_RULE,
+) -> Decided:
+    """Join a parsed file with its metadata, and with what the files beside it say.
+
+    An explicit field wins over ``meta``, ``meta`` over the file, with two exceptions: the thread count that
+    the tool printed wins, and ``meta`` does not make one of runs that the file tells apart. ``map`` wins for
+    the runs that it names. ``meta`` wins over companions, a configuration file over ``meta``. What was
+    measured beside the file belongs to its run, if there is but one. ``rule`` says what stalls are.
+    Raises FieldsError for what nobody says, and FormatError where the file says that a run is yet to come.
+    """
+    meta = read_meta(metadata.meta)
+    decision = _Decision(
+        metadata=metadata,
+        meta=meta,
+        patterns=metadata.map or meta.fields.get("map", {}),
+        told_apart=_told_apart(report.runs),
+        received_at=received_at,
+        content=beside.content or meta.content or beside.content_found or Content(),
+        beside=beside if len(report.runs) == 1 else replace(beside, samples=(), means=()),
+        rule=rule,
+    )
+    if errors := list(decision.missing(report.runs)):
+        raise FieldsError(errors)
+    decision.refuse_future(report.runs)
+    tables = _tables(report)
+    facts = mask_settings(report.facts)
+    records = tuple(decision.record(run, facts, tables.get(run.key, ())) for run in report.runs)
+    warnings = [
+        *map(mask_text, report.warnings),
+        *meta.warnings,
+        *beside.warnings,
+        *_unattached(beside, report.runs),
+        *decision.warnings(report.runs),
+    ]
+    return Decided(records, tuple(dict.fromkeys(warnings)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Decision:
+    """What is said of a whole file. ``told_apart`` names what its runs differ in by the file itself."""
+
+    metadata: Metadata
+    meta: Meta
+    patterns: Mapping[str, Mapping[str, str]]
+    told_apart: frozenset[str]
+    received_at: datetime
+    content: Content
+    beside: CompanionFacts
+    rule: Rule
+
+    def record(
+        self, run: ParsedRun, facts: Mapping[str, Fact], samples: tuple[SampleTable, ...]
+    ) -> RunRecord:
+        """``facts`` are those of the file, masked."""
+        started_at = self._value(run, "started_at")
+        content = self.content.switched({**self.meta.switches, **run.settings})
+        options = mask_settings({**run.options, **self.meta.options, **self.metadata.options})
+        measured = {name: value for name, value in options.items() if _is_measured(name, value)}
+        hardware_facts = {**self.beside.hardware, **self.meta.hardware_facts}
+        readings = _with_means(run.readings, self.beside.means)
+        return RunRecord(
+            key=mask_text(run.key),
+            product=self._value(run, "product"),
+            version=self._value(run, "version"),
+            build=self._value(run, "build") or "",
+            commit=self._said("commit"),
+            committed_at=self._said("committed_at"),
+            branch=self._said("branch") or "",
+            hardware=self._said("hardware") or self.meta.hardware_name,
+            hardware_facts=hardware_facts,
+            environment={**self.beside.hardware, **self.beside.environment, **self.meta.environment},
+            configuration=self._value(run, "configuration") or DEFAULT_CONFIGURATION,
+            configuration_text=content.text,
+            settings=content.settings,
+            counterpart=self._value(run, "counterpart") or "",
+            workload=self._value(run, "workload"),
+            threads=self._threads(run),
+            repetition=self._value(run, "repetition"),
+            started_at=_aware(started_at or self.received_at),
+            started_at_is_assumed=started_at is None,
+            duration_s=run.duration_s,
+            readings=(
+                *readings,
+                *self._costs(run, readings, {**facts, **hardware_facts}, options),
+                *self._stability(run, samples, options),
+            ),
+            options={name: value for name, value in options.items() if name not in measured},
+            facts={**facts, **self.meta.facts, **measured},
+            tags=self._tags(),
+            notes=self._said("notes") or "",
+            warnings=tuple(self._run_warnings(run)),
+            samples=(*samples, *self._samples_beside(run, started_at)),
+        )
+
+    def _tags(self) -> tuple[str, ...]:
+        """With that of the session in front, where it is said."""
+        tags = self.metadata.tags or self.meta.fields.get("tags", ())
+        session = self._said("session")
+        return tuple(dict.fromkeys([SESSION_TAG + session, *tags])) if session else tags
+
+    def _costs(
+        self,
+        run: ParsedRun,
+        readings: Sequence[Reading],
+        machine: Mapping[str, Fact],
+        options: Mapping[str, Fact],
+    ) -> list[Reading]:
+        told = {**self.meta.facts, **options}
+        return per_operation(readings, cpus=cpus_in(machine), seconds=run.duration_s, facts=told)
+
+    def _samples_beside(self, run: ParsedRun, started_at: datetime | None) -> Iterator[SampleTable]:
+        """On the time of the run, where it and the samples have a time of day."""
+        for table in self.beside.samples:
+            began_s = self.beside.began_s.get(table.source)
+            if started_at is None or began_s is None:
+                yield table
+            else:
+                moment = _aware(started_at).astimezone(UTC)
+                yield on_the_time_of_the_run(table, began_s, moment, run.duration_s)
+
+    def _stability(
+        self, run: ParsedRun, samples: Iterable[SampleTable], options: Mapping[str, Fact]
+    ) -> list[Reading]:
+        """What follows from the intervals that the tool printed, and that it did not print itself."""
+        said = {**self.meta.facts, **options}
+        found = stability_of_run(samples, said=said, duration_s=run.duration_s, rule=self.rule)
+        own = {one.metric for one in run.readings}
+        return [one for one in found.readings() if one.metric not in own] if found else []
+
+    def missing(self, runs: Sequence[ParsedRun]) -> Iterable[FieldError]:
+        """An error for each required field that is said neither by the sender nor by the file."""
+        for name in _REQUIRED:
+            if name == "hardware":
+                nobody = not (self._said(name) or self.meta.hardware_name)
+                if nobody:
+                    yield FieldError(
+                        name, "is required: a file does not say on which machine it was measured"
+                    )
+            elif lacking := [run for run in runs if not self._value(run, name)]:
+                yield FieldError(name, f"is required: {_who_lacks(lacking, runs)}")
+
+    def refuse_future(self, runs: Sequence[ParsedRun]) -> None:
+        """Raises FormatError for a start that the file says and nobody corrects.
+
+        What the sender says was looked at when it came in.
+        """
+        for run in runs:
+            started_at = self._value(run, "started_at")
+            if started_at is None or started_at != run.started_at:
+                continue
+            trouble = future_trouble(
+                _aware(started_at), now=self.received_at, is_naive=_is_naive(run.started_at)
+            )
+            if trouble:
+                raise FormatError(f"the file says that a run started at a time to come: {trouble}")
+
+    def _early_warnings(self, runs: Sequence[ParsedRun]) -> Iterable[str]:
+        starts = {_aware(started_at) for run in runs if (started_at := self._value(run, "started_at"))}
+        if starts and (warning := early_warning(min(starts))):
+            yield warning
+
+    def warnings(self, runs: Sequence[ParsedRun]) -> Iterable[str]:
+        if self.meta.hardware_name and not self._said("hardware"):
+            yield f"the machine has no name and is called '{self.meta.hardware_name}' after its facts"
+        for pattern in self.patterns:
+            if not any(_matches(pattern, run) for run in runs):
+                yield f"'{pattern}' in map names no column or benchmark of the file"
+        for name in sorted(self.told_apart.intersection(MAPPED)):
+            own = {getattr(run, name) for run in runs}
+            if own == {self._said(name)}:
+                continue
+            if getattr(self.metadata, name) is not None:
+                yield f"the field '{name}' gives one {name} to runs for which the file names {len(own)}"
+            elif name in self.meta.fields:
+                unused = self.meta.fields[name]
+                yield f"the file tells its runs apart by {name}, so '{unused}' in meta was not used"
+        if without := [run for run in runs if self._is_without_version(run)]:
+            yield f"no version is known of {_shown(without)}, taken as '{UNKNOWN_VERSION}'"
+        if any(_is_naive(run.started_at) for run in runs):
+            yield "the times in the file have no offset and are taken as UTC"
+        yield from self._early_warnings(runs)
+        yield from self._thread_warnings(runs)
+
+    def _said(self, name: str) -> Any:
+        explicit = getattr(self.metadata, name)
+        return self.meta.fields.get(name) if explicit is None else explicit
+
+    def _value(self, run: ParsedRun, name: str) -> Any:
+        """What holds for one run; None where nobody says it."""
+        if name == "version" and self._is_without_version(run):
+            return UNKNOWN_VERSION
+        return self._known(run, name)
+
+    def _known(self, run: ParsedRun, name: str) -> Any:
+        if (mapped := self._mapped(run).get(name)) is not None:
+            return mapped
+        if (explicit := getattr(self.metadata, name)) is not None:
+            return explicit
+        own = _masked(getattr(run, name))
+        if name == "counterpart" and own:
+            # As meta says it: one server must not be two counterparts.
+            own = " ".join(filter(None, split_product_version(own)))
+        return own if name in self.told_apart else self.meta.fields.get(name) or own
+
+    def _is_without_version(self, run: ParsedRun) -> bool:
+        """Whether it is a column of a file that sets products side by side, and has no version."""
+        has_columns = not self.told_apart.isdisjoint({"product", "version"})
+        return has_columns and bool(run.product) and not self._known(run, "version")
+
+    def _mapped(self, run: ParsedRun) -> Mapping[str, str]:
+        """The entry of the most specific pattern that names this run."""
+        if not self.patterns:
+            return {}
+        matching = [pattern for pattern in self.patterns if _matches(pattern, run)]
+        exact = [pattern for pattern in matching if pattern in _names(run)]
+        best = max(exact or matching, key=lambda pattern: (len(pattern), pattern), default=None)
+        return {} if best is None else self.patterns[best]
+
+    def _threads(self, run: ParsedRun) -> int | None:
+        said: int | None = self._said("threads")
+        return said if run.threads is None else run.threads
+
+    def _contradicts(self, run: ParsedRun) -> bool:
+        return self._said("threads") is not None and run.threads not in (None, self._said("threads"))
+
+    def _run_warnings(self, run: ParsedRun) -> Iterable[str]:
+        if self._contradicts(run):
+            yield _thread_warning([run.threads], self._said("threads"))
+        yield from (warning for warning in self.meta.warnings if warning.startswith("the tool ended"))
+
+    def _thread_warnings(self, runs: Sequence[ParsedRun]) -> Iterable[str]:
+        if contradicting := [run.threads for run in runs if self._contradicts(run)]:
+            yield _thread_warning(contradicting, self._said("threads"))
+
+
+def _told_apart(runs: Sequence[ParsedRun]) -> frozenset[str]:
+    """The names of what the file gives different values to its runs."""
+    values = {name: {getattr(run, name) for run in runs} - {None} for name in _TOLD_APART}
+    several = {name for name in _TOLD_APART if len(values[name]) > 1}
+    # The version of one product says nothing about another.
+    return frozenset(several | ({"version"} if "product" in several and values["version"] else set()))
+
+
+def _tables(report: ParsedReport) -> dict[str, tuple[SampleTable, ...]]:
+    """The interval samples by the key of their run."""
+    tables: dict[str, tuple[SampleTable, ...]] = {}
+    for table in report.intervals:
+        sample = SampleTable(table.source, table.columns, table.rows)
+        tables[table.run] = (*tables.get(table.run, ()), sample)
+    return tables
+
+
+def _with_means(readings: Sequence[Reading], means: Iterable[Reading]) -> tuple[Reading, ...]:
+    """What the file itself brings counts."""
+    own = {one.metric for one in readings}
+    return (*readings, *(mean for mean in means if mean.metric not in own))
+
+
+def _unattached(beside: CompanionFacts, runs: Sequence[ParsedRun]) -> Iterable[str]:
+    if len(runs) > 1 and (beside.samples or beside.means):
+        yield (
+            f"the file holds {len(runs)} runs, and nothing says during which of them the files beside it "
+            "were written: what they measured belongs to none of them"
+        )
+
+
+def _names(run: ParsedRun) -> set[str]:
+    return {name for name in (run.column, run.workload, run.key) if name}
+
+
+def _matches(pattern: str, run: ParsedRun) -> bool:
+    return any(name == pattern or fnmatchcase(name, pattern) for name in _names(run))
+
+
+def _who_lacks(lacking: Sequence[ParsedRun], runs: Sequence[ParsedRun]) -> str:
+    all_do = len(lacking) == len(runs)
+    return f"the file does not say it{'' if all_do else ' of ' + _shown(lacking)}"
+
+
+def _shown(runs: Sequence[ParsedRun]) -> str:
+    """The columns of these runs, or their keys, for a message."""
+    names = list(dict.fromkeys(mask_text(run.column or run.key) for run in runs))
+    shown = ", ".join(f"'{name[:50]}'" for name in names[:_MAX_NAMED])
+    return f"{shown} and others" if len(names) > _MAX_NAMED else shown
+
+
+def _thread_warning(printed: Iterable[int | None], said: int) -> str:
+    counts = ", ".join(str(threads) for threads in dict.fromkeys(printed))
+    return f"the file says {counts} threads and its sender {said}: what the tool printed counts"
+
+
+def _is_measured(name: str, value: Any) -> bool:
+    return isinstance(value, float) or name in _MEASURED
+
+
+def _is_naive(moment: datetime | None) -> bool:
+    return moment is not None and moment.tzinfo is None
+
+
+def _aware(moment: datetime) -> datetime:
+    return moment.replace(tzinfo=UTC) if _is_naive(moment) else moment
+
+
+def _masked(value: Any) -> Any:
+    return mask_text(value) if isinstance(value, str) else value

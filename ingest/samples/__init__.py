@@ -1,0 +1,1 @@
+"""The sample projects and their files."""

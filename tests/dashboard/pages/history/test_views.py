@@ -1,0 +1,381 @@
+"""The history page: one or several series against versions or time."""
+
+import csv
+import io
+import re
+from datetime import timedelta
+from html import unescape
+
+import plotly.graph_objects as go
+import pytest
+from django.urls import reverse
+from playwright.sync_api import expect
+
+from benchdash.accounts.access import Viewer
+from benchdash.regressions.models import ChangePoint, Incident
+from benchdash.results.corrections import exclude_run
+from benchdash.results.models import Run
+from tests.builders import START, make_project, make_record, make_run, make_runs, make_series, make_user
+
+pytestmark = pytest.mark.django_db
+
+
+def address(project, name="history", **query):
+    return reverse(f"dashboard:{name}", args=[project.slug], query=query)
+
+
+def shown(client, project, **query):
+    answer = client.get(address(project, **query))
+    assert answer.status_code == 200
+    return answer
+
+
+def shown_at(client, url):
+    answer = client.get(url)
+    assert answer.status_code == 200
+    return answer
+
+
+def text_of(answer):
+    return re.sub(r">\s+<", "><", answer.content.decode())
+
+
+def make_change_point(series, index, *, state="confirmed", with_incident=True):
+    run = Run.objects.filter(measurements__series=series).order_by("started_at")[index]
+    incident = None
+    if with_incident:
+        incident = Incident.objects.create(
+            project=series.project,
+            product=series.product,
+            kind="regression",
+            status="confirmed",
+            started_at=run.started_at,
+            worst=-0.2,
+            median=-0.2,
+        )
+    return ChangePoint.objects.create(
+        series=series,
+        run=run,
+        incident=incident,
+        state=state,
+        before=100.0,
+        after=80.0,
+        change=-0.2,
+        confidence=0.99,
+        groups_before=index,
+        groups_after=2,
+    )
+
+
+def make_nights(values, *, project):
+    records = [
+        make_record(tps, branch="nightly", version="unknown", started_at=START + timedelta(days=night))
+        for night, tps in enumerate(values)
+    ]
+    return make_runs(records, project=project)[0].measurements.get().series
+
+
+# --- what is drawn ------------------------------------------------------------------------------------------
+
+
+def test_one_series_is_a_chart_and_a_table_that_says_the_same(client):
+    project = make_project(public=True)
+    series = make_series([100.0, 90.0, [80.0, 82.0]], project=project)
+    answer = shown(client, project, series=series.pk)
+    (chart,) = answer.context["charts"]
+    go.Figure(chart.figure)
+    assert chart.title == "oltp_read_only, 4 threads, transactions per second, MariaDB 10.6, box"
+    assert chart.figure["data"][0]["y"] == [100, 90, 81]
+    assert [row.point.value for row in chart.rows] == [81, 90, 100]
+    runs = Run.objects.filter(version__version="10.6.3").order_by("-started_at")
+    assert f'href="{reverse("dashboard:run", args=[project.slug, runs[0].pk])}">10.6.3</a>' in text_of(answer)
+    assert "−10.0\u00a0%" in text_of(answer)
+
+
+def test_a_change_leads_to_its_incident_from_chart_and_table(client):
+    project = make_project(public=True)
+    series = make_series([100.0, 101.0, 80.0, 81.0], project=project)
+    change_point = make_change_point(series, 2)
+    answer = shown(client, project, series=series.pk)
+    incident = reverse("dashboard:incident", args=[project.slug, change_point.incident_id])
+    label = answer.context["charts"][0].figure["layout"]["annotations"][0]["text"]
+    assert f'href="{incident}"' in label
+    assert text_of(answer).count(f'href="{incident}">incident {change_point.incident_id}</a>') == 2
+
+
+def test_the_two_sides_of_a_change_can_be_compared(client):
+    project = make_project(public=True)
+    series = make_series([100.0, 101.0, 80.0, 81.0], project=project)
+    make_change_point(series, 2)
+    answer = shown(client, project, series=series.pk)
+    [address] = set(re.findall(r'href="([^"]+)">compare</a>', text_of(answer)))
+    comparison = shown_at(client, unescape(address))
+    assert [str(one.version) for one in comparison.context["choice"].columns.chosen] == ["10.6.2", "10.6.3"]
+    nights = make_nights([100.0, 80.0], project=project)
+    make_change_point(nights, 1)
+    assert ">compare</a>" not in text_of(shown(client, project, series=nights.pk))
+
+
+def test_a_switched_setting_stands_in_chart_and_table(client):
+    project = make_project(public=True)
+    records = [
+        make_record(
+            version=f"10.6.{number}",
+            settings={"performance_schema": value},
+            configuration_text=value,
+        )
+        for number, value in enumerate(["OFF", "ON"])
+    ]
+    make_runs(records, project=project)
+    answer = shown(client, project)
+    marks = answer.context["charts"][0].figure["data"][-1]
+    assert marks["text"] == ["<b>Settings changed</b><br>performance_schema: OFF → ON"]
+    assert '<span class="mono">performance_schema: OFF → ON</span>' in text_of(answer)
+
+
+def test_up_to_six_series_share_a_chart_and_more_are_small_ones(client):
+    project = make_project(public=True)
+    for threads in range(1, 7):
+        make_series([100.0, 110.0], project=project, threads=threads)
+    answer = shown(client, project)
+    assert [len(chart.lines) for chart in answer.context["charts"]] == [6]
+    make_series([100.0, 110.0], project=project, threads=7)
+    answer = shown(client, project)
+    small = answer.context["small_charts"]
+    assert [chart.title for chart in small] == ["1 thread", *(f"{number} threads" for number in range(2, 8))]
+    for chart in small:
+        go.Figure(chart.figure)
+    assert text_of(answer).count('<tr><th scope="row">') == 7
+    (large,) = shown_at(client, small[2].url).context["charts"]
+    assert [line.name for line in large.lines] == ["MariaDB 10.6"]
+
+
+def test_many_small_charts_come_page_by_page(client):
+    project = make_project(public=True)
+    make_runs([make_record(workload=f"w{number:02}") for number in range(25)], project=project)
+    first, second = shown(client, project), shown(client, project, page=2)
+    assert len(first.context["small_charts"]) == 24
+    assert "1 to 24 of 25" in text_of(first)
+    assert [chart.title for chart in second.context["small_charts"]] == ["w24"]
+
+
+def test_release_lines_share_a_chart_however_many(client):
+    project = make_project(public=True)
+    make_runs([make_record(version=f"10.{minor}.1") for minor in range(2, 12)], project=project)
+    (chart,) = shown(client, project).context["charts"]
+    assert [line.name for line in chart.lines] == [f"10.{minor}" for minor in range(2, 12)]
+    assert chart.figure["layout"]["xaxis"]["categoryarray"][-2:] == ["10.10.1", "10.11.1"]
+
+
+def test_each_metric_has_a_chart_of_its_own_with_its_newest_groups(client):
+    project = make_project(public=True)
+    records = [
+        make_record(version=f"10.6.{number}", readings={"tps": 100.0, "latency_p95": 5.0})
+        for number in range(30)
+    ]
+    make_runs(records, project=project)
+    answer = client.get(address(project) + "?metric=tps&metric=latency_p95")
+    charts = answer.context["charts"]
+    assert {chart.series.metric for chart in charts} == {"tps", "latency_p95"}
+    assert [len(chart.rows) for chart in charts] == [20, 20]
+    alone = shown_at(client, charts[0].open_url).context["charts"]
+    assert [len(chart.rows) for chart in alone] == [30]
+
+
+def test_versions_of_two_products_have_an_axis_each_and_share_that_of_time(client):
+    project = make_project(public=True)
+    make_series([100.0, 90.0], project=project)
+    make_series([100.0, 90.0], project=project, product="MySQL")
+    assert len(shown(client, project, hardware="box").context["charts"]) == 2
+    (chart,) = shown(client, project, hardware="box", x="time").context["charts"]
+    assert chart.figure["layout"]["xaxis"]["type"] == "date"
+
+
+def test_the_address_says_how_to_draw(client):
+    project = make_project(public=True)
+    make_series([200.0, 100.0], project=project)
+    (chart,) = shown(client, project, scale="log", relative="1").context["charts"]
+    assert chart.figure["layout"]["yaxis"]["type"] == "log"
+    assert chart.figure["data"][0]["y"] == [100, 50]
+    answer = shown(client, project, x="time")
+    sides = {side.label: side for switch in answer.context["switches"] for side in switch.links}
+    assert sides["Time"].is_current
+    assert sides["Linear"].is_current
+    assert sides["Relative"].url.endswith("?x=time&relative=1")
+
+
+def test_lines_far_apart_are_relative_unless_it_is_wished_otherwise(client):
+    project = make_project(public=True)
+    make_series([1000.0, 900.0], project=project, workload="fast")
+    make_series([10.0, 11.0], project=project, workload="slow")
+    (chart,) = shown(client, project).context["charts"]
+    assert chart.figure["data"][0]["y"] == [100, 90]
+    assert "90.0\u00a0%" in text_of(shown(client, project))
+    (chart,) = shown(client, project, relative="0").context["charts"]
+    assert chart.figure["data"][0]["y"] == [1000, 900]
+
+
+def test_release_lines_are_relative_to_the_oldest_one(client):
+    project = make_project(public=True)
+    for version, tps in (("10.6.1", 100.0), ("11.4.1", 80.0)):
+        make_run(tps, project=project, version=version)
+    (chart,) = shown(client, project, relative="1").context["charts"]
+    assert [trace["y"] for trace in chart.figure["data"]] == [[100], [80]]
+
+
+def test_response_times_over_more_than_a_decade_are_drawn_by_their_logs(client):
+    project = make_project(public=True)
+    make_series([1.0, 20.0], project=project, metric="latency_p95")
+    (chart,) = shown(client, project).context["charts"]
+    assert chart.figure["layout"]["yaxis"]["type"] == "log"
+    (chart,) = shown(client, project, scale="linear").context["charts"]
+    assert chart.figure["layout"]["yaxis"]["type"] == "linear"
+
+
+def test_excluded_runs_are_hollow_and_their_reasons_for_members(client):
+    project = make_project(public=True)
+    make_series([100.0, 10.0], project=project)
+    wrong = Run.objects.get(version__version="10.6.2")
+    exclude_run(wrong, by=Viewer(), reason="somebody compiled beside it")
+    answer = shown(client, project)
+    assert answer.context["charts"][0].figure["data"][1]["marker"]["symbol"] == "circle-open"
+    assert "excluded</span>" in text_of(answer)
+    assert "somebody compiled" not in text_of(answer)
+    client.force_login(make_user(member_of=project))
+    assert "somebody compiled" in text_of(shown(client, project))
+
+
+def test_long_tables_come_page_by_page(client):
+    project = make_project(public=True)
+    make_series([100.0] * 150, project=project)
+    first, second = shown(client, project), shown(client, project, page=2)
+    assert len(first.context["charts"][0].rows) == 100
+    assert [row.name for row in second.context["charts"][0].rows][-1] == "10.6.1"
+    assert "CSV of all 150" in text_of(first)
+
+
+# --- nothing to draw ----------------------------------------------------------------------------------------
+
+
+def test_an_empty_project_says_how_to_send_the_first_file(client):
+    project = make_project(public=True)
+    assert "/api/v1/uploads/" in text_of(shown(client, project))
+
+
+def test_who_finds_nothing_is_offered_what_would_be_found(client):
+    project = make_project(public=True)
+    make_run(project=project, workload="ro", hardware="a")
+    make_run(project=project, workload="rw", hardware="b")
+    answer = shown(client, project, workload="ro", hardware="b")
+    assert "Without hardware b" in text_of(answer)
+    without_hardware = re.search(r'href="(\?[^"]*)">Without hardware', text_of(answer))[1]
+    assert len(shown_at(client, address(project) + without_hardware).context["charts"]) == 1
+
+
+def test_series_that_are_gone_are_told(client):
+    project = make_project(public=True)
+    make_run(project=project)
+    assert "These series are not here any more" in text_of(shown(client, project, series=999999))
+
+
+# --- who sees it --------------------------------------------------------------------------------------------
+
+
+def test_the_history_of_a_private_project_does_not_exist_for_others(client):
+    project = make_project()
+    series = make_series([1.0, 2.0], project=project)
+    for name in ("history", "history_csv"):
+        assert client.get(address(project, name, series=series.pk)).status_code == 404
+    client.force_login(make_user(member_of=project))
+    assert client.get(address(project, series=series.pk)).status_code == 200
+
+
+def test_names_from_files_are_escaped_in_page_and_figure(client):
+    project = make_project(public=True)
+    make_run(project=project, workload="<img src=x>")
+    make_run(project=project, workload="other")
+    answer = shown(client, project)
+    assert "<img src=x>" not in text_of(answer)
+    assert answer.context["charts"][0].figure["data"][0]["name"] == "&lt;img src=x&gt;"
+
+
+# --- statements ---------------------------------------------------------------------------------------------
+
+
+def test_a_page_takes_the_same_statements_whatever_it_draws(client, django_assert_num_queries):
+    project = make_project(public=True)
+    make_series([100.0, 90.0], project=project)
+    with django_assert_num_queries(7):
+        shown(client, project)
+    for threads in range(5, 30):
+        series = make_series([100.0, 90.0, 80.0, 81.0], project=project, threads=threads)
+        make_change_point(series, 2)
+    with django_assert_num_queries(7):
+        shown(client, project)
+
+
+# --- all rows as a file -------------------------------------------------------------------------------------
+
+
+def test_all_groups_can_be_taken_away_as_csv(client):
+    project = make_project(public=True)
+    series = make_series([100.0, 101.0, 80.0, 81.0], project=project)
+    make_change_point(series, 2)
+    answer = client.get(address(project, "history_csv", series=series.pk))
+    assert answer["Content-Type"].startswith("text/csv")
+    rows = list(csv.DictReader(io.StringIO(answer.content.decode("utf-8-sig"))))
+    assert [row["version"] for row in rows] == ["10.6.1", "10.6.2", "10.6.3", "10.6.4"]
+    assert [float(row["value"]) for row in rows] == [100, 101, 80, 81]
+    assert [row["change_point"] for row in rows] == ["", "", "confirmed", ""]
+    assert rows[0]["time"] == START.isoformat()
+
+
+# --- in the browser -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+def test_a_change_is_marked_on_the_chart_and_leads_to_its_incident(chromium_page):
+    project = make_project(public=True)
+    series = make_series([100.0] * 10 + [80.0] * 10, project=project)
+    incident = make_change_point(series, 10).incident_id
+    chromium_page.goto(address(project))
+    label = chromium_page.locator(".annotation-text a")
+    expect(label).to_have_text("−20.0\u00a0%")
+    box = label.bounding_box()
+    chromium_page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    chromium_page.wait_for_url(f"**/incidents/{incident}/")
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+def test_one_click_changes_the_axis_and_a_chip_keeps_it(chromium_page):
+    project = make_project(public=True)
+    make_series([100.0, 90.0, 95.0], project=project, workload="ro")
+    make_series([50.0, 60.0, 65.0], project=project, workload="rw")
+    chromium_page.goto(address(project))
+    chromium_page.get_by_role("link", name="Time").click()
+    expect(chromium_page.get_by_role("link", name="Time")).to_have_attribute("aria-current", "true")
+    assert "x=time" in chromium_page.url
+    chromium_page.locator("#filter-workload summary").click()
+    chromium_page.get_by_label("rw").check()
+    expect(chromium_page.locator(".chart-title")).to_have_text(re.compile("^rw, 4 threads"))
+    assert "x=time" in chromium_page.url
+    assert "workload=rw" in chromium_page.url
+    chromium_page.locator("figure.chart[data-drawn] .main-svg").first.wait_for()
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+def test_a_click_on_a_point_opens_its_run(chromium_page):
+    project = make_project(public=True)
+    make_series([100.0, 90.0, 95.0], project=project)
+    run = Run.objects.get(version__version="10.6.2")
+    chromium_page.goto(address(project))
+    chromium_page.locator("figure.chart[data-drawn] .main-svg").first.wait_for()
+    box = chromium_page.locator(".scatterlayer .point").nth(1).bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    chromium_page.mouse.move(x, y)
+    expect(chromium_page.locator(".hoverlayer .hovertext")).to_contain_text("90.00 tps, n = 1")
+    chromium_page.mouse.click(x, y)
+    chromium_page.wait_for_url(f"**/runs/{run.pk}/")

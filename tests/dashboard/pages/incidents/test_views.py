@@ -1,0 +1,416 @@
+import csv
+import io
+import re
+
+import plotly.graph_objects as go
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from playwright.sync_api import expect
+
+from benchdash.accounts.access import Viewer
+from benchdash.accounts.models import AuditEntry, Role
+from benchdash.alerts.models import Alert
+from benchdash.dashboard.pages.incidents.figure import around, change_figure, shared_range
+from benchdash.regressions.models import ChangePoint, Incident
+from benchdash.regressions.queries import evidence
+from benchdash.regressions.services import analyse_touched, comment, triage
+from benchdash.results import wording
+from benchdash.results.points import histories
+from tests.alerts.incidents import make_incident
+from tests.builders import make_project, make_series, make_user
+from tests.dashboard.page_text import text_of
+from tests.regressions.few_releases import release
+from tests.regressions.nights import night_time, record_nights
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project():
+    return make_project("nightly", public=True)
+
+
+@pytest.fixture
+def member(client, project):
+    """Signed in, and may triage."""
+    user = make_user(member_of=project)
+    client.force_login(user)
+    return user
+
+
+def found(client, **query):
+    return text_of(client.get("/p/nightly/incidents/", query))
+
+
+def shown(client, incident):
+    return text_of(client.get(f"/p/nightly/incidents/{incident.pk}/"))
+
+
+# --- the list ---------------------------------------------------------------------------------------------
+
+
+def test_the_list_says_what_changed_where_and_how_much(client, project):
+    make_incident(
+        project, metrics={"tps": (1000.0, 800.0), "latency_p95": (4.0, 5.0)}, worst=-0.2, median=-0.2
+    )
+    text = found(client)
+    assert "MariaDB main ▼ regression confirmed ▼ −20.0 % ▼ −20.0 % 10.11.18 → 10.11.19" in text
+    assert "2 of 12 oltp_read_only" in text
+
+
+def test_withdrawn_incidents_are_listed_when_asked_for(client, project):
+    make_incident(project, product="MariaDB", status="withdrawn")
+    make_incident(project, product="MySQL", historical=True)
+    assert "MariaDB main" not in found(client)
+    assert "MySQL main ▼ regression confirmed historical" in found(client)
+    assert "MariaDB main ▼ regression withdrawn" in found(client, status="withdrawn")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"state": "fixed"},
+        {"kind": "improvement"},
+        {"product": "MySQL"},
+        {"branch": "11.4"},
+        {"branch": "~"},
+        {"status": "suspected"},
+    ],
+)
+def test_filters_choose_among_incidents(client, project, query):
+    make_incident(project, product="MariaDB", branch="main")
+    make_incident(
+        project,
+        product="MySQL",
+        branch="" if query.get("branch") == "~" else "11.4",
+        kind="improvement",
+        state="fixed",
+        status="suspected",
+    )
+    text = found(client, **query)
+    assert "MySQL 11.4" in text or "MySQL ▲" in text
+    assert "MariaDB main" not in text
+
+
+def test_what_the_address_asks_for_wrongly_is_left_out(client, project):
+    make_incident(project)
+    assert "MariaDB main" in found(client, state="nonsense", kind="\x00", page="many")
+
+
+def test_where_nothing_fits_the_filters_they_can_be_reset(client, project):
+    make_incident(project)
+    assert "No incident like that" in found(client, state="fixed")
+
+
+def test_without_incidents_the_page_says_what_to_do(client, project, settings):
+    settings.SITE_URL = "https://bench.example.org"
+    answer = client.get("/p/nightly/incidents/").content.decode()
+    assert "No incident yet" in answer
+    assert "curl -H &#x27;Authorization: Bearer TOKEN&#x27;" in answer
+    assert "https://bench.example.org/api/v1/uploads/" in answer
+    assert "/p/nightly/subscriptions/" not in answer
+    client.force_login(make_user(member_of=project))
+    assert "/p/nightly/subscriptions/" in client.get("/p/nightly/incidents/").content.decode()
+
+
+def test_only_members_see_who_looks_at_it(client, project):
+    incident = make_incident(project)
+    alice = make_user(member_of=project)
+    triage(incident, by=Viewer(user=alice), assignee=alice)
+    assert "Alice" not in found(client)
+    client.force_login(make_user("bob", member_of=project, role=Role.READER))
+    assert "Alice" in found(client)
+
+
+def test_the_list_takes_as_many_statements_for_one_incident_as_for_many(client, project, member):
+    def statements():
+        with CaptureQueriesContext(connection) as captured:
+            found(client)
+        return len(captured)
+
+    make_incident(project)
+    one = statements()
+    for branch in "abcdef":
+        make_incident(project, branch=branch, assignee=member)
+    assert statements() == one
+
+
+def test_incidents_of_a_private_project_do_not_exist_for_others(client):
+    secret = make_project("secret")
+    incident = make_incident(secret)
+    for address in ("", f"{incident.pk}/", f"{incident.pk}/evidence.csv"):
+        assert client.get(f"/p/secret/incidents/{address}").status_code == 404
+
+
+# --- one incident -----------------------------------------------------------------------------------------
+
+
+def test_an_incident_says_in_one_sentence_what_happened(client, project):
+    incident = make_incident(project)
+    text = shown(client, incident)
+    assert "MariaDB on main became slower" in text
+    assert (
+        "Transactions per second of oltp_read_only at 4 threads went from 1,000 to 800.0 ( ▼ −20.0 % )"
+        " between 10.11.18 and 10.11.19 . 1 of 12 series changed, by −20.0 % of speed in the median." in text
+    )
+
+
+def test_between_nights_of_one_build_the_days_are_named(client, project):
+    incident = make_incident(project, versions=("10.11.19", "10.11.19"))
+    assert re.search(r"between \d+ \w+ 2\d+ and \d+ \w+ 2\d+, both of 10.11.19 \.", shown(client, incident))
+
+
+def test_the_evidence_is_a_table_with_the_largest_change_first(client, project):
+    incident = make_incident(project, metrics={"tps": (1000.0, 900.0), "latency_p95": (4.0, 8.0)})
+    text = shown(client, incident)
+    assert (
+        "oltp_read_only 4 response time p95 bench-03 4.000 ms 8.000 ms ▼ +100.0 % 99.9 % 1.2 % 20 / 6" in text
+    )
+    assert text.index("4.000 ms") < text.index("▼ −10.0 %")
+
+
+def test_the_evidence_can_be_taken_away_as_csv(client, project):
+    incident = make_incident(project, hardware="a, b")
+    answer = client.get(f"/p/nightly/incidents/{incident.pk}/evidence.csv")
+    assert answer["Content-Type"] == "text/csv; charset=utf-8"
+    assert f'filename="incident-{incident.pk}.csv"' in answer["Content-Disposition"]
+    [row] = csv.DictReader(io.StringIO(answer.content.decode("utf-8-sig")))
+    assert (row["workload"], row["threads"], row["metric"], row["hardware"]) == (
+        "oltp_read_only",
+        "4",
+        "tps",
+        "a, b",
+    )
+    assert (row["last_good"], row["first_changed"], row["before"], row["after"]) == (
+        "10.11.18",
+        "10.11.19",
+        "1000.0",
+        "800.0",
+    )
+
+
+def test_of_a_handful_of_releases_the_evidence_says_whose_noise_it_was_judged_by(client, project):
+    for number in range(1, 7):
+        release(project, number, level=0.92 if number >= 5 else 1.0)
+    incident = Incident.objects.get()
+    text = shown(client, incident)
+    assert re.search(
+        r"4 of 12 of them moved together; a single session scatters by 0\.\d+ % in the median", text
+    )
+    assert "stays suspected" not in text
+    one = evidence(incident)[0]
+    assert f"{wording.number(one.expected_low)} to {wording.number(one.expected_high)}" in text
+    [row, *_] = csv.DictReader(
+        io.StringIO(
+            client.get(f"/p/nightly/incidents/{incident.pk}/evidence.csv").content.decode("utf-8-sig")
+        )
+    )
+    assert (row["family_size"], float(row["expected_low"])) == ("12", one.expected_low)
+
+
+def test_a_single_session_stays_suspected_and_the_page_says_why(client, project):
+    for number in range(1, 6):
+        release(project, number, level=0.92 if number == 5 else 1.0)
+    assert "It stays suspected until more sessions agree" in shown(client, Incident.objects.get())
+
+
+def test_a_series_with_a_history_of_its_own_has_no_family(client, project):
+    text = shown(client, make_incident(project))
+    assert "too few groups" not in text
+    assert "Expected" not in text
+
+
+def test_what_else_changed_is_listed(client, project):
+    incident = make_incident(
+        project, good={"settings": {"buffer_pool": "8G"}}, slow={"settings": {"buffer_pool": "12M"}}
+    )
+    assert "Name Before After buffer_pool 8G 12M" in shown(client, incident)
+
+
+def test_a_withdrawn_incident_says_that_its_evidence_is_gone(client, project):
+    incident = make_incident(project, status="withdrawn")
+    ChangePoint.objects.update(state="withdrawn")
+    assert "Nothing shows this change any more" in shown(client, incident)
+
+
+def test_an_improvement_became_faster(client, project):
+    incident = make_incident(project, kind="improvement", metrics={"tps": (800.0, 1000.0)})
+    assert "MariaDB on main became faster" in shown(client, incident)
+
+
+def test_members_see_who_was_told_and_what_was_decided_and_others_do_not(client, project):
+    incident = make_incident(project)
+    alice = make_user(member_of=project)
+    Alert.objects.create(
+        project=project, incident=incident, address="list@example.org", error="no such mailbox"
+    )
+    triage(incident, by=Viewer(user=alice), state="expected", reason="the new default")
+    comment(incident, by=Viewer(user=alice), text="as agreed <b>")
+    for said in ("list@example.org", "the new default", "as agreed"):
+        assert said not in shown(client, incident)
+    client.force_login(alice)
+    text = shown(client, incident)
+    assert "list@example.org, owed since" in text
+    assert "no such mailbox" in text
+    assert "Alice: state new → expected – the new default" in text
+    assert "as agreed <b>" in text
+
+
+def test_an_incident_of_another_project_is_not_shown_here(client, project):
+    other = make_incident(make_project("other", public=True))
+    assert client.get(f"/p/nightly/incidents/{other.pk}/").status_code == 404
+    assert client.get("/p/nightly/incidents/99999999999999999999/").status_code == 404
+
+
+def test_an_incident_takes_as_many_statements_for_one_series_as_for_many(client, project, member):
+    def statements(incident):
+        with CaptureQueriesContext(connection) as captured:
+            shown(client, incident)
+        return len(captured)
+
+    one = make_incident(project)
+    many = make_incident(
+        project, branch="b", metrics={f"latency_p{number}": (1.0, 2.0) for number in range(80, 95)}
+    )
+    assert statements(one) == statements(many)
+
+
+# --- triage -----------------------------------------------------------------------------------------------
+
+
+def test_a_member_triages_with_one_button(client, project, member):
+    incident = make_incident(project)
+    answer = client.post(
+        f"/p/nightly/incidents/{incident.pk}/triage/",
+        {"state": "investigating", "assignee": member.pk, "reason": "bisecting"},
+    )
+    assert answer["Location"] == f"/p/nightly/incidents/{incident.pk}/"
+    incident.refresh_from_db()
+    assert (incident.state, incident.assignee, incident.reason) == ("investigating", member, "bisecting")
+    assert AuditEntry.objects.get().user == member
+    assert "Saved: investigating, assigned to Alice." in shown(client, incident)
+
+
+def test_saving_without_a_state_leaves_it(client, project, member):
+    incident = make_incident(project, state="acknowledged", assignee=member)
+    client.post(f"/p/nightly/incidents/{incident.pk}/triage/", {"assignee": "", "reason": "not mine"})
+    incident.refresh_from_db()
+    assert (incident.state, incident.assignee, incident.reason) == ("acknowledged", None, "not mine")
+
+
+@pytest.mark.parametrize("sent", [{"state": "done"}, {"assignee": "999999"}, {"reason": "x" * 2001}])
+def test_what_cannot_be_is_refused_and_nothing_changed(client, project, member, sent):
+    incident = make_incident(project)
+    answer = client.post(f"/p/nightly/incidents/{incident.pk}/triage/", sent)
+    assert answer.status_code == 422
+    incident.refresh_from_db()
+    assert (incident.state, incident.assignee, incident.reason) == ("new", None, "")
+
+
+def test_a_comment_is_kept_and_an_empty_one_is_not(client, project, member):
+    incident = make_incident(project)
+    address = f"/p/nightly/incidents/{incident.pk}/comments/"
+    assert client.post(address, {"text": "  "}).status_code == 422
+    assert client.post(address, {"text": "since the new host"})["Location"].endswith("#comments")
+    assert [said.text for said in incident.comments.all()] == ["since the new host"]
+    assert "since the new host" in shown(client, incident)
+
+
+@pytest.mark.parametrize("page", ["triage", "comments"])
+def test_readers_and_strangers_do_not_triage(client, project, page):
+    incident = make_incident(project)
+    address = f"/p/nightly/incidents/{incident.pk}/{page}/"
+    assert client.post(address, {"state": "fixed", "text": "x"})["Location"].startswith("/sign-in/")
+    client.force_login(make_user(member_of=project, role=Role.READER))
+    assert client.post(address, {"state": "fixed", "text": "x"}).status_code == 403
+    client.force_login(make_user("outsider"))
+    assert client.post(address, {"state": "fixed", "text": "x"}).status_code == 403
+    assert client.get(address).status_code == 405
+    incident.refresh_from_db()
+    assert incident.state == "new"
+    assert not incident.comments.exists()
+
+
+# --- its charts -------------------------------------------------------------------------------------------
+
+
+def charted(series):
+    change_point = ChangePoint.objects.get(series=series)
+    points, index = around(histories([series.pk])[series.pk], change_point)
+    y_range = shared_range([(points, change_point)])
+    return change_figure(points, index, change_point, y_range=y_range)
+
+
+def test_a_chart_is_in_per_cent_of_the_level_before_with_the_change_marked(project):
+    series = make_series([100, 102, 98] * 4 + [70, 71, 69] * 3, project=project)
+    analyse_touched()
+    figure = charted(series)
+    go.Figure(figure)
+    [line] = figure["data"]
+    assert line["y"][:3] == [100.0, 102.0, 98.0]
+    assert line["x"][12] == "10.6.13"
+    assert line["text"][12] == "10.6.13, 14 Mar 2026<br>70.00 1/s, n = 1"
+    before, after, mark = figure["layout"]["shapes"]
+    assert (before["y0"], before["x1"]) == (100, "10.6.12")
+    assert (after["y0"], after["x0"]) == (pytest.approx(70), "10.6.13")
+    assert (mark["x0"], mark["line"]["dash"]) == ("10.6.13", "solid")
+    assert figure["layout"]["annotations"][0]["text"] == "−30.0\N{NO-BREAK SPACE}%"
+    assert figure["layout"]["yaxis"]["range"] == [pytest.approx(64), pytest.approx(107)]
+
+
+def test_a_suspicion_is_dotted_and_a_branch_is_drawn_against_time(project):
+    record_nights(project, [1.0] * 20 + [0.7] * 2, workloads=["oltp_read_only"])
+    analyse_touched()
+    figure = charted(ChangePoint.objects.get().series)
+    go.Figure(figure)
+    assert figure["layout"]["xaxis"]["type"] == "date"
+    assert figure["layout"]["shapes"][2]["x0"] == f"{night_time(21):%Y-%m-%dT%H:%M:%S}"
+    assert figure["layout"]["shapes"][2]["line"]["dash"] == "dot"
+
+
+def test_a_change_point_whose_run_was_taken_out_is_drawn_without_a_mark(project):
+    series = make_series([100, 102, 98] * 4 + [70, 71, 69] * 3, project=project)
+    analyse_touched()
+    ChangePoint.objects.get().run.measurements.all().delete()
+    go.Figure(charted(series))
+
+
+def test_of_a_long_history_only_the_groups_around_the_change_are_drawn(project):
+    series = make_series([100, 102, 98] * 60 + [70, 71, 69] * 40, project=project)
+    analyse_touched()
+    change_point = ChangePoint.objects.get()
+    points, index = around(histories([series.pk])[series.pk], change_point)
+    assert (len(points), index) == (160, 80)
+
+
+def test_at_most_six_charts_are_on_the_page(client, project):
+    incident = make_incident(project, metrics={f"latency_p{number}": (1.0, 2.0) for number in range(80, 95)})
+    assert len(evidence(incident)) == 15
+    page = client.get(f"/p/nightly/incidents/{incident.pk}/").content.decode()
+    assert page.count('<figure class="chart chart-small"') == 6
+
+
+# --- in the browser ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_incident_is_triaged_in_the_browser(chromium_page, sign_in):
+    project = make_project("nightly", public=True)
+    record_nights(project, [1.0] * 20 + [0.8] * 6)
+    analyse_touched()
+    incident = Incident.objects.get()
+    sign_in(make_user(member_of=project))
+    chromium_page.goto("/p/nightly/incidents/")
+    chromium_page.locator("#filter-state summary").click()
+    chromium_page.get_by_label("acknowledged").check()
+    expect(chromium_page.locator("main")).to_contain_text("No incident like that")
+    chromium_page.locator("#filter-state").get_by_label("new", exact=True).check()
+    chromium_page.keyboard.press("Escape")
+    chromium_page.get_by_role("link", name="MariaDB main").click()
+    expect(chromium_page.locator("figure.chart[data-drawn]")).to_have_count(3)
+    chromium_page.get_by_label("Reason").fill("seen")
+    chromium_page.get_by_role("button", name="Acknowledge").click()
+    expect(chromium_page.get_by_role("status")).to_contain_text("Saved: acknowledged")
+    incident.refresh_from_db()
+    assert (incident.state, incident.reason) == ("acknowledged", "seen")

@@ -1,0 +1,249 @@
+"""The overview of a project."""
+
+import re
+from datetime import timedelta
+
+import pytest
+
+from benchdash.regressions.column_names import short_id
+from benchdash.regressions.comparison import Selector, columns_of
+from benchdash.regressions.services import analyse_touched
+from tests.builders import START, make_project, make_record, make_runs, make_series, make_upload, make_user
+from tests.dashboard.page_text import chip, matrix, text_of
+
+pytestmark = pytest.mark.django_db
+
+STEADY = (1.0, 1.001, 1.002)
+
+
+@pytest.fixture
+def project():
+    return make_project("bench", public=True)
+
+
+def measure(project, *, versions=("10.2.44", "10.6.23"), workloads=("ro",), threads=(1, 16), **fields):
+    """Three runs each, whose tps falls by a tenth with each version."""
+    records = [
+        make_record(
+            1000.0 * count * (1 - 0.1 * number) * steady,
+            version=version,
+            workload=workload,
+            threads=count,
+            **fields,
+        )
+        for number, version in enumerate(versions)
+        for workload in workloads
+        for count in threads
+        for steady in STEADY
+    ]
+    return make_runs(records, project=project)
+
+
+def get(client, query=""):
+    return client.get(f"/p/bench/?{query}")
+
+
+# --- the matrix of releases ---------------------------------------------------------------------------------
+
+
+def test_workloads_stand_against_versions_relative_to_the_oldest_shown(client, project):
+    measure(project, workloads=["ro", "rw"])
+    assert matrix(get(client)) == [
+        ["Workload", "10.2.44", "10.6.23"],
+        ["Geometric mean", "", "0.90"],
+        ["+ ro", "4,004", "0.90"],
+        ["+ rw", "4,004", "0.90"],
+    ]
+
+
+def test_a_workload_opens_to_its_thread_counts(client, project):
+    measure(project)
+    pk = project.workloads.get().pk
+    assert f"open={pk}" in get(client).content.decode()
+    assert matrix(get(client, f"open={pk}"))[2:] == [
+        ["− ro", "4,004", "0.90"],
+        ["1 thread", "1,001", "0.90"],
+        ["16 threads", "16,016", "0.90"],
+    ]
+
+
+def test_a_cell_is_coloured_says_its_value_and_leads_to_the_comparison(client, project):
+    measure(project, threads=[16])
+    page = get(client).content.decode()
+    [cell] = re.findall(r'<td class="number level-worse-3"><a href="([^"]+)" title="([^"]+)">0.90</a>', page)
+    old, new = (short_id(column) for column in columns_of(project, Selector()))
+    workload = project.workloads.get().pk
+    query = f"v={old}&amp;v={new}&amp;base={old}&amp;workload={workload}&amp;threads=16"
+    assert cell == (f"/p/bench/compare/?{query}", "14,414 per second, n = 3, worse, noise: repeats")
+    assert client.get(cell[0].replace("&amp;", "&")).status_code == 200
+
+
+def test_eight_versions_are_shown_and_more_where_asked(client, project):
+    """The reference, which is the same on every page, and the newest."""
+    measure(project, versions=[f"10.6.{patch}" for patch in range(12)], threads=[1])
+    assert matrix(get(client))[0] == ["Workload", "10.6.0", *(f"10.6.{patch}" for patch in range(5, 12))]
+    assert len(matrix(get(client, "show=16"))[0]) == 13
+
+
+def test_the_newest_of_each_release_line_can_be_shown(client, project):
+    measure(project, versions=["10.6.22", "10.6.23", "10.11.14", "10.11.15"], threads=[1])
+    assert matrix(get(client, "show=lines"))[0] == ["Workload", "10.6.23", "10.11.15"]
+
+
+def test_another_baseline_can_be_chosen(client, project):
+    measure(project, threads=[1])
+    new = short_id(columns_of(project, Selector(version="10.6.23"))[0])
+    assert matrix(get(client, f"base={new}")) == [
+        ["Workload", "10.6.23", "10.2.44"],
+        ["ro 1 thread", "900.9", "1.11"],
+    ]
+
+
+def test_the_place_that_the_newest_runs_use_most_comes_first_and_others_can_be_chosen(client, project):
+    measure(project, hardware="idle", threads=[1])
+    measure(project, hardware="busy")
+    measure(project, product="MySQL", versions=["9.5.0"], hardware="idle", threads=[1])
+    answer = get(client)
+    assert (chip(answer, "product"), chip(answer, "hardware")) == ("MariaDB", "busy")
+    # What does not fit together gives way: MySQL was not measured on the busy machine.
+    answer = get(client, "product=MySQL&hardware=busy")
+    assert chip(answer, "product") == "MySQL"
+    assert "MySQL on idle" in text_of(answer)
+
+
+def test_a_metric_can_be_chosen(client, project):
+    make_runs([make_record(readings={"tps": 100.0, "latency_avg": 5.0})], project=project)
+    assert chip(get(client), "metric") == "transactions per second"
+    assert "response time, average, relative to" in text_of(get(client, "metric=latency_avg"))
+
+
+def test_a_single_version_is_its_own_baseline(client, project):
+    measure(project, versions=["10.2.44"], threads=[1])
+    assert matrix(get(client)) == [["Workload", "10.2.44"], ["ro 1 thread", "1,001"]]
+
+
+def test_versions_without_the_metric_are_told_from_an_error(client, project):
+    measure(project, versions=[f"10.6.{patch}" for patch in range(12)], threads=[1])
+    make_runs([make_record(readings={"qps": 1.0}, version="10.5.1")], project=project)
+    assert "Not measured lately" in text_of(get(client, "metric=qps"))
+
+
+def test_nonsense_in_the_address_is_no_error(client, project):
+    measure(project)
+    query = "product=%00&branch=x&hardware=&metric=x&show=x&base=x&open=x&open=-1&build=~"
+    assert get(client, query).status_code == 200
+
+
+# --- the matrix of a branch ---------------------------------------------------------------------------------
+
+
+def test_a_branch_stands_against_its_newest_release(client, project):
+    make_series([100.0, 110.0, 90.0], project=project, branch="main", workload="ro")
+    make_runs([make_record(100.0, version="10.6.1", workload="ro")], project=project)
+    answer = get(client, "branch=main")
+    assert chip(answer, "base") == "10.6.1"
+    assert matrix(answer)[0] == ["Workload", "10.6.1", *(f"00000000 {day} Mar" for day in (2, 3, 4))]
+    assert matrix(answer)[1] == ["ro 4 threads", "100.0", "1.00", "1.10", "0.90"]
+    assert re.search(
+        r'href="/p/bench/history/\?series=\d+" title="110.0 per second, n = 1', answer.content.decode()
+    )
+
+
+def test_a_branch_without_a_release_stands_against_its_oldest_shown_group(client, project):
+    make_series([100.0, 110.0, 90.0], project=project, branch="main", workload="ro")
+    answer = get(client)
+    assert matrix(answer)[1] == ["ro 4 threads", "100.0", "1.10", "0.90"]
+    assert "relative to 00000000 = 1.00" in text_of(answer)
+
+
+def test_the_oldest_group_can_be_the_baseline_beside_a_release(client, project):
+    make_series([100.0, 110.0], project=project, branch="main", workload="ro")
+    make_runs([make_record(50.0, version="10.6.1", workload="ro")], project=project)
+    assert matrix(get(client, "branch=main&base=~"))[1] == ["ro 4 threads", "100.0", "1.10"]
+
+
+# --- news ---------------------------------------------------------------------------------------------------
+
+
+def test_the_newest_incidents_are_told_in_a_sentence(client, project):
+    make_series(
+        [100.0, 101.0, 99.0, 100.0, 101.0, 99.0, 100.0] * 3 + [70.0] * 7, project=project, branch="main"
+    )
+    analyse_touched()
+    text = text_of(get(client))
+    assert re.search(r"−30\.\d % MariaDB main in oltp_read_only, 1 of 1 series, between", text)
+
+
+def test_without_incidents_it_says_when_there_will_be_one(client, project):
+    measure(project)
+    assert "None so far. A change of level shows here when several runs confirm it." in text_of(get(client))
+
+
+def test_refused_uploads_are_for_members(client, project):
+    measure(project)
+    errors = [{"line": 17, "message": "did sysbench finish?"}]
+    make_upload(project, name="broken.txt", state="refused", errors=errors)
+    assert "broken.txt" not in text_of(get(client))
+    client.force_login(make_user(member_of=project))
+    assert "broken.txt line 17: did sysbench finish?" in text_of(get(client))
+
+
+def test_only_the_five_newest_uploads_are_shown(client, project):
+    for number in range(7):
+        make_upload(project, name=f"file-{number}.txt")
+    measure(project)
+    assert re.findall(r"file-\d", text_of(get(client))) == ["file-6", "file-5", "file-4", "file-3"]
+
+
+# --- empty, who, how much -----------------------------------------------------------------------------------
+
+
+def test_an_empty_project_says_how_to_send_the_first_file(client, project, settings):
+    settings.SITE_URL = "https://bench.example.org"
+    text = text_of(get(client))
+    assert "https://bench.example.org/api/v1/uploads/" in text
+    assert "create_token --project bench --scope upload" in text
+    assert "Upload files here" not in text
+    client.force_login(make_user(member_of=project))
+    assert "Upload files here" in text_of(get(client))
+
+
+def test_a_member_sees_why_the_first_upload_was_refused(client, project):
+    make_upload(
+        project, name="broken.txt", state="refused", errors=[{"line": None, "message": "it is empty"}]
+    )
+    client.force_login(make_user(member_of=project))
+    assert "broken.txt it is empty" in text_of(get(client))
+
+
+def test_a_private_project_is_for_its_members(client):
+    project = make_project("bench")
+    measure(project)
+    assert get(client).status_code == 404
+    client.force_login(make_user(member_of=project))
+    assert get(client).status_code == 200
+
+
+def test_any_number_of_things_takes_the_same_statements(client, project, django_assert_num_queries):
+    measure(project, threads=[1])
+    with django_assert_num_queries(12):
+        get(client)
+    measure(
+        project, versions=[f"10.6.{patch}" for patch in range(9)], workloads=["a", "b", "c"], hardware="box"
+    )
+    for number in range(4):
+        make_upload(project, name=f"file-{number}.txt")
+    with django_assert_num_queries(12):
+        get(client)
+
+
+def test_any_length_of_a_branch_takes_the_same_statements(client, project, django_assert_num_queries):
+    make_series([100.0] * 3, project=project, branch="main", workload="a", start=START)
+    with django_assert_num_queries(14):
+        get(client, "branch=main")
+    for workload in "bcd":
+        make_series(
+            [100.0] * 20, project=project, branch="main", workload=workload, start=START + timedelta(days=1)
+        )
+    with django_assert_num_queries(14):
+        get(client, "branch=main")

@@ -1,0 +1,47 @@
+"""Charts of changes."""
+
+import plotly.graph_objects as go
+
+from benchdash.dashboard.pages.pair.figure import PairChange, changes, height
+from benchdash.regressions.detection import Comparison
+
+
+def figure(*comparisons):
+    rows = [PairChange(f"w{number}", one, f"/{number}") for number, one in enumerate(comparisons)]
+    made = changes(rows, title="change of tps")
+    go.Figure(made)
+    return made
+
+
+def test_a_change_stands_at_its_per_cent_with_its_interval():
+    intervals, trace = figure(Comparison(0.9, 0.85, 0.95, 0.001, "worse"))["data"]
+    assert [round(x, 6) for x in trace["x"]] == [-10.0]
+    assert [round(x, 6) for x in intervals["x"][:2]] == [-15.0, -5.0]
+    assert (intervals["x"][2:], intervals["y"]) == ([None], [0, 0, None])
+    assert trace["text"] == [
+        "−10.0\N{NO-BREAK SPACE}% (−15.0\N{NO-BREAK SPACE}% to −5.0\N{NO-BREAK SPACE}%), worse"
+    ]
+    assert trace["meta"]["links"] == ["/0"]
+
+
+def test_a_verdict_has_a_shape_and_not_only_a_colour():
+    ratios = {"worse": 0.9, "better": 1.1, "same": 1.0, "unknown": 1.2}
+    _, trace = figure(*(Comparison(ratio, verdict=verdict) for verdict, ratio in ratios.items()))["data"]
+    assert trace["marker"]["symbol"] == ["triangle-down", "triangle-up", "circle", "circle-open"]
+
+
+def test_rows_stand_from_top_to_bottom_and_names_are_no_markup():
+    made = changes([PairChange("<b>ro</b>", Comparison(1.1)), PairChange("rw", Comparison(1.2))], title="")
+    assert made["layout"]["yaxis"]["ticktext"] == ["&lt;b&gt;ro&lt;/b&gt;", "rw"]
+    assert made["layout"]["yaxis"]["range"] == [1.5, -0.5]
+    assert height(10) > height(3) > height(2) == height(1)
+
+
+def test_an_interval_is_drawn_however_wide_and_leaves_the_chart_where_it_would_flatten_it():
+    made = figure(Comparison(1.2, 0.5, 9.0), Comparison(1.1), Comparison(0.9, 0.8, 1.0))
+    intervals, _ = made["data"]
+    assert [round(x) for x in intervals["x"] if x is not None] == [-50, 800, -20, 0]
+    assert intervals["y"] == [0, 0, None, 2, 2, None]
+    first, last = made["layout"]["xaxis"]["range"]
+    # 2.5 times as far as the largest change, 20 %, and a little margin.
+    assert (round(first), round(last)) == (-55, 55)

@@ -1,0 +1,105 @@
+"""What the bar offers to whom."""
+
+import pytest
+from django.http import HttpResponse
+from django.urls import include, path
+
+from benchdash.accounts.access import NOBODY, Viewer
+from benchdash.accounts.models import Role
+from benchdash.dashboard.shell.navigation import navigation, page_url, page_urls
+from tests.builders import make_project, make_user
+
+pytestmark = pytest.mark.django_db
+
+NAMES = [
+    "overview",
+    "compare",
+    "history",
+    "incidents",
+    "incident",
+    "uploads",
+    "upload",
+    "runs",
+    "run",
+    "versions",
+    "hardware",
+    "configurations",
+    "workloads",
+    "subscriptions",
+    "alerts",
+    "audit",
+    "tokens",
+    "project_settings",
+]
+
+
+class EveryPage:
+    urlpatterns = [
+        path(
+            "p/<slug:slug>/",
+            include(([path(f"{name}/", lambda _: HttpResponse(), name=name) for name in NAMES], "dashboard")),
+        )
+    ]
+
+
+@pytest.fixture(autouse=True)
+def every_page(settings):
+    settings.ROOT_URLCONF = EveryPage
+
+
+def labels(links):
+    return [link.label for link in links]
+
+
+def test_anybody_is_offered_what_anybody_may_read():
+    bar = navigation(make_project(public=True), NOBODY, "overview")
+    assert labels(bar.main) == ["Overview", "Compare", "History", "Incidents", "Uploads"]
+    assert labels(bar.more) == ["Runs", "Versions", "Hardware", "Configurations", "Workloads"]
+
+
+def test_members_and_admins_are_offered_more():
+    project = make_project()
+    member = Viewer(user=make_user("bob", member_of=project))
+    admin = Viewer(user=make_user("alice", member_of=project, role=Role.ADMIN))
+    beyond = ["Subscriptions", "Alerts", "Audit log"]
+    assert labels(navigation(project, member, "").more)[5:] == beyond
+    assert labels(navigation(project, admin, "").more)[5:] == [*beyond, "Tokens", "Project settings"]
+
+
+@pytest.mark.parametrize(
+    ("page", "entry"),
+    [("compare", "Compare"), ("incident", "Incidents"), ("upload_new", "Uploads"), ("run", "Runs")],
+)
+def test_a_page_is_marked_under_its_entry(page, entry):
+    bar = navigation(make_project(), NOBODY, page)
+    assert [link.label for link in (*bar.main, *bar.more) if link.is_current] == [entry]
+
+
+def test_an_address_leaves_out_what_is_empty_and_escapes_the_rest():
+    project = make_project("nightly")
+    assert page_url("history", project, workload="a b&c", branch="") == "/p/nightly/history/?workload=a+b%26c"
+
+
+def test_addresses_that_differ_in_a_number_are_made_from_one(settings):
+    settings.ROOT_URLCONF = "benchdash.urls"
+    project = make_project("nightly-10")
+    assert page_urls("run", project)(123) == page_url("run", project, 123) == "/p/nightly-10/runs/123/"
+    assert page_urls("correction", project, "versions")(0) == "/p/nightly-10/versions/0/correct/"
+
+
+def test_a_page_that_moved_is_found_where_it_is_now(settings):
+    project = make_project("nightly")
+    assert page_url("versions", project) == "/p/nightly/versions/"
+    settings.ROOT_URLCONF = type(
+        "Moved",
+        (),
+        {
+            "urlpatterns": [
+                path(
+                    "elsewhere/<slug:slug>/",
+                    include(([path("", lambda _: HttpResponse(), name="versions")], "dashboard")),
+                )
+            ]
+        },
+    )
+    assert page_url("versions", project) == "/elsewhere/nightly/"

@@ -1,0 +1,121 @@
+"""Folders of result files, imported by what their names say."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from benchdash.regressions.comparison import Selector, compare
+from benchdash.results.models import Run
+from ingest.models import Upload
+from tests.builders import make_project
+from tests.ingest.packing import tar_of, zip_of
+from tests.ingest.small_datum import SMALL_DATUM, import_small_datum, published_rows, published_versions
+
+SAMPLES = Path(__file__).parents[3] / "ingest/samples"
+
+
+def a_report():
+    return (SAMPLES / "watch/nightly/mariadb-10.11.19/000/oltp_read_only.txt").read_bytes()
+
+
+@pytest.mark.django_db
+def test_one_bad_file_does_not_stop_the_rest_and_a_dry_run_stores_nothing(tmp_path, capsys):
+    make_project(slug="p")
+    (tmp_path / "10.6.1").mkdir()
+    (tmp_path / "10.6.1/reads.txt").write_bytes(a_report())
+    (tmp_path / "10.6.1/reads.meta.json").write_text(json.dumps({"product": "MariaDB", "threads": 4}))
+    (tmp_path / "10.6.1/cut.txt").write_bytes(a_report()[:700])
+    arguments = ["import_folder", "--project=p", "--pattern={version}/{workload}.txt", "--set=hardware=m1"]
+
+    call_command(*arguments, "--dry-run", str(tmp_path))
+    assert not Upload.objects.exists()
+    assert "10.6.1/reads.txt: sysbench, MariaDB 10.6.1, reads, 4 threads on m1" in capsys.readouterr().out
+
+    call_command(*arguments, "--set=product=MariaDB", str(tmp_path))
+    captured = capsys.readouterr()
+    assert "1 imported" in captured.out
+    assert "1 refused" in captured.out
+    assert "10.6.1/cut.txt" in captured.err
+    assert [(run.version.version, run.workload.name) for run in Run.objects.all()] == [("10.6.1", "reads")]
+
+    call_command(*arguments, "--set=product=MariaDB", str(tmp_path))
+    assert "1 known already" in capsys.readouterr().out
+
+
+@pytest.mark.django_db
+def test_a_dry_run_names_what_lies_beside_and_what_is_left_alone(tmp_path, capsys):
+    make_project(slug="p")
+    (tmp_path / "sb.o.reads.dop4").write_bytes(a_report())
+    (tmp_path / "sb.vm.reads.dop4").write_text("no vmstat\n")
+    (tmp_path / "README.md").write_text("how it was measured\n")
+    arguments = ["import_folder", "--project=p", "--pattern=sb.o.{workload}.dop{threads}"]
+    arguments += ["--companion=sb.vm.{workload}.dop{threads}", "--set=hardware=m1", "--set=product=MariaDB"]
+    call_command(*arguments, "--set=version=10.6.1", "--dry-run", str(tmp_path))
+    told = capsys.readouterr().out
+    assert "sb.o.reads.dop4: sysbench, MariaDB 10.6.1, reads, 4 threads on m1" in told
+    assert "  with sb.vm.reads.dop4" in told
+    assert "README.md: ignored, it does not fit the pattern" in told
+    assert told.endswith("1 would be imported, 1 ignored\n")
+
+
+@pytest.mark.django_db
+def test_an_archive_is_imported_like_a_folder_and_its_bad_files_are_listed_at_the_end(tmp_path, capsys):
+    make_project(slug="p")
+    files = {"10.6.1/reads.txt": a_report(), "10.6.1/cut.txt": a_report()[:700], "../10.6.1/x.txt": b""}
+    (tmp_path / "results").write_bytes(gzip.compress(tar_of(files)))
+    arguments = ["import_folder", "--project=p", "--pattern={version}/{workload}.txt"]
+    arguments += ["--set=hardware=m1", "--set=product=MariaDB", str(tmp_path / "results")]
+    call_command(*arguments)
+    told = capsys.readouterr()
+    assert "2 of 2 files, 100 %" in told.out
+    assert told.out.endswith("2 refused, 1 imported\n")
+    assert "../10.6.1/x.txt: its name leads out of the archive" in told.err
+    assert "10.6.1/cut.txt: " in told.err
+    assert [upload.came_alone for upload in Upload.objects.all()] == [True, True]
+
+
+@pytest.mark.django_db
+def test_only_where_every_file_was_refused_the_command_fails(tmp_path):
+    make_project(slug="p")
+    (tmp_path / "cut.txt").write_bytes(a_report()[:700])
+    (tmp_path / "results.zip").write_bytes(zip_of({"reads.txt": a_report()}))
+    with pytest.raises(CommandError, match="every file was refused"):
+        call_command("import_folder", "--project=p", str(tmp_path))
+    (tmp_path / "results.zip").write_bytes(zip_of({"reads.txt": a_report()})[:-20])
+    with pytest.raises(CommandError, match="is cut or damaged"):
+        call_command("import_folder", "--project=p", str(tmp_path / "results.zip"))
+    with pytest.raises(CommandError, match="is no archive"):
+        call_command("import_folder", "--project=p", str(tmp_path / "cut.txt"))
+
+
+@pytest.mark.django_db
+def test_a_pattern_that_fits_nothing_is_said_in_a_sentence(tmp_path):
+    make_project(slug="p")
+    with pytest.raises(CommandError, match=r"no file of .* fits the pattern"):
+        call_command("import_folder", "--project=p", "--pattern={version}.txt", str(tmp_path))
+
+
+@pytest.mark.skipif(not SMALL_DATUM.is_dir(), reason="the published results of small_datum are not here")
+@pytest.mark.django_db
+def test_published_relative_throughput_of_nine_builds_comes_out_of_their_files(tmp_path, capsys):
+    """All 231 cells of qps.rel.all.tsv within 0.0101; its author divides rounded figures and cuts."""
+    project = import_small_datum(tmp_path)
+    assert "refused" not in capsys.readouterr().out
+
+    ratios = {}
+    table = compare(
+        project,
+        metric="qps",
+        base=Selector(product="MySQL", version="5.6.51"),
+        against=[Selector(version=version) for version in published_versions()],
+        filters={"product": "MySQL", "build": "rel_o2nofp"},
+    )
+    for row in table.rows:
+        ratios[row.workload] = [one.ratio for one in row.comparisons]
+    published = list(published_rows())
+    assert sum(len(cells) for _, cells in published) == 231
+    for workload, cells in published:
+        assert ratios[workload] == pytest.approx(cells, abs=0.0101), workload

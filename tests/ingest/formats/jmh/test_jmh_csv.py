@@ -1,0 +1,260 @@
+"""JMH's CSV and SCSV beyond the fixtures: how cells are written, what is left out, what is refused."""
+
+from contextlib import suppress
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ingest.formats.jmh import jmh_csv
+from ingest.formats.report import FormatError
+from ingest.formats.source import Source
+from tests.ingest.formats import real_files
+from tests.ingest.formats.cuts import troubles
+
+FIXTURES = real_files.FIXTURES / "jmh_csv"
+
+HEAD = '"Benchmark","Mode","Threads","Samples","Score","Score Error (99.9%)","Unit"'
+ROW = '"bench.A.run","avgt",1,5,2.000000,0.500000,"us/op"'
+
+
+def parse(*lines):
+    return jmh_csv.parse(Source("".join(f"{line}\n" for line in lines).encode()))
+
+
+def readings(run):
+    return {reading.metric: reading for reading in run.readings}
+
+
+def score_of(row, head=HEAD):
+    (run,) = parse(head, row).runs
+    found = readings(run)["score"]
+    return found.value, found.low, found.high
+
+
+def refusal(*lines):
+    with pytest.raises(FormatError) as error:
+        parse(*lines)
+    return error.value.line, error.value.message
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ('"a.b","avgt",1,5,2.000000,0.500000,"ns/op"', (2, 1.5, 2.5)),
+        ('"a.b","avgt",1,5,2.000000,NaN,"ns/op"', (2, None, None)),
+        ('"a.b","avgt",1,5,2.000000,2.500000,"ns/op"', (2, -0.5, 4.5)),
+        ('"a.b","avgt",1,5.000000,2.000000,0.500000,"ns/op"', (2, 1.5, 2.5)),
+        ('"a.b","avgt",1,"5,000000","2,000000","0,500000","ns/op"', (2, 1.5, 2.5)),
+        ('"a.b","avgt",1,5,2.0E-3,5.0E-4,"us/op"', (2, 1.5, 2.5)),
+        ("a.b,avgt,1,5,2.0,0.5,ns/op", (2, 1.5, 2.5)),
+        (' "a.b","avgt",1,5,2.0,0.5,"ns/op"'.strip(), (2, 1.5, 2.5)),
+    ],
+)
+def test_a_score_is_read_as_jmh_prints_it(row, expected):
+    assert score_of(row) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_cells_are_separated_as_the_first_line_separates_them(separator):
+    head, row = HEAD.replace(",", separator), ROW.replace(",", separator)
+    assert score_of(row, head) == (2000, 1500, 2500)
+
+
+def test_semicolons_go_with_bare_decimal_commas():
+    head = HEAD.replace(",", ";").replace("99.9", "99,9")
+    assert score_of('"a.b";"avgt";1;5;2,000000;0,500000;"ns/op"', head) == (2, 1.5, 2.5)
+
+
+def test_the_columns_of_the_oldest_versions_have_means():
+    head = HEAD.replace("Score Error", "Mean Error").replace("Score", "Mean")
+    assert score_of(ROW, head) == (2000, 1500, 2500)
+
+
+def test_threads_modes_and_units_are_those_of_each_line():
+    report = parse(HEAD, ROW, '"bench.A.run","thrpt",8,5,3.000000,1.000000,"ops/ms"')
+    assert [
+        (run.workload, run.threads, run.readings[0].value, run.readings[0].unit) for run in report.runs
+    ] == [
+        ("bench.A.run avgt", 1, 2000, "ns/op"),
+        ("bench.A.run thrpt", 8, 3000, "ops/s"),
+    ]
+
+
+def test_a_parameter_may_hold_separators_quotes_and_spaces():
+    report = parse(HEAD + ',"Param: sql"', ROW + ',"SELECT ""a"", 1 ; 2"')
+    assert [run.workload for run in report.runs] == ['bench.A.run sql=SELECT "a", 1 ; 2 avgt']
+
+
+def test_an_empty_parameter_is_that_of_another_benchmark_unless_the_benchmark_has_others():
+    head = HEAD + ',"Param: end","Param: size"'
+    report = parse(head, ROW + ",,", ROW + ",;,", ROW.replace("A.run", "B.run") + ",,10")
+    assert [run.workload for run in report.runs] == [
+        "bench.A.run end= avgt",
+        "bench.A.run end=; avgt",
+        "bench.B.run size=10 avgt",
+    ]
+
+
+def test_passwords_in_parameters_are_masked():
+    report = parse(HEAD + ',"Param: url"', ROW + ',"jdbc:mariadb://root:geheim@127.0.0.1/db"')
+    assert "geheim" not in repr(report)
+
+
+@pytest.mark.parametrize("dot", ["", "·", "Â·", "┬╖", "ú", "?", "\ufffd", "@"])
+def test_what_profilers_measured_belongs_to_the_benchmark_whatever_became_of_the_dot(dot):
+    report = parse(
+        HEAD,
+        ROW,
+        f'"bench.A.run:{dot}gc.alloc.rate.norm","avgt",1,5,96.000000,1.000000,"B/op"',
+        f'"bench.A.run:{dot}gc.count","avgt",1,5,3.000000,NaN,"counts"',
+        f'"bench.A.run:{dot}gc.alloc.rate","avgt",1,5,7.000000,NaN,"MB/sec"',
+    )
+    (run,) = report.runs
+    assert {name: (found.value, found.unit, found.direction) for name, found in readings(run).items()} == {
+        "score": (2000, "ns/op", "lower"),
+        "gc.alloc.rate.norm": (96, "B/op", "lower"),
+        "gc.count": (3, "counts", "lower"),
+        "gc.alloc.rate": (7, "MB/sec", "lower"),
+    }
+    assert report.warnings == ()
+
+
+@pytest.mark.parametrize("label", ["p{}", "run·p{}", "runÂ·p{}", "run?p{}"])
+def test_percentiles_are_those_of_the_score(label):
+    ranks = ["0.00", "0.50", "0.90", "0.95", "0.99", "0.999", "0.9999", "1.00"]
+    rows = [
+        f'"bench.A.run:{label.format(rank)}","sample",1,1,{place}.000000,NaN,"us/op"'
+        for place, rank in enumerate(ranks)
+    ]
+    report = parse(HEAD, ROW.replace("avgt", "sample"), *rows)
+    (run,) = report.runs
+    assert {name: found.value for name, found in readings(run).items()} == {
+        "score": 2000,
+        "score_p0": 0,
+        "score_p50": 1000,
+        "score_p90": 2000,
+        "score_p95": 3000,
+        "score_p99": 4000,
+        "score_p99_9": 5000,
+        "score_p99_99": 6000,
+        "score_p100": 7000,
+    }
+    assert report.warnings == ()
+
+
+def test_percentiles_that_are_missing_are_named():
+    report = parse(HEAD, ROW.replace("avgt", "sample"))
+    assert report.warnings == (
+        (
+            "bench.A.run sample has no row for score_p0, score_p50, score_p90 and 5 more: "
+            "the file is cut off, or JMH is an old one"
+        ),
+    )
+
+
+def test_a_score_without_a_number_or_digits_is_left_out_with_a_warning():
+    report = parse(
+        HEAD,
+        ROW,
+        '"bench.A.nan","avgt",1,5,NaN,NaN,"us/op"',
+        '"bench.A.tiny","avgt",1,5,0.000000,0.000000,"s/op"',
+        '"bench.A.lost:gc.time","avgt",1,5,1.000000,NaN,"ms"',
+    )
+    assert [run.workload for run in report.runs] == ["bench.A.run avgt"]
+    assert report.warnings == (
+        "bench.A.nan avgt was left out: its score is not a number",
+        (
+            "bench.A.tiny avgt was left out: its score is printed as 0, without a digit of it; "
+            "JMH's JSON has them"
+        ),
+        "bench.A.lost avgt was left out: no row has its score",
+    )
+
+
+def test_a_line_that_stands_twice_is_a_repetition():
+    report = parse(HEAD, ROW, ROW)
+    assert [run.key for run in report.runs] == ["bench.A.run avgt", "bench.A.run avgt #2"]
+    assert len(report.warnings) == 1
+
+
+def test_files_one_behind_the_other_are_read_together():
+    report = parse(HEAD, ROW, HEAD + ',"Param: size"', ROW + ",10")
+    assert [run.workload for run in report.runs] == ["bench.A.run avgt", "bench.A.run size=10 avgt"]
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        ('"a.b","avgt",1,5,2.0,0.5', "6 cells, where the first line has 7"),
+        (ROW + ",10", "8 cells, where the first line has 7"),
+        ('"a"b","avgt",1,5,2.0,0.5,"us/op"', "the line cannot be split into cells: ',' expected after '\"'"),
+        ('"","avgt",1,5,2.0,0.5,"us/op"', "the name of the benchmark is missing"),
+        ('"a.b","each",1,5,2.0,0.5,"us/op"', "'each' is not a mode of JMH"),
+        ('"a.b","avgt",0,5,2.0,0.5,"us/op"', "'0' is not a number of threads"),
+        ('"a.b","avgt",²,5,2.0,0.5,"us/op"', "'²' is not a number of threads"),
+        ('"a.b","avgt",1,5,-2.0,0.5,"us/op"', "'-2.0' is not a number that JMH prints"),
+        ('"a.b","avgt",1,5,2.0,-0.5,"us/op"', "'-0.5' is not a number that JMH prints"),
+        ('"a.b","avgt",1,five,2.0,0.5,"us/op"', "'five' is not a number that JMH prints"),
+        ('"a.b","avgt",1,5,٢.٠,0.5,"us/op"', "'٢.٠' is not a number that JMH prints"),
+        ('"a.b","avgt",1,5,1e999,0.5,"us/op"', "the number is too large"),
+        ('"a.b","avgt",1,5,2.0,0.5,', "the unit is missing"),
+        (
+            '"a.b","avgt",1,5,2.0,0.5,"parsecs"',
+            "the unit 'parsecs' is neither a time per operation nor operations per time",
+        ),
+    ],
+)
+def test_a_line_that_jmh_does_not_write_is_refused(row, reason):
+    assert refusal(HEAD, ROW, row) == (3, reason)
+
+
+def test_columns_that_are_no_parameters_are_refused():
+    assert refusal(HEAD + ',"size"', ROW + ",10")[1] == (
+        "the columns after 'Unit' are not the parameters of benchmarks"
+    )
+
+
+def test_a_file_without_a_result_is_refused():
+    assert refusal(HEAD) == (1, "no line with a result; did JMH finish?")
+
+
+def test_a_last_line_without_an_end_is_read_only_if_all_of_it_is_there():
+    whole = jmh_csv.parse(Source(f"{HEAD}\n{ROW}\n{ROW.replace('A', 'B')}".encode()))
+    assert len(whole.runs) == 2
+    assert whole.warnings == ("line 3, the last one, has no line end: the file may break off there",)
+    head = HEAD + ',"Param: size"'
+    cut = jmh_csv.parse(Source(f"{head}\n{ROW},10\n{ROW},100".encode()))
+    assert [run.workload for run in cut.runs] == ["bench.A.run size=10 avgt"]
+    assert cut.warnings == ("line 3, the last one, has no line end and was left out",)
+
+
+@pytest.mark.parametrize(
+    ("head", "known"),
+    [
+        (HEAD + "\n", True),
+        (HEAD.replace(",", ";").replace("99.9", "99,9") + "\r\n", True),
+        ("\n" + HEAD.replace('"', "") + ",Param: size\n", True),
+        ('"Benchmark","Mode","Threads"\n', False),
+        ("Benchmark,Mode,Threads,Samples,tps,error,Unit\n", False),
+        ("Benchmark  Mode  Cnt  Score  Error  Units\n", False),
+        ("", False),
+    ],
+)
+def test_the_format_is_recognised_by_its_first_line(head, known):
+    assert jmh_csv.recognise(head.encode()) is known
+
+
+@pytest.mark.parametrize(
+    "name", ["average-time.csv", "four-modes.scsv", "sample-time.csv", "gc-profiler.csv"]
+)
+def test_a_file_cut_anywhere_is_understood_refused_or_says_so(name):
+    assert troubles("jmh_csv", (FIXTURES / name).read_bytes()) == []
+
+
+@settings(max_examples=200, deadline=None)
+@given(offset=st.integers(0, 1500), noise=st.binary(max_size=4))
+def test_any_damage_is_read_or_refused(offset, noise):
+    data = (FIXTURES / "decimal-commas-1.12.scsv").read_bytes()
+    with suppress(FormatError):
+        jmh_csv.parse(Source(data[:offset] + noise + data[offset + len(noise) :]))

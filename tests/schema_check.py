@@ -1,0 +1,93 @@
+"""Holds every JSON answer of the API that a test receives against the OpenAPI schema of its route."""
+
+import json
+import re
+from functools import cache
+from typing import NamedTuple
+
+from jsonschema import Draft202012Validator
+
+MIDDLEWARE = "tests.schema_check.record_answers"
+MAX_ERRORS = 5
+# One list for the process: the requests of browsers are answered by threads of a live server.
+_answers = []
+
+
+class Answer(NamedTuple):
+    method: str
+    path: str
+    status: int
+    media_type: str
+    content: bytes
+
+
+def record_answers(get_response):
+    """Middleware that keeps the JSON answers of the API until the test is over."""
+
+    def middleware(request):
+        response = get_response(request)
+        media_type = response.headers.get("Content-Type", "").partition(";")[0]
+        if request.path.startswith("/api/v1/") and media_type.endswith("json") and not response.streaming:
+            _answers.append(
+                Answer(request.method, request.path, response.status_code, media_type, response.content)
+            )
+        return response
+
+    return middleware
+
+
+def errors_of_answers():
+    """Say how the answers since the last call differ from the schema."""
+    answers = dict.fromkeys(_answers)
+    _answers.clear()
+    return [error for answer in answers for error in errors_of(answer)]
+
+
+def errors_of(answer):
+    found = _operation(answer.method, answer.path)
+    if found is None or not answer.content:
+        return
+    template, operation = found
+    at = f"{answer.method} {answer.path} -> {answer.status}"
+    status = str(answer.status) if str(answer.status) in operation["responses"] else "default"
+    if answer.media_type not in operation["responses"][status].get("content", {}):
+        yield f"{at}: the schema declares no {answer.media_type}"
+        return
+    validator = _validator(template, answer.method.lower(), status, answer.media_type)
+    errors = validator.iter_errors(json.loads(answer.content))
+    for error, _ in zip(errors, range(MAX_ERRORS), strict=False):
+        yield f"{at}: {error.json_path}: {error.message[:300]}"
+
+
+def _operation(method, path):
+    """Find the path and the operation of the schema; None for a method that it does not declare."""
+    for template, pattern in _patterns():
+        if pattern.fullmatch(path):
+            operation = _schema()["paths"][template].get(method.lower())
+            return operation and (template, operation)
+    return None
+
+
+@cache
+def _schema():
+    from drf_spectacular.generators import SchemaGenerator
+
+    schema = json.loads(json.dumps(SchemaGenerator().get_schema(request=None, public=True)))
+    for component in schema["components"]["schemas"].values():
+        # A key that no schema names is as wrong as one that is missing.
+        if "properties" in component:
+            component.setdefault("additionalProperties", False)
+    return schema
+
+
+@cache
+def _patterns():
+    # Literal paths go first, so that no parameter takes a name for a value.
+    templates = sorted(_schema()["paths"], key=lambda template: template.count("{"))
+    return [(one, re.compile(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(one)))) for one in templates]
+
+
+@cache
+def _validator(template, method, status, media_type):
+    answer = _schema()["paths"][template][method]["responses"][status]["content"][media_type]["schema"]
+    return Draft202012Validator({**answer, "components": _schema()["components"]})
