@@ -81,7 +81,7 @@ class _View(APIView):
 
 _KNOWN_OR_TRIED = PolymorphicProxySerializer(
     component_name="KnownOrTried",
-    serializers=[ReceivedSerializer, ArchiveDryRunSerializer],
+    serializers=[ReceivedSerializer, DryRunSerializer, ArchiveDryRunSerializer],
     resource_type_field_name=None,
 )
 _CHANGED_OR_PREVIEW = PolymorphicProxySerializer(

@@ -105,11 +105,16 @@ class ReceivedSerializer(serializers.Serializer[Received]):
         return _runs(received.upload)
 
 
+@extend_schema_field({"type": "null"})
+class _NullField(serializers.ReadOnlyField):
+    """Nothing is stored, so there is no id and no address."""
+
+
 class _TriedSerializer(serializers.Serializer[Any]):
     """The answer to an upload that was only tried: nothing is stored."""
 
-    id = serializers.IntegerField(read_only=True, default=None, allow_null=True)
-    url = serializers.CharField(read_only=True, default=None, allow_null=True)
+    id = _NullField(default=None)
+    url = _NullField(default=None)
     state = serializers.CharField(read_only=True, default="dry_run")
     format = serializers.CharField()
     sha256 = serializers.CharField()

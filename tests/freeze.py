@@ -1,11 +1,12 @@
 """Save the answers of every address for the sample projects: ``python -m tests.freeze FOLDER``.
 
-Run it before and after a change that must not show, and compare the two folders with ``diff -r``. An answer is
-kept without white space, one tag or JSON key a line, and without whatever differs from one run to the next. A run
-takes ten minutes.
+Run it before and after a change that must not show, and compare the two folders with ``diff -r``. An answer
+is kept without white space, one tag or JSON key a line, and without what differs from one run to the next.
+A run takes ten minutes.
 """
 
 import argparse
+import contextlib
 import hashlib
 import json
 import os
@@ -22,12 +23,13 @@ MAX_ANSWERS_OF_A_KIND = 5
 MAX_ANSWERS_OF_A_ROUTE = 30
 PAGES = ["/", "/p/releases/", "/p/watch/", "/p/told/", "/api/docs/", "/p/none/", "/sign-in/", "/healthz"]
 LISTS = [
-    "projects", "products", "versions", "hardware", "configurations", "workloads", "runs", "series", "incidents",
-    "articles", "subscriptions", "audit", "uploads", "workload-groups",
+    "projects", "products", "versions", "hardware", "configurations", "workloads", "runs", "series",
+    "incidents", "articles", "subscriptions", "audit", "uploads", "workload-groups",
 ]  # fmt: skip
 ASKED = [
-    "compare/?project={p}&metric=tps", "compare/?project={p}&metric=tps&format=csv", "curves/?project={p}&metric=tps",
-    "latency/?project={p}", "nights/?project={p}", "gate/?project={p}", "difference/?project={p}", "sweep/?project={p}",
+    "compare/?project={p}&metric=tps", "compare/?project={p}&metric=tps&format=csv",
+    "curves/?project={p}&metric=tps", "latency/?project={p}", "nights/?project={p}", "gate/?project={p}",
+    "difference/?project={p}", "sweep/?project={p}",
     "runs/?project={p}&format=csv&limit=50", "series/?project={p}&limit=1000",
 ]  # fmt: skip
 _LINK = re.compile(r"""(?:href|hx-get|data-url|data-src|data-figure|action)="([^"#]+)""")
@@ -179,10 +181,8 @@ def _save(folder: Path, address: str, response) -> None:
     if "html" in kind:
         text = re.sub(r"\s+", "", _without_passing(text)).replace("<", "\n<")
     elif "json" in kind:
-        try:
+        with contextlib.suppress(ValueError):
             text = json.dumps(json.loads(text), indent=0, ensure_ascii=False)
-        except ValueError:
-            pass
         text = _without_passing(text)
     else:
         text = _without_passing(text)
