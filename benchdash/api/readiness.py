@@ -19,7 +19,7 @@ from redis.exceptions import RedisError
 from benchdash.alerts.models import Alert
 from benchdash.alerts.services import still_owed
 from benchdash.heartbeat import Sign, sign_of_beat, sign_of_worker
-from benchdash.regressions.failing_places import due_touches
+from benchdash.regressions.analysis.failing_places import due_touches
 from benchdash.results.models import TouchedSeries
 from ingest.models import Upload
 from ingest.storage.identity import storage_trouble

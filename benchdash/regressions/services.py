@@ -22,14 +22,11 @@ from benchdash.accounts.services import audit
 from benchdash.celery import ring
 from benchdash.database.troubles import is_everybodys
 from benchdash.heartbeat import still_at_work
-from benchdash.regressions.curve_series import may_have_curves, update_curve_series
-from benchdash.regressions.detection import Shift, follow_joint_shifts
-from benchdash.regressions.failing_places import due_touches, note_failure, note_success
-from benchdash.regressions.grouping import update_incidents
-from benchdash.regressions.models import ChangePoint, Comment, FailingPlace, Incident
-from benchdash.regressions.options import historical_after
-from benchdash.regressions.orders import keep_order
-from benchdash.regressions.places import (
+from benchdash.regressions.analysis.curve_series import may_have_curves, update_curve_series
+from benchdash.regressions.analysis.failing_places import due_touches, note_failure, note_success
+from benchdash.regressions.analysis.group_orders import keep_order
+from benchdash.regressions.analysis.incidents import update_incidents
+from benchdash.regressions.analysis.places import (
     History,
     Table,
     derived_histories,
@@ -37,6 +34,9 @@ from benchdash.regressions.places import (
     table_of,
     table_of_curves,
 )
+from benchdash.regressions.detection import Shift, follow_joint_shifts
+from benchdash.regressions.models import ChangePoint, Comment, FailingPlace, Incident
+from benchdash.regressions.options import historical_after
 from benchdash.results.models import Measurement, Run, Series, TouchedSeries
 from benchdash.results.place import Place, all_places
 from benchdash.results.services import hold_results, ring_analysis

@@ -4,7 +4,8 @@ from django.utils import timezone
 
 from benchdash.accounts.models import Project
 from benchdash.celery import one_at_a_time, taken_up
-from benchdash.regressions import null_runs, services
+from benchdash.regressions import services
+from benchdash.regressions.analysis import null_runs
 from benchdash.results.models import Product
 
 

@@ -10,8 +10,8 @@ from django.http import QueryDict
 from benchdash.accounts.access import NOBODY
 from benchdash.accounts.models import Project
 from benchdash.articles.services import NewBlock, create_article
-from benchdash.regressions.column_names import short_id
-from benchdash.regressions.comparison import Column, Selector, columns_of
+from benchdash.regressions.comparison.column_names import short_id
+from benchdash.regressions.comparison.version_table import Column, Selector, columns_of
 from benchdash.results.models import Workload
 
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from benchdash.regressions import latency
+from benchdash.regressions.comparison import latency
 from benchdash.results.records import SampleTable
 from tests.builders import make_project, make_record, make_run, make_runs
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from benchdash.regressions.cells import Cell
-from benchdash.regressions.rows import compared_rows
+from benchdash.regressions.comparison.cells import Cell
+from benchdash.regressions.comparison.rows import compared_rows
 
 
 def cell(values, *, sessions=()):

@@ -16,9 +16,9 @@ from django.urls import reverse
 from benchdash.alerts.channels.errors import RefusedError, UnavailableError
 from benchdash.alerts.mail_files import INCIDENT_HEADER
 from benchdash.alerts.models import Alert, Confirmation
+from benchdash.regressions.analysis.spans import last_good_at, span
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.queries import evidence, family_evidence, what_changed
-from benchdash.regressions.spans import last_good_at, span
 
 MAX_SERIES = 12
 MAX_DIFFERENCES = 12

@@ -17,11 +17,11 @@ from rest_framework.serializers import (
 )
 
 from benchdash.api.answers.fields import AsIs, CountField, fields_of
-from benchdash.regressions.branch_table import BranchTable
+from benchdash.regressions.comparison.branch_table import BranchTable
+from benchdash.regressions.comparison.gate import Gate
+from benchdash.regressions.comparison.rows import Row
 from benchdash.regressions.detection import Comparison
 from benchdash.regressions.detection.scatter import Basis
-from benchdash.regressions.gate import Gate
-from benchdash.regressions.rows import Row
 from benchdash.results.models import Series
 
 VERDICTS: Final = ["better", "worse", "same", "unknown"]

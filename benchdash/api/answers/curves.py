@@ -16,7 +16,7 @@ from rest_framework.serializers import (
 
 from benchdash.api.answers.comparison import PLACE, ColumnSerializer
 from benchdash.api.answers.fields import BoundField
-from benchdash.regressions.curves import ColumnCurve
+from benchdash.regressions.comparison.curves import ColumnCurve
 from benchdash.regressions.detection.curves import scale_up
 
 

@@ -16,9 +16,9 @@ from rest_framework.serializers import (
 from benchdash.api.answers.comparison import ColumnSerializer, ComparisonRowSerializer
 from benchdash.api.answers.fields import CountField, fields_of
 from benchdash.api.answers.latency import DoubtSerializer
-from benchdash.regressions.comparison import ComparisonTable
-from benchdash.regressions.pair_words import summary
-from benchdash.regressions.pairs import Known, Pair, Told, side_names
+from benchdash.regressions.comparison.pair_words import summary
+from benchdash.regressions.comparison.pairs import Known, Pair, Told, side_names
+from benchdash.regressions.comparison.version_table import ComparisonTable
 from benchdash.results.models import Series
 
 

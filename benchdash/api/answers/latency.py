@@ -17,7 +17,7 @@ from rest_framework.serializers import (
 
 from benchdash.api.answers.comparison import PLACE, VERDICTS, ColumnSerializer, cells_of
 from benchdash.api.answers.fields import AsIs, BoundField, CountField
-from benchdash.regressions.latency import Cell, LatencyTable, Percentile, latency_doubts
+from benchdash.regressions.comparison.latency import Cell, LatencyTable, Percentile, latency_doubts
 from benchdash.results.distributions import BUCKET_COLUMNS, coarsened
 
 MAX_BUCKETS: Final = 1000

@@ -11,7 +11,7 @@ from benchdash.api.answers.curves import CSV_COLUMNS, CurvesSerializer, csv_rows
 from benchdash.api.tables import csv_answer
 from benchdash.api.views.base import FORMAT, View
 from benchdash.api.views.comparison import COMPARISON, asked_table
-from benchdash.regressions.curves import curves_of
+from benchdash.regressions.comparison.curves import curves_of
 
 
 class CurvesView(View):

@@ -10,7 +10,7 @@ from benchdash.accounts.models import Project, Token
 from benchdash.api import parameters
 from benchdash.api.answers.comparison import GateSerializer
 from benchdash.api.views.base import PROJECT, View
-from benchdash.regressions.gate import decide
+from benchdash.regressions.comparison.gate import decide
 from benchdash.results.models import Run
 from ingest.queries import sent_by
 

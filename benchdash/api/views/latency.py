@@ -11,7 +11,7 @@ from benchdash.api.answers.latency import CSV_COLUMNS, LatencySerializer, csv_ro
 from benchdash.api.tables import csv_answer
 from benchdash.api.views.base import FORMAT, PROJECT, View
 from benchdash.api.views.comparison import SELECTORS, THREADS, asked_columns
-from benchdash.regressions.latency import compare_latencies
+from benchdash.regressions.comparison.latency import compare_latencies
 
 
 class LatencyView(View):

@@ -22,7 +22,7 @@ from benchdash.api.views.comparison import (
     asked_threads,
     query_parameter,
 )
-from benchdash.regressions.branch_table import (
+from benchdash.regressions.comparison.branch_table import (
     Base,
     BranchTable,
     Rows,
@@ -30,8 +30,8 @@ from benchdash.regressions.branch_table import (
     default_base,
     find_branch,
 )
-from benchdash.regressions.comparison import Column, SelectorError, find_column
-from benchdash.regressions.rows import RelativeTo
+from benchdash.regressions.comparison.rows import RelativeTo
+from benchdash.regressions.comparison.version_table import Column, SelectorError, find_column
 from benchdash.results.workload_groups import grouping_of
 
 DEFAULT_LAST: Final = 20

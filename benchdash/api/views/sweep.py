@@ -19,7 +19,7 @@ from benchdash.api.answers.sweeps import (
 )
 from benchdash.api.tables import csv_answer
 from benchdash.api.views.base import FORMAT, PROJECT, View
-from benchdash.regressions.rows import geometric_mean
+from benchdash.regressions.comparison.rows import geometric_mean
 from benchdash.regressions.sweeps.conditions import Choice, written
 from benchdash.regressions.sweeps.subjects import Subject, subjects
 from benchdash.regressions.sweeps.table import Found, find_sweep, sweep_table

@@ -8,9 +8,9 @@ from benchdash.dashboard.charts import common
 from benchdash.dashboard.charts.common import Figure
 from benchdash.dashboard.charts.verdict_words import NOISE, settling, short_verdict
 from benchdash.dashboard.shell import numbers
-from benchdash.regressions.cells import Cell
+from benchdash.regressions.comparison.cells import Cell
+from benchdash.regressions.comparison.rows import Row
 from benchdash.regressions.detection import Comparison
-from benchdash.regressions.rows import Row
 from benchdash.results.readings import LOWER
 
 _MAX_UNIFIED_LINES: Final = 8

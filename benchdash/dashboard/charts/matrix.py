@@ -9,10 +9,10 @@ from typing import Literal
 
 from benchdash.dashboard.charts import verdict_words
 from benchdash.dashboard.shell import numbers
-from benchdash.regressions.cells import Cell
-from benchdash.regressions.comparison import ComparisonTable
+from benchdash.regressions.comparison.cells import Cell
+from benchdash.regressions.comparison.rows import GroupSummary, Row, geometric_mean, summary_of
+from benchdash.regressions.comparison.version_table import ComparisonTable
 from benchdash.regressions.detection import Comparison
-from benchdash.regressions.rows import GroupSummary, Row, geometric_mean, summary_of
 from benchdash.results.readings import HIGHER
 
 Link = Callable[[Sequence[Row], int | None], str]

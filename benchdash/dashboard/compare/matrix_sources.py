@@ -8,10 +8,23 @@ from typing import Final
 from benchdash.accounts.models import Project
 from benchdash.dashboard.charts.matrix import Head, Link
 from benchdash.dashboard.shell.navigation import page_url
-from benchdash.regressions.branch_table import EVERY_ROW, Around, Base, Rows, branch_table, day, group_name
-from benchdash.regressions.column_names import names, short_id
-from benchdash.regressions.comparison import Column, ComparisonTable, SelectorError, compare_columns
-from benchdash.regressions.rows import RelativeTo, Row
+from benchdash.regressions.comparison.branch_table import (
+    EVERY_ROW,
+    Around,
+    Base,
+    Rows,
+    branch_table,
+    day,
+    group_name,
+)
+from benchdash.regressions.comparison.column_names import names, short_id
+from benchdash.regressions.comparison.rows import RelativeTo, Row
+from benchdash.regressions.comparison.version_table import (
+    Column,
+    ComparisonTable,
+    SelectorError,
+    compare_columns,
+)
 from benchdash.results.points import Point
 from benchdash.results.workload_groups import Grouping
 

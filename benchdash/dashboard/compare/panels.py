@@ -11,8 +11,8 @@ from benchdash.dashboard.charts.common import Figure
 from benchdash.dashboard.charts.compare import Value, ValueScale, VersionLine
 from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.series_words import threads_words
-from benchdash.regressions.comparison import ComparisonTable
-from benchdash.regressions.rows import Row, geometric_mean
+from benchdash.regressions.comparison.rows import Row, geometric_mean
+from benchdash.regressions.comparison.version_table import ComparisonTable
 
 CURVE_HEIGHT: Final = 340
 

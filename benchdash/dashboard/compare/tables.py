@@ -18,9 +18,9 @@ from benchdash.dashboard.compare.selection import ChosenColumns, VersionSelectio
 from benchdash.dashboard.compare.version_picker import VersionPicker, version_picker
 from benchdash.dashboard.compare.versions import MAX_SEARCH_LENGTH, Available
 from benchdash.dashboard.shell.navigation import page_url
-from benchdash.regressions.column_contents import Measured
-from benchdash.regressions.column_names import are_versions_in_order, names, short_id
-from benchdash.regressions.comparison import (
+from benchdash.regressions.comparison.column_contents import Measured
+from benchdash.regressions.comparison.column_names import are_versions_in_order, names, short_id
+from benchdash.regressions.comparison.version_table import (
     Column,
     ComparisonTable,
     SelectorError,

@@ -8,9 +8,9 @@ from benchdash.regressions.detection.compare import (
     compare_samples,
     median_intervals,
 )
+from benchdash.regressions.detection.growing_tables import follow_joint_shifts
 from benchdash.regressions.detection.joint import JointShift, find_joint_shifts
 from benchdash.regressions.detection.level_scatter import LevelHistories, level_scatter
-from benchdash.regressions.detection.looks import follow_joint_shifts
 from benchdash.regressions.detection.null import FalseAlarms, false_alarms
 from benchdash.regressions.detection.releases import find_release_shifts
 from benchdash.regressions.detection.scatter import ToolInterval

@@ -15,9 +15,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from benchdash.regressions.detection.growing_tables import joint_looks
 from benchdash.regressions.detection.joint import JointShift, Key
 from benchdash.regressions.detection.levels import LASTING
-from benchdash.regressions.detection.looks import joint_looks
 from benchdash.regressions.detection.noise import Floats
 from benchdash.results.readings import Direction
 

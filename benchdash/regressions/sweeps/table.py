@@ -20,7 +20,7 @@ from django.db.models import (
 )
 
 from benchdash.accounts.models import Project
-from benchdash.regressions.cells import (
+from benchdash.regressions.comparison.cells import (
     Cell,
     RowKey,
     SeriesRow,
@@ -29,9 +29,9 @@ from benchdash.regressions.cells import (
     series_of,
     threads_in,
 )
-from benchdash.regressions.noise_floors import Floors, noise_floors, of_two_places
+from benchdash.regressions.comparison.noise_floors import Floors, noise_floors, of_two_places
+from benchdash.regressions.comparison.rows import Noise, Pairs, Row, compared_rows
 from benchdash.regressions.options import equivalence_margin
-from benchdash.regressions.rows import Noise, Pairs, Row, compared_rows
 from benchdash.regressions.sweeps import conditions
 from benchdash.regressions.sweeps.conditions import (
     CONFIGURATION,

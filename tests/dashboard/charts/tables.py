@@ -1,8 +1,8 @@
 """Comparison tables made by hand, for the tests of what is drawn of them."""
 
-from benchdash.regressions.cells import Cell
-from benchdash.regressions.comparison import ComparisonTable
-from benchdash.regressions.rows import compared_rows, geometric_mean, group_summaries
+from benchdash.regressions.comparison.cells import Cell
+from benchdash.regressions.comparison.rows import compared_rows, geometric_mean, group_summaries
+from benchdash.regressions.comparison.version_table import ComparisonTable
 
 
 def cell(*values, unit="1/s", direction="higher", low=None, high=None):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from benchdash.regressions.comparison import Selector, compare
+from benchdash.regressions.comparison.version_table import Selector, compare
 from benchdash.results.models import Run
 from ingest.models import Upload
 from tests.builders import make_project

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from benchdash.dashboard.charts.compare import Value, VersionLine
 from benchdash.dashboard.shell import numbers
-from benchdash.regressions.curves import Curve, curve_of
+from benchdash.regressions.comparison.curves import Curve, curve_of
 from benchdash.regressions.detection.curves import LEAST_COUNTS, Peak, ScaleUp, scale_up
 from benchdash.regressions.detection.usl import LEAST_CONCURRENCIES, Estimate, Scalability
 

@@ -12,12 +12,12 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from benchdash.regressions.analysis.places import noise_of
+from benchdash.regressions.comparison.noise_floors import Histories, Levels
 from benchdash.regressions.detection import Sample
 from benchdash.regressions.detection.compare import EQUIVALENT, compare_sides
 from benchdash.regressions.detection.scatter import Sides
 from benchdash.regressions.models import ChangePoint
-from benchdash.regressions.noise_floors import Histories, Levels
-from benchdash.regressions.places import noise_of
 from benchdash.regressions.queries import Difference, change_points, differences, places
 from benchdash.results.models import UNKNOWN_VERSION, ConfigurationContent, Environment, Run, Series
 from benchdash.results.points import Point, histories_and_excluded, positions

@@ -26,8 +26,8 @@ from benchdash.dashboard.shell.pair_links import runs_url
 from benchdash.dashboard.shell.project_page import ProjectPage, found_or_hidden, project_page
 from benchdash.dashboard.shell.visible_alerts import alerts_shown_to
 from benchdash.regressions import queries, services
+from benchdash.regressions.analysis.spans import last_good_at, span
 from benchdash.regressions.models import ChangePoint, Incident
-from benchdash.regressions.spans import last_good_at, span
 from benchdash.results.models import Product
 from benchdash.results.points import histories
 

@@ -10,7 +10,7 @@ from benchdash.dashboard.compare.controls import reference_filter, threads_optio
 from benchdash.dashboard.compare.selection import Presentation, VersionSelection, threads_texts
 from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.filters import FilterChip
-from benchdash.regressions.latency import RowKey
+from benchdash.regressions.comparison.latency import RowKey
 
 ALL_OPERATIONS: Final = "all"
 

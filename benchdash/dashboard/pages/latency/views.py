@@ -26,9 +26,8 @@ from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
 from benchdash.dashboard.shell.series_words import threads_words
-from benchdash.regressions.column_names import names
-from benchdash.regressions.detection import Comparison
-from benchdash.regressions.latency import (
+from benchdash.regressions.comparison.column_names import names
+from benchdash.regressions.comparison.latency import (
     SHARES,
     Cell,
     LatencyTable,
@@ -38,6 +37,7 @@ from benchdash.regressions.latency import (
     sampled_columns,
     sampled_rows,
 )
+from benchdash.regressions.detection import Comparison
 from benchdash.results.models import Workload
 
 # An interval of a ratio whose ends are this far apart says only that there are too few runs.

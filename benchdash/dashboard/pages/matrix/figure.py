@@ -27,11 +27,11 @@ from benchdash.dashboard.pages.matrix.selection import MatrixPresentation
 from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.navigation import Link, address_with, page_url
-from benchdash.regressions.branch_table import Rows
-from benchdash.regressions.column_contents import Measured, measured_of
-from benchdash.regressions.column_names import names, short_id
-from benchdash.regressions.comparability import Doubt, doubts
-from benchdash.regressions.comparison import Column, ComparisonTable
+from benchdash.regressions.comparison.branch_table import Rows
+from benchdash.regressions.comparison.column_contents import Measured, measured_of
+from benchdash.regressions.comparison.column_names import names, short_id
+from benchdash.regressions.comparison.comparability import Doubt, doubts
+from benchdash.regressions.comparison.version_table import Column, ComparisonTable
 from benchdash.results.models import Baseline
 from benchdash.results.workload_groups import grouping_of
 

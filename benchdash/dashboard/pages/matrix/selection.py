@@ -15,9 +15,9 @@ from benchdash.dashboard.compare.selection import read_threads
 from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.navigation import Link, address_with
-from benchdash.regressions.branch_table import Around
-from benchdash.regressions.column_contents import Measured
-from benchdash.regressions.rows import RelativeTo
+from benchdash.regressions.comparison.branch_table import Around
+from benchdash.regressions.comparison.column_contents import Measured
+from benchdash.regressions.comparison.rows import RelativeTo
 
 T = TypeVar("T", bound=str)
 

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from benchdash.accounts.access import viewer_of
 from benchdash.dashboard.compare.places import Place
-from benchdash.regressions.failing_places import try_again
+from benchdash.regressions.analysis.failing_places import try_again
 from benchdash.regressions.models import FailingPlace
 
 P = ParamSpec("P")

@@ -12,8 +12,8 @@ from benchdash.dashboard.pages.overview.figure import overview_matrix
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.project_page import ProjectPage, project_page
 from benchdash.regressions import queries
+from benchdash.regressions.analysis.spans import Span, span
 from benchdash.regressions.models import Incident
-from benchdash.regressions.spans import Span, span
 from ingest.models import Upload
 from ingest.queries import uploads_for, with_run_counts
 

@@ -17,8 +17,8 @@ from benchdash.dashboard.compare.selection import (
 )
 from benchdash.dashboard.compare.versions import meant_by
 from benchdash.database.ids import ids_in
-from benchdash.regressions.column_names import short_id
-from benchdash.regressions.comparison import Column
+from benchdash.regressions.comparison.column_names import short_id
+from benchdash.regressions.comparison.version_table import Column
 
 SIDES: Final = ("base", "against")
 

@@ -10,12 +10,12 @@ from benchdash.dashboard.charts.verdict_words import note
 from benchdash.dashboard.pages.pair import figure as charts
 from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.series_words import threads_words
-from benchdash.regressions.cells import Cell, RowKey
-from benchdash.regressions.comparability import row_words
-from benchdash.regressions.comparison import ComparisonTable
+from benchdash.regressions.comparison.cells import Cell, RowKey
+from benchdash.regressions.comparison.comparability import row_words
+from benchdash.regressions.comparison.pair_words import Claim
+from benchdash.regressions.comparison.rows import Row, row_order
+from benchdash.regressions.comparison.version_table import ComparisonTable
 from benchdash.regressions.detection import Comparison
-from benchdash.regressions.pair_words import Claim
-from benchdash.regressions.rows import Row, row_order
 from benchdash.results import metrics
 from benchdash.results.metrics import FAMILIES
 

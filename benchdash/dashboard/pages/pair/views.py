@@ -22,13 +22,12 @@ from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.navigation import Link, page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
-from benchdash.regressions.column_contents import Measured, measured_of
-from benchdash.regressions.column_names import names, short_id
-from benchdash.regressions.comparability import row_words
-from benchdash.regressions.comparison import Column
-from benchdash.regressions.pair_markdown import markdown
-from benchdash.regressions.pair_words import summary
-from benchdash.regressions.pairs import (
+from benchdash.regressions.comparison.column_contents import Measured, measured_of
+from benchdash.regressions.comparison.column_names import names, short_id
+from benchdash.regressions.comparison.comparability import row_words
+from benchdash.regressions.comparison.pair_markdown import markdown
+from benchdash.regressions.comparison.pair_words import summary
+from benchdash.regressions.comparison.pairs import (
     Known,
     Pair,
     find_runs,
@@ -37,6 +36,7 @@ from benchdash.regressions.pairs import (
     runs_beside,
     side_names,
 )
+from benchdash.regressions.comparison.version_table import Column
 from benchdash.results import metrics
 
 # More rows than these are a click away, and beyond the second number in the CSV alone.

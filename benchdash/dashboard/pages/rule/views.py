@@ -7,8 +7,8 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from benchdash.dashboard.shell.project_page import ProjectPage, project_page
+from benchdash.regressions.analysis.null_runs import FEWEST_GROUPS, next_null_run
 from benchdash.regressions.models import NullRun
-from benchdash.regressions.null_runs import FEWEST_GROUPS, next_null_run
 from benchdash.regressions.options import equivalence_margin, historical_after
 
 _SHOWN_RUNS = 8

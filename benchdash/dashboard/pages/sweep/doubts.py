@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from benchdash.dashboard.shell import numbers
-from benchdash.regressions.comparability import (
+from benchdash.regressions.comparison.comparability import (
     Doubt,
     differently_told,
     listed,
@@ -12,8 +12,8 @@ from benchdash.regressions.comparability import (
     single_runs,
     told_doubts,
 )
+from benchdash.regressions.comparison.rows import Row
 from benchdash.regressions.queries import Difference
-from benchdash.regressions.rows import Row
 from benchdash.regressions.sweeps.conditions import Point, Sweep
 
 

@@ -7,7 +7,7 @@ from benchdash.dashboard.charts import common
 from benchdash.dashboard.charts.common import Figure
 from benchdash.dashboard.charts.compare import ValueScale, VersionLine, trace_of, value_axis, values
 from benchdash.dashboard.shell.series_words import threads_words
-from benchdash.regressions.rows import Row
+from benchdash.regressions.comparison.rows import Row
 from benchdash.regressions.sweeps.values import Value, are_numbers, positions
 
 _MAX_TICK_LENGTH: Final = 18

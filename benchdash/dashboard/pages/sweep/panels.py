@@ -21,7 +21,7 @@ from benchdash.dashboard.compare.panels import (
 from benchdash.dashboard.pages.sweep.figure import against_values, thread_lines
 from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.series_words import threads_words
-from benchdash.regressions.rows import Row
+from benchdash.regressions.comparison.rows import Row
 from benchdash.regressions.sweeps.table import SweepTable
 from benchdash.regressions.sweeps.values import positions
 

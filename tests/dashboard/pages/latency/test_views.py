@@ -3,8 +3,8 @@
 import plotly.graph_objects as go
 import pytest
 
-from benchdash.regressions.column_names import short_id
-from benchdash.regressions.latency import sampled_columns
+from benchdash.regressions.comparison.column_names import short_id
+from benchdash.regressions.comparison.latency import sampled_columns
 from benchdash.results.models import Workload
 from benchdash.results.records import SampleTable
 from tests.builders import make_project, make_record, make_run, make_runs

@@ -1,0 +1,222 @@
+"""Change points of one cause are one incident: what people triage."""
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from statistics import median
+
+from django.db.models import Count
+from django.utils import timezone
+
+from benchdash.regressions.analysis.group_orders import groups_in_order
+from benchdash.regressions.models import ChangePoint, Incident
+from benchdash.regressions.watched_metrics import is_watched
+from benchdash.results.models import Run, Series
+from benchdash.results.place import Place
+from benchdash.results.points import moment
+
+# The first group of a new level is known to within a group or two; machines skip commits.
+_SAME_CAUSE_WITHIN = 2
+# Everything but what people say about an incident.
+_FOUND = (
+    "kind",
+    "status",
+    "historical",
+    "quiet",
+    "since_id",
+    "until_id",
+    "started_at",
+    "worst",
+    "median",
+    "looked_at",
+    "confirmed_at",
+)
+
+
+# Of a change point and what lies around it: a run has many columns that are long to read.
+_READ = (
+    *(field.name for field in ChangePoint._meta.concrete_fields),
+    *(f"series__{name.removesuffix('_id')}" for name in Place._fields),
+    "series__direction",
+    "series__is_derived",
+    "run__started_at",
+    "run__version__commit",
+    "last_good__version__commit",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranks:
+    """The groups of a stream in one order, whichever machine measured them and with which settings.
+
+    ``starts`` are when the groups were first measured (epoch seconds), with their ranks, in that order.
+    """
+
+    branch: str
+    of_group: Mapping[Hashable, int]
+    starts: Sequence[tuple[float, int]]
+
+    def of_run(self, run: Run) -> int | None:
+        return self.of_group.get(_group(run.version_id, run.version.commit, run.started_at, self.branch))
+
+    def of_incident(self, incident: Incident) -> int | None:
+        """Where its new level begins, or the group measured next where that one is gone."""
+        if version := incident.until:
+            group = _group(version.pk, version.commit, incident.started_at, self.branch)
+            if group in self.of_group:
+                return self.of_group[group]
+        started_at = incident.started_at.timestamp()
+        return next((rank for start, rank in self.starts if start >= started_at), None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Cluster:
+    """Change points next to each other that move the same way, all for the worse or all for the better."""
+
+    kind: Incident.Kind
+    first: int
+    last: int
+    members: list[ChangePoint]
+
+    def distance(self, rank: int) -> int:
+        return max(self.first - rank, rank - self.last, 0)
+
+
+def update_incidents(product_id: int, *, branch: str, line: str) -> None:
+    """Group the change points of one branch or release line. Repeatable; keeps what people said."""
+    stream = Series.objects.filter(product=product_id, branch=branch, line=line)
+    change_points = list(
+        ChangePoint.objects.filter(series__in=stream)
+        .exclude(state=ChangePoint.State.WITHDRAWN)
+        .select_related("series", "run__version", "last_good__version")
+        .only(*_READ)
+        .order_by("pk")
+    )
+    known = list(
+        Incident.objects.filter(
+            product=product_id, branch=branch, line=line, kind__in=Incident.OF_CHANGE_POINTS
+        ).select_related("until")
+    )
+    ranks = _ranks(change_points, branch=branch)
+    of_metrics = stream.values_list("metric").annotate(Count("pk")).order_by()
+    looked_at = sum(number for metric, number in of_metrics if is_watched(metric))
+    left = {incident.pk: incident for incident in known}
+    before = {incident.pk: _as_stored(incident) for incident in known}
+    found: list[tuple[Incident, _Cluster]] = []
+    for cluster in _clusters(change_points, ranks):
+        incident = _incident_of(cluster, left, ranks) or Incident(
+            product_id=product_id, branch=branch, line=line
+        )
+        left.pop(incident.pk, None)
+        _describe(incident, cluster, looked_at=looked_at)
+        found.append((incident, cluster))
+    for incident in left.values():
+        incident.status = Incident.Status.WITHDRAWN
+    _write(found, [incident for incident in known if _as_stored(incident) != before[incident.pk]])
+
+
+def _as_stored(incident: Incident) -> list[object]:
+    return [getattr(incident, name) for name in _FOUND]
+
+
+def _write(found: Sequence[tuple[Incident, _Cluster]], changed: Sequence[Incident]) -> None:
+    Incident.objects.bulk_update(changed, _FOUND, batch_size=30)
+    Incident.objects.bulk_create([incident for incident, _ in found if incident.pk is None])
+    moved = []
+    for incident, cluster in found:
+        for change_point in cluster.members:
+            if change_point.incident_id != incident.pk:
+                change_point.incident = incident
+                moved.append(change_point)
+    ChangePoint.objects.bulk_update(moved, ["incident"], batch_size=100)
+
+
+def _group(version_id: int, commit: str | None, started_at: datetime, branch: str) -> Hashable:
+    """Like the position of a point, except that the content of the configuration does not matter."""
+    return (commit or started_at.astimezone(UTC).date()) if branch else version_id
+
+
+def _ranks(change_points: Sequence[ChangePoint], *, branch: str) -> _Ranks:
+    of_group: dict[Hashable, int] = {}
+    starts: dict[int, float] = {}
+    for placed in groups_in_order({change_point.series for change_point in change_points}):
+        group = _group(placed.version_id, placed.commit, moment(placed.started_at), branch)
+        rank = of_group.setdefault(group, len(of_group))
+        starts[rank] = min(placed.started_at, starts.get(rank, placed.started_at))
+    return _Ranks(branch, of_group, sorted((start, rank) for rank, start in starts.items()))
+
+
+def _clusters(change_points: Iterable[ChangePoint], ranks: _Ranks) -> list[_Cluster]:
+    ranked = [
+        (rank, change_point)
+        for change_point in change_points
+        if (rank := ranks.of_run(change_point.run)) is not None
+    ]
+    clusters = []
+    for kind in Incident.OF_CHANGE_POINTS:
+        of_kind = [pair for pair in ranked if pair[1].is_regression == (kind == Incident.Kind.REGRESSION)]
+        clusters += _clusters_of_kind(kind, sorted(of_kind, key=lambda pair: pair[0]))
+    return clusters
+
+
+def _clusters_of_kind(kind: Incident.Kind, ranked: Sequence[tuple[int, ChangePoint]]) -> list[_Cluster]:
+    runs: list[list[tuple[int, ChangePoint]]] = []
+    for pair in ranked:
+        if not runs or pair[0] - runs[-1][-1][0] > _SAME_CAUSE_WITHIN:
+            runs.append([])
+        runs[-1].append(pair)
+    return [_Cluster(kind, run[0][0], run[-1][0], [change_point for _, change_point in run]) for run in runs]
+
+
+def _incident_of(cluster: _Cluster, known: Mapping[int, Incident], ranks: _Ranks) -> Incident | None:
+    """The incident that most of the change points belong to already, or else one of its kind at its place.
+
+    The second keeps what people said, and mails nobody twice, where the change points themselves are new
+    ones: the runs that held them were removed, or another series shows the change now.
+    """
+    votes = Counter(pk for one in cluster.members if (pk := one.incident_id) is not None and pk in known)
+    if votes:
+        return known[votes.most_common(1)[0][0]]
+    near = [
+        (cluster.distance(rank), incident.status == Incident.Status.WITHDRAWN, -incident.pk, incident)
+        for incident in known.values()
+        if incident.kind == cluster.kind
+        and (rank := ranks.of_incident(incident)) is not None
+        and cluster.distance(rank) <= _SAME_CAUSE_WITHIN
+    ]
+    return min(near)[-1] if near else None
+
+
+def _describe(incident: Incident, cluster: _Cluster, *, looked_at: int) -> None:
+    confirmed = [one for one in cluster.members if one.state == ChangePoint.State.CONFIRMED]
+    told_by = confirmed or cluster.members
+    # A peak that moves from 64 to 32 threads is no loss by half, where the loss itself was measured.
+    measured = [one for one in told_by if not one.series.is_derived] or told_by
+    anchor = _anchor(measured)
+    speeds = [change_point.speed_change for change_point in measured]
+    incident.project_id = anchor.series.project_id
+    incident.kind = cluster.kind
+    incident.since = anchor.last_good.version if anchor.last_good else None
+    incident.until = anchor.run.version
+    incident.started_at = anchor.run.started_at
+    incident.worst = max(speeds, key=abs)
+    incident.median = median(speeds)
+    incident.looked_at = looked_at
+    incident.historical = all(change_point.historical for change_point in told_by)
+    # Old news is told to nobody, so it makes nothing loud beside it.
+    young = [change_point for change_point in told_by if not change_point.historical]
+    incident.quiet = all(change_point.quiet for change_point in young or told_by)
+    if confirmed and incident.status != Incident.Status.CONFIRMED:
+        incident.confirmed_at = timezone.now()
+    incident.status = Incident.Status.CONFIRMED if confirmed else Incident.Status.SUSPECTED
+
+
+def _anchor(change_points: Sequence[ChangePoint]) -> ChangePoint:
+    """One at the version and day that most of them share; of several, the largest change."""
+
+    def place(one: ChangePoint) -> Hashable:
+        return one.run.version_id, one.run.started_at.date()
+
+    shared = Counter(place(one) for one in change_points).most_common(1)[0][0]
+    return max((one for one in change_points if place(one) == shared), key=lambda one: abs(one.speed_change))

@@ -1,0 +1,340 @@
+"""Groups of a branch beside a baseline, in the shape of a comparison of versions."""
+
+from collections import defaultdict
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import Final
+
+import numpy as np
+from django.db.models import Case, Max, Min, When
+from django.db.models.functions import TruncDate
+
+from benchdash.accounts.models import Project
+from benchdash.regressions.comparison.cells import Cell, RowKey, cell_of, threads_in
+from benchdash.regressions.comparison.noise_floors import Floors, Histories, Levels
+from benchdash.regressions.comparison.rows import (
+    Noise,
+    Pairs,
+    RelativeTo,
+    compared_rows,
+    group_summaries,
+    summary_of,
+)
+from benchdash.regressions.comparison.version_table import (
+    MOST_CANDIDATES,
+    Column,
+    ComparisonTable,
+    Selector,
+    SelectorError,
+    columns_of,
+    compare_columns,
+)
+from benchdash.regressions.options import equivalence_margin
+from benchdash.regressions.queries import change_points, places
+from benchdash.results.baselines import Stream, baselines
+from benchdash.results.models import Baseline, Run, Series
+from benchdash.results.points import Point, histories, positions
+from benchdash.results.workload_groups import Grouping
+
+# So many groups tell the noise of a series.
+_GROUPS_FOR_NOISE: Final = 30
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Which rows a table has: of these workloads and thread counts; empty means all."""
+
+    workloads: Sequence[str] = ()
+    threads: Sequence[int | None] = ()
+
+
+EVERY_ROW: Final = Rows()
+
+
+@dataclass(frozen=True)
+class BranchTable:
+    """``groups`` has for each column a point of its group, whichever was measured first; so has
+    ``base_group`` where the baseline is a group of the branch itself.
+    """
+
+    table: ComparisonTable
+    groups: Sequence[Point]
+    base_group: Point | None
+    around: "Around"
+
+
+@dataclass(frozen=True)
+class Around:
+    """What lies before and after the shown groups: the ``until`` that shows as many of them, None where there
+    are none. ``is_last``: nothing is newer than what ``later`` shows.
+    """
+
+    earlier: datetime | None
+    later: datetime | None
+    is_last: bool
+
+
+@dataclass(frozen=True)
+class Base:
+    """A release at the place of a branch, or a group of the branch: its commit, or else its ``day``.
+
+    A commit may have a day too: when it was first measured.
+    """
+
+    column: Column
+    day: date | None = None
+
+    def is_of(self, group: Point, branch: str) -> bool:
+        if self.column.branch != branch or self.column.version.pk != group.version.pk:
+            return False
+        return bool(group.commit) or group.time.astimezone(UTC).date() == self.day
+
+
+def stream_of(branch: Column) -> Stream:
+    return Stream(
+        product_id=branch.version.product_id,
+        build=branch.version.build,
+        branch=branch.branch,
+        hardware_id=branch.hardware_id,
+        configuration_id=branch.configuration_id,
+        counterpart=branch.counterpart,
+    )
+
+
+def base_of(baseline: Baseline, branch: Column) -> Base | None:
+    """At the place of ``branch``; None where nothing is chosen."""
+    version = baseline.version
+    if version is None:
+        return None
+    on_branch = branch.branch if baseline.branch_group else ""
+    return Base(branch._replace(version=version, branch=on_branch), baseline.day)
+
+
+def find_branch(project: Project, branch: str, place: Mapping[str, str]) -> Column:
+    """Any column of the one branch of that name; ``place`` has other fields of a Selector. Raises
+    SelectorError.
+    """
+    columns = columns_of(project, Selector(branch=branch).completed_by(place))
+    found = {stream_of(column): column for column in columns}
+    if not found:
+        raise SelectorError(f"there is no branch {branch!r} of these", field="branch")
+    if len(found) > 1:
+        said = ("product", "build", "branch", "hardware", "configuration", "counterpart")
+        texts = [column.as_json() for column in list(found.values())[:MOST_CANDIDATES]]
+        candidates = [{name: one[name] for name in said} for one in texts]
+        raise SelectorError(
+            f"the branch was measured in {len(found)} places; say more", candidates, field="branch"
+        )
+    return next(iter(found.values()))
+
+
+def default_base(project: Project, branch: Column) -> Base | None:
+    """What people set for a branch, else the newest release at its place; None: the oldest shown group."""
+    stored = baselines(project, stream_of(branch))
+    if stored and (base := base_of(stored[0], branch)):
+        return base
+    releases = columns_of(
+        project,
+        Selector(
+            product=branch.version.product.name,
+            build=branch.version.build,
+            branch="",
+            hardware=branch.hardware,
+            configuration=branch.configuration,
+            counterpart=branch.counterpart,
+        ),
+    )
+    return Base(releases[-1]) if releases else None
+
+
+def branch_table(
+    project: Project,
+    branch: Column,
+    *,
+    metric: str,
+    last: int,
+    base: Base | None,
+    until: datetime | None = None,
+    rows: Rows = EVERY_ROW,
+    relative_to: RelativeTo = "base",
+    grouping: Grouping | None = None,
+) -> BranchTable | None:
+    """The ``last`` groups of a branch relative to ``base``; without it, to the oldest of them.
+
+    ``until``: of those whose commit, or first run where its time is not known, is not later.
+    ``branch`` is any column at its place. None where the metric was not measured there. A constant number of
+    statements.
+    """
+    series = _series(project, branch, metric, rows)
+    known = _known_groups(project, branch)
+    read = [group for group in known if until is None or group.placed_at <= until]
+    read = read[-max(last, _GROUPS_FOR_NOISE) :]
+    points = histories(
+        series,
+        since=min((group.start for group in read), default=None),
+        until=until and max((group.end for group in read), default=until),
+    )
+    if until:
+        points = {pk: [one for one in found if one.placed_at <= until] for pk, found in points.items()}
+    order = positions(points.values(), branch=branch.branch)
+    newest = sorted(order, key=lambda position: order[position])[-last:]
+    if not newest:
+        return None
+    cells, first = _by_position(points, series)
+    around = _around(known, first[newest[0]].placed_at, first[newest[-1]].placed_at, last)
+    base_cells = _cells_of(project, base, metric, rows) if base else {}
+    base_group = None if base_cells else first[newest[0]]
+    if base_group:
+        base_cells, newest = cells[newest[0]], newest[1:]
+    elif base:
+        newest = [position for position in newest if not base.is_of(first[position], branch.branch)]
+    groups = [first[position] for position in newest]
+    margin = equivalence_margin(project)
+    found = compared_rows(
+        base_cells,
+        [cells[position] for position in newest],
+        noise=_noise(points, series, [base_group.position if base_group else None, *newest]),
+        relative_to=relative_to,
+        group_of=grouping.of if grouping else None,
+        margin=margin,
+    )
+    table = ComparisonTable(
+        metric=metric,
+        unit=found[0].unit,
+        direction=found[0].direction,
+        base=branch._replace(version=base_group.version) if base_group else _column(base, branch),
+        columns=tuple(branch._replace(version=group.version) for group in groups),
+        rows=tuple(found),
+        geomean=summary_of(found).geomean,
+        groups=group_summaries(found, grouping.names) if grouping else (),
+        margin=margin,
+    )
+    return BranchTable(table, groups, base_group, around)
+
+
+def _column(base: Base | None, branch: Column) -> Column:
+    return base.column if base else branch
+
+
+def group_name(point: Point) -> str:
+    """The beginning of its commit, or else its day."""
+    return point.commit[:8] if point.commit else day(point.time)
+
+
+def day(time: datetime) -> str:
+    return f"{time.astimezone(UTC).day} {time.astimezone(UTC):%b}"
+
+
+def _series(project: Project, branch: Column, metric: str, rows: Rows) -> dict[int, Series]:
+    found = Series.objects.filter(
+        project=project,
+        product=branch.version.product_id,
+        build=branch.version.build,
+        branch=branch.branch,
+        hardware=branch.hardware_id,
+        configuration=branch.configuration_id,
+        counterpart=branch.counterpart,
+        metric=metric,
+    )
+    if rows.workloads:
+        found = found.filter(workload__name__in=rows.workloads)
+    if rows.threads:
+        found = found.filter(threads_in(rows.threads))
+    return {one.pk: one for one in found.select_related("workload")}
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class _Known:
+    """A group of a branch: where it stands, and when its first and last run at the place started."""
+
+    placed_at: datetime
+    start: datetime
+    end: datetime
+
+
+def _known_groups(project: Project, branch: Column) -> list[_Known]:
+    """All of them, in their order; one statement."""
+    groups = (
+        Run.objects.filter(
+            project=project, branch=branch.branch, excluded_at=None, **stream_of(branch).of_runs
+        )
+        .annotate(day=Case(When(version__commit=None, then=TruncDate("started_at", tzinfo=UTC))))
+        .order_by()
+        .values_list("version__commit", "content", "day")
+        .annotate(Max("version__committed_at"), Min("started_at"), Max("started_at"))
+    )
+    return sorted(_Known(committed_at or start, start, end) for *_, committed_at, start, end in groups)
+
+
+def _around(known: Sequence[_Known], oldest: datetime, newest: datetime, last: int) -> Around:
+    times = sorted({group.placed_at for group in known})
+    earlier = [time for time in times if time < oldest]
+    later = [time for time in times if time > newest]
+    return Around(
+        earlier=earlier[-1] if earlier else None,
+        later=later[:last][-1] if later else None,
+        is_last=len(later) <= last,
+    )
+
+
+_Points = Mapping[int, Sequence[Point]]
+
+
+def _by_position(
+    points: _Points, series: Mapping[int, Series]
+) -> tuple[dict[Hashable, dict[RowKey, Cell]], dict[Hashable, Point]]:
+    """By position, the cells of its group and the point of it that was measured first."""
+    cells: dict[Hashable, dict[RowKey, Cell]] = defaultdict(dict)
+    first: dict[Hashable, Point] = {}
+    for pk, of_series in points.items():
+        for point in of_series:
+            cells[point.position][_row_key(series[pk])] = cell_of(point, series[pk])
+            if point.position not in first or point.time < first[point.position].time:
+                first[point.position] = point
+    return cells, first
+
+
+def _row_key(series: Series) -> RowKey:
+    return series.workload.name, series.threads
+
+
+def _cells_of(project: Project, base: Base, metric: str, rows: Rows) -> dict[RowKey, Cell]:
+    try:
+        table = compare_columns(
+            project,
+            metric=metric,
+            base=base.column,
+            columns=[],
+            workloads=rows.workloads,
+            threads=rows.threads,
+            day=None if base.column.version.commit else base.day,
+        )
+    except SelectorError:
+        return {}
+    return {(row.workload, row.threads): row.base for row in table.rows if row.base}
+
+
+def _noise(points: _Points, series: Mapping[int, Series], columns: Sequence[Hashable]) -> Noise:
+    """From all other groups of the branch than the two that are compared.
+
+    ``columns`` are positions, that of the base first, None where it is no group of the branch.
+    """
+    changed = change_points(series)
+    known = Histories.of(
+        [
+            Levels.of(found, places(changed.get(pk, ()), found).keys(), [point.position for point in found])
+            for pk, found in points.items()
+        ]
+    )
+    index_of = {_row_key(series[pk]): at for at, pk in enumerate(points)}
+    position = known.coded(columns)
+
+    def noise(pairs: Pairs) -> Floors:
+        of_row = np.array([index_of.get(row, -1) for row in pairs.keys])
+        which = of_row[pairs.rows]
+        without = np.stack((position[pairs.before], position[pairs.after]), axis=1)
+        floors = known.floors(which, without)
+        return Floors(floors.sd, np.where(which >= 0, floors.worth, 0))
+
+    return noise

@@ -1,0 +1,355 @@
+"""Distributions of response times of versions against each other, merged over the runs of each."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import chain
+from typing import Final
+
+from django.db.models import QuerySet
+
+from benchdash.accounts.models import Project
+from benchdash.regressions.comparison.cells import ColumnKey
+from benchdash.regressions.comparison.column_names import names
+from benchdash.regressions.comparison.comparability import Doubt, Newest, doubts_of_runs
+from benchdash.regressions.comparison.version_table import (
+    Column,
+    Selector,
+    SelectorError,
+    chosen_columns,
+    columns_of_runs,
+    included_runs,
+)
+from benchdash.regressions.detection import Comparison, adjusted
+from benchdash.regressions.detection.quantiles import (
+    RunPercentiles,
+    compared_percentiles,
+    percentiles_of_runs,
+)
+from benchdash.regressions.options import equivalence_margin
+from benchdash.results.distributions import (
+    BUCKET_COLUMNS,
+    VALUE_COLUMNS,
+    Bounds,
+    Distribution,
+    distribution_of,
+    merged,
+)
+from benchdash.results.models import IntervalSamples, Run
+from benchdash.results.readings import LOWER
+from benchdash.results.sessions import sessions_of
+
+SHARES: Final = (0.5, 0.9, 0.95, 0.99, 0.999)
+"""The percentiles that are told and compared."""
+
+MOST_RUNS: Final = 600
+"""So many runs are merged at most, those of each column that started last; others are counted only."""
+
+MOST_CELLS: Final = 200
+"""A table with more is not computed."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class RowKey:
+    """A workload at a thread count, and whose response times: ``read`` of YCSB, or ``""`` for all of them."""
+
+    workload: str
+    threads: int | None
+    operation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Percentile:
+    """``bounds`` is None where the operations are too few to tell it."""
+
+    share: float
+    bounds: Bounds | None
+    comparison: Comparison | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The operations of the included runs of one column in one row, merged.
+
+    ``runs`` are merged of ``measured``; ``run_id`` is the latest. ``sessions`` are as many as the merged runs
+    shared, None where no run names one.
+    """
+
+    distribution: Distribution
+    percentiles: Sequence[Percentile]
+    runs: int
+    measured: int
+    run_id: int
+    sessions: int | None = None
+
+    @property
+    def operations(self) -> int:
+        return round(self.distribution.total)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """``cells[i]`` belongs to column i; None where it has no histogram."""
+
+    key: RowKey
+    base: Cell | None
+    cells: tuple[Cell | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LatencyTable:
+    """``margin`` is what counts as the same."""
+
+    base: Column
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    margin: float
+
+
+def sampled_runs(
+    project: Project, *, workloads: Sequence[str] = (), threads: Sequence[int | None] = ()
+) -> QuerySet[Run]:
+    """The included runs that have a histogram."""
+    runs = included_runs(project, workloads=workloads, threads=threads)
+    return runs.filter(pk__in=_histograms().values("run"))
+
+
+def sampled_columns(project: Project) -> list[Column]:
+    """The versions and places that have a histogram, in the order of versions; two statements."""
+    return columns_of_runs(sampled_runs(project))
+
+
+def sampled_rows(project: Project, columns: Sequence[Column]) -> dict[RowKey, int]:
+    """What there are histograms of, and of how many of these columns; one statement."""
+    found: dict[RowKey, set[ColumnKey]] = defaultdict(set)
+    for one in _sampled(included_runs(project), columns):
+        found[one.row].add(one.column)
+    return {row: len(found[row]) for row in sorted(found, key=_row_order)}
+
+
+def compare_latencies(
+    project: Project,
+    *,
+    base: Selector,
+    against: Sequence[Selector] = (),
+    filters: Mapping[str, str] | None = None,
+    workloads: Sequence[str] = (),
+    threads: Sequence[int | None] = (),
+) -> LatencyTable:
+    """As comparison.compare, among the versions that have histograms.
+
+    Raises SelectorError, also where the table would have more than MOST_CELLS.
+    """
+    runs = sampled_runs(project, workloads=workloads, threads=threads)
+    column, columns = chosen_columns(runs, base, against, filters or {})
+    return _table(runs, column, columns, margin=equivalence_margin(project))
+
+
+def compare_columns(
+    project: Project, *, base: Column, columns: Sequence[Column], row: RowKey
+) -> LatencyTable:
+    """The same of columns that are known already, in one row; two statements."""
+    runs = included_runs(project, workloads=[row.workload], threads=[row.threads])
+    return _table(runs, base, columns, margin=equivalence_margin(project), operation=row.operation)
+
+
+def latency_doubts(table: LatencyTable) -> list[Doubt]:
+    """What makes the columns of a table unlike each other; two statements."""
+    columns = [table.base, *table.columns]
+    newest: Newest = defaultdict(dict)
+    for row in table.rows:
+        key = row.key.workload, row.key.threads
+        for column, cell in zip(columns, (row.base, *row.cells), strict=True):
+            if cell:
+                of_column = newest[column.key]
+                of_column[key] = max(cell.run_id, of_column.get(key, 0))
+    return doubts_of_runs(newest, list(zip(columns, names(columns), strict=True)), table.base)
+
+
+# --- what there is ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Sampled:
+    """A histogram of one run with what decides whether it counts."""
+
+    run_id: int
+    source: str
+    version: int
+    branch: str
+    hardware: int
+    configuration: int
+    counterpart: str
+    workload: str
+    threads: int | None
+    started_at: datetime
+    environment_id: int | None
+    content_id: int | None
+    tags: Sequence[str]
+
+    @property
+    def row(self) -> RowKey:
+        return RowKey(self.workload, self.threads, self.source.removesuffix("histogram").strip())
+
+    @property
+    def column(self) -> ColumnKey:
+        return self.version, self.branch, self.hardware, self.configuration, self.counterpart
+
+
+def _histograms() -> QuerySet[IntervalSamples]:
+    return IntervalSamples.objects.filter(columns__in=[list(VALUE_COLUMNS), list(BUCKET_COLUMNS)])
+
+
+def _sampled(runs: QuerySet[Run], columns: Iterable[Column]) -> list[_Sampled]:
+    """Of these columns, without the buckets."""
+    keys = {column.key for column in columns}
+    found = _histograms().filter(run__in=runs.filter(version__in={key[0] for key in keys}).order_by())
+    rows = found.order_by().values_list(
+        "run",
+        "source",
+        "run__version",
+        "run__branch",
+        "run__hardware",
+        "run__configuration",
+        "run__counterpart",
+        "run__workload__name",
+        "run__threads",
+        "run__started_at",
+        "run__environment",
+        "run__content",
+        "run__tags",
+    )
+    return [one for one in (_Sampled(*row) for row in rows) if one.column in keys]
+
+
+def _row_order(row: RowKey) -> tuple[str, int, str]:
+    return row.workload, -1 if row.threads is None else row.threads, row.operation
+
+
+# --- the table --------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Group:
+    """The histograms of one column in one row that count, newest last; ``kept`` are merged."""
+
+    counting: list[_Sampled]
+    kept: list[_Sampled] = field(default_factory=list)
+
+
+def _table(
+    runs: QuerySet[Run],
+    base: Column,
+    columns: Sequence[Column],
+    *,
+    margin: float,
+    operation: str | None = None,
+) -> LatencyTable:
+    sampled = _sampled(runs, [base, *columns])
+    groups = _groups(one for one in sampled if operation in (None, one.row.operation))
+    if len(groups) > MOST_CELLS:
+        raise SelectorError(
+            f"these are {len(groups)} distributions, and at most {MOST_CELLS} are computed at once; "
+            "name fewer versions or thread counts",
+            field="against",
+        )
+    read = _distributions(chain.from_iterable(group.kept for group in groups.values()))
+    found = {key: one for key, group in groups.items() if (one := _merged_runs(group, read))}
+    known = {key: percentiles_of_runs(one.units, SHARES) for key, one in found.items()}
+    compared = _comparisons(base, columns, known, margin)
+    made = {key: _cell(one, known[key], compared.get(key, ())) for key, one in found.items()}
+    return LatencyTable(
+        base=base,
+        columns=tuple(columns),
+        rows=tuple(
+            Row(row, made.get((row, base.key)), tuple(made.get((row, one.key)) for one in columns))
+            for row in sorted({row for row, _ in made}, key=_row_order)
+        ),
+        margin=margin,
+    )
+
+
+def _groups(sampled: Iterable[_Sampled]) -> dict[tuple[RowKey, ColumnKey], _Group]:
+    """Where one version was measured under several environments or contents, the newest counts."""
+    found: dict[tuple[RowKey, ColumnKey], list[_Sampled]] = defaultdict(list)
+    for one in sorted(sampled, key=lambda one: (one.started_at, one.run_id)):
+        found[one.row, one.column].append(one)
+    groups = {}
+    most = max(1, MOST_RUNS // max(1, len(found)))
+    for key, all_of_it in found.items():
+        surroundings = all_of_it[-1].environment_id, all_of_it[-1].content_id
+        counting = [one for one in all_of_it if (one.environment_id, one.content_id) == surroundings]
+        groups[key] = _Group(counting, counting[-most:])
+    return groups
+
+
+def _distributions(sampled: Iterable[_Sampled]) -> dict[tuple[int, str], Distribution]:
+    """By run and source, those that count an operation; one statement."""
+    wanted = {(one.run_id, one.source) for one in sampled}
+    tables = IntervalSamples.objects.filter(
+        run__in={run for run, _ in wanted}, source__in={source for _, source in wanted}
+    )
+    found = {
+        (one.run_id, one.source): distribution_of(one.columns, one.rows)
+        for one in tables
+        if (one.run_id, one.source) in wanted
+    }
+    return {key: one for key, one in found.items() if one}
+
+
+@dataclass(frozen=True, slots=True)
+class _MergedRuns:
+    """The histograms of a group that say something: one for each session, or each run where none is known."""
+
+    group: _Group
+    units: Sequence[Distribution]
+    runs: int
+    shares_sessions: bool
+
+
+def _merged_runs(group: _Group, read: Mapping[tuple[int, str], Distribution]) -> _MergedRuns | None:
+    told = [one for one in group.kept if (one.run_id, one.source) in read]
+    if not told:
+        return None
+    parts = [read[one.run_id, one.source] for one in told]
+    sessions = sessions_of([(one.run_id, one.tags) for one in told])
+    if not sessions:
+        return _MergedRuns(group, parts, len(told), shares_sessions=False)
+    of_session: dict[str, list[Distribution]] = defaultdict(list)
+    for session, part in zip(sessions, parts, strict=True):
+        of_session[session].append(part)
+    return _MergedRuns(group, list(map(merged, of_session.values())), len(told), shares_sessions=True)
+
+
+def _comparisons(
+    base: Column,
+    columns: Sequence[Column],
+    known: Mapping[tuple[RowKey, ColumnKey], RunPercentiles],
+    margin: float,
+) -> dict[tuple[RowKey, ColumnKey], list[Comparison]]:
+    """With the base of its row, p adjusted over the whole table."""
+    others = {column.key for column in columns}
+    raw = {
+        (row, column): compared_percentiles(known[row, base.key], found)
+        for (row, column), found in known.items()
+        if column in others and (row, base.key) in known
+    }
+    of_table = list(chain.from_iterable(raw.values()))
+    verdicts = iter(adjusted(of_table, direction=LOWER, margin=margin))
+    return {key: [next(verdicts) for _ in of_shares] for key, of_shares in raw.items()}
+
+
+def _cell(found: _MergedRuns, known: RunPercentiles, compared: Sequence[Comparison]) -> Cell:
+    comparisons: Sequence[Comparison | None] = compared or [None] * len(SHARES)
+    return Cell(
+        distribution=merged(found.units),
+        percentiles=[
+            Percentile(share, bounds, comparison)
+            for share, bounds, comparison in zip(known.shares, known.bounds, comparisons, strict=True)
+        ],
+        runs=found.runs,
+        measured=len(found.group.counting),
+        run_id=found.group.kept[-1].run_id,
+        sessions=len(found.units) if found.shares_sessions else None,
+    )

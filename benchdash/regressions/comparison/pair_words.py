@@ -1,0 +1,220 @@
+"""A comparison of two sides in one or two sentences, made from its figures and from nothing else.
+
+A sentence says of a metric only what verdicts bear out. A change of the geometric mean is said where at least
+a quarter of the rows are significantly different, all in one direction, the mean has it too, and it is larger
+than what counts as the same. Else the significant rows are counted, or nothing stands out.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, get_args
+
+from benchdash.regressions.comparison.comparability import row_words
+from benchdash.regressions.comparison.rows import Row
+from benchdash.regressions.comparison.version_table import ComparisonTable
+from benchdash.regressions.detection.compare import Comparison, Verdict
+from benchdash.results.metrics import main_metric
+from benchdash.results.readings import HIGHER, LOWER, Direction
+
+# So many of the rows must be significant before their mean is said.
+_ENOUGH: Final = 0.25
+# Of several that were measured the first is said.
+_RESPONSE_TIMES: Final = {
+    "latency_p99": "99th percentile of response time",
+    "latency_p95": "95th percentile of response time",
+    "latency_avg": "average response time",
+}
+_SERVER_CPU, _CPU, _SWITCHES = "server_cpu_per_op", "cpu_per_op", "cs_per_op"
+_COSTS: Final = {
+    _SERVER_CPU: ("spends", "server CPU"),
+    _CPU: ("spends", "CPU"),
+    "cpu_share_per_op": ("spends", "of all CPUs"),
+    _SWITCHES: ("makes", "context switches"),
+    "read_kb_per_op": ("reads", ""),
+    "write_kb_per_op": ("writes", ""),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What the rows of one metric say together.
+
+    ``rows`` are those that were compared, ``comparisons`` belong to them and ``counts`` has their verdicts.
+    ``change`` is that of their geometric mean, None where they have none or differ in direction.
+    """
+
+    metric: str
+    rows: tuple[Row, ...]
+    comparisons: tuple[Comparison, ...]
+    change: float | None
+    direction: Direction | None
+    counts: Mapping[Verdict, int]
+    margin: float
+
+    @classmethod
+    def of(cls, table: ComparisonTable) -> "Claim":
+        rows = tuple(row for row in table.rows if row.comparisons[0] and row.comparisons[0].ratio)
+        comparisons = tuple(one for row in rows if (one := row.comparisons[0]))
+        directions = {row.direction for row in rows}
+        return cls(
+            metric=table.metric,
+            rows=rows,
+            comparisons=comparisons,
+            change=table.geomean[0] - 1 if table.geomean[0] and len(directions) == 1 else None,
+            direction=directions.pop() if len(directions) == 1 else None,
+            counts=Counter(one.verdict for one in comparisons),
+            margin=table.margin,
+        )
+
+    @property
+    def significant(self) -> int:
+        return self.counts.get("better", 0) + self.counts.get("worse", 0)
+
+    @property
+    def verdict(self) -> Verdict:
+        """That of all rows together; unknown where they disagree or show too little."""
+        if self.rows and self.counts.get("same", 0) == len(self.rows):
+            return "same"
+        if self.change is None or self.direction is None or abs(self.change) < self.margin:
+            return "unknown"
+        agreed: Verdict = "better" if (self.change > 0) == (self.direction == HIGHER) else "worse"
+        is_borne_out = self.significant >= _ENOUGH * len(self.rows)
+        return agreed if is_borne_out and self.counts.get(agreed, 0) == self.significant else "unknown"
+
+    @property
+    def words(self) -> str:
+        """``5 worse, 7 unknown``."""
+        counts = ((self.counts.get(verdict, 0), verdict) for verdict in get_args(Verdict))
+        return ", ".join(f"{count:,} {verdict}" for count, verdict in counts if count)
+
+    @property
+    def is_clear(self) -> bool:
+        return self.verdict in {"better", "worse"}
+
+
+def summary(tables: Sequence[ComparisonTable], base: str, other: str) -> str:
+    """``11.4.5 is 8.4 % slower than 11.4.4 (geometric mean of 12 workloads; 5 significantly worse, none
+    better) and spends 12 % more server CPU per operation.``
+
+    ``base`` and ``other`` are what the sides are called.
+    """
+    claims = {table.metric: claim for table in tables if (claim := Claim.of(table)).rows}
+    if not claims:
+        return f"{base} and {other} have nothing in common that was measured."
+    main = claims[main_metric({metric: len(claim.rows) for metric, claim in claims.items()})]
+    first, costs = _main_words(main, base, other), _cost_words(claims)
+    if main.is_clear and costs:
+        is_dearer = any(claims[metric].verdict == "worse" for metric in claims if metric in _COSTS)
+        joint = "and" if is_dearer == (main.verdict == "worse") else "but"
+        return f"{first} {joint} {costs}."
+    said = [f"{first}."]
+    if not main.is_clear and (times := _time_words(claims)):
+        said.append(f"Its {times}.")
+    if costs:
+        said.append(f"{other} {costs}.")
+    return " ".join(said)
+
+
+def _main_words(claim: Claim, base: str, other: str) -> str:
+    if claim.is_clear and claim.change is not None:
+        than = f"{other} is {_per_cent(claim.change)} {_slower(claim)} than {base}"
+        if claim.direction == LOWER:
+            than = f"{other} takes {_per_cent(claim.change)} {_longer(claim.change)} than {base}"
+        return f"{than} ({_evidence(claim)})"
+    where = _where(claim)
+    if claim.verdict == "same":
+        return (
+            f"{other} is as fast as {base}: {where} are the same"
+            if len(claim.rows) > 1
+            else (f"{other} is as fast as {base}: {where} is the same")
+        )
+    if claim.significant:
+        return _counted(claim, base, other)
+    if claim.change is None or any(one.p is not None for one in claim.comparisons):
+        return f"No difference between {base} and {other} stands out of the noise ({where})"
+    mean = f"geometric mean of {where}" if len(claim.rows) > 1 else where
+    measures = f"{other} measures {_signed(claim.change)} against {base} ({mean})"
+    return f"{measures}, but without repeats or a history nothing says how much of it is noise"
+
+
+def _counted(claim: Claim, base: str, other: str) -> str:
+    worse, better = claim.counts.get("worse", 0), claim.counts.get("better", 0)
+    mean = "" if claim.change is None else f"; the geometric mean of all changes by {_signed(claim.change)}"
+    of = f"of {_where(claim)}"
+    if worse and better:
+        return f"{other} is significantly worse than {base} in {worse} {of} and better in {better}{mean}"
+    word, opposite = ("worse", "better") if worse else ("better", "worse")
+    than = f"{other} is significantly {word} than {base}"
+    return f"{than} in {worse or better} {of} and {opposite} in none{mean}"
+
+
+def _evidence(claim: Claim) -> str:
+    if len(claim.rows) == 1:
+        [one] = claim.comparisons
+        interval = (
+            ""
+            if one.low is None or one.high is None
+            else (f", 95 % interval {_signed(one.low - 1)} to {_signed(one.high - 1)}")
+        )
+        return f"{_where(claim)}{interval}"
+    found = claim.counts.get(claim.verdict, 0)
+    opposite = "better" if claim.verdict == "worse" else "worse"
+    return f"geometric mean of {_where(claim)}; {found} significantly {claim.verdict}, none {opposite}"
+
+
+def _where(claim: Claim) -> str:
+    """``12 workloads``, ``7 thread counts of oltp_read_only``, ``oltp_read_only, 4 threads``."""
+    if len(claim.rows) == 1:
+        return row_words((claim.rows[0].workload, claim.rows[0].threads))
+    workloads = {row.workload for row in claim.rows}
+    if len(workloads) == 1:
+        return f"{len(claim.rows)} thread counts of {claim.rows[0].workload}"
+    if len(workloads) == len(claim.rows):
+        return f"{len(workloads)} workloads"
+    return f"{len(claim.rows)} thread counts of {len(workloads)} workloads"
+
+
+def _time_words(claims: Mapping[str, Claim]) -> str:
+    for metric in _RESPONSE_TIMES:
+        claim = claims.get(metric)
+        if claim and claim.is_clear and claim.change is not None:
+            longer = "longer" if claim.change > 0 else "shorter"
+            return f"{_RESPONSE_TIMES[metric]} is {_per_cent(claim.change)} {longer} ({_evidence(claim)})"
+    return ""
+
+
+def _cost_words(claims: Mapping[str, Claim]) -> str:
+    """``spends 12 % more server CPU and makes 30 % more context switches per operation``."""
+    clear = [metric for metric in _COSTS if metric in claims and claims[metric].is_clear]
+    if _SERVER_CPU in clear and _CPU in clear:
+        clear.remove(_CPU)
+    said = [_cost(metric, claims[metric].change or 0) for metric in clear]
+    if not said:
+        return ""
+    listed = ", ".join(said[:-1]) + (" and " if len(said) > 1 else "") + said[-1]
+    return f"{listed} per operation"
+
+
+def _cost(metric: str, change: float) -> str:
+    verb, what = _COSTS[metric]
+    less = "fewer" if metric == _SWITCHES else "less"
+    return f"{verb} {_per_cent(change)} {'more' if change > 0 else less} {what}".rstrip()
+
+
+def _slower(claim: Claim) -> str:
+    return "slower" if claim.verdict == "worse" else "faster"
+
+
+def _longer(change: float) -> str:
+    return "longer" if change > 0 else "less time"
+
+
+def _per_cent(change: float) -> str:
+    """``8.4 %``, ``12 %``: two digits say enough, but for the small ones."""
+    size = round(100 * abs(change), 1)
+    return f"{size:,.0f} %" if size >= 10 else f"{size:.1f} %"
+
+
+def _signed(change: float) -> str:
+    return f"{100 * change:+.1f} %".replace("-", "−")

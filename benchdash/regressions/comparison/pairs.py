@@ -1,0 +1,274 @@
+"""Two versions, or two runs, beside each other: every metric, and everything that is known to differ."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import unified_diff
+from itertools import islice
+
+from benchdash.accounts.models import Project
+from benchdash.regressions.comparison.cells import RowKey
+from benchdash.regressions.comparison.column_names import names
+from benchdash.regressions.comparison.comparability import (
+    Doubt,
+    Said,
+    different_places,
+    differently_told,
+    row_words,
+    single_runs,
+    told_doubts,
+)
+from benchdash.regressions.comparison.rows import row_order
+from benchdash.regressions.comparison.run_commands import COMMAND, told
+from benchdash.regressions.comparison.version_table import (
+    Column,
+    ComparisonTable,
+    column_of,
+    compare_all_metrics,
+    compare_runs,
+)
+from benchdash.regressions.queries import Difference, differing
+from benchdash.results.models import Run, run_identity
+
+# Longer texts are compared by their settings alone.
+_MOST_LINES = 2000
+# So many runs on each side of one are offered to be laid beside it.
+_MOST_BESIDE = 8
+_FACTS = ("environment", "configuration", "content")
+_RUN_PARTS = ("project", "version__product", "hardware", "workload", *_FACTS)
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """``newest`` has the latest run of each row, ``runs`` says how many count. ``run`` where one is meant."""
+
+    column: Column
+    newest: Mapping[RowKey, Run]
+    runs: int
+    run: Run | None = None
+
+    @property
+    def latest(self) -> Run | None:
+        return max(self.newest.values(), key=lambda run: run.pk, default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What differs in something of the latest runs; nothing does where a side is not known."""
+
+    differences: tuple[Difference, ...]
+    base_is_known: bool
+    other_is_known: bool
+
+    @property
+    def is_known(self) -> bool:
+        return self.base_is_known and self.other_is_known
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A difference in what the tool was told, and in which rows; ``everywhere`` where in all."""
+
+    difference: Difference
+    rows: tuple[RowKey, ...]
+    everywhere: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Commands:
+    """The command lines of a workload, of the latest runs at the first thread count where both are known."""
+
+    row: RowKey
+    base: str
+    other: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """``tables`` has one for each metric, by name, with a single column: the other side.
+
+    ``configuration_diff`` are the lines of a unified diff; empty where the texts are the same or not known.
+    """
+
+    base: Side
+    other: Side
+    tables: Sequence[ComparisonTable]
+    settings: Known
+    configuration_diff: Sequence[str]
+    environment: Known
+    hardware: Known
+    told: Sequence[Told]
+    commands: Sequence[Commands]
+    doubts: Sequence[Doubt]
+
+
+def pair_of_columns(
+    project: Project,
+    base: Column,
+    other: Column,
+    *,
+    workloads: Sequence[str] = (),
+    threads: Sequence[int | None] = (),
+) -> Pair:
+    """At most three statements."""
+    tables = compare_all_metrics(project, base=base, columns=[other], workloads=workloads, threads=threads)
+    of_base, of_other = _newest_by_row(tables)
+    runs = Run.objects.select_related(*_RUN_PARTS).in_bulk({*of_base.values(), *of_other.values()})
+    return _pair(
+        Side(base, {key: runs[pk] for key, pk in of_base.items()}, _count(tables, of_base=True)),
+        Side(other, {key: runs[pk] for key, pk in of_other.items()}, _count(tables, of_base=False)),
+        tables,
+    )
+
+
+def pair_of_runs(base: Run, other: Run) -> Pair:
+    """Of two runs that came with all that select_related gives of them; at most two statements."""
+    row = base.workload.name, base.threads
+    return _pair(
+        Side(column_of(base), {row: base}, 1, base),
+        Side(column_of(other), {row: other}, 1, other),
+        compare_runs(base, other),
+        _different_rows(base, other),
+    )
+
+
+def find_runs(project: Project, pks: Iterable[int]) -> dict[int, Run]:
+    """Those of the project, with all that pair_of_runs wants of them; one statement."""
+    return Run.objects.filter(project=project).select_related(*_RUN_PARTS).in_bulk(set(pks))
+
+
+def runs_beside(run: Run) -> list[Run]:
+    """Runs of the same workload and thread count, the one before it at its place first; two statements."""
+    alike = (
+        Run.objects.filter(
+            project=run.project_id, workload=run.workload_id, threads=run.threads, excluded_at=None
+        )
+        .exclude(pk=run.pk)
+        .select_related(*_RUN_PARTS)
+    )
+    before = alike.filter(started_at__lte=run.started_at).order_by("-started_at", "-pk")
+    after = alike.filter(started_at__gt=run.started_at).order_by("started_at", "pk")
+    found = [*before[:_MOST_BESIDE], *after[:_MOST_BESIDE]]
+    return sorted(found, key=lambda one: not _share_a_place(one, run))
+
+
+def _share_a_place(one: Run, other: Run) -> bool:
+    identities = [run_identity(run) for run in (one, other)]
+    return identities[0] == identities[1]
+
+
+def side_names(pair: Pair) -> tuple[str, str]:
+    """What the sides are called: their versions with what else differs, and the numbers of single runs."""
+    sides = pair.base, pair.other
+    base, other = (
+        f"{name}, run {side.run.pk}" if side.run else name
+        for name, side in zip(names([side.column for side in sides]), sides, strict=True)
+    )
+    return base, other
+
+
+def _pair(base: Side, other: Side, tables: Sequence[ComparisonTable], doubts: Sequence[Doubt] = ()) -> Pair:
+    single = single_runs(row for table in tables for row in table.rows)
+    return Pair(
+        base=base,
+        other=other,
+        tables=tables,
+        settings=_known(base, other, lambda run: run.content.settings if run.content else {}),
+        configuration_diff=_text_diff(base.latest, other.latest),
+        environment=_known(base, other, lambda run: run.environment.facts if run.environment else {}),
+        hardware=_known(base, other, lambda run: run.hardware.facts),
+        told=_told(base, other),
+        commands=_commands(base, other),
+        doubts=[
+            *doubts,
+            *different_places([base.column, other.column]),
+            *_told_doubts(base, other),
+            *([single] if single else []),
+        ],
+    )
+
+
+def _newest_by_row(tables: Iterable[ComparisonTable]) -> tuple[dict[RowKey, int], dict[RowKey, int]]:
+    """The latest run of each row of the base and of the other, by any metric."""
+    newest: tuple[dict[RowKey, int], dict[RowKey, int]] = ({}, {})
+    for table in tables:
+        for row in table.rows:
+            key = row.workload, row.threads
+            for side, cell in zip(newest, (row.base, row.cells[0]), strict=True):
+                if cell:
+                    side[key] = max(cell.run_id, side.get(key, 0))
+    return newest
+
+
+def _count(tables: Iterable[ComparisonTable], *, of_base: bool) -> int:
+    """How many runs stand behind a side; of the metrics of one row, that which most have."""
+    runs: dict[RowKey, int] = defaultdict(int)
+    for table in tables:
+        for row in table.rows:
+            cell = row.base if of_base else row.cells[0]
+            key = row.workload, row.threads
+            runs[key] = max(runs[key], cell.n if cell else 0)
+    return sum(runs.values())
+
+
+# --- what differs -----------------------------------------------------------------------------------------
+
+
+def _known(base: Side, other: Side, facts: Callable[[Run], Mapping[str, object]]) -> Known:
+    of_base, of_other = (facts(side.latest) if side.latest else {} for side in (base, other))
+    return Known(tuple(differing(of_base, of_other)), bool(of_base), bool(of_other))
+
+
+def _text_diff(base: Run | None, other: Run | None) -> list[str]:
+    texts = [(run.content.text if run and run.content else "").splitlines() for run in (base, other)]
+    if not all(texts) or texts[0] == texts[1] or max(map(len, texts)) > _MOST_LINES:
+        return []
+    # The two lines before name files, which these have not.
+    return list(islice(unified_diff(texts[0], texts[1], lineterm=""), 2, None))
+
+
+def _both(base: Side, other: Side) -> list[tuple[RowKey, Run, Run]]:
+    keys = sorted(base.newest.keys() & other.newest.keys(), key=row_order)
+    return [(key, base.newest[key], other.newest[key]) for key in keys]
+
+
+def _told(base: Side, other: Side) -> list[Told]:
+    """What the tools were told differently, where both sides say something."""
+    both = _both(base, other)
+    found: dict[Difference, list[RowKey]] = defaultdict(list)
+    for key, one, another in both:
+        for difference in differing(told(one.options), told(another.options)):
+            found[difference].append(key)
+    return [Told(one, tuple(rows), everywhere=len(rows) == len(both)) for one, rows in found.items()]
+
+
+def _commands(base: Side, other: Side) -> list[Commands]:
+    found: dict[str, Commands] = {}
+    for key, one, another in _both(base, other):
+        commands = one.options.get(COMMAND), another.options.get(COMMAND)
+        if all(commands):
+            found.setdefault(key[0], Commands(key, str(commands[0]), str(commands[1])))
+    return list(found.values())
+
+
+def _told_doubts(base: Side, other: Side) -> list[Doubt]:
+    sizes: dict[Difference, list[str]] = defaultdict(list)
+    lengths: dict[Difference, list[str]] = defaultdict(list)
+    for key, one, another in _both(base, other):
+        differ, length = differently_told(Said.of(one), Said.of(another))
+        for difference in differ:
+            sizes[difference].append(row_words(key))
+        if length:
+            lengths[length].append(row_words(key))
+    return told_doubts(sizes, lengths)
+
+
+def _different_rows(base: Run, other: Run) -> list[Doubt]:
+    """Runs of different workloads or thread counts may be laid side by side all the same."""
+    doubts = []
+    if base.workload_id != other.workload_id:
+        doubts.append(Doubt(f"Different workloads: {base.workload}; {other.workload}."))
+    if base.threads != other.threads:
+        counts = ("not said" if run.threads is None else f"{run.threads:,}" for run in (base, other))
+        doubts.append(Doubt(f"Different thread counts: {'; '.join(counts)}."))
+    return doubts

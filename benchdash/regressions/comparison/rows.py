@@ -1,0 +1,276 @@
+"""The rows of a table of comparisons: each column of cells against its base, all at once."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import exp, fsum, log
+from typing import Literal
+
+import numpy as np
+
+from benchdash.regressions.comparison.cells import Cell, RowKey
+from benchdash.regressions.comparison.noise_floors import Floors
+from benchdash.regressions.detection import Comparison, median_intervals
+from benchdash.regressions.detection.compare import EQUIVALENT, MOST_PRIOR_DF, adjusted_p, compare_sides
+from benchdash.regressions.detection.noise import Floats
+from benchdash.regressions.detection.scatter import HISTORY, TABLE, Bools, Ints, Sides, independent
+from benchdash.results.readings import HIGHER, Direction
+
+_NO_SCATTER = 1e-9  # what sums of squares leave of equal repeats by rounding
+
+RelativeTo = Literal["base", "previous"]
+"""What a column is held against: the base, or the column before it (the first one against the base)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Which cells are compared, an element each: the index of the row among ``keys``, and those of both
+    columns: 0 is the base, 1 the first column.
+    """
+
+    keys: Sequence[RowKey]
+    rows: Ints
+    before: Ints
+    after: Ints
+
+    def each(self) -> Iterable[tuple[RowKey, int, int]]:
+        rows = (self.keys[row] for row in self.rows.tolist())
+        return zip(rows, self.before.tolist(), self.after.tolist(), strict=True)
+
+
+Noise = Callable[[Pairs], Floors]
+"""What histories know of pairs of cells."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """``cells[i]`` and ``comparisons[i]`` belong to column i; None where it (or the base) has no runs.
+
+    Rows of one metric may have units and directions of their own: a JMH score is a time or a throughput.
+    Cells of one row in different units are not compared.
+    """
+
+    workload: str
+    threads: int | None
+    group: str | None
+    base: Cell | None
+    cells: tuple[Cell | None, ...]
+    comparisons: tuple[Comparison | None, ...]
+
+    @property
+    def unit(self) -> str:
+        return self._any_cell.unit
+
+    @property
+    def direction(self) -> Direction:
+        return self._any_cell.direction
+
+    @property
+    def _any_cell(self) -> Cell:
+        return next(cell for cell in (self.base, *self.cells) if cell)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSummary:
+    """The ratios of a group of workloads, column by column: geometric mean, lowest and highest.
+
+    ``name`` is None for the rows of no group. None where a column has no ratio of it.
+    """
+
+    name: str | None
+    rows: int
+    geomean: tuple[float | None, ...]
+    lowest: tuple[float | None, ...]
+    highest: tuple[float | None, ...]
+
+
+def compared_rows(
+    base: Mapping[RowKey, Cell],
+    columns: Sequence[Mapping[RowKey, Cell]],
+    *,
+    noise: Noise | None = None,
+    margin: float = EQUIVALENT,
+    relative_to: RelativeTo = "base",
+    group_of: Callable[[str], str | None] | None = None,
+    is_alike: Callable[[RowKey, int], bool] | None = None,
+) -> list[Row]:
+    """The rows of a table from the cells of its base and of each column, in the order of their keys.
+
+    ``noise`` says what histories know of the runs of two columns in a row; other cells take the scatter of
+    repeats over the rest of the table. ``margin`` is the relative difference that does not matter.
+    ``group_of`` says the group of a workload. A cell that is not ``is_alike`` (of a row and the index of a
+    column) was measured under other conditions than its base: it has no verdict, and p is adjusted as if it
+    were not there.
+    """
+    if not any((base, *columns)):
+        return []
+    grid = _Grid.of([base, *columns])
+    cells = grid.steadied()
+    pairs = grid.pairs(relative_to)
+    compared = _compared(grid, pairs, noise, margin, is_alike)
+    found: list[Comparison | None] = [None] * (len(grid.keys) * len(columns))
+    places = pairs.rows * len(columns) + pairs.after - 1
+    for place, comparison in zip(places.tolist(), compared, strict=True):
+        found[place] = comparison
+    return [
+        Row(
+            workload=key[0],
+            threads=key[1],
+            group=group_of(key[0]) if group_of else None,
+            base=of_row[0],
+            cells=of_row[1:],
+            comparisons=tuple(found[at * len(columns) : (at + 1) * len(columns)]),
+        )
+        for at, (key, of_row) in enumerate(zip(grid.keys, cells, strict=True))
+    ]
+
+
+def _compared(
+    grid: "_Grid",
+    pairs: Pairs,
+    noise: Noise | None,
+    margin: float,
+    is_alike: Callable[[RowKey, int], bool] | None,
+) -> Iterable[Comparison]:
+    """p is adjusted over the whole table; the verdict of each is by the direction of its base."""
+    sides = np.stack((grid.at[pairs.rows, pairs.before], grid.at[pairs.rows, pairs.after]))
+    lent = grid.scatter_elsewhere(pairs.rows, pairs.before, pairs.after)
+    known = noise(pairs) if noise and len(pairs.rows) else Floors.of([None] * len(pairs.rows))
+    floors = known.where_known_else(lent)
+    found = compare_sides(grid.sides, sides, floors.sd, floors.worth, margin=margin)
+    found.basis[(found.basis == HISTORY) & ~(known.worth > 0)] = TABLE
+    if is_alike:
+        unlike = np.array([not is_alike(row, after - 1) for row, _, after in pairs.each()], dtype=bool)
+        found.p[unlike], found.more_runs[unlike] = np.nan, 0
+    found.p[:] = adjusted_p(found.p)
+    return found.each(found.verdicts(grid.is_higher_better[sides[0]], margin))
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """The cells of a table, the base's first; ``at``, shape (rows, columns), has their indexes, -1 for none.
+
+    What repeats scatter is what a cell with one run is judged by, on the same machines. Where sessions are
+    known, repeats are sessions, which the rows of a column share: they count once.
+    """
+
+    keys: Sequence[RowKey]
+    cells: Sequence[Cell]
+    at: Ints
+    rows: Ints  # of each cell
+    columns: Ints
+    sides: Sides
+    residual: Floats  # shape (rows, columns), as the next: squared residuals of the logs of repeats,
+    df: Floats  # their degrees of freedom; 0 where there are none
+    shares_sessions: Bools  # of each column
+
+    @classmethod
+    def of(cls, columns: Sequence[Mapping[RowKey, Cell]]) -> "_Grid":
+        keys = sorted(set().union(*columns), key=row_order)
+        cells = [cell for column in columns for cell in column.values()]
+        index_of = {key: at for at, key in enumerate(keys)}
+        rows = np.array([index_of[key] for column in columns for key in column], dtype=np.int64)
+        of_column = np.repeat(np.arange(len(columns)), list(map(len, columns)))
+        at = np.full((len(keys), len(columns)), -1)
+        at[rows, of_column] = np.arange(len(cells))
+        sides = Sides.of(cells)
+        residual, df = np.zeros((2, *at.shape))
+        residual[rows, of_column], df[rows, of_column] = sides.independent.rss, sides.independent.df
+        shares = [any(cell.sessions for cell in column.values()) for column in columns]
+        return cls(keys, cells, at, rows, of_column, sides, residual, df, np.array(shares))
+
+    @property
+    def is_higher_better(self) -> Bools:
+        """Of each cell."""
+        return np.fromiter((cell.direction == HIGHER for cell in self.cells), bool, len(self.cells))
+
+    def pairs(self, relative_to: RelativeTo) -> Pairs:
+        """Row by row."""
+        units: dict[str, int] = {}
+        of_cell = [units.setdefault(cell.unit, len(units)) for cell in self.cells]
+        unit = np.array([*of_cell, -1])[self.at]
+        before = unit[:, :-1] if relative_to == "previous" else unit[:, :1]
+        rows, columns = np.nonzero((unit[:, 1:] == before) & (unit[:, 1:] >= 0))
+        against = columns if relative_to == "previous" else np.zeros_like(columns)
+        return Pairs(self.keys, rows, against, columns + 1)
+
+    def scatter_elsewhere(self, rows: Ints, *columns: Ints) -> Floors:
+        """sd of logs and degrees of freedom from all but the cells of these columns: they count anyway.
+
+        Of columns with sessions nothing is left, because their other rows had the same ones.
+        """
+        totals = self.residual.sum(axis=0), self.df.sum(axis=0)
+        worth_of_column = np.where(self.shares_sessions, self.df.max(axis=0), totals[1])
+        residual, df = (np.full(len(rows), total.sum()) for total in totals)
+        worth = np.full(len(rows), worth_of_column.sum())
+        for column in columns:
+            shared = self.shares_sessions[column]
+            residual -= np.where(shared, totals[0][column], self.residual[rows, column])
+            df -= np.where(shared, totals[1][column], self.df[rows, column])
+            worth -= np.where(shared, worth_of_column[column], self.df[rows, column])
+        sd = np.sqrt(np.maximum(residual, 0) / np.maximum(df, 1))
+        is_known = (df > 0) & (sd > _NO_SCATTER)
+        return Floors(np.where(is_known, sd, np.nan), np.where(is_known, np.minimum(worth, MOST_PRIOR_DF), 0))
+
+    def steadied(self) -> list[tuple[Cell | None, ...]]:
+        """The cells of each row; those of several runs have intervals that know how much repeats scatter over
+        the whole table.
+
+        Of a single session it is that of its runs: the scatter from session to session is not in it.
+        """
+        cells: list[Cell] = list(self.cells)
+        if repeated := [at for at, cell in enumerate(cells) if cell.n > 1]:
+            elsewhere = self.scatter_elsewhere(self.rows[repeated], self.columns[repeated])
+            groups = [independent(cells[at]) for at in repeated]
+            several = np.array([len(group) > 1 for group in groups])
+            groups = [
+                group if len(group) > 1 else cells[at].values
+                for at, group in zip(repeated, groups, strict=True)
+            ]
+            ends = median_intervals(groups, elsewhere.sd, np.where(several, elsewhere.worth, 0))
+            for at, low, high in zip(repeated, *(end.tolist() for end in ends), strict=True):
+                cell = cells[at]
+                cells[at] = cell._replace(low=min(low, cell.value), high=max(high, cell.value))
+        known = [*cells, None]
+        return [tuple([known[at] for at in of_row]) for of_row in self.at.tolist()]
+
+
+def geometric_mean(rows: Iterable[Row], column: int) -> float | None:
+    """Of the ratios of one column; None where it has none."""
+    ratios = [one.ratio for row in rows if (one := row.comparisons[column]) and one.ratio is not None]
+    if len(ratios) < 2:
+        return ratios[0] if ratios else None
+    return exp(fsum(map(log, ratios)) / len(ratios))
+
+
+def group_summaries(rows: Sequence[Row], names: Sequence[str]) -> tuple[GroupSummary, ...]:
+    """Of each group that has rows, in the order of ``names``; the rows of no group come last."""
+    of_group: dict[str | None, list[Row]] = {name: [] for name in [*names, None]}
+    for row in rows:
+        of_group[row.group].append(row)
+    return tuple(summary_of(found, name) for name, found in of_group.items() if found)
+
+
+def summary_of(rows: Sequence[Row], name: str | None = None) -> GroupSummary:
+    """Of at least one row."""
+    ratios = np.array([[one.ratio if one else None for one in row.comparisons] for row in rows], dtype=float)
+    known = ~np.isnan(ratios)
+    n = known.sum(axis=0)
+    means = np.exp(np.log(np.where(known, ratios, 1)).sum(axis=0) / np.maximum(n, 1))
+
+    def told(numbers: Floats) -> tuple[float | None, ...]:
+        return tuple(
+            [number if of else None for number, of in zip(numbers.tolist(), n.tolist(), strict=True)]
+        )
+
+    return GroupSummary(
+        name=name,
+        rows=len(rows),
+        geomean=told(means),
+        lowest=told(np.where(known, ratios, np.inf).min(axis=0)),
+        highest=told(np.where(known, ratios, -np.inf).max(axis=0)),
+    )
+
+
+def row_order(key: RowKey) -> tuple[str, int]:
+    workload, threads = key
+    return workload, -1 if threads is None else threads

@@ -1,0 +1,124 @@
+"""A comparison in a sentence that verdicts bear out."""
+
+import pytest
+
+from benchdash.regressions.comparison.pair_words import Claim, summary
+from tests.dashboard.charts.tables import cell, table
+
+NOISE = (0.99, 1.0, 1.01)
+
+
+def runs(value, *, unit="1/s", direction="higher"):
+    """Three runs around a value."""
+    return cell(*(value * factor for factor in NOISE), unit=unit, direction=direction)
+
+
+def compared(metric, *pairs, **reading):
+    """A table of one metric with a row (base, other) for each of w0, w1 ... at one thread."""
+    base = {(f"w{number}", 1): runs(one, **reading) for number, (one, _) in enumerate(pairs)}
+    other = {(f"w{number}", 1): runs(two, **reading) for number, (_, two) in enumerate(pairs)}
+    return table(base, other, metric=metric)
+
+
+def test_what_is_slower_in_one_direction_is_said_with_its_geometric_mean():
+    tables = [compared("tps", (100, 80), (100, 80), (100, 100))]
+    assert summary(tables, "11.4.4", "11.4.5") == (
+        "11.4.5 is 14 % slower than 11.4.4 (geometric mean of 3 workloads; 2 significantly worse, none"
+        " better)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("cpu", "words"),
+    [
+        (112, "and spends 12 % more server CPU per operation"),
+        (80, "but spends 20 % less server CPU per operation"),
+    ],
+)
+def test_what_it_costs_is_said_with_it(cpu, words):
+    cost = {"unit": "µs/op", "direction": "lower"}
+    tables = [
+        compared("server_cpu_per_op", (100, cpu), **cost),
+        compared("cpu_per_op", (200, 2 * cpu), **cost),
+        compared("tps", (100, 90)),
+    ]
+    said = summary(tables, "A", "B")
+    assert said.startswith("B is 10 % slower than A (w0, 1 thread, 95 % interval −")
+    assert said.endswith(f") {words}.")
+
+
+def test_several_costs_are_listed():
+    cost = {"direction": "lower"}
+    tables = [
+        compared("tps", (100, 120)),
+        compared("cs_per_op", (10, 7), unit="1/op", **cost),
+        compared("write_kb_per_op", (10, 13), unit="kB/op", **cost),
+    ]
+    assert summary(tables, "A", "B").endswith(
+        "makes 30 % fewer context switches and writes 30 % more per operation."
+    )
+
+
+def test_what_takes_time_takes_longer():
+    said = summary([compared("score", (100, 130), unit="ns/op", direction="lower")], "A", "B")
+    assert said.startswith("B takes 30 % longer than A (w0, 1 thread, 95 % interval +")
+
+
+def test_where_rows_disagree_they_are_counted():
+    tables = [compared("tps", (100, 80), (100, 120), (100, 100))]
+    assert summary(tables, "A", "B") == (
+        "B is significantly worse than A in 1 of 3 workloads and better in 1; the geometric mean of all"
+        " changes by −1.4 %."
+    )
+
+
+def test_one_row_of_many_does_not_speak_for_all():
+    tables = [compared("tps", (100, 50), *[(100, 100)] * 9)]
+    assert summary(tables, "A", "B") == (
+        "B is significantly worse than A in 1 of 10 workloads and better in none; the geometric mean of all"
+        " changes by −6.7 %."
+    )
+
+
+def test_what_does_not_stand_out_is_not_said():
+    noisy = table({("w", 1): cell(80.0, 100.0, 125.0)}, {("w", 1): cell(75.0, 95.0, 120.0)})
+    assert (
+        summary([noisy], "A", "B") == "No difference between A and B stands out of the noise (w, 1 thread)."
+    )
+
+
+def test_what_is_certainly_the_same_is_said_to_be():
+    steady = cell(*(100 + number / 100 for number in range(5)))
+    said = summary(
+        [table({("w", 1): steady, ("x", 1): steady}, {("w", 1): steady, ("x", 1): steady})], "A", "B"
+    )
+    assert said == "B is as fast as A: 2 workloads are the same."
+
+
+def test_response_time_and_cost_speak_where_throughput_does_not():
+    noisy = table({("w", 1): cell(80.0, 100.0, 125.0)}, {("w", 1): cell(75.0, 95.0, 120.0)})
+    tables = [noisy, compared("latency_p95", (10, 15), unit="ms", direction="lower")]
+    said = summary(tables, "A", "B")
+    assert (
+        "stands out of the noise (w, 1 thread). Its 95th percentile of response time is 50 % longer (" in said
+    )
+
+
+def test_single_runs_without_anything_else_are_said_to_prove_nothing():
+    said = summary([table({("DO 1", None): 100.0}, {("DO 1", None): 130.6})], "1.1.2", "1.1.3")
+    assert said == (
+        "1.1.3 measures +30.6 % against 1.1.2 (DO 1), but without repeats or a history nothing says how much"
+        " of it is noise."
+    )
+
+
+def test_nothing_in_common_is_said():
+    apart = table({("w", 1): 100.0}, {("x", 1): 100.0})
+    assert summary([apart], "A", "B") == "A and B have nothing in common that was measured."
+    assert summary([], "A", "B") == "A and B have nothing in common that was measured."
+
+
+def test_a_claim_counts_its_verdicts():
+    claim = Claim.of(compared("tps", (100, 80), (100, 100)))
+    assert (claim.verdict, claim.counts["worse"]) == ("worse", 1)
+    assert claim.words in {"1 worse, 1 unknown", "1 worse, 1 same"}
