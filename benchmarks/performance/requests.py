@@ -29,7 +29,7 @@ class Kind:
 
     name: str
     address: Address
-    goal: Goal = goals.NONE
+    goal: Goal = goals.ANSWER
     body: Body | None = None
     points: int = 0
     readings: int = 0
@@ -100,29 +100,25 @@ def _listed(what: str) -> Address:
 READS = (
     Kind(BARE_VIEW, lambda _, __: "/bare/", is_bare=True),
     Kind(BARE_READ, lambda loaded, _: f"/bare/points/{loaded.long[1000]}/", is_bare=True),
-    Kind(
-        "small JSON: the products", lambda loaded, _: _api("products/", project=loaded.slug), goal=goals.P11
-    ),
+    Kind("small JSON: the products", lambda loaded, _: _api("products/", project=loaded.slug)),
     Kind("history of 730 nights", _points, points=730),
     Kind(
         "history of 1,000 points",
         lambda loaded, _: _api(f"series/{loaded.long[1000]}/points/"),
-        goal=goals.P4,
+        goal=goals.HISTORY,
         points=1000,
     ),
     Kind(
         "history of 5,000 points",
         lambda loaded, _: _api(f"series/{loaded.long[5000]}/points/"),
-        goal=goals.P5,
         points=5000,
     ),
     Kind(
         "history of 5,000 points, values alone",
         lambda loaded, _: _api(f"series/{loaded.long[5000]}/points/", columns="value"),
-        goal=goals.P5,
         points=5000,
     ),
-    Kind("compare 60 workloads x 40 versions", _matrix, goal=goals.P8, heavy=True),
+    Kind("compare 60 workloads x 40 versions", _matrix, heavy=True),
     Kind("compare one workload, two versions", _one_curve),
     Kind(
         "difference of two versions, 48 rows x 4 metrics",
@@ -239,7 +235,7 @@ def _plain(path: str) -> Address:
 
 
 PAGES = tuple(
-    Kind(f"page: {name}", address, goal=goals.P7, is_page=True, heavy=heavy)
+    Kind(f"page: {name}", address, is_page=True, heavy=heavy)
     for name, address, heavy in (
         ("home", lambda _, __: "/", False),
         ("overview", _plain(""), True),
@@ -391,7 +387,7 @@ def writes(sysbench_report: str) -> tuple[Kind, ...]:
     """Uploads; each is a file that nobody sent before."""
     post = lambda _, __: _api("uploads/")  # noqa: E731 - an address like the others
     return (
-        Kind("1,000 readings in one POST", post, goal=goals.P1, body=_nightly_file(1000), readings=1000),
-        Kind("100 readings in one POST", post, goal=goals.P2, body=_nightly_file(104), readings=104),
-        Kind("one sysbench file", post, goal=goals.P3, body=_sysbench_file(sysbench_report), readings=15),
+        Kind("1,000 readings in one POST", post, goal=goals.BATCH, body=_nightly_file(1000), readings=1000),
+        Kind("100 readings in one POST", post, goal=goals.BATCH, body=_nightly_file(104), readings=104),
+        Kind("one sysbench file", post, goal=goals.FILE, body=_sysbench_file(sysbench_report), readings=15),
     )
