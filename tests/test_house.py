@@ -14,8 +14,8 @@ SAME_NAME = {"Command", "Migration"}
 # Still to be told apart by better names.
 # fmt: off
 AMBIGUOUS = {
-    "Block", "Cell", "Columns", "Entry", "Group", "Limits", "Measured", "Outcome", "Output", "Place",
-    "Point", "Report", "Row", "Sample", "Stream", "Table", "Totals",
+    "Block", "Cell", "Columns", "Entry", "Group", "Measured", "Output", "Place",
+    "Point", "Report", "Row", "Table", "Totals",
 }
 # fmt: on
 

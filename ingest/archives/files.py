@@ -29,7 +29,7 @@ _BATCH_FILES: Final = 64
 _BATCH_BYTES: Final = 8 * 1024 * 1024
 _MAX_META_BYTES: Final = 1024 * 1024
 # Those of the folders at hand; one is read again for each file otherwise.
-_KEPT: Final = 64
+_MAX_CACHED: Final = 64
 
 _Errors = list[dict[str, Any]]
 
@@ -43,8 +43,8 @@ class FileSet:
         self.plan = plan((member.path for member in container.members), rules)
         self._members = {member.path: member for member in container.members}
         self._shared = tuple(shared)
-        self._companion: Callable[[str], CompanionFile] = lru_cache(_KEPT)(self._read_companion)
-        self._meta: Callable[[str], Mapping[str, Any]] = lru_cache(_KEPT)(self._read_meta)
+        self._companion: Callable[[str], CompanionFile] = lru_cache(_MAX_CACHED)(self._read_companion)
+        self._meta: Callable[[str], Mapping[str, Any]] = lru_cache(_MAX_CACHED)(self._read_meta)
 
     def number(self, path: str) -> int:
         return self._members[path].number

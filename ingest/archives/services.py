@@ -23,7 +23,7 @@ from benchdash.database.locks import alone_with
 from benchdash.heartbeat import still_at_work
 from benchdash.results.services import refresh_statistics, remove_runs_of
 from ingest import services
-from ingest.archives.containers import Container, ContainerError, Limits, unpacked
+from ingest.archives.containers import ArchiveLimits, Container, ContainerError, unpacked
 from ingest.archives.files import FileSet, Prepared, Tried, batches, take, try_out
 from ingest.archives.path_patterns import PatternError
 from ingest.errors import FileRefusedError
@@ -45,8 +45,8 @@ _MAX_REASONS: Final = 20
 _MAX_NAME_LENGTH: Final = 500
 
 
-def archive_limits() -> Limits:
-    return Limits(
+def archive_limits() -> ArchiveLimits:
+    return ArchiveLimits(
         files=settings.ARCHIVE_MAX_FILES,
         member_bytes=settings.UPLOAD_MAX_BYTES,
         unpacked_bytes=settings.ARCHIVE_MAX_UNPACKED_BYTES,

@@ -12,7 +12,7 @@ from benchdash.results.records import Fact, RunRecord, SampleTable
 from benchdash.results.sessions import SESSION_TAG
 from benchdash.results.stability import DEFAULT_RULE, Rule, stability_of_run
 from ingest.errors import FieldError, FieldsError
-from ingest.formats.names import split_product_version
+from ingest.formats.product_names import split_product_version
 from ingest.formats.report import FormatError, ParsedReport, ParsedRun
 from ingest.masking import mask_settings, mask_text
 from ingest.metadata.clocks import early_warning, future_trouble
@@ -22,7 +22,7 @@ from ingest.metadata.meta import Meta, read_meta
 from ingest.metadata.upload_metadata import Metadata
 from ingest.receiving.companions import NOTHING, CompanionFacts
 from ingest.receiving.per_operation import cpus_in, per_operation
-from ingest.receiving.run_time import on_the_time_of_the_run
+from ingest.receiving.sample_times import on_the_time_of_the_run
 
 _REQUIRED = ("product", "version", "hardware", "workload")
 # What the runs of one file may differ in.

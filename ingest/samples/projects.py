@@ -34,7 +34,7 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class SampleProject:
     """``articles`` is a file of the articles that are written about its results, if any."""
 
     slug: str
@@ -44,7 +44,7 @@ class Sample:
     articles: Path | None = None
 
 
-def load(sample: Sample, *, progress: Progress) -> int:
+def load(sample: SampleProject, *, progress: Progress) -> int:
     """Make the project and send its files; the number of refused ones. What was sent before is sent once.
 
     Nobody is mailed: sample projects are never told about, and what they bring is quiet.
@@ -152,7 +152,7 @@ def _swept(path: Path) -> str:
 
 
 SAMPLES = (
-    Sample(
+    SampleProject(
         slug="watch",
         name="Watch a server",
         notice=(
@@ -162,7 +162,7 @@ SAMPLES = (
         ),
         files=_watch,
     ),
-    Sample(
+    SampleProject(
         slug="releases",
         name="Compare releases",
         notice=(

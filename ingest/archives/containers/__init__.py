@@ -12,26 +12,26 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from ingest.archives.containers.found import (
+from ingest.archives.containers.contents import (
+    ArchiveLimits,
     BrokenError,
     Container,
     ContainerError,
-    Limits,
     Member,
     MemberError,
     RefusedMember,
 )
 from ingest.archives.containers.recognition import HEAD_BYTES, is_tar, recognise
-from ingest.archives.containers.streams import Stream, decompressed
+from ingest.archives.containers.streams import UnpackedStream, decompressed
 from ingest.archives.containers.tars import untar
 from ingest.archives.containers.unpacking import HARMLESS_BYTES, Budget, Unpacking, shown, trouble_with_name
 from ingest.archives.containers.zips import unzip
 
 __all__ = [
     "HEAD_BYTES",
+    "ArchiveLimits",
     "Container",
     "ContainerError",
-    "Limits",
     "Member",
     "RefusedMember",
     "of_folder",
@@ -42,7 +42,7 @@ __all__ = [
 
 @contextmanager
 def unpacked(
-    file: BinaryIO, limits: Limits, *, name: str = "", folder: str | None = None
+    file: BinaryIO, limits: ArchiveLimits, *, name: str = "", folder: str | None = None
 ) -> Iterator[Container]:
     """The members of an archive, to be read while the context lasts.
 
@@ -60,14 +60,14 @@ def unpacked(
         elif kind:
             harmless = max(HARMLESS_BYTES, limits.ratio * packed_bytes)
             budget = Budget(limits.unpacked_bytes, harmless, limits.ratio)
-            stream = Stream(decompressed(file, kind), budget)
+            stream = UnpackedStream(decompressed(file, kind), budget)
             container = _unpack_stream(stream, kind, name, Unpacking(Container(kind), spool, limits, budget))
         else:
             raise ContainerError("the file is no archive")
         yield container
 
 
-def _unpack_stream(stream: Stream, kind: str, name: str, unpacking: Unpacking) -> Container:
+def _unpack_stream(stream: UnpackedStream, kind: str, name: str, unpacking: Unpacking) -> Container:
     """A tar archive, compressed or not, or a single compressed file."""
     container = unpacking.container
     try:
@@ -83,7 +83,7 @@ def _unpack_stream(stream: Stream, kind: str, name: str, unpacking: Unpacking) -
     return container
 
 
-def _take_only(stream: Stream, name: str, unpacking: Unpacking) -> None:
+def _take_only(stream: UnpackedStream, name: str, unpacking: Unpacking) -> None:
     number = unpacking.count()
     if objection := unpacking.objection(name, 0):
         unpacking.refuse(number, name, objection)

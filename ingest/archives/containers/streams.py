@@ -10,7 +10,7 @@ from typing import BinaryIO, Final
 
 import zstandard
 
-from ingest.archives.containers.found import BrokenError
+from ingest.archives.containers.contents import BrokenError
 from ingest.archives.containers.recognition import HEAD_BYTES
 from ingest.archives.containers.unpacking import CHUNK, Budget
 
@@ -20,7 +20,7 @@ _MAX_MEMORY: Final = 128 * 1024 * 1024
 _ZSTD_STEP: Final = 256
 
 
-class Stream:
+class UnpackedStream:
     """The unpacked bytes of an archive, one after another, counted."""
 
     def __init__(self, unpacked: Iterator[bytes], budget: Budget) -> None:

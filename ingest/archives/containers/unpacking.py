@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO, Final
 
-from ingest.archives.containers.found import (
+from ingest.archives.containers.contents import (
+    ArchiveLimits,
     BrokenError,
     Container,
     ContainerError,
-    Limits,
     Member,
     MemberError,
     RefusedMember,
@@ -53,7 +53,7 @@ class Unpacking:
 
     container: Container
     spool: BinaryIO
-    limits: Limits
+    limits: ArchiveLimits
     budget: Budget
     paths: set[str] = field(default_factory=set)
     entries: int = 0

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import BinaryIO, Final
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
-from ingest.archives.containers.found import Container, ContainerError, MemberError
+from ingest.archives.containers.contents import Container, ContainerError, MemberError
 from ingest.archives.containers.unpacking import CHUNK, HARMLESS_BYTES, Unpacking
 
 _MAX_DIRECTORY_BYTES_PER_FILE: Final = 1024

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ingest.formats.cells import is_missing, is_number, number, whole_number
-from ingest.formats.names import split_product_version
 from ingest.formats.outputs import bounded
+from ingest.formats.product_names import split_product_version
 from ingest.formats.report import Fact, FormatError, ParsedReport, ParsedRun
 from ingest.formats.tables.entries import RunEntry, distinct_runs, refuse_copies
 from ingest.formats.tables.metric_words import TITLE_WORDS, Mention, Metric, mentions

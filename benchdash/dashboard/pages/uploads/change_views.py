@@ -21,7 +21,7 @@ from ingest import services
 from ingest.archives import services as archive_services
 from ingest.errors import FieldError, FieldsError, FileRefusedError, FileUnavailableError, UploadBusyError
 from ingest.models import Upload
-from ingest.receiving.reimports import Outcome, readable_uploads, reimport
+from ingest.receiving.reimports import ReimportOutcome, readable_uploads, reimport
 
 _MAX_RUNS: Final = 500
 _MAX_READINGS: Final = 500
@@ -145,7 +145,7 @@ def upload_reread(request: HttpRequest, page: ProjectPage, pk: int) -> HttpRespo
     context = {
         "upload": shown,
         "told": planned_in_words(reread),
-        "changes_something": reread.outcome in (Outcome.CHANGED, Outcome.UNDERSTOOD),
+        "changes_something": reread.outcome in (ReimportOutcome.CHANGED, ReimportOutcome.UNDERSTOOD),
         "rows": changed_rows(reread, most=_MAX_READINGS),
         "unlisted": max(0, len(reread.changes) - _MAX_READINGS),
         "troubles": received.troubles_of(shown, reread.errors),
@@ -154,10 +154,10 @@ def upload_reread(request: HttpRequest, page: ProjectPage, pk: int) -> HttpRespo
 
 
 _LEVELS: Final = {
-    Outcome.STILL_REFUSED: messages.WARNING,
-    Outcome.LEFT: messages.WARNING,
-    Outcome.BUSY: messages.ERROR,
-    Outcome.UNAVAILABLE: messages.ERROR,
+    ReimportOutcome.STILL_REFUSED: messages.WARNING,
+    ReimportOutcome.LEFT: messages.WARNING,
+    ReimportOutcome.BUSY: messages.ERROR,
+    ReimportOutcome.UNAVAILABLE: messages.ERROR,
 }
 
 

@@ -7,7 +7,7 @@ from typing import Final
 from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.series_words import threads_words
 from benchdash.results.models import Run, Series
-from ingest.receiving.reimports import Outcome, Reread
+from ingest.receiving.reimports import ReimportOutcome, Reread
 
 # The first of these that tells two values apart.
 _DIGITS: Final = (4, 6, 9, 17)
@@ -63,26 +63,28 @@ def _units(reread: Reread) -> dict[str, str]:
 def planned_in_words(reread: Reread) -> str:
     readings = _readings(reread)
     return {
-        Outcome.SAME: "Every reading is as it was: there is nothing to change.",
-        Outcome.CHANGED: f"{readings} would change.",
-        Outcome.UNDERSTOOD: f"It was refused, and is understood now: {readings} would come into the history.",
-        Outcome.STILL_REFUSED: "It is refused as before.",
-        Outcome.LEFT: "It is no longer understood, so it would be left as it was.",
-        Outcome.BUSY: "It is being imported just now; try again when that is done.",
-        Outcome.UNAVAILABLE: "Its file cannot be read now, so it would be left as it was.",
+        ReimportOutcome.SAME: "Every reading is as it was: there is nothing to change.",
+        ReimportOutcome.CHANGED: f"{readings} would change.",
+        ReimportOutcome.UNDERSTOOD: (
+            f"It was refused, and is understood now: {readings} would come into the history."
+        ),
+        ReimportOutcome.STILL_REFUSED: "It is refused as before.",
+        ReimportOutcome.LEFT: "It is no longer understood, so it would be left as it was.",
+        ReimportOutcome.BUSY: "It is being imported just now; try again when that is done.",
+        ReimportOutcome.UNAVAILABLE: "Its file cannot be read now, so it would be left as it was.",
     }[reread.outcome]
 
 
 def done_in_words(reread: Reread) -> str:
     name, readings = reread.upload.name, _readings(reread)
     return {
-        Outcome.SAME: f"Read {name} again: every reading is as it was.",
-        Outcome.CHANGED: f"Read {name} again: {readings} changed.",
-        Outcome.UNDERSTOOD: f"{name} is understood now: {readings} came into the history.",
-        Outcome.STILL_REFUSED: f"{name} is refused as before.",
-        Outcome.LEFT: f"{name} is no longer understood and was left as it was.",
-        Outcome.BUSY: f"{name} is being imported just now; try again when that is done.",
-        Outcome.UNAVAILABLE: f"The file of {name} cannot be read now; nothing was changed.",
+        ReimportOutcome.SAME: f"Read {name} again: every reading is as it was.",
+        ReimportOutcome.CHANGED: f"Read {name} again: {readings} changed.",
+        ReimportOutcome.UNDERSTOOD: f"{name} is understood now: {readings} came into the history.",
+        ReimportOutcome.STILL_REFUSED: f"{name} is refused as before.",
+        ReimportOutcome.LEFT: f"{name} is no longer understood and was left as it was.",
+        ReimportOutcome.BUSY: f"{name} is being imported just now; try again when that is done.",
+        ReimportOutcome.UNAVAILABLE: f"The file of {name} cannot be read now; nothing was changed.",
     }[reread.outcome]
 
 
