@@ -11,6 +11,7 @@ from ingest.formats.jmh.results import (
     PERCENTILES,
     Result,
     Score,
+    interval_around,
     is_plausible,
     metric_name,
     scale_of,
@@ -283,16 +284,16 @@ def printed_number(text: str) -> Printed | None:
         power = _power_of_ten(found["score"][2:])
         measured = None if power is None else Score(power, found["unit"], None, True)
         return Printed(found["unit"], measured, is_lost=power is None)
-    return _printed(decimal(found["score"]), decimal(found["error"] or "NaN"), found["unit"])
+    return printed_score(decimal(found["score"]), decimal(found["error"] or "NaN"), found["unit"])
 
 
-def _printed(score: float | None, error: float | None, unit: str) -> Printed | None:
+def printed_score(score: float | None, error: float | None, unit: str) -> Printed | None:
+    """Return a score with its error; None where one of them is too large to have been measured."""
     if score is None:
         return Printed(unit, None)
     if not is_plausible(score) or not is_plausible(error or 0):
         return None
-    interval = None if error is None else (score - error, score + error)
-    return Printed(unit, Score(score, unit, interval))
+    return Printed(unit, Score(score, unit, interval_around(score, error)))
 
 
 def is_decimal(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""Tables under a block that names their columns, with the name of each row behind its numbers:
+"""Tables under a block that names their columns, with the name of each row behind its numbers.
 
     col-1 : x.my8043_rel.c8r32
     col-2 : x.my8044_rel.c8r32
