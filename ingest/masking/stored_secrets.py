@@ -100,7 +100,7 @@ def mask_again(
 
 
 def _mask_batch(rows: QuerySet[Any], masked: Masked, outcome: MaskedTable, *, store: bool) -> int | None:
-    """The key of the last row that was looked at; None where there are no more."""
+    """Mask a batch; return the key of its last row, None where there are no more."""
     with transaction.atomic():
         # Uploads under way that point at these rows need not wait.
         locked = rows.select_for_update(of=("self",), no_key=True).only(
@@ -108,21 +108,20 @@ def _mask_batch(rows: QuerySet[Any], masked: Masked, outcome: MaskedTable, *, st
         )
         batch = list(locked[:BATCH])
         last = batch[-1].pk if batch else None
-        changed = []
+        save = _SAVERS.get(rows.model, _save_unless_taken)
         for row in batch:
             if differing := _mask_row(row, masked.fields):
                 outcome.fields.update(differing)
-                changed.append((row, differing))
+                outcome.changed += 1
+                save(row, differing, outcome)
         outcome.rows += len(batch)
-        outcome.changed += len(changed)
-        _save_all(rows.model, changed, outcome)
         if not store:
             transaction.set_rollback(True)
     return last
 
 
 def _mask_row(row: Model, fields: Sequence[str]) -> list[str]:
-    """Mask the fields of a row; the names of those that changed."""
+    """Mask the fields of a row; return the names of those that changed."""
     changed = []
     for name in fields:
         before = getattr(row, name)
@@ -134,7 +133,7 @@ def _mask_row(row: Model, fields: Sequence[str]) -> list[str]:
 
 
 def _masked_metadata(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """As the same upload would be stored today."""
+    """Return the metadata as the same upload would be stored today."""
     if mask_settings(stored) == stored:
         return dict(stored)
     try:
@@ -144,24 +143,6 @@ def _masked_metadata(stored: Mapping[str, Any]) -> dict[str, Any]:
 
 
 # --- saving -------------------------------------------------------------------------------------------------
-
-
-def _save_all(
-    model: type[Model], changed: Sequence[tuple[Model, Sequence[str]]], outcome: MaskedTable
-) -> None:
-    """Save the rows of a batch at once, or each by itself where digests hang on it or a name is taken."""
-    save = _SAVERS.get(model, _save_unless_taken)
-    if model not in _SAVERS and changed:
-        try:
-            with transaction.atomic():
-                fields = sorted({name for _, names in changed for name in names})
-                model._default_manager.bulk_update([row for row, _ in changed], fields)
-        except IntegrityError:
-            pass
-        else:
-            return
-    for row, names in changed:
-        save(row, names, outcome)
 
 
 def _save_unless_taken(row: Model, changed: Sequence[str], outcome: MaskedTable) -> None:
@@ -175,7 +156,7 @@ def _save_unless_taken(row: Model, changed: Sequence[str], outcome: MaskedTable)
 
 
 def _save_upload(upload: Upload, changed: Sequence[str], outcome: MaskedTable) -> None:
-    """With the digest of its metadata, unless another upload of the same file has it.
+    """Save an upload, and the digest of its metadata unless another upload of the same file has it.
 
     The two stay apart then: which of them counts is for people to say.
     """

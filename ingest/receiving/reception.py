@@ -50,7 +50,7 @@ class _NewFile:
 def receive_one(project: Project, *, by: Viewer, arrival: Arrival, quiet: bool = False) -> Received:
     """Receive a file as ``receive`` does; a warning names an earlier upload of the same bytes.
 
-    Of the files of an archive, what it says would hang on which of them came first.
+    Files of an archive get no such warning: it would depend on which of them came first.
     Raises FieldsError, with nothing stored, where neither sender nor file says what is required.
     """
     arrival = arrival.with_fitting_metadata()

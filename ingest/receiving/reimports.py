@@ -56,7 +56,7 @@ class Reread:
 
 
 def readable_uploads(project: Project | None = None, *, format_: str = "") -> QuerySet[Upload]:
-    """The uploads whose files can be read again, oldest first; refused ones have no format yet."""
+    """Return the uploads whose files can be read again, oldest first; refused ones have no format yet."""
     uploads = Upload.objects.filter(state__in=_READABLE, is_archive=False).order_by("pk")
     uploads = uploads.select_related("project", "raw")
     if project:

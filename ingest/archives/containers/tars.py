@@ -27,7 +27,7 @@ class _Said:
 
 
 def untar(stream: UnpackedStream, unpacking: Unpacking) -> None:
-    """Raises BrokenError where the archive breaks off; what came before is kept."""
+    """Read the members. Raises BrokenError where the archive breaks off; what came before is kept."""
     said = _Said()
     while block := stream.read(_BLOCK):
         if block == bytes(_BLOCK):
@@ -98,7 +98,7 @@ def _objection(header: tarfile.TarInfo, said: _Said) -> str:
 
 
 def _skip_sparse_map(stream: UnpackedStream, header: tarfile.TarInfo) -> None:
-    """The blocks that go on with the map of a sparse file of old GNU tar."""
+    """Skip the blocks that go on with the map of a sparse file of old GNU tar."""
     is_extended = header._sparse_structs[1]  # type: ignore[attr-defined] # nothing public tells
     while is_extended:
         block = stream.read(_BLOCK)
@@ -134,8 +134,5 @@ def _read_pax(data: bytes, said: _Said) -> None:
 
 def _look_behind(stream: UnpackedStream, container: Container) -> None:
     """Read to the end, where what was compressed has its checksum."""
-    has_more = False
-    for piece in stream.rest():
-        has_more = has_more or bool(piece.strip(b"\0"))
-    if has_more:
+    if sum(bool(piece.strip(b"\0")) for piece in stream.rest()):
         container.warnings.append("what follows the end of the tar archive was not read")
