@@ -74,7 +74,7 @@ _TIMING = re.compile(
 )
 _ALWAYS_TIMED = ("CALLS", "MIN", "AVG", "MAX", "P99", "P95", "P50")
 
-# Who answers to another driver than its own: MariaDB and Percona to MySQL's, many to PostgreSQL's.
+# Products with a driver of their own. MySQL's also reaches MariaDB and Percona, and PostgreSQL's many others.
 _PRODUCTS = {"Oracle": "Oracle", "SQL Server": "SQL Server", "MariaDB": "MariaDB", "Db2": "Db2", "DB2": "Db2"}
 
 _NUMBER = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,9})?")

@@ -1,4 +1,4 @@
-"""What formats share that read the output of a tool: its lines, its numbers, and one run after another."""
+"""What the formats of tool outputs share: lines, numbers, and reading several runs of one file."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence

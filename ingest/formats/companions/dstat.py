@@ -49,7 +49,7 @@ _NAMES = {
     ("dsk/total", "read"): "read_mb_per_s",
     ("dsk/total", "writ"): "write_mb_per_s",
 }
-# Others are left out, because their units differ from tool to tool.
+# Kept under their own names. Other groups are left out, because their units differ from tool to tool.
 _MORE_GROUPS = ("memory usage", "procs", "load avg", "io/total")
 # Time spent on hardware and software interrupts is the system's, as in vmstat.
 _MORE_SYSTEM = ("hiq", "siq")

@@ -1,4 +1,4 @@
-"""What the tools that sample a machine have in common: rows of numbers, named by the metrics they are."""
+"""What the tools that sample a machine share: rows of numbers under the names of metrics."""
 
 import csv
 import re
@@ -32,7 +32,7 @@ _NUMBER = re.compile(r"-?[0-9]{1,18}(?:[.,][0-9]{1,9})?")
 _BANNER = re.compile(r"Linux (\S+) \(.*\)\s+\S+\s+_(\S+)_\s+\(([0-9]{1,6}) CPU\)")
 _TIME_OF_DAY = re.compile(r"([0-9]{1,2}):([0-9]{2}):([0-9]{2})(?:[^0-9]?([AP])M)?", re.IGNORECASE)
 _DAY = 24 * 60 * 60
-# More of a CPU, or of anything else, than there can be.
+# No CPU can be busier than this, and no other number larger.
 _MAX_PER_CENT = 101
 _MAX_NUMBER = 1e15
 _MAX_NAMED = 10

@@ -270,7 +270,7 @@ def _environment(entry: _Node) -> dict[str, Fact]:
 def _iterations(benchmark: _Benchmark, samples: list[_Samples]) -> tuple[Row, ...]:
     """Return fork, iteration and score from ``rawData``, which has a list of scores for each fork.
 
-    Of sampled operations it is the mean time, as JMH prints it.
+    Where operations were sampled it is their mean time, as JMH prints it.
     """
     raw, factor = benchmark.primary.find("rawData"), benchmark.scale.factor
     scores = (

@@ -99,7 +99,7 @@ def _repetitions(same: Sequence[RunEntry]) -> Iterator[tuple[int, RunEntry]]:
         yield number, entry
 
 
-# All that names a run, but its number and its time.
+# What names a run, apart from its repetition and its time.
 _identity = attrgetter(
     "workload", "column", "product", "version", "build", "configuration", "counterpart", "threads"
 )

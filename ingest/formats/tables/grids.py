@@ -19,7 +19,7 @@ Read = Callable[[], ParsedReport]
 
 _NAME = re.compile(r"(?!.*: )\w(?:.*[\w)+])?")
 _QUERY_HEADS = frozenset({"query", "queries"})
-# Ratios stay below it, and in a table of rates at least one does not.
+# Ratios stay below this; in a table of rates at least one number does not.
 _MIN_RATE = 10
 _EMPTY_TITLES = frozenset({"", "result", "results", "throughput", "performance", "benchmark"})
 

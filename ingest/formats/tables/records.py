@@ -15,7 +15,7 @@ from ingest.formats.tables.metric_words import Metric, metric_named
 
 Cell = str | int | float | None
 
-# More names than this on a line are those of no table that somebody measured.
+# A line with more names than this heads no table of measurements.
 MAX_COLUMNS = 1_000
 
 _NAMES = {
