@@ -333,7 +333,9 @@ class _Log:
         elif _FAILED_WARM_UP.match(line):
             self._failed_at = number
         elif self._block and name == "# Fork":
-            self._block.fork, self._block.forks = _fork(value)
+            # In the virtual machine of JMH itself it is ``N/A``.
+            fork = _FORK.match(value)
+            self._block.fork, self._block.forks = (int(fork[1]), int(fork[2])) if fork else (1, 0)
         elif self._block and line.startswith("# Warmup Fork:"):
             self._block.fork = None
 
@@ -509,12 +511,6 @@ def _virtual_machine(text: str) -> tuple[str, str, str]:
     jdk, _, machine = text.removeprefix("JDK ").partition(", ")
     name, _, version = machine.rpartition(", ")
     return jdk, name, version if name else version.removeprefix("VM ")
-
-
-def _fork(text: str) -> tuple[int, int]:
-    """Return the fork and how many there are: 1 and 0 in the virtual machine of JMH itself (``N/A``)."""
-    found = _FORK.match(text)
-    return (int(found[1]), int(found[2])) if found else (1, 0)
 
 
 def _parameters(text: str, names: frozenset[str]) -> Mapping[str, str]:

@@ -125,15 +125,13 @@ class BenchmarkEntry:
     def warnings(self) -> Iterator[str]:
         if self.problem:
             yield f"{self.workload} was left out: {self.problem}"
-        elif missing := self._missing():
-            names = listed(missing)
-            yield f"{self.workload} has no row for {names}: the file is cut off, or JMH is an old one"
-
-    def _missing(self) -> list[str]:
-        """Return the metrics that JMH prints beside those that are there."""
+            return
         present = self.secondary.keys() | ({score_percentile(0)} if self.mode == "sample" else set())
         families = [names for names in _TOGETHER if names[0] in present]
-        return [name for names in families for name in names if name not in self.secondary]
+        missing = [name for names in families for name in names if name not in self.secondary]
+        if missing:
+            names = listed(missing)
+            yield f"{self.workload} has no row for {names}: the file is cut off, or JMH is an old one"
 
 
 class BenchmarkEntries(list[BenchmarkEntry]):

@@ -142,16 +142,13 @@ def _figures(block: _Block) -> dict[str, dict[str, "_Cell"]]:
             cells = {head: _Cell(word, line) for head, word in zip(table.head, words, strict=True)}
             build = cells.pop(_BUILD, _Cell("", line)).text
             if "samp" in cells:
-                cells[_samples(table.head)] = cells.pop("samp")
+                tool = "vmstat" if _TOOLS["vmstat"].intersection(table.head) else "iostat"
+                cells[f"{tool}_samples"] = cells.pop("samp")
             figures = builds.setdefault(build, {})
             if again := next((head for head in cells if head in figures), None):
                 raise FormatError(f"a second {again}; the first stands on line {figures[again].line}", line)
             figures.update(cells)
     return builds
-
-
-def _samples(head: Sequence[str]) -> str:
-    return "vmstat_samples" if _TOOLS["vmstat"].intersection(head) else "iostat_samples"
 
 
 @dataclass(frozen=True, slots=True)
