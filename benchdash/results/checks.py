@@ -13,9 +13,9 @@ from benchdash.results.readings import DERIVED, HIGHER, LOWER, Direction, Readin
 from benchdash.results.records import RunRecord, SampleTable
 from benchdash.results.versions import parse_version
 
-_LARGEST_INTEGER = 2**31 - 1
-_LONGEST_SOURCE = 50
-_LONGEST_COLUMN = 100
+_MAX_INTEGER = 2**31 - 1
+_MAX_SOURCE_LENGTH = 50
+_MAX_COLUMN_LENGTH = 100
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 _COMMIT = re.compile(r"[0-9a-fA-F]{7,40}")
 
@@ -55,8 +55,8 @@ def _troubles(record: RunRecord, in_order: set[_Named]) -> Iterator[str]:
         yield from _facts_troubles(name.replace("_", " "), getattr(record, name))
     for name in ("threads", "repetition"):
         number = getattr(record, name)
-        if number is not None and not 0 <= number <= _LARGEST_INTEGER:
-            yield f"{name} is {number}, which is not between 0 and {_LARGEST_INTEGER}"
+        if number is not None and not 0 <= number <= _MAX_INTEGER:
+            yield f"{name} is {number}, which is not between 0 and {_MAX_INTEGER}"
     if record.commit is not None and not _COMMIT.fullmatch(record.commit):
         yield f"the commit {record.commit!r} is not 7 to 40 hex digits"
     for name in ("started_at", "committed_at"):
@@ -144,9 +144,9 @@ def _sample_troubles(samples: Iterable[SampleTable]) -> Iterator[str]:
         if table.source in sources:
             yield f"there are two sample tables from '{table.source}'"
         sources.add(table.source)
-        yield from _text_troubles("source", table.source, longest=_LONGEST_SOURCE)
+        yield from _text_troubles("source", table.source, longest=_MAX_SOURCE_LENGTH)
         for column in table.columns:
-            yield from _text_troubles("column", column, longest=_LONGEST_COLUMN)
+            yield from _text_troubles("column", column, longest=_MAX_COLUMN_LENGTH)
         for row in table.rows:
             if len(row) != len(table.columns):
                 yield f"a row of '{table.source}' has {len(row)} cells under {len(table.columns)} columns"

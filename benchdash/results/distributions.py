@@ -23,18 +23,18 @@ VALUE_COLUMNS: Final = ("latency_ms", "count")
 BUCKET_COLUMNS: Final = ("from_ms", "to_ms", "count")
 """A bucket with its ends; without an upper end (null) for the last one, which holds all that took longer."""
 
-MOST_BUCKETS: Final = 2000
+MAX_BUCKETS: Final = 2000
 """Finer histograms are read with wider buckets."""
 
 # sb_histogram of sysbench 1.0: 1024 values from 0.001 to 100,000 ms, equally far apart in logs.
-_SYSBENCH_LEAST: Final = 0.001
+_SYSBENCH_MIN: Final = 0.001
 _SYSBENCH_LAST: Final = 1023
 _SYSBENCH_STEP: Final = math.log(1e8) / _SYSBENCH_LAST
 _SYSBENCH_PRINTED: Final = 0.001
 # SampleBuffer of JMH: nanoseconds, of which the ten leading bits are kept.
 _JMH_BITS: Final = 10
 _NS_PER_MS: Final = 1e6
-_LONGEST_NS: Final = 2.0**62
+_MAX_NS: Final = 2.0**62
 _ALONE: Final = 1.01
 _ROUNDING: Final = 1e-9
 
@@ -88,7 +88,7 @@ def is_histogram(columns: Sequence[str]) -> bool:
 
 
 def distribution_of(
-    columns: Sequence[str], rows: Sequence[Sequence[float | None]], *, most: int = MOST_BUCKETS
+    columns: Sequence[str], rows: Sequence[Sequence[float | None]], *, most: int = MAX_BUCKETS
 ) -> Distribution | None:
     """What a stored table of buckets says; None where it is none, or counts no operation."""
     if not is_histogram(columns) or not rows:
@@ -181,8 +181,8 @@ def _ends_of_sysbench(values: Numbers) -> tuple[Numbers, Numbers] | None:
     """The nearest of its values counts an operation, and the first and last one all that lies beyond."""
     if values.min() <= 0:
         return None
-    number = np.rint(np.log(values / _SYSBENCH_LEAST) / _SYSBENCH_STEP)
-    exact = _SYSBENCH_LEAST * np.exp(number * _SYSBENCH_STEP)
+    number = np.rint(np.log(values / _SYSBENCH_MIN) / _SYSBENCH_STEP)
+    exact = _SYSBENCH_MIN * np.exp(number * _SYSBENCH_STEP)
     in_digits = np.abs(values / _SYSBENCH_PRINTED - np.rint(values / _SYSBENCH_PRINTED)) < 1e-6 * np.maximum(
         values / _SYSBENCH_PRINTED, 1
     )
@@ -197,7 +197,7 @@ def _ends_of_sysbench(values: Numbers) -> tuple[Numbers, Numbers] | None:
 def _ends_of_jmh(values: Numbers) -> tuple[Numbers, Numbers] | None:
     """Each value is the low end of its bucket: the time without its last bits."""
     times = values * _NS_PER_MS
-    if times.max() > _LONGEST_NS:
+    if times.max() > _MAX_NS:
         return None
     whole = np.rint(times)
     widths = np.exp2(np.maximum(np.floor(np.log2(np.maximum(whole, 1))) + 1 - _JMH_BITS, 0))
@@ -234,7 +234,7 @@ def _reached(ends: Numbers, counts: Numbers, shares: Sequence[float]) -> Numbers
 def _octaves(lows: Numbers, highs: Numbers) -> tuple[Numbers, Numbers]:
     """Ends that have a place on an axis of logs."""
     finite = np.where(np.isfinite(highs), highs, 2 * np.where(lows > 0, lows, 0.5))
-    finite = np.where(finite > 0, finite, _SYSBENCH_LEAST)
+    finite = np.where(finite > 0, finite, _SYSBENCH_MIN)
     placed = np.where(lows > 0, lows, finite / 2)
     return placed, np.maximum(finite, placed * (1 + _ROUNDING))
 

@@ -56,7 +56,7 @@ class PlacedRuns:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class SeriesValues:
     """What one series has: ``runs`` are indexes of PlacedRuns in ascending order, ``values`` belong to them.
 
     ``levels`` are the median of each position, NaN where there is none.
@@ -72,7 +72,7 @@ class Layout:
     """The runs of a place, and by the id of a series what is measured in it."""
 
     runs: PlacedRuns
-    measured: dict[int, Measured]
+    measured: dict[int, SeriesValues]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ def lay_out(series: Collection[Series], *, most_values: int) -> Layout:
     return Layout(placed, dict(zip([one.pk for one in series], found, strict=True)))
 
 
-def lay_on(runs: PlacedRuns, values: Sequence[Mapping[int, float]]) -> list[Measured]:
+def lay_on(runs: PlacedRuns, values: Sequence[Mapping[int, float]]) -> list[SeriesValues]:
     """Series whose values are given by the ids of runs that were laid out."""
     series = np.repeat(np.arange(len(values)), [len(one) for one in values])
     run = np.array([runs.index_of[pk] for one in values for pk in one], dtype=np.int64)
@@ -135,7 +135,7 @@ def lay_on(runs: PlacedRuns, values: Sequence[Mapping[int, float]]) -> list[Meas
 
 def _by_series(
     runs: PlacedRuns, series: Indexes, run: Indexes, values: Numbers, number: int
-) -> list[Measured]:
+) -> list[SeriesValues]:
     """``series`` are indexes below ``number``, ``run`` of ``runs``."""
     if not number:
         return []
@@ -148,7 +148,7 @@ def _by_series(
     levels[cell[starts]] = medians(values, np.append(starts, len(values)))
     ends = np.searchsorted(series, np.arange(1, number))
     parts = zip(np.split(run, ends), np.split(values, ends), levels.reshape(number, length), strict=True)
-    return [Measured(*part) for part in parts]
+    return [SeriesValues(*part) for part in parts]
 
 
 def _placed_groups(groups: Groups, runs: Runs, stream: Sequence[Series]) -> list[PlacedGroup]:

@@ -1,15 +1,17 @@
-"""Where a history lives: the series of one place are measured together and share one order of groups."""
+"""The place of a history: its series are measured together and share one order of groups."""
 
 from operator import attrgetter
 from typing import NamedTuple
 
 from django.db.models import QuerySet
 
-from benchdash.results.models import Series
+from benchdash.results.models import Run, Series
 
 
 class Place(NamedTuple):
-    """What series must share to be looked at together. Ids of one project's rows; texts may be empty."""
+    """The columns that series share to be looked at together: ids of one project's rows, and texts, which may
+    be empty.
+    """
 
     project_id: int
     product_id: int
@@ -22,7 +24,7 @@ class Place(NamedTuple):
 
     @classmethod
     def of(cls, row: object) -> "Place":
-        """The place of a row that has these columns: a series, or what is kept of a place."""
+        """Return the place of a row that has these columns: a series, or something kept for a place."""
         return cls._make(_COLUMNS(row))
 
     @property
@@ -33,11 +35,23 @@ class Place(NamedTuple):
     def series(self) -> QuerySet[Series]:
         return Series.objects.filter(**self._asdict())
 
+    @property
+    def runs(self) -> QuerySet[Run]:
+        """The runs at the place, on every branch and of every line."""
+        return Run.objects.filter(
+            project=self.project_id,
+            version__product=self.product_id,
+            version__build=self.build,
+            hardware=self.hardware_id,
+            configuration=self.configuration_id,
+            counterpart=self.counterpart,
+        )
+
 
 _COLUMNS = attrgetter(*Place._fields)
 
 
 def all_places(series: QuerySet[Series]) -> list[Place]:
-    """Where these series were measured, each place once, product by product."""
+    """Return the places of these series, each once, product by product."""
     rows = series.order_by(*Place._fields).values_list(*Place._fields).distinct()
     return list(map(Place._make, rows))

@@ -64,7 +64,7 @@ def run_rows(runs: Collection[int]) -> list[RunRow]:
         return [RunRow._make(row) for row in cursor.fetchall()]
 
 
-_MOST_VERSIONS: Final = 500
+_MAX_VERSIONS: Final = 500
 
 _CHOICES: Final = """
     SELECT
@@ -90,7 +90,7 @@ def run_choices(project: Project, *, product: str | None) -> dict[str, list[str]
     Versions are the newest first, of one ``product`` if it is given.
     """
     with connection.cursor() as cursor:
-        cursor.execute(_CHOICES, {"project": project.pk, "product": product, "most": _MOST_VERSIONS})
+        cursor.execute(_CHOICES, {"project": project.pk, "product": product, "most": _MAX_VERSIONS})
         products, versions, *others = cursor.fetchone()
     # Versions of two products may be written alike and sorted apart.
     chosen = [products, list(dict.fromkeys(versions)), *others]

@@ -25,7 +25,7 @@ _SECONDS_PER_MINUTE: Final = 60
 Rows = Sequence[Sequence[float | None]]
 
 
-class Table(Protocol):
+class _Samples(Protocol):
     """Interval samples, as they are recorded or stored."""
 
     @property
@@ -130,7 +130,7 @@ class Stability:
 
 
 def stability_of_run(
-    tables: Iterable[Table], *, said: Mapping[str, object], duration_s: float | None, rule: Rule
+    tables: Iterable[_Samples], *, said: Mapping[str, object], duration_s: float | None, rule: Rule
 ) -> Stability | None:
     """How steady a run was by the first of its tables that tells.
 
@@ -159,14 +159,14 @@ def stability(
     return Stability(metric, warmup_s, found, usual, limit, _stalls(found, limit, rule.min_s))
 
 
-def throughput_metric(table: Table) -> str | None:
+def throughput_metric(table: _Samples) -> str | None:
     printed = [metric for metric in THROUGHPUT if metric in table.columns]
     at = {metric: table.columns.index(metric) for metric in printed}
     told = (metric for metric in printed if any(row[at[metric]] for row in table.rows))
     return next(told, printed[0] if printed else None)
 
 
-def intervals(table: Table, metric: str) -> list[Interval]:
+def intervals(table: _Samples, metric: str) -> list[Interval]:
     """What a tool printed at the end of each interval, as stretches of time; none where no time is told.
 
     Left out are rows without a number, rows that do not go on in time, such as the rest of a second that YCSB

@@ -12,9 +12,9 @@ from benchdash.results.models import Run
 from benchdash.results.queries import MeasuredPlace
 
 # A project has hundreds of releases at the most, and a commit for every night.
-MOST_RELEASES: Final = 400
-MOST_COMMITS: Final = 40
-MOST_FOUND: Final = 200
+MAX_RELEASES: Final = 400
+MAX_COMMITS: Final = 40
+MAX_FOUND: Final = 200
 
 
 PlaceOfRuns = tuple[str, int, int, str]
@@ -38,7 +38,7 @@ class PlaceOfVersions(NamedTuple):
     @property
     def most(self) -> int:
         """So many of them are read unless more are asked for."""
-        return MOST_COMMITS if self.branch else MOST_RELEASES
+        return MAX_COMMITS if self.branch else MAX_RELEASES
 
 
 def places_of_versions(project: Project) -> list[PlaceOfVersions]:
@@ -67,7 +67,7 @@ def newest_versions(
         **{name: [getattr(place, name) for place in places] for name in _PARTS},
         "most": [place.most for place in places],
         "words": [" ".join(searched[place]) if place in searched else None for place in places],
-        "most_found": MOST_FOUND,
+        "most_found": MAX_FOUND,
         "asked": list(asked),
     }
     with connection.cursor() as cursor:

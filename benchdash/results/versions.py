@@ -25,7 +25,7 @@ def parse_version(text: str) -> ParsedVersion:
     (``10.6.23-MariaDB-1:10.6.23+maria~ubu2204`` is ``10.6.23``).
     """
     # All runs of a file are mostly of one version; a long text would only fill the memory.
-    return _remembered(text) if len(text) <= _LONGEST_REMEMBERED else _parse_version(text)
+    return _remembered(text) if len(text) <= _MAX_REMEMBERED_LENGTH else _parse_version(text)
 
 
 def _parse_version(text: str) -> ParsedVersion:
@@ -36,7 +36,7 @@ def _parse_version(text: str) -> ParsedVersion:
     return ParsedVersion(version, _sort_key(version))
 
 
-_LONGEST_REMEMBERED = 100
+_MAX_REMEMBERED_LENGTH = 100
 _remembered = lru_cache(maxsize=1000)(_parse_version)
 
 

@@ -13,10 +13,10 @@ from benchdash.accounts.models import Project
 from benchdash.accounts.services import audit
 from benchdash.results.models import WorkloadGroup
 
-MOST_GROUPS: Final = 30
-MOST_PATTERNS: Final = 100
-LONGEST_NAME: Final = 100
-LONGEST_PATTERN: Final = 300
+MAX_GROUPS: Final = 30
+MAX_PATTERNS: Final = 100
+MAX_NAME_LENGTH: Final = 100
+MAX_PATTERN_LENGTH: Final = 300
 
 
 class GroupingError(Exception):
@@ -24,7 +24,7 @@ class GroupingError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class PatternGroup:
     """In a pattern ``*`` stands for anything and ``?`` for one character; large and small letters are one."""
 
     name: str
@@ -42,7 +42,7 @@ class Group:
 class Grouping:
     """The groups of a project in their order; ``is_automatic`` where nobody has said any."""
 
-    groups: tuple[Group, ...]
+    groups: tuple[PatternGroup, ...]
     is_automatic: bool = False
 
     def of(self, workload: str) -> str | None:
@@ -65,10 +65,10 @@ class Grouping:
 
 AUTOMATIC: Final = Grouping(
     (
-        Group("point queries", ("*point*", "*select-only*", "*select_only*")),
-        Group("range queries", ("range*", "scan*", "*random_ranges*", "oltp_range*")),
-        Group("range queries with aggregation", ("read-only*", "oltp_read_only*")),
-        Group(
+        PatternGroup("point queries", ("*point*", "*select-only*", "*select_only*")),
+        PatternGroup("range queries", ("range*", "scan*", "*random_ranges*", "oltp_range*")),
+        PatternGroup("range queries with aggregation", ("read-only*", "oltp_read_only*")),
+        PatternGroup(
             "writes",
             (
                 *("update*", "insert*", "delete*", "write*", "read-write*", "bulk_insert*"),
@@ -85,12 +85,12 @@ AUTOMATIC: Final = Grouping(
 def grouping_of(project: Project) -> Grouping:
     """One statement."""
     own = WorkloadGroup.objects.filter(project=project)
-    groups = tuple(Group(one.name, tuple(one.patterns)) for one in own)
+    groups = tuple(PatternGroup(one.name, tuple(one.patterns)) for one in own)
     return Grouping(groups) if groups else AUTOMATIC
 
 
 @transaction.atomic
-def set_groups(project: Project, groups: Sequence[Group], *, by: Viewer, reason: str = "") -> None:
+def set_groups(project: Project, groups: Sequence[PatternGroup], *, by: Viewer, reason: str = "") -> None:
     """These groups in this order instead of what there is; none at all: the automatic ones.
 
     Raises GroupingError.
@@ -111,19 +111,19 @@ def set_groups(project: Project, groups: Sequence[Group], *, by: Viewer, reason:
     audit(project, by, "workload groups changed", project.slug, reason=reason, detail=detail)
 
 
-def check_groups(groups: Sequence[Group]) -> None:
+def check_groups(groups: Sequence[PatternGroup]) -> None:
     """Raises GroupingError for groups that cannot be."""
     names = [group.name for group in groups]
-    if len(groups) > MOST_GROUPS:
-        raise GroupingError(f"at most {MOST_GROUPS} groups")
+    if len(groups) > MAX_GROUPS:
+        raise GroupingError(f"at most {MAX_GROUPS} groups")
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise GroupingError(f"two groups are called {twice!r}")
     for group in groups:
-        if not group.name or len(group.name) > LONGEST_NAME:
-            raise GroupingError(f"a group has a name of at most {LONGEST_NAME} characters")
-        if not group.patterns or len(group.patterns) > MOST_PATTERNS:
-            raise GroupingError(f"the group {group.name!r} needs a pattern, and has at most {MOST_PATTERNS}")
-        if any(not pattern or len(pattern) > LONGEST_PATTERN for pattern in group.patterns):
+        if not group.name or len(group.name) > MAX_NAME_LENGTH:
+            raise GroupingError(f"a group has a name of at most {MAX_NAME_LENGTH} characters")
+        if not group.patterns or len(group.patterns) > MAX_PATTERNS:
+            raise GroupingError(f"the group {group.name!r} needs a pattern, and has at most {MAX_PATTERNS}")
+        if any(not pattern or len(pattern) > MAX_PATTERN_LENGTH for pattern in group.patterns):
             raise GroupingError(
-                f"the group {group.name!r} has a pattern that is empty or longer than {LONGEST_PATTERN}"
+                f"the group {group.name!r} has a pattern that is empty or longer than {MAX_PATTERN_LENGTH}"
             )

@@ -8,7 +8,7 @@ from datetime import date, timedelta
 import pytest
 
 from benchdash.accounts.access import Viewer
-from benchdash.regressions.comparison.branch_table import stream_of
+from benchdash.regressions.comparison.branch_table import place_of
 from benchdash.regressions.comparison.version_table import Selector, columns_of
 from benchdash.results.baselines import Target, set_baseline
 from benchdash.results.models import ServerVersion
@@ -77,7 +77,7 @@ def test_what_members_set_is_the_baseline_before_all(project, ask):
     version = ServerVersion.objects.get(pk=branch.version.pk)
     target = Target(version, branch_group=True, day=date(2026, 3, 3))
     alice = Viewer(user=make_user(member_of=project))
-    set_baseline(project, stream_of(branch), target, by=alice, reason="new disk")
+    set_baseline(place_of(branch), target, by=alice, reason="new disk")
     answer = ask().json()
     assert answer["rows"][0]["base"]["value"] == 200
     assert ratios(answer) == [0.5, 0.25]

@@ -5,9 +5,10 @@ from datetime import timedelta
 import pytest
 
 from benchdash.accounts.access import Viewer
-from benchdash.results.baselines import BaselineError, Stream, Target, baselines, set_baseline
+from benchdash.results.baselines import BaselineError, Target, baselines, set_baseline
 from benchdash.results.corrections import merge
 from benchdash.results.models import Baseline, Run
+from benchdash.results.place import Place
 from tests.builders import START, make_project, make_record, make_runs, make_user
 
 pytestmark = pytest.mark.django_db
@@ -23,11 +24,13 @@ def alice(project):
     return Viewer(user=make_user(member_of=project))
 
 
-def stream_of(run):
-    return Stream(
+def place_of(run):
+    return Place(
+        project_id=run.project_id,
         product_id=run.version.product_id,
         build=run.version.build,
         branch=run.branch,
+        line="",
         hardware_id=run.hardware_id,
         configuration_id=run.configuration_id,
         counterpart=run.counterpart,
@@ -42,31 +45,31 @@ def measure(project, **fields):
 def test_each_place_of_a_branch_has_its_own_and_the_newest_counts(project, alice):
     here, there = measure(project), measure(project, hardware="other")
     day = START.date()
-    set_baseline(project, stream_of(here), Target(here.version, True, day), by=alice, reason="a")
+    set_baseline(place_of(here), Target(here.version, True, day), by=alice, reason="a")
     release = measure(project, branch="", version="10.6.1")
-    set_baseline(project, stream_of(here), Target(release.version), by=alice, reason="b")
-    assert [(one.name, one.reason) for one in baselines(project, stream_of(here))] == [
+    set_baseline(place_of(here), Target(release.version), by=alice, reason="b")
+    assert [(one.name, one.reason) for one in baselines(place_of(here))] == [
         ("10.6.1", "b"),
         ("2 Mar 2026", "a"),
     ]
-    assert baselines(project, stream_of(there)) == []
+    assert baselines(place_of(there)) == []
 
 
 def test_a_commit_is_named_with_its_day(project, alice):
     run = measure(project, commit="3f9a2c1ab0")
     measure(project, commit="3f9a2c1ab0", started_at=START + timedelta(days=3))
-    row = set_baseline(project, stream_of(run), Target(run.version, True), by=alice, reason="a")
+    row = set_baseline(place_of(run), Target(run.version, True), by=alice, reason="a")
     assert row.name == "2 Mar 2026, commit 3f9a2c1a"
 
 
 def test_the_same_again_is_refused_and_so_is_taking_back_what_never_was(project, alice):
     run = measure(project)
     with pytest.raises(BaselineError, match="already"):
-        set_baseline(project, stream_of(run), None, by=alice, reason="a")
+        set_baseline(place_of(run), None, by=alice, reason="a")
     target = Target(run.version, True, START.date())
-    set_baseline(project, stream_of(run), target, by=alice, reason="a")
+    set_baseline(place_of(run), target, by=alice, reason="a")
     with pytest.raises(BaselineError, match="already"):
-        set_baseline(project, stream_of(run), target, by=alice, reason="b")
+        set_baseline(place_of(run), target, by=alice, reason="b")
     assert project.audit_entries.count() == 1
 
 
@@ -74,9 +77,7 @@ def test_the_same_again_is_refused_and_so_is_taking_back_what_never_was(project,
 def test_a_reason_is_needed(project, alice, reason):
     run = measure(project)
     with pytest.raises(BaselineError, match="reason"):
-        set_baseline(
-            project, stream_of(run), Target(run.version, True, START.date()), by=alice, reason=reason
-        )
+        set_baseline(place_of(run), Target(run.version, True, START.date()), by=alice, reason=reason)
 
 
 def test_what_was_not_measured_there_is_refused(project, alice):
@@ -89,19 +90,19 @@ def test_what_was_not_measured_there_is_refused(project, alice):
     ]
     for target in nowhere:
         with pytest.raises(BaselineError, match="nothing of this was measured"):
-            set_baseline(project, stream_of(run), target, by=alice, reason="a")
+            set_baseline(place_of(run), target, by=alice, reason="a")
     Run.objects.update(excluded_at=START)
     with pytest.raises(BaselineError, match="nothing of this was measured"):
-        set_baseline(project, stream_of(run), Target(run.version, True, START.date()), by=alice, reason="a")
+        set_baseline(place_of(run), Target(run.version, True, START.date()), by=alice, reason="a")
 
 
 def test_it_follows_when_machines_and_versions_are_merged(project, alice):
     run = measure(project, hardware="old name")
     release = measure(project, hardware="old name", branch="", version="10.6.1")
     again = measure(project, hardware="box", branch="", version="10.6.2")
-    set_baseline(project, stream_of(run), Target(release.version), by=alice, reason="a")
+    set_baseline(place_of(run), Target(release.version), by=alice, reason="a")
     merge(run.hardware, again.hardware, by=alice)
     merge(release.version, again.version, by=alice)
     [row] = Baseline.objects.all()
     assert (row.hardware_id, row.version_id) == (again.hardware_id, again.version_id)
-    assert [one.pk for one in baselines(project, stream_of(Run.objects.get(pk=run.pk)))] == [row.pk]
+    assert [one.pk for one in baselines(place_of(Run.objects.get(pk=run.pk)))] == [row.pk]

@@ -73,7 +73,7 @@ def test_what_versions_are_sorted_by_follows_the_version(project):
 def test_of_a_place_with_many_commits_the_newest_are_found_and_those_asked_for_with_their_neighbours(
     project, monkeypatch
 ):
-    monkeypatch.setattr("benchdash.results.version_places.MOST_COMMITS", 2)
+    monkeypatch.setattr("benchdash.results.version_places.MAX_COMMITS", 2)
     records = [
         make_record(
             float(number),

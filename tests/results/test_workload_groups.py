@@ -6,17 +6,17 @@ from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import AuditEntry
 from benchdash.results.workload_groups import (
     AUTOMATIC,
-    MOST_GROUPS,
-    Group,
+    MAX_GROUPS,
     Grouping,
     GroupingError,
+    PatternGroup,
     grouping_of,
     set_groups,
 )
 from tests.builders import make_project, make_user
 
-POINTS = Group("points", ("point*", "*-points*"))
-ALL = Group("all", ("*",))
+POINTS = PatternGroup("points", ("point*", "*-points*"))
+ALL = PatternGroup("all", ("*",))
 
 
 @pytest.mark.parametrize(
@@ -82,11 +82,11 @@ def test_a_change_of_groups_is_in_the_audit_log_and_none_is_not():
     ("groups", "said"),
     [
         ([POINTS, POINTS], "two groups are called 'points'"),
-        ([Group("", ("*",))], "a group has a name"),
-        ([Group("x" * 101, ("*",))], "a group has a name"),
-        ([Group("points", ())], "needs a pattern"),
-        ([Group("points", ("x" * 301,))], "longer than 300"),
-        ([Group(str(number), ("*",)) for number in range(MOST_GROUPS + 1)], "at most 30 groups"),
+        ([PatternGroup("", ("*",))], "a group has a name"),
+        ([PatternGroup("x" * 101, ("*",))], "a group has a name"),
+        ([PatternGroup("points", ())], "needs a pattern"),
+        ([PatternGroup("points", ("x" * 301,))], "longer than 300"),
+        ([PatternGroup(str(number), ("*",)) for number in range(MAX_GROUPS + 1)], "at most 30 groups"),
     ],
 )
 def test_groups_that_cannot_be_are_refused_with_a_sentence(groups, said):

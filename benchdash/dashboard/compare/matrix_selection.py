@@ -7,7 +7,6 @@ from typing import Final
 
 from django.http import QueryDict
 
-from benchdash.accounts.models import Project
 from benchdash.dashboard.compare.controls import metrics_options
 from benchdash.dashboard.compare.places import Place
 from benchdash.dashboard.compare.selection import default_columns
@@ -17,7 +16,7 @@ from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.navigation import address_with
 from benchdash.dashboard.shell.selection import EMPTY, names_place
-from benchdash.regressions.comparison.branch_table import Base, base_of, stream_of
+from benchdash.regressions.comparison.branch_table import Base, base_of, place_of
 from benchdash.regressions.comparison.column_names import names, short_id
 from benchdash.regressions.comparison.version_table import Column
 from benchdash.results import metrics
@@ -134,11 +133,11 @@ class BranchBase:
         return next((one for one in self.history[:1] if one.version), None)
 
 
-def branch_base(project: Project, query: QueryDict, branch: Column, releases: Sequence[Column]) -> BranchBase:
+def branch_base(query: QueryDict, branch: Column, releases: Sequence[Column]) -> BranchBase:
     """Return the baseline of a branch: as people set it, a release at its place, or the oldest group
     that is shown: at first the first of these that there is. One statement.
     """
-    history = baselines(project, stream_of(branch))
+    history = baselines(place_of(branch))
     stored = base_of(history[0], branch) if history else None
     by_id = {short_id(column): Base(column) for column in releases}
     known: dict[str, Base | None] = {**({_STORED: stored} if stored else {}), **by_id, _NONE: None}

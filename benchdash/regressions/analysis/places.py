@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from benchdash.regressions.detection.joint import Key
 from benchdash.regressions.detection.releases import MOST_GROUPS, Sessions
 from benchdash.regressions.watched_metrics import is_watched
-from benchdash.results.layouts import Measured, PlacedRuns, lay_on, lay_out
+from benchdash.results.layouts import PlacedRuns, SeriesValues, lay_on, lay_out
 from benchdash.results.models import Series
 from benchdash.results.place import Place
 from benchdash.results.points import moment
@@ -38,7 +38,7 @@ class History:
 
     series: Series
     runs: PlacedRuns = field(repr=False)
-    measured: Measured = field(repr=False)
+    measured: SeriesValues = field(repr=False)
 
     @property
     def values(self) -> NDArray[np.float64]:

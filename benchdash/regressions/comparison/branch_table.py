@@ -32,8 +32,9 @@ from benchdash.regressions.comparison.version_table import (
 )
 from benchdash.regressions.options import equivalence_margin
 from benchdash.regressions.queries import change_points, places
-from benchdash.results.baselines import Stream, baselines
-from benchdash.results.models import Baseline, Run, Series
+from benchdash.results.baselines import baselines
+from benchdash.results.models import Baseline, Series
+from benchdash.results.place import Place
 from benchdash.results.points import Point, histories, positions
 from benchdash.results.workload_groups import Grouping
 
@@ -91,15 +92,9 @@ class Base:
         return bool(group.commit) or group.time.astimezone(UTC).date() == self.day
 
 
-def stream_of(branch: Column) -> Stream:
-    return Stream(
-        product_id=branch.version.product_id,
-        build=branch.version.build,
-        branch=branch.branch,
-        hardware_id=branch.hardware_id,
-        configuration_id=branch.configuration_id,
-        counterpart=branch.counterpart,
-    )
+def place_of(branch: Column) -> Place:
+    """Return the place of a branch, where its baselines are set."""
+    return branch.place._replace(branch=branch.branch)
 
 
 def base_of(baseline: Baseline, branch: Column) -> Base | None:
@@ -116,7 +111,7 @@ def find_branch(project: Project, branch: str, place: Mapping[str, str]) -> Colu
     SelectorError.
     """
     columns = columns_of(project, Selector(branch=branch).completed_by(place))
-    found = {stream_of(column): column for column in columns}
+    found = {place_of(column): column for column in columns}
     if not found:
         raise SelectorError(f"there is no branch {branch!r} of these", field="branch")
     if len(found) > 1:
@@ -131,7 +126,7 @@ def find_branch(project: Project, branch: str, place: Mapping[str, str]) -> Colu
 
 def default_base(project: Project, branch: Column) -> Base | None:
     """What people set for a branch, else the newest release at its place; None: the oldest shown group."""
-    stored = baselines(project, stream_of(branch))
+    stored = baselines(place_of(branch))
     if stored and (base := base_of(stored[0], branch)):
         return base
     releases = columns_of(
@@ -167,7 +162,7 @@ def branch_table(
     statements.
     """
     series = _series(project, branch, metric, rows)
-    known = _known_groups(project, branch)
+    known = _known_groups(branch)
     read = [group for group in known if until is None or group.placed_at <= until]
     read = read[-max(last, _GROUPS_FOR_NOISE) :]
     points = histories(
@@ -253,12 +248,10 @@ class _Known:
     end: datetime
 
 
-def _known_groups(project: Project, branch: Column) -> list[_Known]:
+def _known_groups(branch: Column) -> list[_Known]:
     """All of them, in their order; one statement."""
     groups = (
-        Run.objects.filter(
-            project=project, branch=branch.branch, excluded_at=None, **stream_of(branch).of_runs
-        )
+        branch.place.runs.filter(branch=branch.branch, excluded_at=None)
         .annotate(day=Case(When(version__commit=None, then=TruncDate("started_at", tzinfo=UTC))))
         .order_by()
         .values_list("version__commit", "content", "day")

@@ -7,7 +7,7 @@ from typing import Final
 from django import forms
 
 from benchdash.regressions.comparison.version_table import Column
-from benchdash.results.baselines import LONGEST_REASON, Target
+from benchdash.results.baselines import MAX_REASON_LENGTH, Target
 from benchdash.results.models import Baseline, ServerVersion
 from benchdash.results.points import Point
 
@@ -21,7 +21,7 @@ class BaselineForm(forms.Form):
 
     stream = forms.CharField(max_length=1000)
     target = forms.RegexField(r"^(none|release\.[0-9]{1,18}|group\.[0-9]{1,18}\.\d{4}-\d{2}-\d{2})$")
-    reason = forms.CharField(max_length=LONGEST_REASON)
+    reason = forms.CharField(max_length=MAX_REASON_LENGTH)
 
 
 def of_group(group: Point) -> str:

@@ -219,7 +219,7 @@ def _nights(
     measured = measured_of(project, at_place)
     metric, metric_chip = place_form.read_metric(query, measured.metrics)
     shown, shown_chip = place_form.read_shown(query, what="nights", lines=False)
-    held = place_form.branch_base(project, query, at_place[0], releases)
+    held = place_form.branch_base(query, at_place[0], releases)
     is_held = view.relative_to == "base"
     source = of_branch(
         project,

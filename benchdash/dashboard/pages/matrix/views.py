@@ -18,7 +18,7 @@ from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.csv_files import csv_file
 from benchdash.dashboard.shell.navigation import address_with, page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page, project_page
-from benchdash.regressions.comparison.branch_table import stream_of
+from benchdash.regressions.comparison.branch_table import place_of
 from benchdash.regressions.comparison.column_names import short_id
 from benchdash.regressions.comparison.rows import Row
 from benchdash.regressions.comparison.version_table import Selector, columns_of
@@ -95,7 +95,7 @@ def _move_baseline(page: ProjectPage, form: BaselineForm) -> Baseline:
         target = meant_by(said["target"], list(versions))
     except LookupError:
         raise BaselineError("there is no such version") from None
-    return set_baseline(page.project, stream_of(branch), target, by=page.viewer, reason=said["reason"])
+    return set_baseline(place_of(branch), target, by=page.viewer, reason=said["reason"])
 
 
 def _back(request: HttpRequest) -> str:

@@ -78,7 +78,7 @@ def _groups(
     oldest group.
     """
     shown, shown_chip = form.read_shown(query, what="groups", lines=False)
-    held = form.branch_base(project, query, branch, releases)
+    held = form.branch_base(query, branch, releases)
     source = of_branch(project, MatrixReading(metric), branch, last=shown.last, base=held.base)
     return source, [shown_chip, *([held.chip] if len(held.chip.choices) > 1 else [])]
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from django.http import QueryDict
 
-from benchdash.results.workload_groups import MOST_GROUPS, Group
+from benchdash.results.workload_groups import MAX_GROUPS, PatternGroup
 
 _EMPTY: Final = 2
 _MAX_ORDER_LENGTH: Final = 9
@@ -23,14 +23,14 @@ class Field:
     patterns: str = ""
 
 
-def fields_of(groups: Iterable[Group]) -> list[Field]:
+def fields_of(groups: Iterable[PatternGroup]) -> list[Field]:
     """The fields of these groups, and empty ones for more."""
     return _with_empty(
         [Field(str(number), group.name, "\n".join(group.patterns)) for number, group in enumerate(groups, 1)]
     )
 
 
-def groups_said(data: QueryDict) -> tuple[list[Group], list[Field]]:
+def groups_said(data: QueryDict) -> tuple[list[PatternGroup], list[Field]]:
     """The groups that a form says, in the order of its numbers, and its fields again.
 
     A group without a name and patterns is none.
@@ -40,8 +40,8 @@ def groups_said(data: QueryDict) -> tuple[list[Group], list[Field]]:
         Field(_text(order)[:_MAX_ORDER_LENGTH], _text(name), _text(patterns))
         for order, name, patterns in said
     ]
-    fields = sorted((one for one in fields if one.name or one.patterns), key=_order)[: MOST_GROUPS + _EMPTY]
-    return [Group(one.name, _patterns(one)) for one in fields], _with_empty(fields)
+    fields = sorted((one for one in fields if one.name or one.patterns), key=_order)[: MAX_GROUPS + _EMPTY]
+    return [PatternGroup(one.name, _patterns(one)) for one in fields], _with_empty(fields)
 
 
 def _with_empty(fields: Sequence[Field]) -> list[Field]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchdash.results.workload_groups import AUTOMATIC, Group, grouping_of
+from benchdash.results.workload_groups import AUTOMATIC, PatternGroup, grouping_of
 from tests.builders import make_project, make_record, make_runs, make_user
 from tests.dashboard.page_text import text_of
 
@@ -54,7 +54,10 @@ def test_a_preview_shows_what_groups_would_hold_and_saves_nothing(client, projec
 def test_groups_are_saved_in_the_order_of_their_numbers(client, project, alice):
     answer = send(client, ("2", "b", "scan"), ("1", "a", "hot*\r\n\r\n*point*"), ("3", "", ""), reason="why")
     assert "The groups are saved." in text_of(answer)
-    assert grouping_of(project).groups == (Group("a", ("hot*", "*point*")), Group("b", ("scan",)))
+    assert grouping_of(project).groups == (
+        PatternGroup("a", ("hot*", "*point*")),
+        PatternGroup("b", ("scan",)),
+    )
     assert project.audit_entries.get().reason == "why"
     # The matrix has them, and so has the API.
     assert b"hot-points" in client.get("/p/bench/compare/matrix/").content
