@@ -3,6 +3,7 @@
 import os
 from datetime import time, timedelta
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import environ
@@ -128,7 +129,6 @@ TEMPLATES = [
 DATABASES = {
     "default": environ.Env.db_url_config(os.environ.get("DATABASE_URL") or embedded.database_url(VAR_DIR))
 }
-DATABASES["default"]["ENGINE"] = "benchdash.database"
 # A new connection has to learn all its statements again.
 DATABASES["default"].setdefault("CONN_MAX_AGE", 600)
 DATABASES["default"].setdefault("CONN_HEALTH_CHECKS", True)
@@ -193,56 +193,30 @@ NIGHT_JOBS_EXPIRE_S = 20 * 3600.0
 # Beat sends a heartbeat to each queue, which a worker of the queue runs.
 QUEUES = ["imports", "analysis", "mail"]
 HEARTBEAT_EVERY_S = env.float("HEARTBEAT_EVERY_S", default=10.0)
+
+
+def _every(task: str, schedule: float | crontab, **options: object) -> dict[str, Any]:
+    """Return an entry of beat. A task that no worker took up before its next time is dropped."""
+    expires = schedule if isinstance(schedule, float) else NIGHT_JOBS_EXPIRE_S
+    return {"task": task, "schedule": schedule, "options": {"expires": expires, **options}}
+
+
 # PostgreSQL remembers what is due; beat asks it, so a lost doorbell costs seconds and loses nothing.
-# A look-out that no worker took up before the next one is dropped.
 CELERY_BEAT_SCHEDULE = {
-    "analyse-waiting-series": {
-        "task": "benchdash.regressions.tasks.analyse_waiting",
-        "schedule": 10.0,
-        "options": {"expires": 10.0},
-    },
-    "send-waiting-alerts": {
-        "task": "benchdash.alerts.tasks.send_waiting",
-        "schedule": 10.0,
-        "options": {"expires": 10.0},
-    },
-    "import-waiting-uploads": {
-        "task": "ingest.tasks.import_waiting",
-        "schedule": 15.0,
-        "options": {"expires": 15.0},
-    },
-    "delete-projects": {
-        "task": "ingest.tasks.delete_projects",
-        "schedule": 15.0,
-        "options": {"expires": 15.0},
-    },
-    "fold-summaries": {
-        "task": "benchdash.results.tasks.fold_summaries",
-        "schedule": 60.0,
-        "options": {"expires": 60.0},
-    },
-    "recompute-all": {
-        "task": "benchdash.regressions.tasks.recompute_all",
-        "schedule": crontab(hour="1", minute="30"),
-        "options": {"expires": NIGHT_JOBS_EXPIRE_S},
-    },
+    "analyse-waiting-series": _every("benchdash.regressions.tasks.analyse_waiting", 10.0),
+    "send-waiting-alerts": _every("benchdash.alerts.tasks.send_waiting", 10.0),
+    "import-waiting-uploads": _every("ingest.tasks.import_waiting", 15.0),
+    "delete-projects": _every("ingest.tasks.delete_projects", 15.0),
+    "fold-summaries": _every("benchdash.results.tasks.fold_summaries", 60.0),
+    "recompute-all": _every("benchdash.regressions.tasks.recompute_all", crontab(hour="1", minute="30")),
     # Once a week for each project.
-    "null-runs": {
-        "task": "benchdash.regressions.tasks.null_runs_due",
-        "schedule": crontab(hour=str(NULL_RUNS_AT.hour), minute=str(NULL_RUNS_AT.minute)),
-        "options": {"expires": NIGHT_JOBS_EXPIRE_S},
-    },
-    "clear-sessions": {
-        "task": "benchdash.accounts.tasks.clear_sessions",
-        "schedule": crontab(hour="4", minute="30"),
-        "options": {"expires": NIGHT_JOBS_EXPIRE_S},
-    },
+    "null-runs": _every(
+        "benchdash.regressions.tasks.null_runs_due",
+        crontab(hour=str(NULL_RUNS_AT.hour), minute=str(NULL_RUNS_AT.minute)),
+    ),
+    "clear-sessions": _every("benchdash.accounts.tasks.clear_sessions", crontab(hour="4", minute="30")),
     **{
-        f"heartbeat-of-{queue}": {
-            "task": "benchdash.heartbeat",
-            "schedule": HEARTBEAT_EVERY_S,
-            "options": {"queue": queue, "expires": HEARTBEAT_EVERY_S},
-        }
+        f"heartbeat-of-{queue}": _every("benchdash.heartbeat", HEARTBEAT_EVERY_S, queue=queue)
         for queue in QUEUES
     },
 }

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Q, QuerySet
 
-from benchdash.accounts.models import Membership, Project, Role, Scope, Token, User
-from benchdash.database.one_row import one_row
+from benchdash.accounts.models import Project, Role, Scope, Token, User
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
@@ -93,7 +92,7 @@ class Viewer:
         """
         if self.token and self.token.project.slug == slug:
             return self._own_project(self.token)
-        project = one_row(Project, "slug = %s", [slug])
+        project = Project.objects.filter(slug=slug).first()
         if project and project.is_being_deleted and self.is_member(project):
             raise BeingDeleted(project)
         if project is None or not self.sees(project):
@@ -160,7 +159,7 @@ class Viewer:
 
     def _role(self, project: Project) -> str:
         if project.pk not in self._roles and self.user is not None:
-            membership = one_row(Membership, "project_id = %s AND user_id = %s", [project.pk, self.user.pk])
+            membership = self.user.memberships.filter(project=project).first()
             self._roles[project.pk] = membership.role if membership else ""
         return self._roles.get(project.pk, "")
 

@@ -20,7 +20,6 @@ from benchdash.accounts.models import (
     Token,
     User,
 )
-from benchdash.database.one_row import one_row
 
 _STAMP_EVERY = timedelta(minutes=1)
 
@@ -127,8 +126,8 @@ def token_digest(secret: str) -> str:
 
 def find_token(secret: str) -> Token | None:
     """Return the live token with this secret, and note that it was used, at most once a minute."""
-    condition = "found.digest = %s AND found.revoked_at IS NULL"
-    token = one_row(Token, condition, [token_digest(secret)], related="project")
+    live = Token.objects.select_related("project").filter(revoked_at=None)
+    token = live.filter(digest=token_digest(secret)).first()
     if token:
         now = timezone.now()
         if token.last_used_at is None or now - token.last_used_at > _STAMP_EVERY:

@@ -1,1 +1,1 @@
-"""How Django speaks to PostgreSQL here; and the rows that every request looks up."""
+"""The connection to PostgreSQL, and the few helpers that every package may use."""

@@ -1,34 +1,16 @@
 """Fields and addresses that several answers share."""
 
 import math
-from functools import cache
 from typing import Any
 
 from django.conf import settings
-from django.urls import get_script_prefix, reverse
+from django.urls import reverse
 from rest_framework.serializers import Field, FloatField, IntegerField, Serializer
-
-from benchdash.api.parameters import MAX_ID
 
 
 def address(name: str, *args: object) -> str:
     """Return the absolute address of a named page or resource."""
     return f"{settings.SITE_URL}{reverse(name, args=args)}"
-
-
-def address_of_row(name: str, pk: int) -> str:
-    """Return the absolute address of the row with this id.
-
-    Reversing each address would take a list half as long again.
-    """
-    before, after = _around_id(name, get_script_prefix())
-    return f"{settings.SITE_URL}{before}{pk}{after}"
-
-
-@cache
-def _around_id(name: str, prefix: str) -> tuple[str, str]:  # noqa: ARG001 - reverse begins with it
-    before, _, after = reverse(name, args=[MAX_ID]).partition(str(MAX_ID))
-    return before, after
 
 
 def is_member(serializer: Field[Any, Any, Any, Any], project_id: int) -> bool:

@@ -16,7 +16,7 @@ from rest_framework.serializers import (
 )
 
 from benchdash.api.answers.differences import DifferenceSerializer
-from benchdash.api.answers.fields import CountField, address, address_of_row, is_member
+from benchdash.api.answers.fields import CountField, address, is_member
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.queries import evidence, what_changed
 
@@ -106,7 +106,7 @@ class IncidentSerializer(Serializer[Any]):
         return {**super().get_fields(), **ends}
 
     def get_url(self, incident: Incident) -> str:
-        return address_of_row("api:incident-detail", incident.pk)
+        return address("api:incident-detail", incident.pk)
 
     def get_page(self, incident: Incident) -> str:
         return address("dashboard:incident", incident.project.slug, incident.pk)

@@ -18,7 +18,7 @@ from rest_framework.serializers import (
     URLField,
 )
 
-from benchdash.api.answers.fields import AsIs, CountField, address_of_row, is_member
+from benchdash.api.answers.fields import AsIs, CountField, address, is_member
 from benchdash.regressions.models import ChangePoint
 from benchdash.results.models import IntervalSamples, Run, Series
 
@@ -56,11 +56,11 @@ class RunSerializer(Serializer[Any]):
     excluded_reason = SerializerMethodField()
 
     def get_url(self, run: Run) -> str:
-        return address_of_row("api:run-detail", run.pk)
+        return address("api:run-detail", run.pk)
 
     @extend_schema_field(UploadReferenceSerializer)
     def get_upload(self, run: Run) -> dict[str, Any]:
-        return {"id": run.upload_id, "url": address_of_row("ingest:upload-detail", run.upload_id)}
+        return {"id": run.upload_id, "url": address("ingest:upload-detail", run.upload_id)}
 
     def get_excluded_reason(self, run: Run) -> str | None:
         """For members; null for everyone else."""

@@ -3,11 +3,9 @@
 import math
 from types import SimpleNamespace
 
-from django.conf import settings
-from django.urls import reverse
 from rest_framework.serializers import CharField, Serializer
 
-from benchdash.api.answers.fields import BoundField, address_of_row, fields_of
+from benchdash.api.answers.fields import BoundField, fields_of
 
 
 class ThingSerializer(Serializer):
@@ -31,8 +29,3 @@ def test_fields_of_another_serializer_stand_beside_those_of_one():
 def test_an_interval_without_a_limit_has_no_end():
     assert BoundField().to_representation(1.5) == 1.5
     assert BoundField().to_representation(math.inf) is None
-
-
-def test_the_address_of_a_row_is_the_reversed_one():
-    expected = f"{settings.SITE_URL}{reverse('api:run-detail', args=[7])}"
-    assert address_of_row("api:run-detail", 7) == expected
