@@ -3,13 +3,7 @@
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
-from rest_framework.serializers import (
-    CharField,
-    DateTimeField,
-    IntegerField,
-    Serializer,
-    SerializerMethodField,
-)
+from rest_framework import serializers
 
 from benchdash.accounts.models import Project
 from benchdash.api.answers.article_numbers import addresses_of_numbers, names_of
@@ -18,38 +12,38 @@ from benchdash.articles.models import Article, Block
 from benchdash.articles.queries import runs_since
 
 
-class ArticleSerializer(Serializer[Any]):
+class ArticleSerializer(serializers.Serializer[Any]):
     """``size`` is the number of its views, ``url`` the page for people."""
 
-    id = IntegerField()
-    project = CharField(source="project.slug")
-    slug = CharField()
-    title = CharField()
-    prose = CharField()
-    url = SerializerMethodField()
-    created_at = DateTimeField()
-    changed_at = DateTimeField()
-    size = IntegerField()
+    id = serializers.IntegerField()
+    project = serializers.CharField(source="project.slug")
+    slug = serializers.CharField()
+    title = serializers.CharField()
+    prose = serializers.CharField()
+    url = serializers.SerializerMethodField()
+    created_at = serializers.DateTimeField()
+    changed_at = serializers.DateTimeField()
+    size = serializers.IntegerField()
 
     def get_url(self, article: Article) -> str:
         return address("dashboard:article", article.project.slug, article.slug)
 
 
-class BlockSerializer(Serializer[Any]):
+class BlockSerializer(serializers.Serializer[Any]):
     """``url`` is the page of the view, ``answers`` the addresses of its numbers.
 
     ``runs_since`` is how many runs of what it shows were recorded after ``saved_at``.
     """
 
-    id = IntegerField()
-    heading = CharField()
-    text = CharField()
-    page = CharField()
-    query = CharField()
-    url = SerializerMethodField()
-    answers = SerializerMethodField()
-    saved_at = DateTimeField()
-    runs_since = SerializerMethodField()
+    id = serializers.IntegerField()
+    heading = serializers.CharField()
+    text = serializers.CharField()
+    page = serializers.CharField()
+    query = serializers.CharField()
+    url = serializers.SerializerMethodField()
+    answers = serializers.SerializerMethodField()
+    saved_at = serializers.DateTimeField()
+    runs_since = serializers.SerializerMethodField()
 
     def get_url(self, block: Block) -> str:
         project: Project = self.context["project"]
@@ -63,8 +57,8 @@ class BlockSerializer(Serializer[Any]):
 
 
 class ArticleDetailSerializer(ArticleSerializer):
-    size = SerializerMethodField()  # type: ignore[assignment]
-    blocks = SerializerMethodField()
+    size = serializers.SerializerMethodField()  # type: ignore[assignment]
+    blocks = serializers.SerializerMethodField()
 
     def get_size(self, article: Article) -> int:
         return len(article.live_blocks)  # type: ignore[attr-defined]

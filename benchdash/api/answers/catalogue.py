@@ -2,82 +2,72 @@
 
 from typing import Any
 
-from rest_framework.serializers import (
-    BooleanField,
-    CharField,
-    ChoiceField,
-    DateField,
-    DateTimeField,
-    DictField,
-    IntegerField,
-    ListField,
-    Serializer,
-)
+from rest_framework import serializers
 
 from benchdash.accounts.models import Project
 
 
-class ProjectSerializer(Serializer[Any]):
-    id = IntegerField()
-    slug = CharField()
-    name = CharField()
-    visibility = ChoiceField(choices=Project.Visibility.choices)
-    notice = CharField()
-    is_sample = BooleanField()
-    created_at = DateTimeField()
+class ProjectSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    slug = serializers.CharField()
+    name = serializers.CharField()
+    visibility = serializers.ChoiceField(choices=Project.Visibility.choices)
+    notice = serializers.CharField()
+    is_sample = serializers.BooleanField()
+    created_at = serializers.DateTimeField()
 
 
-class ProductSerializer(Serializer[Any]):
+class ProductSerializer(serializers.Serializer[Any]):
     """``aliases`` are old names, by which uploads still find the thing."""
 
-    id = IntegerField()
-    project = CharField(source="project.slug")
-    name = CharField()
-    aliases = ListField(source="old_names", child=CharField())
+    id = serializers.IntegerField()
+    project = serializers.CharField(source="project.slug")
+    name = serializers.CharField()
+    aliases = serializers.ListField(source="old_names", child=serializers.CharField())
 
 
 class ConfigurationSerializer(ProductSerializer):
     pass
 
 
-class HardwareSerializer(Serializer[Any]):
-    id = IntegerField()
-    project = CharField(source="project.slug")
-    name = CharField()
-    facts = DictField()
-    aliases = ListField(source="old_names", child=CharField())
+class HardwareSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    project = serializers.CharField(source="project.slug")
+    name = serializers.CharField()
+    facts = serializers.DictField()
+    aliases = serializers.ListField(source="old_names", child=serializers.CharField())
 
 
-class WorkloadSerializer(Serializer[Any]):
-    id = IntegerField()
-    project = CharField(source="project.slug")
-    name = CharField()
-    options = DictField()
-    aliases = ListField(source="old_names", child=CharField())
+class WorkloadSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    project = serializers.CharField(source="project.slug")
+    name = serializers.CharField()
+    options = serializers.DictField()
+    aliases = serializers.ListField(source="old_names", child=serializers.CharField())
 
 
-class VersionSerializer(Serializer[Any]):
-    id = IntegerField()
-    project = CharField(source="project.slug")
-    product = CharField(source="product.name")
-    version = CharField()
-    build = CharField()
-    commit = CharField(allow_null=True)
-    committed_at = DateTimeField(allow_null=True)
-    released_on = DateField(allow_null=True)
-    aliases = ListField(source="old_names", child=CharField())
+class VersionSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    project = serializers.CharField(source="project.slug")
+    product = serializers.CharField(source="product.name")
+    version = serializers.CharField()
+    build = serializers.CharField()
+    commit = serializers.CharField(allow_null=True)
+    committed_at = serializers.DateTimeField(allow_null=True)
+    released_on = serializers.DateField(allow_null=True)
+    aliases = serializers.ListField(source="old_names", child=serializers.CharField())
 
 
-class EffectSerializer(Serializer[Any]):
+class EffectSerializer(serializers.Serializer[Any]):
     """How many runs change, the uploads that brought them, and series; ``merged`` of these join others."""
 
-    runs = IntegerField()
-    uploads = IntegerField()
-    series = IntegerField()
-    merged = IntegerField()
+    runs = serializers.IntegerField()
+    uploads = serializers.IntegerField()
+    series = serializers.IntegerField()
+    merged = serializers.IntegerField()
 
 
-def corrected(serializer: type[Serializer[Any]]) -> type[Serializer[Any]]:
+def corrected(serializer: type[serializers.Serializer[Any]]) -> type[serializers.Serializer[Any]]:
     """Return the shape of the answer to a correction: the thing, whether it is a preview, and the effect."""
-    fields = {"preview": BooleanField(), "changes": EffectSerializer()}
+    fields = {"preview": serializers.BooleanField(), "changes": EffectSerializer()}
     return type(f"Corrected{serializer.__name__}", (serializer,), fields)

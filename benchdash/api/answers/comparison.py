@@ -4,17 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, get_args
 
 from drf_spectacular.utils import extend_schema_field
-from rest_framework.serializers import (
-    CharField,
-    ChoiceField,
-    DateTimeField,
-    Field,
-    FloatField,
-    IntegerField,
-    ListField,
-    Serializer,
-    SerializerMethodField,
-)
+from rest_framework import serializers
 
 from benchdash.api.answers.fields import AsIs, CountField, fields_of
 from benchdash.regressions.comparison.branch_table import BranchTable
@@ -28,45 +18,45 @@ VERDICTS: Final = ["better", "worse", "same", "unknown"]
 _NOTHING_TO_COMPARE_WITH: Final = Comparison(ratio=None)
 
 
-class ColumnSerializer(Serializer[Any]):
+class ColumnSerializer(serializers.Serializer[Any]):
     """A version at a place; ``id`` is that of the version."""
 
-    id = IntegerField(source="version.pk")
-    product = CharField(source="version.product.name")
-    version = CharField(source="version.version")
-    build = CharField(source="version.build")
-    commit = CharField(source="version.commit", allow_null=True)
-    branch = CharField()
-    hardware = CharField()
-    configuration = CharField()
-    counterpart = CharField()
+    id = serializers.IntegerField(source="version.pk")
+    product = serializers.CharField(source="version.product.name")
+    version = serializers.CharField(source="version.version")
+    build = serializers.CharField(source="version.build")
+    commit = serializers.CharField(source="version.commit", allow_null=True)
+    branch = serializers.CharField()
+    hardware = serializers.CharField()
+    configuration = serializers.CharField()
+    counterpart = serializers.CharField()
 
 
-class BaseCellSerializer(Serializer[Any]):
+class BaseCellSerializer(serializers.Serializer[Any]):
     """``low`` and ``high`` are the 95 % interval of the value."""
 
-    value = FloatField()
-    n = IntegerField()
-    low = FloatField(allow_null=True)
-    high = FloatField(allow_null=True)
+    value = serializers.FloatField()
+    n = serializers.IntegerField()
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
 
 
-class CellSerializer(Serializer[Any]):
+class CellSerializer(serializers.Serializer[Any]):
     """``ratio`` is value / base, ``low`` and ``high`` its 95 % interval; ``p`` is adjusted for the table.
 
     ``basis`` is what the noise was judged by. ``more_runs`` of each side would settle an unknown verdict
     (sessions or forks where the basis is these); null where that cannot be said.
     """
 
-    value = FloatField()
-    n = IntegerField()
-    ratio = FloatField(allow_null=True)
-    low = FloatField(allow_null=True)
-    high = FloatField(allow_null=True)
-    p = FloatField(allow_null=True)
-    verdict = ChoiceField(choices=VERDICTS)
-    more_runs = IntegerField(allow_null=True)
-    basis = ChoiceField(choices=get_args(Basis))
+    value = serializers.FloatField()
+    n = serializers.IntegerField()
+    ratio = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    p = serializers.FloatField(allow_null=True)
+    verdict = serializers.ChoiceField(choices=VERDICTS)
+    more_runs = serializers.IntegerField(allow_null=True)
+    basis = serializers.ChoiceField(choices=get_args(Basis))
 
 
 PLACE: Final = tuple(ColumnSerializer().fields)[1:]
@@ -79,8 +69,8 @@ class CellsField(AsIs):
     A serializer takes seven times as long for a cell, and tables have thousands.
     """
 
-    def __init__(self, shape: type[Serializer[Any]] = CellSerializer) -> None:
-        super().__init__(ListField(child=shape(allow_null=True)), source="*")
+    def __init__(self, shape: type[serializers.Serializer[Any]] = CellSerializer) -> None:
+        super().__init__(serializers.ListField(child=shape(allow_null=True)), source="*")
 
     def to_representation(self, row: Row) -> list[dict[str, Any] | None]:
         cells = zip(row.cells, row.comparisons, strict=True)
@@ -97,42 +87,42 @@ class CellsField(AsIs):
         ]
 
 
-class ComparisonRowSerializer(Serializer[Any]):
+class ComparisonRowSerializer(serializers.Serializer[Any]):
     """Rows of one metric may differ in unit and direction: a JMH score is a time or a throughput."""
 
-    workload = CharField()
+    workload = serializers.CharField()
     threads = CountField()
-    group = CharField(allow_null=True)
-    unit = CharField()
-    direction = ChoiceField(choices=Series.Direction.choices)
+    group = serializers.CharField(allow_null=True)
+    unit = serializers.CharField()
+    direction = serializers.ChoiceField(choices=Series.Direction.choices)
     base = BaseCellSerializer(allow_null=True)
     cells = CellsField()
 
 
-class GroupSummarySerializer(Serializer[Any]):
+class GroupSummarySerializer(serializers.Serializer[Any]):
     """The ratios of a group of workloads in the order of ``columns``; null is the group of all others."""
 
-    group = CharField(source="name", allow_null=True)
-    rows = IntegerField()
-    geomean = ListField(child=FloatField(allow_null=True))
-    lowest = ListField(child=FloatField(allow_null=True))
-    highest = ListField(child=FloatField(allow_null=True))
+    group = serializers.CharField(source="name", allow_null=True)
+    rows = serializers.IntegerField()
+    geomean = serializers.ListField(child=serializers.FloatField(allow_null=True))
+    lowest = serializers.ListField(child=serializers.FloatField(allow_null=True))
+    highest = serializers.ListField(child=serializers.FloatField(allow_null=True))
 
 
-class ComparisonSerializer(Serializer[Any]):
+class ComparisonSerializer(serializers.Serializer[Any]):
     """``cells`` and ``geomean`` are in the order of ``columns``; ``unit`` is that of the first row.
 
     ``margin`` is the relative difference that does not matter: within it, versions are the same.
     """
 
-    metric = CharField()
-    unit = CharField()
-    direction = ChoiceField(choices=Series.Direction.choices)
+    metric = serializers.CharField()
+    unit = serializers.CharField()
+    direction = serializers.ChoiceField(choices=Series.Direction.choices)
     base = ColumnSerializer()
     columns = ColumnSerializer(many=True)
     rows = ComparisonRowSerializer(many=True)
-    geomean = ListField(child=FloatField(allow_null=True))
-    margin = FloatField()
+    geomean = serializers.ListField(child=serializers.FloatField(allow_null=True))
+    margin = serializers.FloatField()
     groups = GroupSummarySerializer(many=True)
 
 
@@ -157,56 +147,56 @@ def csv_rows(table: Mapping[str, Any], *more: str) -> Iterator[tuple[Any, ...]]:
         yield (*place, table["metric"], row["unit"], *map(cell.get, _CELL))
 
 
-class NightsSerializer(Serializer[Any]):
+class NightsSerializer(serializers.Serializer[Any]):
     """A comparison. ``times`` are when the groups of ``columns`` were first measured; ``base_time`` is null
     for a release.
 
     ``earlier`` and ``later`` are the ``until`` of the groups before and after; null where there are none.
     """
 
-    times = SerializerMethodField()
-    base_time = SerializerMethodField()
-    earlier = AsIs(DateTimeField(allow_null=True), source="around.earlier")
-    later = AsIs(DateTimeField(allow_null=True), source="around.later")
+    times = serializers.SerializerMethodField()
+    base_time = serializers.SerializerMethodField()
+    earlier = AsIs(serializers.DateTimeField(allow_null=True), source="around.earlier")
+    later = AsIs(serializers.DateTimeField(allow_null=True), source="around.later")
 
-    def get_fields(self) -> dict[str, Field[Any, Any, Any, Any]]:
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         return {**fields_of(ComparisonSerializer, "table"), **super().get_fields()}
 
-    @extend_schema_field(ListField(child=DateTimeField()))
+    @extend_schema_field(serializers.ListField(child=serializers.DateTimeField()))
     def get_times(self, found: BranchTable) -> list[str]:
         return [group.time.isoformat() for group in found.groups]
 
-    @extend_schema_field(DateTimeField(allow_null=True))
+    @extend_schema_field(serializers.DateTimeField(allow_null=True))
     def get_base_time(self, found: BranchTable) -> str | None:
         return found.base_group.time.isoformat() if found.base_group else None
 
 
-class GateRowSerializer(Serializer[Any]):
+class GateRowSerializer(serializers.Serializer[Any]):
     """As in a comparison, with what tells rows of several metrics and places apart."""
 
-    series = IntegerField(source="series.pk")
-    metric = CharField(source="series.metric")
-    build = CharField(source="series.build")
-    hardware = CharField(source="series.hardware.name")
-    configuration = CharField(source="series.configuration.name")
-    counterpart = CharField(source="series.counterpart")
+    series = serializers.IntegerField(source="series.pk")
+    metric = serializers.CharField(source="series.metric")
+    build = serializers.CharField(source="series.build")
+    hardware = serializers.CharField(source="series.hardware.name")
+    configuration = serializers.CharField(source="series.configuration.name")
+    counterpart = serializers.CharField(source="series.counterpart")
 
-    def get_fields(self) -> dict[str, Field[Any, Any, Any, Any]]:
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         return {**fields_of(ComparisonRowSerializer, "row"), **super().get_fields()}
 
 
-class GateSerializer(Serializer[Any]):
+class GateSerializer(serializers.Serializer[Any]):
     """``fail``: something is worse; ``pass``: all is the same or better; else ``unknown``.
 
     ``more_runs`` of either side would settle an unknown verdict; null where that cannot be said.
     While ``analysis`` is pending, there are results that nobody has looked at.
     """
 
-    verdict = ChoiceField(choices=["pass", "fail", "unknown"])
-    analysis = SerializerMethodField()
+    verdict = serializers.ChoiceField(choices=["pass", "fail", "unknown"])
+    analysis = serializers.SerializerMethodField()
     rows = GateRowSerializer(many=True)
-    more_runs = IntegerField(allow_null=True)
+    more_runs = serializers.IntegerField(allow_null=True)
 
-    @extend_schema_field(ChoiceField(choices=["done", "pending"]))
+    @extend_schema_field(serializers.ChoiceField(choices=["done", "pending"]))
     def get_analysis(self, gate: Gate) -> str:
         return "done" if gate.is_analysed else "pending"

@@ -4,15 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from drf_spectacular.utils import extend_schema_field
-from rest_framework.serializers import (
-    BooleanField,
-    CharField,
-    FloatField,
-    IntegerField,
-    ListField,
-    Serializer,
-    SerializerMethodField,
-)
+from rest_framework import serializers
 
 from benchdash.api.answers.comparison import PLACE, ColumnSerializer
 from benchdash.api.answers.fields import BoundField
@@ -20,15 +12,15 @@ from benchdash.regressions.comparison.curves import ColumnCurve
 from benchdash.regressions.detection.curves import scale_up
 
 
-class EstimateSerializer(Serializer[Any]):
+class EstimateSerializer(serializers.Serializer[Any]):
     """``low`` and ``high`` are the 95 % interval; ``high`` is null where nothing limits it."""
 
-    value = FloatField()
-    low = FloatField()
+    value = serializers.FloatField()
+    low = serializers.FloatField()
     high = BoundField()
 
 
-class ScalabilitySerializer(Serializer[Any]):
+class ScalabilitySerializer(serializers.Serializer[Any]):
     """The Universal Scalability Law. ``peak`` (threads) is null where no fall was seen within twice the most
     threads, and where the law does not fit.
     """
@@ -37,51 +29,51 @@ class ScalabilitySerializer(Serializer[Any]):
     contention = EstimateSerializer()
     coherency = EstimateSerializer()
     peak = EstimateSerializer(allow_null=True)
-    r_squared = FloatField()
-    residual_sd = FloatField()
-    does_not_fit = BooleanField()
+    r_squared = serializers.FloatField()
+    residual_sd = serializers.FloatField()
+    does_not_fit = serializers.BooleanField()
 
 
-class CurvePointSerializer(Serializer[Any]):
+class CurvePointSerializer(serializers.Serializer[Any]):
     """``low`` and ``high`` are the 95 % interval of the value."""
 
-    threads = IntegerField()
-    value = FloatField()
-    n = IntegerField()
-    low = FloatField(allow_null=True)
-    high = FloatField(allow_null=True)
+    threads = serializers.IntegerField()
+    value = serializers.FloatField()
+    n = serializers.IntegerField()
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
 
 
-class PeakSerializer(Serializer[Any]):
+class PeakSerializer(serializers.Serializer[Any]):
     """``among`` are the thread counts that may be the true peak; empty where no repeats tell."""
 
-    threads = IntegerField()
-    value = FloatField()
-    among = ListField(child=IntegerField())
+    threads = serializers.IntegerField()
+    value = serializers.FloatField()
+    among = serializers.ListField(child=serializers.IntegerField())
 
 
-class ScaleUpSerializer(Serializer[Any]):
+class ScaleUpSerializer(serializers.Serializer[Any]):
     """From ``before`` to ``after`` threads."""
 
-    before = IntegerField()
-    after = IntegerField()
-    factor = FloatField()
-    efficiency = FloatField()
+    before = serializers.IntegerField()
+    after = serializers.IntegerField()
+    factor = serializers.FloatField()
+    efficiency = serializers.FloatField()
 
 
-class CurveSerializer(Serializer[Any]):
+class CurveSerializer(serializers.Serializer[Any]):
     """One version at one place. ``peak``, ``knee`` (threads) and ``tail_off`` (relative to the peak) are null
     for fewer than four thread counts, ``scalability`` for fewer than five.
     """
 
-    workload = CharField()
+    workload = serializers.CharField()
     column = ColumnSerializer()
-    unit = CharField(source="curve.unit")
-    points = SerializerMethodField()
+    unit = serializers.CharField(source="curve.unit")
+    points = serializers.SerializerMethodField()
     peak = PeakSerializer(source="curve.shape.peak", allow_null=True)
-    knee = IntegerField(source="curve.shape.knee", allow_null=True)
-    tail_off = FloatField(source="curve.shape.tail_off", allow_null=True)
-    scale_up = SerializerMethodField()
+    knee = serializers.IntegerField(source="curve.shape.knee", allow_null=True)
+    tail_off = serializers.FloatField(source="curve.shape.tail_off", allow_null=True)
+    scale_up = serializers.SerializerMethodField()
     scalability = ScalabilitySerializer(source="curve.scalability", allow_null=True)
 
     @extend_schema_field(CurvePointSerializer(many=True))
@@ -98,8 +90,8 @@ class CurveSerializer(Serializer[Any]):
         return ScaleUpSerializer(up).data if up else None
 
 
-class CurvesSerializer(Serializer[Any]):
-    metric = CharField()
+class CurvesSerializer(serializers.Serializer[Any]):
+    metric = serializers.CharField()
     curves = CurveSerializer(many=True)
 
 

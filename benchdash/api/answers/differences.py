@@ -4,14 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from drf_spectacular.utils import extend_schema_field
-from rest_framework.serializers import (
-    CharField,
-    ChoiceField,
-    Field,
-    IntegerField,
-    Serializer,
-    SerializerMethodField,
-)
+from rest_framework import serializers
 
 from benchdash.api.answers.comparison import ColumnSerializer, ComparisonRowSerializer
 from benchdash.api.answers.fields import CountField, fields_of
@@ -22,25 +15,25 @@ from benchdash.regressions.comparison.version_table import ComparisonTable
 from benchdash.results.models import Series
 
 
-class DifferenceSerializer(Serializer[Any]):
+class DifferenceSerializer(serializers.Serializer[Any]):
     """A setting or a fact of the machine; null where a side does not have it."""
 
-    name = CharField()
-    before = CharField(allow_null=True)
-    after = CharField(allow_null=True)
+    name = serializers.CharField()
+    before = serializers.CharField(allow_null=True)
+    after = serializers.CharField(allow_null=True)
 
 
-class ToldRowSerializer(Serializer[Any]):
-    workload = CharField()
+class ToldRowSerializer(serializers.Serializer[Any]):
+    workload = serializers.CharField()
     threads = CountField()
 
 
-class ToldDifferenceSerializer(Serializer[Any]):
+class ToldDifferenceSerializer(serializers.Serializer[Any]):
     """An option or an argument of the command, with the rows in which it differs."""
 
-    rows = SerializerMethodField()
+    rows = serializers.SerializerMethodField()
 
-    def get_fields(self) -> dict[str, Field[Any, Any, Any, Any]]:
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         return {**fields_of(DifferenceSerializer, "difference"), **super().get_fields()}
 
     @extend_schema_field(ToldRowSerializer(many=True))
@@ -48,7 +41,7 @@ class ToldDifferenceSerializer(Serializer[Any]):
         return [dict(zip(("workload", "threads"), row, strict=True)) for row in told.rows]
 
 
-class DifferencesSerializer(Serializer[Any]):
+class DifferencesSerializer(serializers.Serializer[Any]):
     """By the latest runs of both sides; null where nobody sent it with one of them."""
 
     settings = DifferenceSerializer(many=True, allow_null=True)
@@ -57,40 +50,40 @@ class DifferencesSerializer(Serializer[Any]):
     options = ToldDifferenceSerializer(many=True)
 
 
-class SideSerializer(Serializer[Any]):
+class SideSerializer(serializers.Serializer[Any]):
     """``runs`` says how many count; ``run`` is the id of the single run that was asked for."""
 
-    name = CharField()
-    runs = IntegerField(source="side.runs")
-    run = IntegerField(source="side.run.pk", allow_null=True)
+    name = serializers.CharField()
+    runs = serializers.IntegerField(source="side.runs")
+    run = serializers.IntegerField(source="side.run.pk", allow_null=True)
 
-    def get_fields(self) -> dict[str, Field[Any, Any, Any, Any]]:
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         return {**fields_of(ColumnSerializer, "side.column"), **super().get_fields()}
 
 
-class MetricDifferenceSerializer(Serializer[Any]):
+class MetricDifferenceSerializer(serializers.Serializer[Any]):
     """A comparison of one metric whose only column is the other side; ``geomean`` is of the ratios."""
 
-    metric = CharField()
-    unit = CharField()
-    direction = ChoiceField(choices=Series.Direction.choices)
-    geomean = SerializerMethodField()
+    metric = serializers.CharField()
+    unit = serializers.CharField()
+    direction = serializers.ChoiceField(choices=Series.Direction.choices)
+    geomean = serializers.SerializerMethodField()
     rows = ComparisonRowSerializer(many=True)
 
     def get_geomean(self, table: ComparisonTable) -> float | None:
         return table.geomean[0]
 
 
-class PairSerializer(Serializer[Any]):
+class PairSerializer(serializers.Serializer[Any]):
     """``summary`` says only what the verdicts bear out; ``warnings`` are why the sides may not be alike."""
 
-    summary = CharField()
+    summary = serializers.CharField()
     base = SideSerializer()
     against = SideSerializer()
     warnings = DoubtSerializer(many=True)
     metrics = MetricDifferenceSerializer(many=True)
     differences = DifferencesSerializer()
-    page = CharField()
+    page = serializers.CharField()
 
 
 def pair_answer(pair: Pair, page: str) -> dict[str, Any]:

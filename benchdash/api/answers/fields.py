@@ -5,7 +5,7 @@ from typing import Any
 
 from django.conf import settings
 from django.urls import reverse
-from rest_framework.serializers import Field, FloatField, IntegerField, Serializer
+from rest_framework import serializers
 
 
 def address(name: str, *args: object) -> str:
@@ -13,11 +13,13 @@ def address(name: str, *args: object) -> str:
     return f"{settings.SITE_URL}{reverse(name, args=args)}"
 
 
-def is_member(serializer: Field[Any, Any, Any, Any], project_id: int) -> bool:
+def is_member(serializer: serializers.Field[Any, Any, Any, Any], project_id: int) -> bool:
     return project_id in serializer.context["view"].member_projects
 
 
-def fields_of(serializer: type[Serializer[Any]], path: str) -> dict[str, Field[Any, Any, Any, Any]]:
+def fields_of(
+    serializer: type[serializers.Serializer[Any]], path: str
+) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
     """Return the fields of a serializer for an answer that has them beside its own.
 
     ``path`` leads to the object that they are read from.
@@ -28,10 +30,10 @@ def fields_of(serializer: type[Serializer[Any]], path: str) -> dict[str, Field[A
     return fields
 
 
-class AsIs(Field[Any, Any, Any, Any]):
+class AsIs(serializers.Field[Any, Any, Any, Any]):
     """A value that is JSON already. The schema describes it as the field ``shape``."""
 
-    def __init__(self, shape: Field[Any, Any, Any, Any], **options: Any) -> None:
+    def __init__(self, shape: serializers.Field[Any, Any, Any, Any], **options: Any) -> None:
         super().__init__(read_only=True, **options)
         self.shape = shape
 
@@ -39,7 +41,7 @@ class AsIs(Field[Any, Any, Any, Any]):
         return value
 
 
-class BoundField(FloatField):
+class BoundField(serializers.FloatField):
     """The end of an interval; null where nothing limits it."""
 
     def __init__(self, **options: Any) -> None:
@@ -49,7 +51,7 @@ class BoundField(FloatField):
         return float(value) if math.isfinite(value) else None
 
 
-class CountField(IntegerField):
+class CountField(serializers.IntegerField):
     """A thread count; null where nobody said."""
 
     def __init__(self, **options: Any) -> None:

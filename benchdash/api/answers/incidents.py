@@ -3,17 +3,7 @@
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
-from rest_framework.serializers import (
-    BooleanField,
-    CharField,
-    ChoiceField,
-    DateTimeField,
-    Field,
-    FloatField,
-    IntegerField,
-    Serializer,
-    SerializerMethodField,
-)
+from rest_framework import serializers
 
 from benchdash.api.answers.differences import DifferenceSerializer
 from benchdash.api.answers.fields import CountField, address, is_member
@@ -21,83 +11,83 @@ from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.queries import evidence, what_changed
 
 
-class VersionReferenceSerializer(Serializer[Any]):
-    id = IntegerField()
-    version = CharField()
-    build = CharField()
-    commit = CharField(allow_null=True)
+class VersionReferenceSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    version = serializers.CharField()
+    build = serializers.CharField()
+    commit = serializers.CharField(allow_null=True)
 
 
-class ChangePointSerializer(Serializer[Any]):
+class ChangePointSerializer(serializers.Serializer[Any]):
     """``before`` and ``after`` are levels in the unit of the series; ``change`` is after / before - 1.
 
     ``run`` is the first run of the new level, ``last_good`` the last one before it.
     """
 
-    id = IntegerField()
-    series = IntegerField(source="series_id")
-    run = IntegerField(source="run_id")
-    last_good = IntegerField(source="last_good_id", allow_null=True)
-    state = ChoiceField(choices=ChangePoint.State.choices)
-    historical = BooleanField()
-    before = FloatField()
-    after = FloatField()
-    change = FloatField()
-    confidence = FloatField()
-    noise = FloatField(allow_null=True)
-    family_size = IntegerField(allow_null=True)
-    expected_low = FloatField(allow_null=True)
-    expected_high = FloatField(allow_null=True)
-    groups_before = IntegerField()
-    groups_after = IntegerField()
-    workload = CharField(source="series.workload.name")
+    id = serializers.IntegerField()
+    series = serializers.IntegerField(source="series_id")
+    run = serializers.IntegerField(source="run_id")
+    last_good = serializers.IntegerField(source="last_good_id", allow_null=True)
+    state = serializers.ChoiceField(choices=ChangePoint.State.choices)
+    historical = serializers.BooleanField()
+    before = serializers.FloatField()
+    after = serializers.FloatField()
+    change = serializers.FloatField()
+    confidence = serializers.FloatField()
+    noise = serializers.FloatField(allow_null=True)
+    family_size = serializers.IntegerField(allow_null=True)
+    expected_low = serializers.FloatField(allow_null=True)
+    expected_high = serializers.FloatField(allow_null=True)
+    groups_before = serializers.IntegerField()
+    groups_after = serializers.IntegerField()
+    workload = serializers.CharField(source="series.workload.name")
     threads = CountField(source="series.threads")
-    metric = CharField(source="series.metric")
-    unit = CharField(source="series.unit")
-    direction = CharField(source="series.direction")
-    hardware = CharField(source="series.hardware.name")
-    configuration = CharField(source="series.configuration.name")
+    metric = serializers.CharField(source="series.metric")
+    unit = serializers.CharField(source="series.unit")
+    direction = serializers.CharField(source="series.direction")
+    hardware = serializers.CharField(source="series.hardware.name")
+    configuration = serializers.CharField(source="series.configuration.name")
 
 
-class _EndField(CharField):
+class _EndField(serializers.CharField):
     """A server version as a commit on a branch, or else as its text."""
 
     def to_representation(self, version: Any) -> str:
         return str(version.commit or version.version)
 
 
-class IncidentSerializer(Serializer[Any]):
+class IncidentSerializer(serializers.Serializer[Any]):
     """``from`` is the last version of the old level and ``to`` the first of the new one: commits on a branch.
 
     ``worst`` and ``median`` are changes of speed: -0.5 is half the throughput, or twice the response time.
     ``series`` of the ``of`` that were looked at changed. ``page`` is for people.
     """
 
-    id = IntegerField()
-    url = SerializerMethodField()
-    page = SerializerMethodField()
-    project = CharField(source="project.slug")
-    state = ChoiceField(choices=Incident.State.choices)
-    kind = ChoiceField(choices=Incident.Kind.choices)
-    status = ChoiceField(choices=Incident.Status.choices)
-    historical = BooleanField()
-    product = CharField(source="product.name")
-    branch = CharField()
-    line = CharField()
+    id = serializers.IntegerField()
+    url = serializers.SerializerMethodField()
+    page = serializers.SerializerMethodField()
+    project = serializers.CharField(source="project.slug")
+    state = serializers.ChoiceField(choices=Incident.State.choices)
+    kind = serializers.ChoiceField(choices=Incident.Kind.choices)
+    status = serializers.ChoiceField(choices=Incident.Status.choices)
+    historical = serializers.BooleanField()
+    product = serializers.CharField(source="product.name")
+    branch = serializers.CharField()
+    line = serializers.CharField()
     from_version = VersionReferenceSerializer(source="since", allow_null=True)
     to_version = VersionReferenceSerializer(source="until", allow_null=True)
-    worst = FloatField()
-    median = FloatField()
-    series = SerializerMethodField()
-    of = IntegerField(source="looked_at")
-    started_at = DateTimeField()
-    detected_at = DateTimeField()
-    confirmed_at = DateTimeField(allow_null=True)
-    assignee = SerializerMethodField()
-    reason = SerializerMethodField()
+    worst = serializers.FloatField()
+    median = serializers.FloatField()
+    series = serializers.SerializerMethodField()
+    of = serializers.IntegerField(source="looked_at")
+    started_at = serializers.DateTimeField()
+    detected_at = serializers.DateTimeField()
+    confirmed_at = serializers.DateTimeField(allow_null=True)
+    assignee = serializers.SerializerMethodField()
+    reason = serializers.SerializerMethodField()
     change_points = ChangePointSerializer(many=True)
 
-    def get_fields(self) -> dict[str, Field[Any, Any, Any, Any]]:
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         # "from" cannot be the name of an attribute.
         ends = {
             "from": _EndField(source="since", allow_null=True),
@@ -124,16 +114,16 @@ class IncidentSerializer(Serializer[Any]):
         return incident.reason if is_member(self, incident.project_id) else None
 
 
-class CommentSerializer(Serializer[Any]):
-    id = IntegerField()
-    author = CharField(source="author_name")
-    text = CharField()
-    at = DateTimeField()
+class CommentSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    author = serializers.CharField(source="author_name")
+    text = serializers.CharField()
+    at = serializers.DateTimeField()
 
 
 class IncidentDetailSerializer(IncidentSerializer):
-    what_changed = SerializerMethodField()
-    comments = SerializerMethodField()
+    what_changed = serializers.SerializerMethodField()
+    comments = serializers.SerializerMethodField()
 
     @extend_schema_field(DifferenceSerializer(many=True))
     def get_what_changed(self, incident: Incident) -> Any:

@@ -5,15 +5,7 @@ from typing import Any, Final
 
 import numpy as np
 from drf_spectacular.utils import extend_schema_field
-from rest_framework.serializers import (
-    CharField,
-    ChoiceField,
-    FloatField,
-    IntegerField,
-    ListField,
-    Serializer,
-    SerializerMethodField,
-)
+from rest_framework import serializers
 
 from benchdash.api.answers.comparison import PLACE, VERDICTS, ColumnSerializer, cells_of
 from benchdash.api.answers.fields import AsIs, BoundField, CountField
@@ -23,7 +15,7 @@ from benchdash.results.distributions import BUCKET_COLUMNS, coarsened
 MAX_BUCKETS: Final = 1000
 
 
-class PercentileSerializer(Serializer[Any]):
+class PercentileSerializer(serializers.Serializer[Any]):
     """It lies from ``low`` to ``high`` ms, the ends of its bucket; ``high`` is null for one without an end.
 
     Both are null where the operations are too few to tell it. ``ratio`` is that to the base, with a 95 %
@@ -31,45 +23,49 @@ class PercentileSerializer(Serializer[Any]):
     once.
     """
 
-    percentile = SerializerMethodField()
-    low = FloatField(source="bounds.low", allow_null=True)
+    percentile = serializers.SerializerMethodField()
+    low = serializers.FloatField(source="bounds.low", allow_null=True)
     high = BoundField(source="bounds.high")
-    ratio = FloatField(source="comparison.ratio", allow_null=True)
-    ratio_low = FloatField(source="comparison.low", allow_null=True)
-    ratio_high = FloatField(source="comparison.high", allow_null=True)
-    p = FloatField(source="comparison.p", allow_null=True)
-    verdict = ChoiceField(source="comparison.verdict", choices=VERDICTS, read_only=True, default="unknown")
+    ratio = serializers.FloatField(source="comparison.ratio", allow_null=True)
+    ratio_low = serializers.FloatField(source="comparison.low", allow_null=True)
+    ratio_high = serializers.FloatField(source="comparison.high", allow_null=True)
+    p = serializers.FloatField(source="comparison.p", allow_null=True)
+    verdict = serializers.ChoiceField(
+        source="comparison.verdict", choices=VERDICTS, read_only=True, default="unknown"
+    )
 
     def get_percentile(self, one: Percentile) -> float:
         return round(100 * one.share, 6)
 
 
-class BucketsSerializer(Serializer[Any]):
+class BucketsSerializer(serializers.Serializer[Any]):
     """At most 1,000, with wider ones in place of more. ``to_ms`` is null for one without an end."""
 
-    columns = ListField(child=CharField())
-    rows = AsIs(ListField(child=ListField(child=FloatField(allow_null=True))))
+    columns = serializers.ListField(child=serializers.CharField())
+    rows = AsIs(
+        serializers.ListField(child=serializers.ListField(child=serializers.FloatField(allow_null=True)))
+    )
 
 
-class DoubtSerializer(Serializer[Any]):
-    text = CharField()
-    details = ListField(child=CharField())
+class DoubtSerializer(serializers.Serializer[Any]):
+    text = serializers.CharField()
+    details = serializers.ListField(child=serializers.CharField())
 
 
-class LatencyCellSerializer(Serializer[Any]):
+class LatencyCellSerializer(serializers.Serializer[Any]):
     """The operations of ``runs`` of the ``measured`` runs, merged by summing their buckets.
 
     ``run`` is the latest; the last of ``percentiles`` is the largest response time, 100. ``sessions`` are as
     many as the runs shared, null where none names one.
     """
 
-    operations = IntegerField()
-    runs = IntegerField()
-    measured = IntegerField()
-    sessions = IntegerField(allow_null=True)
-    run = IntegerField(source="run_id")
-    percentiles = SerializerMethodField()
-    buckets = SerializerMethodField()
+    operations = serializers.IntegerField()
+    runs = serializers.IntegerField()
+    measured = serializers.IntegerField()
+    sessions = serializers.IntegerField(allow_null=True)
+    run = serializers.IntegerField(source="run_id")
+    percentiles = serializers.SerializerMethodField()
+    buckets = serializers.SerializerMethodField()
 
     @extend_schema_field(PercentileSerializer(many=True))
     def get_percentiles(self, cell: Cell) -> Any:
@@ -83,18 +79,18 @@ class LatencyCellSerializer(Serializer[Any]):
         return {"columns": list(BUCKET_COLUMNS), "rows": rows}
 
 
-class LatencyRowSerializer(Serializer[Any]):
+class LatencyRowSerializer(serializers.Serializer[Any]):
     """``operation`` is empty where a histogram holds the response times of all operations."""
 
-    workload = CharField(source="key.workload")
+    workload = serializers.CharField(source="key.workload")
     threads = CountField(source="key.threads")
-    operation = CharField(source="key.operation")
-    unit = CharField(read_only=True, default="ms")
+    operation = serializers.CharField(source="key.operation")
+    unit = serializers.CharField(read_only=True, default="ms")
     base = LatencyCellSerializer(allow_null=True)
-    cells = ListField(child=LatencyCellSerializer(allow_null=True))
+    cells = serializers.ListField(child=LatencyCellSerializer(allow_null=True))
 
 
-class LatencySerializer(Serializer[Any]):
+class LatencySerializer(serializers.Serializer[Any]):
     """``cells`` are in the order of ``columns``; ``warnings`` are why these may not be alike.
 
     ``margin`` is the relative difference that does not matter.
@@ -102,8 +98,8 @@ class LatencySerializer(Serializer[Any]):
 
     base = ColumnSerializer()
     columns = ColumnSerializer(many=True)
-    margin = FloatField()
-    warnings = SerializerMethodField()
+    margin = serializers.FloatField()
+    warnings = serializers.SerializerMethodField()
     rows = LatencyRowSerializer(many=True)
 
     @extend_schema_field(DoubtSerializer(many=True))

@@ -2,43 +2,35 @@
 
 from typing import Any
 
-from rest_framework.serializers import (
-    CharField,
-    DateTimeField,
-    EmailField,
-    IntegerField,
-    JSONField,
-    Serializer,
-    SerializerMethodField,
-)
+from rest_framework import serializers
 
 from benchdash.accounts.models import AuditEntry
 
 
-class SubscriptionSerializer(Serializer[Any]):
+class SubscriptionSerializer(serializers.Serializer[Any]):
     """Empty filters mean all. ``confirmed_at`` is null until the address has confirmed."""
 
-    id = IntegerField()
-    project = CharField(source="project.slug")
-    address = EmailField()
-    product = CharField(source="product.name", allow_null=True)
-    branch = CharField()
-    hardware = CharField(source="hardware.name", allow_null=True)
-    created_at = DateTimeField()
-    confirmed_at = DateTimeField(allow_null=True)
+    id = serializers.IntegerField()
+    project = serializers.CharField(source="project.slug")
+    address = serializers.EmailField()
+    product = serializers.CharField(source="product.name", allow_null=True)
+    branch = serializers.CharField()
+    hardware = serializers.CharField(source="hardware.name", allow_null=True)
+    created_at = serializers.DateTimeField()
+    confirmed_at = serializers.DateTimeField(allow_null=True)
 
 
-class AuditSerializer(Serializer[Any]):
+class AuditSerializer(serializers.Serializer[Any]):
     """``by`` is a person's name or a token's."""
 
-    id = IntegerField()
-    project = CharField(source="project.slug")
-    at = DateTimeField()
-    by = SerializerMethodField()
-    action = CharField()
-    subject = CharField()
-    reason = CharField()
-    detail = JSONField()
+    id = serializers.IntegerField()
+    project = serializers.CharField(source="project.slug")
+    at = serializers.DateTimeField()
+    by = serializers.SerializerMethodField()
+    action = serializers.CharField()
+    subject = serializers.CharField()
+    reason = serializers.CharField()
+    detail = serializers.JSONField()
 
     def get_by(self, entry: AuditEntry) -> str | None:
         who = entry.user or entry.token

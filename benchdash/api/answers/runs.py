@@ -4,56 +4,44 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from drf_spectacular.utils import extend_schema_field
-from rest_framework.serializers import (
-    BooleanField,
-    CharField,
-    ChoiceField,
-    DateTimeField,
-    DictField,
-    FloatField,
-    IntegerField,
-    ListField,
-    Serializer,
-    SerializerMethodField,
-    URLField,
-)
+from rest_framework import serializers
 
 from benchdash.api.answers.fields import AsIs, CountField, address, is_member
 from benchdash.regressions.models import ChangePoint
 from benchdash.results.models import IntervalSamples, Run, Series
 
 
-class UploadReferenceSerializer(Serializer[Any]):
-    id = IntegerField()
-    url = URLField()
+class UploadReferenceSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    url = serializers.URLField()
 
 
-class RunSerializer(Serializer[Any]):
+class RunSerializer(serializers.Serializer[Any]):
     """``duration`` is in seconds; ``version_id`` is what a selector of a comparison takes."""
 
-    id = IntegerField()
-    url = SerializerMethodField()
-    project = CharField(source="project.slug")
-    product = CharField(source="version.product.name")
-    version = CharField(source="version.version")
-    version_id = IntegerField()
-    build = CharField(source="version.build")
-    commit = CharField(source="version.commit", allow_null=True)
-    branch = CharField()
-    hardware = CharField(source="hardware.name")
-    configuration = CharField(source="configuration.name")
-    counterpart = CharField()
-    workload = CharField(source="workload.name")
+    id = serializers.IntegerField()
+    url = serializers.SerializerMethodField()
+    project = serializers.CharField(source="project.slug")
+    product = serializers.CharField(source="version.product.name")
+    version = serializers.CharField(source="version.version")
+    version_id = serializers.IntegerField()
+    build = serializers.CharField(source="version.build")
+    commit = serializers.CharField(source="version.commit", allow_null=True)
+    branch = serializers.CharField()
+    hardware = serializers.CharField(source="hardware.name")
+    configuration = serializers.CharField(source="configuration.name")
+    counterpart = serializers.CharField()
+    workload = serializers.CharField(source="workload.name")
     threads = CountField()
-    repetition = IntegerField(allow_null=True)
-    started_at = DateTimeField()
-    started_at_assumed = BooleanField(source="started_at_is_assumed")
-    duration = FloatField(source="duration_s", allow_null=True)
-    upload = SerializerMethodField()
-    tags = ListField(child=CharField())
-    warnings = ListField(child=CharField())
-    excluded = BooleanField(source="is_excluded")
-    excluded_reason = SerializerMethodField()
+    repetition = serializers.IntegerField(allow_null=True)
+    started_at = serializers.DateTimeField()
+    started_at_assumed = serializers.BooleanField(source="started_at_is_assumed")
+    duration = serializers.FloatField(source="duration_s", allow_null=True)
+    upload = serializers.SerializerMethodField()
+    tags = serializers.ListField(child=serializers.CharField())
+    warnings = serializers.ListField(child=serializers.CharField())
+    excluded = serializers.BooleanField(source="is_excluded")
+    excluded_reason = serializers.SerializerMethodField()
 
     def get_url(self, run: Run) -> str:
         return address("api:run-detail", run.pk)
@@ -67,29 +55,29 @@ class RunSerializer(Serializer[Any]):
         return run.excluded_reason if is_member(self, run.project_id) else None
 
 
-class ReadingSerializer(Serializer[Any]):
+class ReadingSerializer(serializers.Serializer[Any]):
     """``low`` and ``high`` are the interval that the tool itself printed; ``series`` is an id."""
 
-    metric = CharField(source="series.metric")
-    value = FloatField()
-    unit = CharField(source="series.unit")
-    direction = CharField(source="series.direction")
-    low = FloatField(allow_null=True)
-    high = FloatField(allow_null=True)
-    series = IntegerField(source="series_id")
+    metric = serializers.CharField(source="series.metric")
+    value = serializers.FloatField()
+    unit = serializers.CharField(source="series.unit")
+    direction = serializers.CharField(source="series.direction")
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    series = serializers.IntegerField(source="series_id")
 
 
-class ConfigurationContentSerializer(Serializer[Any]):
-    id = IntegerField()
-    text = CharField()
-    settings = DictField()
+class ConfigurationContentSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    text = serializers.CharField()
+    settings = serializers.DictField()
 
 
 class RunDetailSerializer(RunSerializer):
-    readings = SerializerMethodField()
-    options = DictField()
-    notes = CharField()
-    environment = DictField(source="environment.facts", allow_null=True)
+    readings = serializers.SerializerMethodField()
+    options = serializers.DictField()
+    notes = serializers.CharField()
+    environment = serializers.DictField(source="environment.facts", allow_null=True)
     configuration_content = ConfigurationContentSerializer(source="content", allow_null=True)
 
     @extend_schema_field(ReadingSerializer(many=True))
@@ -118,45 +106,45 @@ SAMPLES_BY_SOURCE: Final = {
 }
 
 
-class SeriesSerializer(Serializer[Any]):
+class SeriesSerializer(serializers.Serializer[Any]):
     """``points`` is the number of groups; ``line`` the release line of released versions. What is derived was
     computed from other series.
     """
 
-    id = IntegerField()
-    project = CharField(source="project.slug")
-    product = CharField(source="product.name")
-    build = CharField()
-    branch = CharField()
-    line = CharField()
-    hardware = CharField(source="hardware.name")
-    configuration = CharField(source="configuration.name")
-    counterpart = CharField()
-    workload = CharField(source="workload.name")
+    id = serializers.IntegerField()
+    project = serializers.CharField(source="project.slug")
+    product = serializers.CharField(source="product.name")
+    build = serializers.CharField()
+    branch = serializers.CharField()
+    line = serializers.CharField()
+    hardware = serializers.CharField(source="hardware.name")
+    configuration = serializers.CharField(source="configuration.name")
+    counterpart = serializers.CharField()
+    workload = serializers.CharField(source="workload.name")
     threads = CountField()
-    metric = CharField()
-    unit = CharField()
-    direction = ChoiceField(choices=Series.Direction.choices)
-    is_derived = BooleanField()
-    points = IntegerField()
+    metric = serializers.CharField()
+    unit = serializers.CharField()
+    direction = serializers.ChoiceField(choices=Series.Direction.choices)
+    is_derived = serializers.BooleanField()
+    points = serializers.IntegerField()
 
 
-class PointsChangePointSerializer(Serializer[Any]):
+class PointsChangePointSerializer(serializers.Serializer[Any]):
     """``index`` is the row where the new level begins; ``change`` is relative: -0.084."""
 
-    index = IntegerField()
-    state = ChoiceField(choices=ChangePoint.State.choices)
-    before = FloatField()
-    after = FloatField()
-    change = FloatField()
-    confidence = FloatField()
-    incident = IntegerField(source="incident_id", allow_null=True)
+    index = serializers.IntegerField()
+    state = serializers.ChoiceField(choices=ChangePoint.State.choices)
+    before = serializers.FloatField()
+    after = serializers.FloatField()
+    change = serializers.FloatField()
+    confidence = serializers.FloatField()
+    incident = serializers.IntegerField(source="incident_id", allow_null=True)
 
 
-class PointsSerializer(Serializer[Any]):
+class PointsSerializer(serializers.Serializer[Any]):
     """A row is one group, in order: version, commit, time (epoch seconds), value, low, high, n, run."""
 
     series = SeriesSerializer()
-    columns = ListField(child=CharField())
-    rows = AsIs(ListField(child=ListField()))
+    columns = serializers.ListField(child=serializers.CharField())
+    rows = AsIs(serializers.ListField(child=serializers.ListField()))
     change_points = PointsChangePointSerializer(many=True)

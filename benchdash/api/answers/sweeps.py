@@ -3,15 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, get_args
 
-from rest_framework.serializers import (
-    CharField,
-    ChoiceField,
-    Field,
-    FloatField,
-    IntegerField,
-    ListField,
-    Serializer,
-)
+from rest_framework import serializers
 
 from benchdash.api.answers.comparison import (
     BaseCellSerializer,
@@ -24,61 +16,61 @@ from benchdash.regressions.sweeps.conditions import Kind, written
 from benchdash.results.models import Series
 
 
-class SubjectSerializer(Serializer[Any]):
+class SubjectSerializer(serializers.Serializer[Any]):
     """A version on a branch (empty: a release) beside a counterpart."""
 
-    id = CharField()
-    version_id = IntegerField(source="version.pk")
-    product = CharField(source="version.product.name")
-    version = CharField(source="version.version")
-    build = CharField(source="version.build")
-    commit = CharField(source="version.commit", allow_null=True)
-    branch = CharField()
-    counterpart = CharField()
+    id = serializers.CharField()
+    version_id = serializers.IntegerField(source="version.pk")
+    product = serializers.CharField(source="version.product.name")
+    version = serializers.CharField(source="version.version")
+    build = serializers.CharField(source="version.build")
+    commit = serializers.CharField(source="version.commit", allow_null=True)
+    branch = serializers.CharField()
+    counterpart = serializers.CharField()
 
 
-class SweepChoiceSerializer(Serializer[Any]):
+class SweepChoiceSerializer(serializers.Serializer[Any]):
     """Something that varies. ``alike`` is how many of its ``values`` at most were measured with nothing else
     different; null among them is a setting that was not set.
     """
 
-    key = CharField(source="factor.key")
-    kind = ChoiceField(source="factor.kind", choices=get_args(Kind))
-    name = CharField(source="factor.name")
-    values = ListField(child=CharField(allow_null=True))
-    alike = IntegerField()
+    key = serializers.CharField(source="factor.key")
+    kind = serializers.ChoiceField(source="factor.kind", choices=get_args(Kind))
+    name = serializers.CharField(source="factor.name")
+    values = serializers.ListField(child=serializers.CharField(allow_null=True))
+    alike = serializers.IntegerField()
 
 
-class SweepDifferenceSerializer(Serializer[Any]):
+class SweepDifferenceSerializer(serializers.Serializer[Any]):
     """What else differs; null: not set."""
 
-    name = CharField()
-    base = CharField(source="before", allow_null=True)
-    value = CharField(source="after", allow_null=True)
+    name = serializers.CharField()
+    base = serializers.CharField(source="before", allow_null=True)
+    value = serializers.CharField(source="after", allow_null=True)
 
 
-class SweepValueSerializer(Serializer[Any]):
+class SweepValueSerializer(serializers.Serializer[Any]):
     """``left_out`` more runs have the value, under conditions that differ in ``left_out_for``."""
 
-    value = CharField(allow_null=True)
-    runs = IntegerField()
-    seconds = FloatField(allow_null=True)
+    value = serializers.CharField(allow_null=True)
+    runs = serializers.IntegerField()
+    seconds = serializers.FloatField(allow_null=True)
     differences = SweepDifferenceSerializer(many=True)
-    left_out = IntegerField()
-    left_out_for = ListField(child=CharField())
+    left_out = serializers.IntegerField()
+    left_out_for = serializers.ListField(child=serializers.CharField())
 
 
 class SweepBaseCellSerializer(BaseCellSerializer):
     """Without a value and its interval where absolute values are hidden."""
 
-    def get_fields(self) -> dict[str, Field[Any, Any, Any, Any]]:
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         fields = super().get_fields()
         fields["value"].allow_null = True
         return fields
 
 
 class SweepCellSerializer(CellSerializer):
-    value = FloatField(allow_null=True)
+    value = serializers.FloatField(allow_null=True)
 
 
 class SweepRowSerializer(ComparisonRowSerializer):
@@ -86,19 +78,19 @@ class SweepRowSerializer(ComparisonRowSerializer):
     cells = CellsField(SweepCellSerializer)
 
 
-class SweepSerializer(Serializer[Any]):
+class SweepSerializer(serializers.Serializer[Any]):
     """``cells`` and ``geomean`` are in the order of ``columns``, the values beside the base."""
 
     subject = SubjectSerializer()
     setting = SweepChoiceSerializer()
     choices = SweepChoiceSerializer(many=True)
-    metric = CharField(source="table.metric")
-    unit = CharField(source="table.unit")
-    direction = ChoiceField(source="table.direction", choices=Series.Direction.choices)
+    metric = serializers.CharField(source="table.metric")
+    unit = serializers.CharField(source="table.unit")
+    direction = serializers.ChoiceField(source="table.direction", choices=Series.Direction.choices)
     base = SweepValueSerializer(source="table.sweep.base")
     columns = SweepValueSerializer(source="table.sweep.others", many=True)
     rows = SweepRowSerializer(many=True)
-    geomean = ListField(child=FloatField(allow_null=True))
+    geomean = serializers.ListField(child=serializers.FloatField(allow_null=True))
 
 
 def hide_absolute_values(answer: Mapping[str, Any]) -> None:
