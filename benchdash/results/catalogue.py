@@ -1,21 +1,37 @@
-"""What a project has: uses of its things for lists, names for the search, and what choosers offer."""
+"""The things of a project: lists of them with their uses, search by name, and what choosers offer."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
+from django.contrib.postgres.expressions import ArraySubquery
+from django.contrib.postgres.fields import ArrayField
 from django.db import connection
-from django.db.models import Count, Max, Sum
+from django.db.models import Case, Count, Func, Max, Model, OuterRef, Q, Subquery, Sum, TextField, When
+from django.db.models.functions import Collate, JSONObject
 
 from benchdash.accounts.models import Project
 from benchdash.database.ids import ids_in
-from benchdash.results.models import Run, SurroundingsCount, Workload, WorkloadCount
+from benchdash.results import metrics
+from benchdash.results.models import (
+    Configuration,
+    Hardware,
+    Measurement,
+    Product,
+    Run,
+    Series,
+    ServerVersion,
+    SurroundingsCount,
+    Workload,
+    WorkloadCount,
+)
 
 # The newest runs say what a project looks at now, whatever its archives hold.
 _NEWEST_RUNS: Final = 2000
 # From so many groups on there is a history to look at.
 _A_HISTORY: Final = 3
+_MAX_VERSIONS: Final = 500
 
 
 def _rows(statement: str, wanted: Mapping[str, Any]) -> list[Any]:
@@ -111,7 +127,7 @@ _SIZES: Final = """
 
 
 class NamedThings(NamedTuple):
-    """What was found by a part of its name. A version is its product, version, build and commit."""
+    """Things found by a part of their names. A version is its product, version, build and commit."""
 
     workloads: Sequence[str]
     versions: Sequence[Sequence[str]]
@@ -122,47 +138,102 @@ class NamedThings(NamedTuple):
 
 
 def find_named(project: Project, words: Sequence[str], *, most: int) -> NamedThings:
-    """Return what has all of the words in its name, of each kind at most so many; one statement."""
-    patterns = [f"%{connection.ops.prep_for_like_query(word)}%" for word in words]
-    [found] = _rows(_FOUND, {"project": project.pk, "words": patterns, "most": most})
-    return NamedThings(*found)
+    """Return what has all of the words in its name, of each kind at most so many; one statement.
+
+    Branches are those of series: of a million runs all would have to be read.
+    """
+    parts = ("product__name", "version", "build", "commit")
+    in_version = [Q(*((f"{part}__icontains", word) for part in parts), _connector=Q.OR) for word in words]
+    versions = ServerVersion.objects.filter(*in_version, project=OuterRef("pk")).annotate(
+        parts=Func(*parts, template="ARRAY[%(expressions)s]", output_field=ArrayField(TextField()))
+    )
+    in_branch = [Q(branch__icontains=word) for word in words]
+    branches = Series.objects.filter(*in_branch, project=OuterRef("pk")).order_by("branch").distinct()
+    in_name = [Q(name__icontains=word) for word in words]
+    return NamedThings(
+        *Project.objects.values_list(
+            _names(Workload, *in_name, most=most),
+            ArraySubquery(
+                versions.order_by("product__name", "-sort_key", "-committed_at").values("parts")[:most]
+            ),
+            ArraySubquery(branches.values("branch")[:most]),
+            *(_names(model, *in_name, most=most) for model in (Product, Hardware, Configuration)),
+        ).get(pk=project.pk)
+    )
 
 
-# Words have no space in them, so that none is found across two parts of a version. Branches are those of
-# series: of a million runs all would have to be read.
-_FOUND: Final = """
-    SELECT
-        ARRAY(
-            SELECT name FROM results_workload WHERE project_id = %(project)s AND name ILIKE ALL (%(words)s)
-            ORDER BY name LIMIT %(most)s
-        ),
-        ARRAY(
-            SELECT ARRAY[product.name, version.version, version.build, version.commit]
-            FROM results_serverversion version JOIN results_product product ON product.id = version.product_id
-            WHERE version.project_id = %(project)s
-                AND concat_ws(' ', product.name, version.version, version.build, version.commit)
-                    ILIKE ALL (%(words)s)
-            ORDER BY product.name, version.sort_key DESC, version.committed_at DESC LIMIT %(most)s
-        ),
-        ARRAY(
-            SELECT DISTINCT branch FROM results_series
-            WHERE project_id = %(project)s AND branch ILIKE ALL (%(words)s)
-            ORDER BY branch LIMIT %(most)s
-        ),
-        ARRAY(
-            SELECT name FROM results_product WHERE project_id = %(project)s AND name ILIKE ALL (%(words)s)
-            ORDER BY name LIMIT %(most)s
-        ),
-        ARRAY(
-            SELECT name FROM results_hardware WHERE project_id = %(project)s AND name ILIKE ALL (%(words)s)
-            ORDER BY name LIMIT %(most)s
-        ),
-        ARRAY(
-            SELECT name FROM results_configuration
-            WHERE project_id = %(project)s AND name ILIKE ALL (%(words)s)
-            ORDER BY name LIMIT %(most)s
+def _names(model: type[Model], *conditions: Q, most: int | None = None) -> ArraySubquery:
+    """Return the names of the things of a kind in each project, sorted."""
+    things = model._default_manager.filter(*conditions, project=OuterRef("pk")).order_by("name")
+    return ArraySubquery(things.values("name")[:most])
+
+
+# --- runs ---------------------------------------------------------------------------------------------------
+
+
+class RunRow(NamedTuple):
+    """A run with its main reading, whose metric is None where nothing was read."""
+
+    pk: int
+    started_at: datetime
+    product: str
+    version: str
+    build: str
+    commit: str | None
+    branch: str
+    workload: str
+    threads: int | None
+    hardware: str
+    configuration: str
+    is_excluded: bool
+    has_warnings: bool
+    metric: str | None
+    unit: str | None
+    value: float | None
+
+
+def run_rows(runs: Collection[int]) -> list[RunRow]:
+    """Return the rows of these runs, the latest first; one statement."""
+    telling = [When(series__metric=metric, then=rank) for rank, metric in enumerate(metrics.FIRST)]
+    readings = Measurement.objects.filter(run=OuterRef("pk"), series__is_derived=False)
+    main = readings.order_by(
+        Case(*telling, default=len(telling)), Collate("series__metric", "C")
+    ).values_list(JSONObject(metric="series__metric", unit="series__unit", value="value"))[:1]
+    rows = (
+        Run.objects.filter(pk__in=runs)
+        .order_by("-started_at", "-pk")
+        .values_list(
+            *("pk", "started_at", "version__product__name", "version__version", "version__build"),
+            *("version__commit", "branch", "workload__name", "threads", "hardware__name"),
+            *("configuration__name", "excluded_at", "warnings", Subquery(main)),
         )
-"""
+    )
+    found = []
+    for *row, excluded_at, warnings, read in rows:
+        reading = (read["metric"], read["unit"], float(read["value"])) if read else (None, None, None)
+        found.append(RunRow._make((*row, excluded_at is not None, bool(warnings), *reading)))
+    return found
+
+
+def run_choices(project: Project, *, product: str | None) -> dict[str, list[str]]:
+    """Return the names by which runs are found, by the name of their filter; one statement.
+
+    Versions are the newest first, of one ``product`` if it is given.
+    """
+    versions = ServerVersion.objects.filter(project=OuterRef("pk"))
+    if product is not None:
+        versions = versions.filter(product__name=product)
+    # Versions of two products may be written alike and sorted apart.
+    newest = versions.values("version").annotate(newest=Max("sort_key")).order_by("-newest", "version")
+    names = {
+        "product": _names(Product),
+        "version": ArraySubquery(newest.values("version")[:_MAX_VERSIONS]),
+        "workload": _names(Workload),
+        "hardware": _names(Hardware),
+        "configuration": _names(Configuration),
+    }
+    found = Project.objects.values_list(*names.values()).get(pk=project.pk)
+    return dict(zip(names, found, strict=True))
 
 
 # --- choosers -----------------------------------------------------------------------------------------------

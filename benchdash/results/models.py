@@ -1,5 +1,6 @@
 """Facts: what was measured, on what, and the numbers."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.contrib.postgres.fields import ArrayField
@@ -213,6 +214,20 @@ class Alias(models.Model):
         return self.name
 
 
+NAMED: Mapping[str, type[models.Model]] = {
+    "product": Product,
+    "hardware": Hardware,
+    "configuration": Configuration,
+    "workload": Workload,
+}
+KINDS: Mapping[str, type[models.Model]] = {"version": ServerVersion, **NAMED}
+"""The things that are renamed and merged, as aliases and merges call them."""
+
+
+def kind_of(thing: models.Model) -> str:
+    return next(kind for kind, model in KINDS.items() if type(thing) is model)
+
+
 def _merged_into(model: type[models.Model]) -> Any:
     return models.ForeignKey(model, on_delete=models.CASCADE, null=True, related_name="merges")
 
@@ -236,14 +251,12 @@ class Merge(models.Model):
     workload = _merged_into(Workload)
     at = models.DateTimeField(default=timezone.now)
 
-    KINDS = ("product", "version", "hardware", "configuration", "workload")
-
     def __str__(self) -> str:
         return f"{self.kind} '{self.name}' → '{self.target}'"
 
     @property
     def kind(self) -> str:
-        return next(kind for kind in self.KINDS if getattr(self, f"{kind}_id") is not None)
+        return next(kind for kind in KINDS if getattr(self, f"{kind}_id") is not None)
 
     @property
     def target(self) -> Any:

@@ -1,28 +1,27 @@
-"""Where the versions of a project were measured: of each place its newest, and those that are asked for."""
+"""The places where the versions of a project were measured."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from django.db import connection
-from django.db.models import QuerySet
+from django.db.models import Count, OuterRef, QuerySet, Subquery
 
 from benchdash.accounts.models import Project
-from benchdash.database.subquery import subquery
-from benchdash.results.models import Run
-from benchdash.results.queries import MeasuredPlace
+from benchdash.results.models import Run, VersionPlace
 
 # A project has hundreds of releases at the most, and a commit for every night.
 MAX_RELEASES: Final = 400
 MAX_COMMITS: Final = 40
 MAX_FOUND: Final = 200
 
-
+MeasuredPlace = tuple[int, str, int, str, int, str, str]
+"""Version, branch, hardware and its name, configuration and its name, counterpart."""
 PlaceOfRuns = tuple[str, int, int, str]
 """Branch, ids of hardware and configuration, counterpart."""
 
 
 class PlaceOfVersions(NamedTuple):
-    """One product and build at one place; ``versions`` of it have runs there, excluded ones or not."""
+    """One product and build at one place, and the number of versions with runs there, excluded or not."""
 
     product_id: int
     product: str
@@ -37,15 +36,53 @@ class PlaceOfVersions(NamedTuple):
 
     @property
     def most(self) -> int:
-        """So many of them are read unless more are asked for."""
+        """The number of versions that are read unless more are asked for."""
         return MAX_COMMITS if self.branch else MAX_RELEASES
 
 
 def places_of_versions(project: Project) -> list[PlaceOfVersions]:
-    """In no order; one statement."""
-    with connection.cursor() as cursor:
-        cursor.execute(_PLACES, {"project": project.pk})
-        return list(map(PlaceOfVersions._make, cursor.fetchall()))
+    """Return the places of a project in no order; one statement."""
+    rows = VersionPlace.objects.filter(project=project).order_by()
+    places = rows.values_list(
+        *("product_id", "product__name", "build", "branch", "hardware_id", "hardware__name"),
+        *("configuration_id", "configuration__name", "counterpart"),
+    )
+    return list(map(PlaceOfVersions._make, places.annotate(Count("version"))))
+
+
+def measured_places(project: Project) -> list[MeasuredPlace]:
+    """Return where each version of the project was measured by runs that count, in no order."""
+    at_place = {name: OuterRef(name) for name in ("project", *_OF_RUNS)}
+    included = Run.objects.filter(version=OuterRef("version"), excluded_at=None, **at_place)
+    return list(
+        _with_a_run(VersionPlace.objects.filter(project=project), included).values_list(
+            *("version", "branch", "hardware", "hardware__name"),
+            *("configuration", "configuration__name", "counterpart"),
+        )
+    )
+
+
+def versions_at(runs: QuerySet[Run], project_id: int, product_id: int, place: PlaceOfRuns) -> list[int]:
+    """Return the ids of the versions of a product, of any build, that have some of these runs at one place.
+
+    All of the runs count. One statement.
+    """
+    at_place = dict(zip(_OF_RUNS, place, strict=True))
+    known = VersionPlace.objects.filter(project=project_id, product=product_id, **at_place)
+    found = _with_a_run(known, runs.filter(version=OuterRef("version"), **at_place))
+    return list(found.values_list("version", flat=True))
+
+
+_OF_RUNS: Final = ("branch", "hardware", "configuration", "counterpart")
+
+
+def _with_a_run(places: QuerySet[VersionPlace], runs: QuerySet[Run]) -> QuerySet[VersionPlace]:
+    """Return the places with any of the runs; an EXISTS would be planned as a join with all runs."""
+    any_run = Subquery(runs.order_by().values("pk")[:1])
+    return places.order_by().annotate(any_run=any_run).filter(any_run__isnull=False)
+
+
+# --- the newest -------------------------------------------------------------------------------------------
 
 
 def newest_versions(
@@ -55,15 +92,15 @@ def newest_versions(
     asked: Collection[int] = (),
     words: Mapping[PlaceOfVersions, Sequence[str]] | None = None,
 ) -> list[MeasuredPlace]:
-    """Where the newest versions of these places were measured by runs that count, each once, in no order.
+    """Return where the newest versions of these places were measured by runs that count, in no order.
 
-    ``asked`` are ids of versions, which are among them with their neighbours wherever they were measured; and
-    of the places with ``words`` are those whose name or commit has all of them. One statement.
+    Among them are the versions whose ids are ``asked``, with their neighbours, wherever they were measured;
+    and of the places with ``words``, the versions whose name or commit has all of them. One statement.
     """
     searched = words or {}
     wanted: dict[str, Any] = {
         "project": project.pk,
-        "places": [number for number, _ in enumerate(places)],
+        "places": list(range(len(places))),
         **{name: [getattr(place, name) for place in places] for name in _PARTS},
         "most": [place.most for place in places],
         "words": [" ".join(searched[place]) if place in searched else None for place in places],
@@ -73,77 +110,18 @@ def newest_versions(
     with connection.cursor() as cursor:
         cursor.execute(_NEWEST, wanted)
         rows = cursor.fetchall()
-    return [
-        (
-            version,
-            place.branch,
-            place.hardware_id,
-            place.hardware,
-            place.configuration_id,
-            place.configuration,
-            place.counterpart,
-        )
-        for number, version in rows
-        for place in (places[number],)
-    ]
+    return [(version, *_names(places[number])) for number, version in rows]
 
 
-def versions_at(runs: QuerySet[Run], project_id: int, product_id: int, place: PlaceOfRuns) -> list[int]:
-    """The ids of the versions of a product, of any build, that have some of these runs at one place; all of
-    the runs count. One statement.
-    """
-    names = ("branch", "hardware", "configuration", "counterpart")
-    chosen, parameters = subquery(runs.filter(**dict(zip(names, place, strict=True))).values("version_id"))
-    with connection.cursor() as cursor:
-        cursor.execute(_VERSIONS.replace("RUNS", chosen), [*parameters, project_id, product_id, *place])
-        return [version for (version,) in cursor.fetchall()]
-
-
-# A limit makes one look of it for each version: all runs of the place are many more.
-_VERSIONS: Final = """
-    SELECT one.version_id FROM results_versionplace one, LATERAL (
-        SELECT FROM (RUNS) run (version_id) WHERE run.version_id = one.version_id LIMIT 1
-    ) any_run
-    WHERE one.project_id = %s AND one.product_id = %s AND one.branch = %s AND one.hardware_id = %s
-        AND one.configuration_id = %s AND one.counterpart = %s
-"""
-
-_PARTS: Final = ("product_id", "build", "branch", "hardware_id", "configuration_id", "counterpart")
-
-# Each place once, by jumping from one to the next in the index.
-_PLACES: Final = """
-    WITH RECURSIVE place AS (
-        (
-            SELECT product_id, build, branch, hardware_id, configuration_id, counterpart
-            FROM results_versionplace WHERE project_id = %(project)s
-            ORDER BY product_id, build, branch, hardware_id, configuration_id, counterpart LIMIT 1
-        )
-        UNION ALL
-        SELECT next.* FROM place, LATERAL (
-            SELECT product_id, build, branch, hardware_id, configuration_id, counterpart
-            FROM results_versionplace
-            WHERE project_id = %(project)s
-                AND (product_id, build, branch, hardware_id, configuration_id, counterpart)
-                    > (place.product_id, place.build, place.branch, place.hardware_id,
-                       place.configuration_id, place.counterpart)
-            ORDER BY product_id, build, branch, hardware_id, configuration_id, counterpart LIMIT 1
-        ) next
+def _names(place: PlaceOfVersions) -> tuple[str, int, str, int, str, str]:
+    return (
+        *(place.branch, place.hardware_id, place.hardware),
+        *(place.configuration_id, place.configuration, place.counterpart),
     )
-    SELECT place.product_id, product.name, place.build, place.branch, place.hardware_id, hardware.name,
-        place.configuration_id, configuration.name, place.counterpart, (
-            SELECT count(*) FROM results_versionplace one
-            WHERE one.project_id = %(project)s AND one.product_id = place.product_id
-                AND one.build = place.build AND one.branch = place.branch
-                AND one.hardware_id = place.hardware_id
-                AND one.configuration_id = place.configuration_id
-                AND one.counterpart = place.counterpart
-        )
-    FROM place
-    JOIN results_product product ON product.id = place.product_id
-    JOIN results_hardware hardware ON hardware.id = place.hardware_id
-    JOIN results_configuration configuration ON configuration.id = place.configuration_id
-"""
 
+
+# The columns of a place. By hand: the ORM knows neither LATERAL nor a comparison of rows.
+_PARTS: Final = ("product_id", "build", "branch", "hardware_id", "configuration_id", "counterpart")
 # OFFSET 0 keeps PostgreSQL from joining all runs of a place to find the few versions that are asked for.
 _AT_PLACE: Final = """
     SELECT one.version_id FROM results_versionplace one

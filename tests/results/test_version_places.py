@@ -10,10 +10,9 @@ from django.utils import timezone
 from benchdash.accounts.access import Viewer
 from benchdash.results.corrections import rename
 from benchdash.results.models import Run, ServerVersion, VersionPlace
-from benchdash.results.queries import measured_places
 from benchdash.results.summaries import recounted
 from benchdash.results.version_facts import correct_version
-from benchdash.results.version_places import newest_versions, places_of_versions
+from benchdash.results.version_places import measured_places, newest_versions, places_of_versions
 from tests.builders import START, make_project, make_record, make_run, make_runs, make_series
 
 pytestmark = pytest.mark.django_db

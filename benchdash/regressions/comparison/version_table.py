@@ -37,9 +37,8 @@ from benchdash.regressions.options import equivalence_margin
 from benchdash.results.models import Run, ServerVersion
 from benchdash.results.place import Place
 from benchdash.results.points import MeasuredVersion, measured_versions
-from benchdash.results.queries import measured_places
 from benchdash.results.readings import DERIVED, Direction
-from benchdash.results.version_places import versions_at
+from benchdash.results.version_places import measured_places, versions_at
 from benchdash.results.versions import parse_version
 from benchdash.results.workload_groups import Grouping, grouping_of
 

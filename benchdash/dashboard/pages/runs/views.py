@@ -31,10 +31,10 @@ from benchdash.database.ids import ids_in
 from benchdash.regressions.comparison.column_names import short_id
 from benchdash.regressions.comparison.version_table import column_of
 from benchdash.results import corrections
+from benchdash.results.catalogue import run_choices, run_rows
 from benchdash.results.distributions import distribution_of, is_histogram
 from benchdash.results.models import IntervalSamples, Run
 from benchdash.results.queries import find_runs
-from benchdash.results.run_list import run_choices, run_rows
 from ingest.queries import may_see_raw
 
 _RUNS: Final = 100
