@@ -1,15 +1,16 @@
-"""Mistakes are mended here: things renamed and merged, runs excluded and restored.
+"""Corrections: things are renamed, merged and taken apart, versions corrected, runs excluded and restored.
 
-Each tells what it changes. Who wants a preview makes the correction in a transaction, and rolls it back.
+Each returns what it changed. For a preview, make the correction in a transaction and roll that back.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from datetime import date, datetime
 from typing import Any, TypeVar
 
-from django.db import IntegrityError, connection, transaction
-from django.db.models import Count, Max, Model, QuerySet
+from django.db import IntegrityError, transaction
+from django.db.models import Case, Count, Max, Model, QuerySet, Value, When
 from django.utils import timezone
 
 from benchdash.accounts.access import Viewer
@@ -36,6 +37,7 @@ from benchdash.results.models import (
     VersionPlace,
     Workload,
     WorkloadCount,
+    kind_of,
 )
 from benchdash.results.services import hold_results, reassign_series, touch
 from benchdash.results.summaries import recounted
@@ -44,15 +46,7 @@ from benchdash.results.versions import parse_version, release_line
 T = TypeVar("T", bound=Model)
 Thing = Product | ServerVersion | Hardware | Configuration | Workload
 
-# How a field of Alias is called that points at such a thing.
-_KINDS: dict[type[Model], str] = {
-    Product: "product",
-    ServerVersion: "version",
-    Hardware: "hardware",
-    Configuration: "configuration",
-    Workload: "workload",
-}
-# What people say when they say nothing must not lead to what was once called so.
+# Names that people give by saying nothing must not lead to a thing that was once called so.
 _NEVER_OLD_NAMES = {("version", UNKNOWN_VERSION), ("configuration", DEFAULT_CONFIGURATION)}
 
 
@@ -62,7 +56,7 @@ class CorrectionError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What a correction changes: so many runs, the uploads that brought them, and their series.
+    """The numbers of runs that a correction changes, of the uploads that brought them, and of their series.
 
     ``merged`` of the series are continued in one that was there before.
     """
@@ -88,7 +82,7 @@ def rename(thing: Thing, new_name: str, *, by: Viewer, reason: str = "") -> Effe
 
 
 def merge(source: Thing, target: Thing, *, by: Viewer, reason: str = "") -> Effect:
-    """Make all that is of ``source`` be of ``target``; the source is gone, and its names find the target.
+    """Give all that belongs to ``source`` to ``target``; its names then find the target, and it is deleted.
 
     Series that both have become one. Raises CorrectionError where their units differ, and for two things
     that are not of one kind, project and, if versions, product.
@@ -100,7 +94,7 @@ def merge(source: Thing, target: Thing, *, by: Viewer, reason: str = "") -> Effe
 
 
 def unmerge(merge: Merge, *, by: Viewer, reason: str = "", with_later: bool = False) -> Effect:
-    """Take a merge apart: what went is there again, with the runs that it had and its names.
+    """Take a merge apart: make its source again, with the runs and the names that it had.
 
     Runs that came in since under its name stay with the target, unless ``with_later``. Raises CorrectionError
     where something else has its name now.
@@ -110,7 +104,7 @@ def unmerge(merge: Merge, *, by: Viewer, reason: str = "", with_later: bool = Fa
         target = merge.target
         runs = _runs_of(target)
         if twin := merges.twin_of(merge):
-            kind = _KINDS[type(twin)]
+            kind = kind_of(twin)
             raise CorrectionError(f"there is a {kind} '{_name(twin)}' again; rename that one first")
         with recounted(Run.objects.filter(pk__in=runs)):
             thing = merges.take_apart(merge, with_later=with_later)
@@ -120,6 +114,29 @@ def unmerge(merge: Merge, *, by: Viewer, reason: str = "", with_later: bool = Fa
         subject = f"{_name(target)} → {_name(thing)}"
         _note("taken out of a merge", thing, subject, by=by, reason=reason, effect=effect)
     return effect
+
+
+def correct_version(
+    version: ServerVersion, facts: Mapping[str, str | datetime | date | None], *, by: Viewer, reason: str = ""
+) -> Effect:
+    """Correct ``commit``, ``committed_at`` and ``released_on``, as far as they are among the facts.
+
+    Its series are looked at again: the order of commits may be another. Raises CorrectionError where another
+    row is this build at this commit already.
+    """
+    with _alone(version.project):
+        detail = {name: f"{getattr(version, name)} → {value}" for name, value in facts.items()}
+        for name, value in facts.items():
+            setattr(version, name, value)
+        try:
+            with recounted(Run.objects.filter(version=version)), transaction.atomic():
+                version.save(update_fields=list(facts))
+        except IntegrityError:
+            raise CorrectionError("this build is known at this commit already; merge the two") from None
+        footprint = _Footprint.of(version)
+        touch(footprint.series, quiet=True)
+        audit(version.project, by, "version corrected", str(version), reason=reason, detail=detail)
+        return footprint.effect()
 
 
 def exclude_run(run: Run, *, by: Viewer, reason: str) -> Effect:
@@ -134,6 +151,7 @@ def exclude_run(run: Run, *, by: Viewer, reason: str) -> Effect:
 
 
 def restore_run(run: Run, *, by: Viewer, reason: str = "") -> Effect:
+    """Let an excluded run count again."""
     with _alone(run.project):
         effect = _set_exclusion(run, None)
         run.refresh_from_db(fields=["excluded_at", "excluded_reason"])
@@ -146,7 +164,7 @@ def restore_run(run: Run, *, by: Viewer, reason: str = "") -> Effect:
 
 @contextmanager
 def _alone(project: Project) -> Iterator[None]:
-    """A transaction that has the results of the project to itself."""
+    """Run the block in a transaction that holds the results of the project alone."""
     with transaction.atomic():
         hold_results(project, alone=True)
         try:
@@ -156,7 +174,7 @@ def _alone(project: Project) -> Iterator[None]:
 
 
 def _note(action: str, thing: Thing | Run, subject: str, *, by: Viewer, reason: str, effect: Effect) -> None:
-    kind = _KINDS.get(type(thing), "run")
+    kind = "run" if isinstance(thing, Run) else kind_of(thing)
     detail = {"id": thing.pk, **asdict(effect)}
     audit(thing.project, by, f"{kind} {action}", subject, reason=reason, detail=detail)
 
@@ -204,8 +222,8 @@ def _storable(thing: Thing, field: str, name: str) -> str:
 
 
 def _require_free(thing: Thing, *, was: str) -> None:
-    """Raises CorrectionError unless the thing, not stored yet, may take its name."""
-    kind, name = _KINDS[type(thing)], _name(thing)
+    """Refuse a name that the thing, not stored yet, may not take. Raises CorrectionError."""
+    kind, name = kind_of(thing), _name(thing)
     if name == was:
         raise CorrectionError(f"the {kind} is called '{name}' already")
     if _twins(thing).exists():
@@ -219,15 +237,15 @@ def _require_free(thing: Thing, *, was: str) -> None:
 
 
 def _twins(thing: Thing) -> QuerySet[Any]:
-    """Other things that are called the same."""
+    """Return other things that are called the same."""
     names = ("product", "version", "build", "commit") if isinstance(thing, ServerVersion) else ("name",)
     same = {name: getattr(thing, name) for name in names}
     return type(thing)._default_manager.filter(project=thing.project, **same).exclude(pk=thing.pk)
 
 
 def _old_names(thing: Thing) -> QuerySet[Alias]:
-    """All old names of things of this kind; of versions, those of the same product."""
-    kind = _KINDS[type(thing)]
+    """Return all old names of things of this kind; of versions, those of the same product."""
+    kind = kind_of(thing)
     aliases = Alias.objects.filter(project=thing.project, **{f"{kind}__isnull": False})
     if isinstance(thing, ServerVersion):
         aliases = aliases.filter(version__product=thing.product_id)
@@ -235,14 +253,14 @@ def _old_names(thing: Thing) -> QuerySet[Alias]:
 
 
 def _add_old_name(thing: Thing, name: str) -> Alias | None:
-    kind = _KINDS[type(thing)]
+    kind = kind_of(thing)
     if (kind, name) in _NEVER_OLD_NAMES:
         return None
     return Alias.objects.create(project=thing.project, name=name, **{kind: thing})
 
 
 def _lines(thing: Thing) -> dict[int, str]:
-    """The release lines of a product's versions; nothing else has any that its own name decides."""
+    """Return the release lines of a product's versions: no other kind of thing decides them by its name."""
     if not isinstance(thing, Product):
         return {}
     versions = thing.versions.values_list("pk", "version")
@@ -261,7 +279,7 @@ def _merge(source: Thing, target: Thing) -> Effect:
     if isinstance(source, ServerVersion) and isinstance(target, ServerVersion):
         _require_one_product(source, target)
     footprint = _Footprint.of(source)
-    noted = merges.note_merge(_KINDS[type(source)], source, target, name=_name(source))
+    noted = merges.note_merge(kind_of(source), source, target, name=_name(source))
     with recounted(Run.objects.filter(pk__in=footprint.runs)):
         if isinstance(source, Product) and isinstance(target, Product):
             _merge_same_versions(source, target, noted)
@@ -279,7 +297,7 @@ def _require_one_product(source: ServerVersion, target: ServerVersion) -> None:
 
 
 def _merge_same_versions(source: Product, target: Product, noted: Merge) -> None:
-    """The versions of the source that the target has too; the others just change hands."""
+    """Merge the versions of the source that the target has too; the others just change hands."""
     known = {(v.version, v.build, v.commit): v for v in target.versions.all()}
     pairs = [
         (v, known[v.version, v.build, v.commit])
@@ -305,23 +323,18 @@ def _repoint_all(model: type[Model], targets: Mapping[int, int]) -> None:
 
 
 def _repoint(model: type[Model], field: str, targets: Mapping[int, int]) -> None:
-    column = model._meta.get_field(field).column  # type: ignore[union-attr]
+    rows = model._base_manager.filter(**{f"{field}__in": list(targets)})
+    whens = [When(**{field: source}, then=Value(target)) for source, target in targets.items()]
     try:
-        with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute(
-                f"UPDATE {model._meta.db_table} SET {column} = target.new"  # noqa: S608 - names of a model
-                " FROM unnest(%s::bigint[], %s::bigint[]) AS target (old, new)"
-                f" WHERE {column} = target.old",
-                [list(targets), list(targets.values())],
-            )
+        with transaction.atomic():
+            rows.update(**{field: Case(*whens)})
     except IntegrityError:
-        rows = model._base_manager.filter(**{f"{field}__in": list(targets)})
         for row, source in rows.values_list("pk", field):
             _repoint_or_drop(model, row, field, targets[source])
 
 
 def _repoint_or_drop(model: type[Model], row: Any, field: str, target: int) -> None:
-    """Drop a row that would say what another one says of the target already (the same subscription)."""
+    """Drop a row that would repeat what another one says of the target already (the same subscription)."""
     rows = model._base_manager.filter(pk=row)
     try:
         with transaction.atomic():
@@ -334,7 +347,7 @@ def _repoint_or_drop(model: type[Model], row: Any, field: str, target: int) -> N
 
 
 def _set_exclusion(run: Run, reason: str | None) -> Effect:
-    """None restores."""
+    """Exclude a run for a reason; None restores it."""
     run = _as_stored(run)
     if run.is_excluded == (reason is not None):
         raise CorrectionError("the run is excluded already" if run.is_excluded else "the run is not excluded")
@@ -365,7 +378,7 @@ class _Footprint:
         return cls(runs=runs, series=_series_of(runs), newest_series=newest)
 
     def effect(self) -> Effect:
-        """Called after the change."""
+        """Count the effect, after the change."""
         now = _series_of(self.runs)
         gone = len(self.series) - Series.objects.filter(pk__in=self.series).count()
         made = sum(pk > self.newest_series for pk in now)
@@ -379,7 +392,7 @@ class _Footprint:
 
 
 def _runs_of(thing: Thing) -> list[int]:
-    to_thing = "version__product" if isinstance(thing, Product) else _KINDS[type(thing)]
+    to_thing = "version__product" if isinstance(thing, Product) else kind_of(thing)
     return list(Run.objects.filter(**{to_thing: thing.pk}).values_list("pk", flat=True))
 
 
@@ -389,7 +402,7 @@ def _series_of(run_ids: Iterable[int]) -> set[int]:
 
 
 def _as_stored(thing: T) -> T:
-    """As it is now that nobody else can change it; what was read before may be old."""
+    """Read the thing again, now that nobody else can change it. Raises CorrectionError where it is gone."""
     stored = type(thing)._default_manager.filter(pk=thing.pk).first()
     if stored is None:
         raise CorrectionError("this is gone: somebody merged or removed it meanwhile")

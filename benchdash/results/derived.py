@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
-from benchdash.results.measurements import delete_measurements
 from benchdash.results.models import Measurement, Series
+from benchdash.results.series import delete_measurements
 
 _Key = tuple[int, str]
 

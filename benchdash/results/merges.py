@@ -1,39 +1,29 @@
-"""What a merge moved, so that it can be taken apart again.
+"""Notes of merges, by which they can be taken apart again.
 
-A merge is noted with the runs that it moved, and that of products with their versions. Runs that come in
-later under the name that went are noted too; they stay where they are unless somebody asks for them.
+A merge is noted with the runs that it moved, and one of products with their versions. Runs that come in
+later under the name of the source are noted too; they stay where they are unless somebody asks for them.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from django.db import connection
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 
 from benchdash.accounts.models import Project
 from benchdash.results.models import (
+    KINDS,
     Alias,
-    Configuration,
-    Hardware,
     Merge,
     MergedRun,
     MergedVersion,
     Product,
     Run,
     ServerVersion,
-    Workload,
 )
 
-_MODELS: Final[Mapping[str, type[Model]]] = {
-    "product": Product,
-    "version": ServerVersion,
-    "hardware": Hardware,
-    "configuration": Configuration,
-    "workload": Workload,
-}
-_BATCH: Final = 1000
-# What a thing is, beside its place in the project: it is made again with these.
+_BATCH: Final = 10_000
+# The fields of each kind with which a thing is made again, beside its project.
 _FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "product": ("name",),
     "version": ("version", "sort_key", "build", "commit", "committed_at", "released_on"),
@@ -44,20 +34,20 @@ _FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def merges_of(project: Project) -> QuerySet[Merge]:
-    """Those that can be taken apart, the newest first."""
-    targets = Merge.objects.filter(project=project, parent=None).select_related(*_MODELS, "version__product")
+    """Return the merges that can be taken apart, the newest first."""
+    targets = Merge.objects.filter(project=project, parent=None).select_related(*KINDS, "version__product")
     return targets.order_by("-pk")
 
 
 def later_runs(merge: Merge) -> QuerySet[Run]:
-    """The runs that came in under the old name since, and are where it leads."""
+    """Return the runs that came in under the old name since, and are where it leads."""
     came = MergedRun.objects.filter(merge=merge, came_later=True).values("run_id")
-    return _runs_at(merge.kind, merge.target).filter(pk__in=came).order_by("-pk")
+    return runs_at(merge.kind, merge.target).filter(pk__in=came).order_by("-pk")
 
 
 def twin_of(merge: Merge) -> Any:
-    """What is called as the thing that went, where there is such a thing now; else None."""
-    model, fields = _MODELS[merge.kind], {"name": merge.source.get("name")}
+    """Return a thing that now has the name of the source of a merge; None where there is none."""
+    model, fields = KINDS[merge.kind], {"name": merge.source.get("name")}
     if merge.kind == "version":
         fields = {name: merge.source[name] for name in ("version", "build", "commit")}
         fields["product"] = merge.target.product_id
@@ -65,28 +55,6 @@ def twin_of(merge: Merge) -> Any:
 
 
 # --- noting -------------------------------------------------------------------------------------------------
-
-_NOTE_RUNS: Final = """
-    INSERT INTO results_mergedrun (merge_id, run_id, came_later)
-    SELECT %(merge)s, id, false FROM results_run WHERE {}_id = %(source)s
-"""
-_NOTE_RUNS_OF_PARTS: Final = """
-    INSERT INTO results_mergedrun (merge_id, run_id, came_later)
-    SELECT part.id, run.id, false
-    FROM results_merge part JOIN results_run run ON run.version_id = (part.source ->> 'id')::bigint
-    WHERE part.parent_id = %(merge)s
-"""
-_NOTE_VERSIONS: Final = """
-    INSERT INTO results_mergedversion (merge_id, version_id)
-    SELECT %(merge)s, id FROM results_serverversion WHERE product_id = %(source)s
-"""
-_NOTE_LATER_RUNS: Final = """
-    INSERT INTO results_mergedrun (merge_id, run_id, came_later)
-    SELECT merge.id, given.run_id, true
-    FROM unnest(%(aliases)s::bigint[], %(runs)s::bigint[]) AS given (alias_id, run_id)
-    JOIN results_merge merge ON merge.alias_id = given.alias_id
-    ON CONFLICT DO NOTHING
-"""
 
 
 def note_merge(kind: str, source: Any, target: Any, *, name: str) -> Merge:
@@ -100,19 +68,28 @@ def note_merge(kind: str, source: Any, target: Any, *, name: str) -> Merge:
         merged=list(source.merges.values_list("pk", flat=True)),
     )
     merge.save()
-    statement = _NOTE_VERSIONS if kind == "product" else _NOTE_RUNS.format(kind)
-    with connection.cursor() as cursor:
-        cursor.execute(statement, {"merge": merge.pk, "source": source.pk})
+    if kind == "product":
+        versions = source.versions.values_list("pk", flat=True)
+        noted = (MergedVersion(merge=merge, version_id=pk) for pk in versions)
+        MergedVersion.objects.bulk_create(noted, batch_size=_BATCH)
+    else:
+        _note_runs((merge.pk, pk) for pk in runs_at(kind, source).values_list("pk", flat=True))
     return merge
 
 
+def _note_runs(moved: Iterable[tuple[int, int]], *, came_later: bool = False) -> None:
+    """Note runs by the ids of their merge and their own."""
+    noted = (MergedRun(merge_id=merge, run_id=run, came_later=came_later) for merge, run in moved)
+    MergedRun.objects.bulk_create(noted, batch_size=_BATCH, ignore_conflicts=came_later)
+
+
 def note_same_versions(merge: Merge, same: Sequence[tuple[ServerVersion, ServerVersion]]) -> None:
-    """Note the versions that both products of a merge have, as many as there are, by few statements."""
+    """Note the versions that both products of a merge have: any number of them by few statements."""
     if not same:
         return
     product = same[0][0].product_id
     aliases, merged = _by_version(Alias, product), _by_version(Merge, product)
-    Merge.objects.bulk_create(
+    parts = Merge.objects.bulk_create(
         (
             _merge_of(
                 "version",
@@ -127,12 +104,13 @@ def note_same_versions(merge: Merge, same: Sequence[tuple[ServerVersion, ServerV
         ),
         batch_size=_BATCH,
     )
-    with connection.cursor() as cursor:
-        cursor.execute(_NOTE_RUNS_OF_PARTS, {"merge": merge.pk})
+    part_of = {part.source["id"]: part.pk for part in parts}
+    runs = Run.objects.filter(version__in=list(part_of)).values_list("version", "pk")
+    _note_runs((part_of[version], pk) for version, pk in runs)
 
 
 def _by_version(model: type[Alias] | type[Merge], product: int) -> Mapping[int, list[int]]:
-    """The ids of these rows by the version of this product that they lead to."""
+    """Return the ids of these rows by the version of this product that they lead to."""
     found: dict[int, list[int]] = defaultdict(list)
     rows = model._default_manager.filter(version__product=product)
     for version, pk in rows.values_list("version", "pk"):
@@ -157,9 +135,11 @@ def _merge_of(
 
 def note_later_runs(followed: Sequence[tuple[int, int]]) -> None:
     """Note runs that came in under an old name, by the ids of alias and run. A mere rename is no merge."""
-    aliases, runs = map(list, zip(*followed, strict=True))
-    with connection.cursor() as cursor:
-        cursor.execute(_NOTE_LATER_RUNS, {"aliases": aliases, "runs": runs})
+    aliases = {alias for alias, _ in followed}
+    merge_of = dict(Merge.objects.filter(alias__in=aliases).values_list("alias", "pk"))
+    noted = [(merge_of[alias], run) for alias, run in followed if alias in merge_of]
+    if noted:
+        _note_runs(noted, came_later=True)
 
 
 def _plain(value: Any) -> Any:
@@ -170,7 +150,7 @@ def _plain(value: Any) -> Any:
 
 
 def take_apart(merge: Merge, *, with_later: bool) -> Any:
-    """Make the thing that went again, with the runs that it had; the thing.
+    """Make the source of a merge again, with the runs that it had, and return it.
 
     Its measurements are left in the series of the target: the caller puts them where they belong.
     """
@@ -189,8 +169,8 @@ def take_apart(merge: Merge, *, with_later: bool) -> Any:
 
 
 def _made_again(merge: Merge, *, product: Product | None) -> Any:
-    """With its old names, and what had been merged into it."""
-    model = _MODELS[merge.kind]
+    """Make the source of a merge again, with its old names and what had been merged into it."""
+    model = KINDS[merge.kind]
     fields = {name: merge.source[name] for name in _FIELDS[merge.kind]}
     if merge.kind == "version":
         fields["product"] = product
@@ -203,16 +183,16 @@ def _made_again(merge: Merge, *, product: Product | None) -> Any:
 
 
 def _give_back(merge: Merge, thing: Any, *, with_later: bool) -> None:
-    """The runs that are still where the merge put them."""
+    """Give back the runs that are still where the merge put them."""
     moved = MergedRun.objects.filter(merge=merge)
     if not with_later:
         moved = moved.filter(came_later=False)
-    runs = _runs_at(merge.kind, merge.target).filter(pk__in=moved.values("run_id"))
+    runs = runs_at(merge.kind, merge.target).filter(pk__in=moved.values("run_id"))
     runs.update(**{merge.kind: thing})
 
 
 def _give_back_later_versions(merge: Merge, product: Product) -> None:
-    """Of a product, runs that came in later are of versions that the target has."""
+    """Give back the runs that came in later: they are of versions that the target has."""
     later = later_runs(merge).order_by()
     for version in ServerVersion.objects.filter(pk__in=later.values("version")):
         own, _ = ServerVersion.objects.get_or_create(
@@ -226,5 +206,6 @@ def _give_back_later_versions(merge: Merge, product: Product) -> None:
         later.filter(version=version).update(version=own)
 
 
-def _runs_at(kind: str, thing: Any) -> QuerySet[Run]:
+def runs_at(kind: str, thing: Any) -> QuerySet[Run]:
+    """Return the runs of a thing."""
     return Run.objects.filter(**{"version__product" if kind == "product" else kind: thing})

@@ -208,3 +208,19 @@ def _conflict(series: StoredSeries, reading: Reading) -> str:
     if series.unit != reading.unit:
         return f"'{reading.metric}' is in '{reading.unit}' here, but in '{series.unit}' {known}"
     return f"for '{reading.metric}' {reading.direction} is better here, but {series.direction} {known}"
+
+
+# As __in of Django, with an array for each column: the ORM takes two parameters of a statement for each key.
+_DELETE = """
+    DELETE FROM results_measurement
+    WHERE (series_id, run_id) IN (SELECT * FROM unnest(%s::bigint[], %s::bigint[]))
+"""
+
+
+def delete_measurements(keys: Collection[tuple[int, int]]) -> None:
+    """Delete measurements by series and run."""
+    if not keys:
+        return
+    series_ids, run_ids = zip(*keys, strict=True)
+    with connection.cursor() as cursor:
+        cursor.execute(_DELETE, [list(series_ids), list(run_ids)])

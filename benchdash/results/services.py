@@ -15,7 +15,6 @@ from benchdash.database.json_text import json_text
 from benchdash.results import summaries
 from benchdash.results.checks import RecordError, check_records
 from benchdash.results.dimensions import RowsOfRun, differing_options, locate
-from benchdash.results.measurements import delete_measurements
 from benchdash.results.merges import note_later_runs
 from benchdash.results.models import IntervalSamples, Measurement, Run, Series
 from benchdash.results.readings import HIGHER, LOWER, Reading
@@ -23,6 +22,7 @@ from benchdash.results.records import RunRecord, SampleTable
 from benchdash.results.series import (
     Identity,
     adopt_or_refuse_units,
+    delete_measurements,
     identities_of,
     line_of,
     series_for,

@@ -15,6 +15,7 @@ from benchdash.accounts.access import Viewer
 from benchdash.results import merges
 from benchdash.results.corrections import (
     CorrectionError,
+    correct_version,
     exclude_run,
     merge,
     rename,
@@ -36,7 +37,6 @@ from benchdash.results.models import (
 )
 from benchdash.results.services import fold_summaries, record_runs, remove_runs
 from benchdash.results.summaries import recount_all
-from benchdash.results.version_facts import correct_version
 from tests.builders import START, make_project, make_record, make_run, make_runs, make_upload
 from tests.results.concurrency import at_once
 

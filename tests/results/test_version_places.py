@@ -8,10 +8,9 @@ import pytest
 from django.utils import timezone
 
 from benchdash.accounts.access import Viewer
-from benchdash.results.corrections import rename
+from benchdash.results.corrections import correct_version, rename
 from benchdash.results.models import Run, ServerVersion, VersionPlace
 from benchdash.results.summaries import recounted
-from benchdash.results.version_facts import correct_version
 from benchdash.results.version_places import measured_places, newest_versions, places_of_versions
 from tests.builders import START, make_project, make_record, make_run, make_runs, make_series
 

@@ -27,9 +27,8 @@ from benchdash.api.parameters import CommitFilter, Filter, NamedFilter, VersionF
 from benchdash.api.requests import MergeRequest, RenameRequest, VersionRequest
 from benchdash.api.views.base import PREVIEW, CorrectableView, RowsView
 from benchdash.results import corrections
-from benchdash.results.corrections import Effect
+from benchdash.results.corrections import Effect, correct_version
 from benchdash.results.models import Alias, Configuration, Hardware, Product, ServerVersion, Workload
-from benchdash.results.version_facts import correct_version
 
 _NAME = Filter("name", "name", "the whole name")
 

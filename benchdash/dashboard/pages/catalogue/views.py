@@ -26,7 +26,7 @@ from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.project_page import ProjectPage, project_page
 from benchdash.regressions.queries import Difference, differing
 from benchdash.results import corrections
-from benchdash.results.corrections import CorrectionError, Effect, Thing
+from benchdash.results.corrections import CorrectionError, Effect, Thing, correct_version
 from benchdash.results.merges import later_runs
 from benchdash.results.models import (
     Configuration,
@@ -38,7 +38,6 @@ from benchdash.results.models import (
     ServerVersion,
     Workload,
 )
-from benchdash.results.version_facts import correct_version
 
 _PAGE: Final = 100
 _DIGEST: Final = re.compile("[0-9a-f]{64}")

@@ -1,7 +1,7 @@
 import pytest
 
-from benchdash.results.measurements import delete_measurements
 from benchdash.results.models import Measurement
+from benchdash.results.series import delete_measurements
 from tests.builders import make_series
 
 pytestmark = pytest.mark.django_db
