@@ -157,7 +157,7 @@ class PlaceOrder(RowOfPlace):
     """The groups of a place in order, as the last look at it saw them: what tells how far apart change
     points of several places begin. Derived, and made anew by each look.
 
-    ``groups`` is a JSON array of ``PlacedGroup`` (benchdash.results.layouts); of groups that the last look
+    ``groups`` is a JSON array of ``PlacedGroup`` (benchdash.results.points); of groups that the last look
     did not read, because the place has too many, it holds what an earlier one saw.
     """
 

@@ -1,13 +1,13 @@
-"""Histories: what runs measured in series, grouped into points, as columns of NumPy.
+"""The one reader of histories: measurements of series, grouped into points, as columns of NumPy.
 
 One statement reads the measurements, and each run and each version once. ``Points`` groups them series by
-series; ``Point`` is one row of it as an object. ``benchdash.results.layouts`` lays the series of a place on
-common positions instead.
+series; a ``Point`` is one row of that as an object, of a kilobyte. ``lay_out`` puts all series of a place on
+common positions for analysis, at some tens of bytes for each of their measurements.
 """
 
 import json
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache, cached_property
 from itertools import chain
@@ -15,13 +15,13 @@ from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 from django.db import connection
-from django.db.models import Min, QuerySet
+from django.db.models import Count, Min, QuerySet
+from django.db.models.functions import Coalesce
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from benchdash.database.subquery import subquery
-from benchdash.results.arrays import Indexes, Numbers, days, ranks, seconds
-from benchdash.results.models import Product, Run, Series, version_name
+from benchdash.results.models import Measurement, Product, Run, Series, ServerVersion, version_name
 from benchdash.results.sessions import SESSION_TAG, session_means
 
 COLUMNS: Final = ("version", "commit", "time", "value", "low", "high", "n", "run")
@@ -30,11 +30,17 @@ _CONFIDENCE: Final = 0.95
 _BEFORE_ALL: Final = datetime.min.replace(tzinfo=UTC)
 _BEFORE_ALL_S: Final = _BEFORE_ALL.timestamp()
 
+# timestamptz_send counts microseconds since 2000.
+_YEAR_2000_US: Final = int(datetime(2000, 1, 1, tzinfo=UTC).timestamp()) * 10**6
+_DAY_US: Final = 24 * 60 * 60 * 10**6
+
 Bools = NDArray[np.bool_]
+Indexes = NDArray[np.int64]
+Numbers = NDArray[np.float64]
 
 
 class MeasuredVersion(NamedTuple):
-    """What a point tells of its server version: a thousand of them cost less than ten model rows."""
+    """The server version of a point: a thousand of them cost less than ten model rows."""
 
     pk: int
     version: str
@@ -86,12 +92,12 @@ class Point(NamedTuple):
 
     @property
     def independent(self) -> int:
-        """How many sessions; all runs where none is known."""
+        """The number of sessions, or of runs where no session is known."""
         return len(set(self.sessions)) if self.sessions else len(self.run_ids)
 
 
 class SeriesOfRuns(Protocol):
-    """What tells which runs a series may have."""
+    """The columns of a series that tell which runs it may have."""
 
     @property
     def pk(self) -> int: ...
@@ -104,7 +110,7 @@ class SeriesOfRuns(Protocol):
 
 
 class OfStream(Protocol):
-    """What decides how the runs of a series are grouped: a branch by commits, releases by version."""
+    """The columns of a series that decide how its runs are grouped: by commits, or by versions."""
 
     @property
     def product_id(self) -> int: ...
@@ -131,13 +137,23 @@ class Runs:
     versions: Sequence[MeasuredVersion]
     sessions: Mapping[int, str]
 
+    def at(self, places: Indexes) -> "Runs":
+        """Return these of the runs, given by their indexes, in this order."""
+        columns = {name: column[places] for name, column in vars(self).items() if hasattr(column, "dtype")}
+        at = {run: place for place, run in enumerate(places.tolist())} if self.sessions else {}
+        sessions = {at[run]: name for run, name in self.sessions.items() if run in at}
+        return replace(self, **columns, sessions=sessions)
+
     @property
     def version_ids(self) -> Indexes:
         ids = np.array([version.pk for version in self.versions], dtype=np.int64)
         return np.asarray(ids[self.version])
 
     def sessions_of(self, runs: Indexes) -> tuple[str, ...]:
-        """The session of each of these runs (indexes), one of its own where none is named; empty: none is."""
+        """Return the session of each of these runs (indexes), one of its own where none is named.
+
+        Empty where no session of any of them is named.
+        """
         if not self.sessions:
             return ()
         named = [self.sessions.get(run) for run in runs.tolist()]
@@ -149,10 +165,10 @@ class Runs:
 
 @dataclass(frozen=True)
 class Measurements:
-    """What was measured in some series, in the order of the starts of the runs, one element each.
+    """Measurements of some series, in the order of the starts of their runs, one element each.
 
     ``series`` are indexes of those asked for, ``run`` of ``runs``; ``low`` and ``high`` are the interval that
-    the tool told, NaN where it told none.
+    the tool printed, NaN where it printed none.
     """
 
     series: Indexes
@@ -167,7 +183,7 @@ class Measurements:
         return np.asarray(self.runs.ids[self.run])
 
     def of_runs(self, *, excluded: bool) -> "Measurements":
-        """Those of excluded runs, or of the others."""
+        """Return the measurements of excluded runs, or of the others."""
         at = np.flatnonzero(self.runs.is_excluded[self.run] == excluded)
         return Measurements(
             self.series[at], self.run[at], self.values[at], self.low[at], self.high[at], self.runs
@@ -212,7 +228,7 @@ class Points:
 
     @property
     def version_ids(self) -> Indexes:
-        """Those of the latest runs."""
+        """The versions of the latest runs."""
         return self.runs.version_ids[self.last]
 
     @cached_property
@@ -246,7 +262,7 @@ class Points:
 
     @property
     def independent(self) -> Indexes:
-        """How many sessions each point has, or runs where no session is known."""
+        """The number of sessions of each point, or of runs where no session is known."""
         found = self.n
         if self.runs.sessions:
             for at in np.flatnonzero(found > 1).tolist():
@@ -254,15 +270,15 @@ class Points:
         return found
 
     def sessions(self, at: int) -> tuple[str, ...]:
-        """The session of each run of a point, one of its own where none is named.
+        """Return the session of each run of a point, one of its own where none is named.
 
-        Empty where no session is named, and of a single run.
+        Empty where no session is named, and for a single run.
         """
         runs = self.run[self._of(at)]
         return self.runs.sessions_of(runs) if len(runs) > 1 else ()
 
     def index_of(self, run_id: int, series: int = 0) -> int | None:
-        """The point that a run belongs to in a series (an index); None for a run that does not count."""
+        """Return the point that a run belongs to in a series, as an index; None for excluded runs."""
         return self._index_of.get((series, run_id))
 
     @cached_property
@@ -272,7 +288,7 @@ class Points:
         return dict(zip(zip(self.series[point].tolist(), runs, strict=True), point.tolist(), strict=True))
 
     def column(self, name: str) -> list[Any]:
-        """One of COLUMNS: ``time`` is the start of the first run in epoch seconds, ``run`` the latest run."""
+        """Return one of COLUMNS; ``time`` is the first start in epoch seconds, ``run`` the latest run."""
         match name:
             case "version":
                 return [version.version for version in self._versions]
@@ -292,11 +308,11 @@ class Points:
 
     @property
     def _versions(self) -> list[MeasuredVersion]:
-        """Those of the latest runs."""
+        """The versions of the latest runs."""
         return [self.runs.versions[at] for at in self.runs.version[self.last].tolist()]
 
     def of_series(self) -> list[list[Point]]:
-        """The points of each series that was asked for, as objects."""
+        """Return the points of each series that was asked for, as objects."""
         found: list[list[Point]] = [[] for _ in self.streams]
         for series, point in zip(self.series.tolist(), self._rows(), strict=True):
             found[series].append(point)
@@ -343,26 +359,20 @@ class Points:
 
 
 def history(series: Series) -> list[Point]:
-    """The points of a series in order: releases by version, a branch by its commits."""
+    """Return the points of a series in order: releases by version, a branch by its commits."""
     return histories([series.pk])[series.pk]
 
 
 def histories(
-    series_ids: Iterable[int],
-    *,
-    excluded: bool = False,
-    since: datetime | None = None,
-    until: datetime | None = None,
+    series_ids: Iterable[int], *, since: datetime | None = None, until: datetime | None = None
 ) -> dict[int, list[Point]]:
-    """The points of each series, in order, in a constant number of statements.
+    """Return the points of each series, in order, in a constant number of statements.
 
-    ``excluded``: the excluded runs instead of the included ones, for charts that draw them apart.
-    ``since``, ``until``: only runs that started then or later, or earlier; for a part of long histories.
+    ``since``, ``until``: only of runs that started then or later, or then or earlier.
     """
     ids = list(series_ids)
     of_series = Series.objects.in_bulk(ids)
-    measured = read_measurements(of_series, excluded=excluded, since=since, until=until)
-    points = points_of(of_series.values(), measured)
+    points = points_of(of_series.values(), read_measurements(of_series, since=since, until=until))
     found: dict[int, list[Point]] = {pk: [] for pk in ids}
     return found | dict(zip(of_series, points.of_series(), strict=True))
 
@@ -370,8 +380,8 @@ def histories(
 def histories_and_excluded(
     of_series: Mapping[int, Series],
 ) -> tuple[dict[int, list[Point]], dict[int, list[Point]]]:
-    """The points of each series, which are given by id, and those that its excluded runs would make."""
-    measured = read_measurements(of_series, excluded=None)
+    """Return the points of each series, given by id, and the points that its excluded runs would make."""
+    measured = read_measurements(of_series, with_excluded=True)
     included, left_out = (
         points_of(of_series.values(), measured.of_runs(excluded=excluded)).of_series()
         for excluded in (False, True)
@@ -382,16 +392,18 @@ def histories_and_excluded(
 def read_points(
     of_series: Mapping[int, OfStream], *, newest: int | None = None, intervals: bool = True
 ) -> Points:
-    """The points of series, which are given by id; of each the ``newest`` runs that came in last (None: all),
-    of which excluded ones are counted, but left out.
+    """Return the points of series, which are given by id.
 
-    One statement, and one more where a commit has no time. ``intervals`` as of ``read_measurements``.
+    ``newest``: only of so many runs of each series, those that came in last; excluded ones are among them,
+    but left out. ``intervals`` as for ``read_measurements``.
+
+    One statement, and one more where a commit has no time.
     """
     return points_of(of_series.values(), read_measurements(of_series, newest=newest, intervals=intervals))
 
 
 def positions(histories: Iterable[Sequence[Point]], *, branch: str) -> dict[Hashable, int]:
-    """The groups of several series of one branch (or of releases, ``""``) on one axis: 0, 1, 2 ..."""
+    """Put the groups of several series of one branch (or of releases, ``""``) on one axis: 0, 1, 2 ..."""
     histories = [points for points in histories if points]
     if len(histories) == 1:
         return {point.position: at for at, point in enumerate(histories[0])}
@@ -403,7 +415,7 @@ def positions(histories: Iterable[Sequence[Point]], *, branch: str) -> dict[Hash
 
 
 def _order_of(point: Point, branch: str) -> tuple[Any, ...]:
-    """As ``_order`` sorts groups."""
+    """Return a key that sorts points as ``_order`` sorts groups."""
     if branch:
         return point.placed_at, point.commit or "", point.time, point.content_id or 0
     return point.version.sort_key, point.placed_at, point.time, point.version.pk, point.content_id or 0
@@ -428,7 +440,7 @@ _READ: Final = """
             ) END AS session
         FROM results_run
         WHERE id = ANY(ARRAY(SELECT DISTINCT run_id FROM measured))
-            AND (%(excluded)s::boolean IS NULL OR (excluded_at IS NOT NULL) = %(excluded)s)
+            AND (%(with_excluded)s OR excluded_at IS NULL)
             AND (%(since)s::timestamptz IS NULL OR started_at >= %(since)s)
             AND (%(until)s::timestamptz IS NULL OR started_at <= %(until)s)
     )
@@ -478,12 +490,6 @@ _OF_RUNS: Final = """
         AND (wanted.threads IS NULL OR wanted.threads = coalesce(chosen.threads, -1))
     JOIN results_measurement one ON one.series_id = wanted.id AND one.run_id = chosen.id
 """
-_VERSIONS: Final = """
-    SELECT version.id, version, build, commit, extract(epoch FROM committed_at)::float8, sort_key,
-        product.id, product.project_id, product.name
-    FROM results_serverversion version JOIN results_product product ON product.id = version.product_id
-    WHERE version.id = ANY(%(versions)s)
-"""
 _KINDS: Final = (*(">i8", ">i8", ">f8", ">f8", ">f8"), *[">i8"] * 7)
 
 
@@ -492,31 +498,31 @@ def read_measurements(
     *,
     newest: int | None = None,
     least_run_id: int = 0,
-    excluded: bool | None = False,
+    with_excluded: bool = False,
     since: datetime | None = None,
     until: datetime | None = None,
     intervals: bool = True,
 ) -> Measurements:
-    """What was measured in these series; ``excluded`` None: in all runs, whether they count or not.
+    """Read the measurements of these series, ``with_excluded`` runs or without.
 
-    Of each series the ``newest`` runs that came in last, from ``least_run_id`` on; of these, the runs that
-    started from ``since`` to ``until``. Without ``intervals`` those that tools told are left out.
+    Only of the ``newest`` runs of each series that came in last, from ``least_run_id`` on; and of these, of
+    runs that started from ``since`` to ``until``. Intervals of tools are read only with ``intervals``.
     """
     of_series = {"series": list(series_ids), "newest": newest, "least_run_id": least_run_id}
-    of_runs = {"excluded": excluded, "since": since, "until": until}
+    of_runs = {"with_excluded": with_excluded, "since": since, "until": until}
     measured = _OF_SERIES if newest is None else _NEWEST_OF_SERIES
     return _read(measured, {**of_series, **of_runs}, intervals=intervals)
 
 
 def read_measurements_of_runs(runs: QuerySet[Run], series: Sequence[SeriesOfRuns]) -> Measurements:
-    """What these runs, whether they count or not, measured in these series."""
+    """Read the measurements of these runs, whether they count or not, in these series."""
     chosen, parameters = subquery(runs.values("pk"))
     names = [f"run_{number}" for number, _ in enumerate(parameters)]
     wanted: dict[str, Any] = {
         "series": [one.pk for one in series],
         "workloads": [one.workload_id for one in series],
         "threads": [None if one.is_derived else -1 if one.threads is None else one.threads for one in series],
-        "excluded": None,
+        "with_excluded": True,
         "since": None,
         "until": None,
         **dict(zip(names, parameters, strict=True)),
@@ -548,55 +554,52 @@ def _read(measured: str, wanted: Mapping[str, Any], *, intervals: bool) -> Measu
 def _runs(
     ids: Indexes, columns: Sequence[Indexes], sessions: Mapping[str, str], versions: Sequence[Sequence[Any]]
 ) -> tuple[Runs, Indexes]:
-    """The runs, and the place of each row among them."""
+    """Return the runs in the order of their starts, and the place of each row among them."""
     started_us, recorded_us, version_ids, contents, environments, is_excluded = columns
     in_order = np.lexsort((ids, started_us))
     place = np.empty_like(in_order)
     place[in_order] = np.arange(len(in_order))
     known = _versions(versions)
-    at = dict(zip(ids.tolist(), place.tolist(), strict=True)) if sessions else {}
-    return Runs(
-        ids=ids[in_order],
-        started_at=seconds(started_us[in_order]),
-        recorded_at=seconds(recorded_us[in_order]),
-        days=days(started_us[in_order]),
-        content_ids=contents[in_order],
-        environment_ids=environments[in_order],
-        is_excluded=is_excluded[in_order],
-        version=indexes(version_ids[in_order], np.array([one.pk for one in known], dtype=np.int64)),
+    row_of = {pk: row for row, pk in enumerate(ids.tolist())} if sessions else {}
+    runs = Runs(
+        ids=ids,
+        started_at=(started_us + _YEAR_2000_US) / 1e6,
+        recorded_at=(recorded_us + _YEAR_2000_US) / 1e6,
+        days=(started_us + _YEAR_2000_US) // _DAY_US,
+        content_ids=contents,
+        environment_ids=environments,
+        is_excluded=is_excluded,
+        version=indexes(version_ids, np.array([one.pk for one in known], dtype=np.int64)),
         versions=known,
-        sessions={at[int(pk)]: name for pk, name in sessions.items()},
-    ), place
+        sessions={row_of[int(pk)]: name for pk, name in sessions.items()},
+    )
+    return runs.at(in_order), place
 
 
 def _versions(rows: Iterable[Sequence[Any]]) -> list[MeasuredVersion]:
+    """Return the versions of rows whose fourth column is in epoch seconds."""
     # An object of Django takes as long as twenty rows.
     product = cache(lambda pk, project_id, name: Product(pk=pk, project_id=project_id, name=name))
     return [
         MeasuredVersion(
-            pk,
-            version,
-            build,
-            commit,
-            None if committed_at is None else moment(committed_at),
-            sort_key,
-            product(*of_product),
+            pk, version, build, commit, None if time is None else moment(time), sort_key, product(*of_product)
         )
-        for pk, version, build, commit, committed_at, sort_key, *of_product in rows
+        for pk, version, build, commit, time, sort_key, *of_product in rows
     ]
 
 
 def measured_versions(ids: Collection[int]) -> dict[int, MeasuredVersion]:
-    """Versions by id; one statement."""
-    if not ids:
-        return {}
-    with connection.cursor() as cursor:
-        cursor.execute(_VERSIONS, {"versions": list(ids)})
-        return {version.pk: version for version in _versions(cursor.fetchall())}
+    """Return versions by id; one statement, none without ids."""
+    rows = ServerVersion.objects.filter(pk__in=ids).values_list(
+        *("pk", "version", "build", "commit", "committed_at", "sort_key"),
+        *("product_id", "product__project_id", "product__name"),
+    )
+    known = _versions((*row[:4], row[4] and row[4].timestamp(), *row[5:]) for row in rows)
+    return {version.pk: version for version in known}
 
 
 def indexes(wanted: Indexes, ids: Indexes) -> Indexes:
-    """Where each of the wanted is among the distinct ids; -1 where it is not."""
+    """Return the index of each of the wanted among the distinct ids; -1 where it is not there."""
     in_order = np.argsort(ids)
     places = np.searchsorted(ids, wanted, sorter=in_order)
     found = np.append(in_order, -1)[places]
@@ -608,8 +611,10 @@ def indexes(wanted: Indexes, ids: Indexes) -> Indexes:
 
 @dataclass(frozen=True)
 class Groups:
-    """Runs that are one point, in order. ``of`` is the group of each element, ``first`` and ``last`` the
-    elements that each group begins and ends with; ``placed_at`` as of a point, in epoch seconds.
+    """Groups of runs that are one point each, in order.
+
+    ``of`` is the group of each element, ``first`` and ``last`` are the elements that each group begins and
+    ends with; ``placed_at`` as of a point, in epoch seconds.
     """
 
     of: Indexes
@@ -619,7 +624,7 @@ class Groups:
 
 
 def points_of(streams: Iterable[OfStream], measured: Measurements) -> Points:
-    """``streams`` are the series that were read."""
+    """Group measurements into points; ``streams`` are the series that were read."""
     streams = list(streams)
     groups = group(streams, measured.series, measured.run, measured.runs)
     in_order = np.argsort(groups.of, kind="stable")
@@ -637,13 +642,13 @@ def points_of(streams: Iterable[OfStream], measured: Measurements) -> Points:
 
 
 def group(streams: Sequence[OfStream], stream: Indexes, run: Indexes, runs: Runs) -> Groups:
-    """Group runs, which are given by their index in the order of their starts, within each stream (an index).
+    """Group runs, given by their index in the order of their starts, within each stream (an index).
 
     Runs of releases are one group by their version, runs of a branch by their commit or else their day; those
     with different contents of their configuration never are.
     """
     is_branch = np.array([bool(one.branch) for one in streams], dtype=bool)[stream]
-    commit = ranks([one.commit or "" for one in runs.versions])[runs.version[run]]
+    commit = _ranks([one.commit or "" for one in runs.versions])[runs.version[run]]
     has_commit = np.array([bool(one.commit) for one in runs.versions], dtype=bool)[runs.version[run]]
     build = np.where(is_branch, np.where(has_commit, commit, -1 - runs.days[run]), runs.version[run])
     parts = np.stack((stream, build, runs.content_ids[run]))
@@ -659,8 +664,9 @@ def group(streams: Sequence[OfStream], stream: Indexes, run: Indexes, runs: Runs
 
 
 def sort_into_groups(parts: Indexes) -> tuple[Indexes, Indexes]:
-    """The order of elements that puts those with the same parts (parts x elements) next to each other, and
-    where each group starts in it, with the end of all. Those of a group stay in the order that they have.
+    """Return an order of elements that puts those with the same parts (parts x elements) next to each other.
+
+    With it, where each group starts in it, and the end of all. Elements of a group keep their order.
     """
     in_order = np.lexsort(parts[::-1])
     parts = parts[:, in_order]
@@ -672,8 +678,10 @@ def sort_into_groups(parts: Indexes) -> tuple[Indexes, Indexes]:
 def _placed_at(
     streams: Sequence[OfStream], stream: Indexes, first: Indexes, last: Indexes, runs: Runs
 ) -> Numbers:
-    """When the commit of each group was made: of a branch, else when another build of it was or when it was
-    first measured; of releases, else before all.
+    """Return when the commit of each group was made.
+
+    Where that is not known: on a branch, when another build of the commit was made or when it was first
+    measured; of releases, before all.
     """
     times = [one.committed_at for one in runs.versions]
     placed = np.array([_BEFORE_ALL_S if one is None else one.timestamp() for one in times], dtype=float)
@@ -696,10 +704,10 @@ def _placed_at(
 def _order(
     is_branch: Bools, stream: Indexes, first: Indexes, last: Indexes, placed_at: Numbers, runs: Runs
 ) -> Indexes:
-    """The groups stream by stream: releases by their version, a branch by when its commits were made."""
+    """Sort groups stream by stream: releases by their version, a branch by when its commits were made."""
     versions, version = runs.versions, runs.version[last]
-    commit = ranks([one.commit or "" for one in versions])[version]
-    sort_key = ranks([one.sort_key for one in versions])[version]
+    commit = _ranks([one.commit or "" for one in versions])[version]
+    sort_key = _ranks([one.sort_key for one in versions])[version]
     version_id = np.array([one.pk for one in versions], dtype=np.int64)[version]
     content = runs.content_ids[last]
     return np.lexsort(
@@ -714,19 +722,20 @@ def _order(
     )
 
 
-CommitKey = tuple[int, str, str | None]
-"""Product, branch and commit."""
+def _ranks(texts: Sequence[str]) -> Indexes:
+    """Return for each text the number of different ones before it."""
+    rank = {text: at for at, text in enumerate(sorted({*texts}))}
+    return np.fromiter(map(rank.__getitem__, texts), np.int64, len(texts))
 
 
 def times_of_commits(
     products: Collection[int], branches: Collection[str], commits: Collection[str]
-) -> dict[CommitKey, datetime]:
-    """For commits without a time: another build's, or when the commit was first measured on its branch.
+) -> dict[tuple[int, str, str | None], datetime]:
+    """Return times for commits without one, by product, branch and commit; one statement at most.
 
-    ``products`` are ids. One statement, none without commits.
+    A time is that of another build of the commit, or when it was first measured on its branch. ``products``
+    are ids.
     """
-    if not commits:
-        return {}
     runs = Run.objects.filter(
         version__product__in=products, version__commit__in=commits, branch__in={*branches} - {""}
     )
@@ -743,7 +752,7 @@ def times_of_commits(
 
 
 def medians(values: Numbers, starts: Indexes) -> Numbers:
-    """The median of each group; group ``i`` has the values from ``starts[i]`` to ``starts[i + 1]``."""
+    """Return the median of each group; group ``i`` has the values ``starts[i]`` to ``starts[i + 1]``."""
     n = np.diff(starts)
     if len(n) < len(values):
         values = values[np.lexsort((values, np.repeat(np.arange(len(n)), n)))]
@@ -751,7 +760,7 @@ def medians(values: Numbers, starts: Indexes) -> Numbers:
 
 
 def _intervals(groups: Sequence[Numbers]) -> tuple[Numbers, Numbers]:
-    """The 95 % interval of the level of each group of several values, widened to hold their median.
+    """Return the 95 % interval of the level of each group of several values, widened to hold their median.
 
     It is Student's, of the logarithms where all values are positive.
     """
@@ -776,11 +785,170 @@ def _intervals(groups: Sequence[Numbers]) -> tuple[Numbers, Numbers]:
 
 
 def _known(values: Numbers) -> list[float | None]:
-    """None for what is not known."""
-    unknown = np.isnan(values)
-    if unknown.all():
-        return [None] * len(values)
+    """Return the values, with None in place of NaN."""
     known: list[float | None] = values.tolist()
-    for at in np.flatnonzero(unknown).tolist():
+    for at in np.flatnonzero(np.isnan(values)).tolist():
         known[at] = None
     return known
+
+
+# --- all series of a place --------------------------------------------------------------------------------
+
+# The series of a place are about as long as each other: a sample of them tells.
+_SAMPLED: Final = 20
+# The cut moves in steps of this part of what is read, so that most looks begin where the one before began.
+_CUT_AGAIN_AFTER: Final = 4
+
+
+class PlacedGroup(NamedTuple):
+    """One position: the values by which it is sorted and told from others, plain enough for JSON.
+
+    ``version_id`` and ``commit`` are those of the latest run, ``started_at`` (epoch seconds) is of the first.
+    """
+
+    order: list[Any]
+    version_id: int
+    commit: str | None
+    started_at: float
+
+
+@dataclass(frozen=True)
+class PlacedRuns(Runs):
+    """The runs of all series of a place, in the order of their positions and starts.
+
+    ``groups`` are the positions in order. ``is_cut``: there are older ones that were not read.
+    """
+
+    positions: Indexes
+    groups: Sequence[PlacedGroup]
+    is_cut: bool
+
+    @cached_property
+    def index_of(self) -> dict[int, int]:
+        """The index of each run by its id."""
+        return {pk: at for at, pk in enumerate(self.ids.tolist())}
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesValues:
+    """The values of one series: ``runs`` are indexes of PlacedRuns in ascending order.
+
+    ``levels`` are the median of each position, NaN where there is none.
+    """
+
+    runs: Indexes
+    values: Numbers
+    levels: Numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The runs of a place, and the values of its series by their ids."""
+
+    runs: PlacedRuns
+    measured: dict[int, SeriesValues]
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """The point where a long branch is cut: no run that started earlier is read, and no older commit."""
+
+    started_at: datetime
+    placed_at: float
+    least_run_id: int
+
+
+def lay_out(series: Collection[Series], *, most_values: int) -> Layout:
+    """Put the included runs of series of one product and branch (or of releases) on common positions.
+
+    Where the series of a branch have more than about ``most_values`` values together, only the newest
+    positions are read that hold so many. Five statements at most.
+    """
+    cut = _cut(series, most_values)
+    measured = read_measurements(
+        [one.pk for one in series],
+        least_run_id=cut.least_run_id if cut else 0,
+        since=cut.started_at if cut else None,
+        intervals=False,
+    )
+    each = np.arange(len(measured.runs.ids))
+    stream = list(series)[:1]
+    groups = group(stream, np.zeros_like(each), each, measured.runs)
+    # Groups of a branch are sorted by when their commits were made.
+    left_out = int(np.searchsorted(groups.placed_at, cut.placed_at)) if cut else 0
+    in_order = np.argsort(groups.of, kind="stable")
+    in_order = in_order[groups.of[in_order] >= left_out]
+    placed = PlacedRuns(
+        **vars(measured.runs.at(in_order)),
+        positions=groups.of[in_order] - left_out,
+        groups=_placed_groups(groups, measured.runs, stream)[left_out:],
+        is_cut=cut is not None,
+    )
+    place = np.full(len(each), -1)
+    place[in_order] = np.arange(len(in_order))
+    run = place[measured.run]
+    counts = np.flatnonzero(run >= 0)
+    found = _by_series(placed, measured.series[counts], run[counts], measured.values[counts], len(series))
+    return Layout(placed, dict(zip([one.pk for one in series], found, strict=True)))
+
+
+def lay_on(runs: PlacedRuns, values: Sequence[Mapping[int, float]]) -> list[SeriesValues]:
+    """Put further series, whose values are given by the ids of runs, on the same positions."""
+    series = np.repeat(np.arange(len(values)), [len(one) for one in values])
+    run = np.array([runs.index_of[pk] for one in values for pk in one], dtype=np.int64)
+    flat = np.array([value for one in values for value in one.values()])
+    return _by_series(runs, series, run, flat, len(values))
+
+
+def _by_series(
+    runs: PlacedRuns, series: Indexes, run: Indexes, values: Numbers, number: int
+) -> list[SeriesValues]:
+    """Split values by their series (indexes below ``number``); ``run`` are indexes of ``runs``."""
+    if not number:
+        return []
+    in_order = np.lexsort((run, series))
+    series, run, values = series[in_order], run[in_order], values[in_order]
+    length = len(runs.groups)
+    cell = series * length + runs.positions[run]
+    starts = np.flatnonzero(np.diff(cell, prepend=-1))
+    levels = np.full(number * length, np.nan)
+    levels[cell[starts]] = medians(values, np.append(starts, len(values)))
+    ends = np.searchsorted(series, np.arange(1, number))
+    parts = zip(np.split(run, ends), np.split(values, ends), levels.reshape(number, length), strict=True)
+    return [SeriesValues(*part) for part in parts]
+
+
+def _placed_groups(groups: Groups, runs: Runs, stream: Sequence[Series]) -> list[PlacedGroup]:
+    is_branch = any(one.branch for one in stream)
+    placed = []
+    for version, content, started_at, placed_at in zip(
+        [runs.versions[at] for at in runs.version[groups.last].tolist()],
+        runs.content_ids[groups.last].tolist(),
+        runs.started_at[groups.first].tolist(),
+        groups.placed_at.tolist(),
+        strict=True,
+    ):
+        of_branch = [placed_at, version.commit or "", started_at, content]
+        of_release = [version.sort_key, placed_at, started_at, version.pk, content]
+        order = of_branch if is_branch else of_release
+        placed.append(PlacedGroup(order, version.pk, version.commit, started_at))
+    return placed
+
+
+def _cut(series: Collection[Series], most_values: int) -> _Cut | None:
+    """Return where to cut a branch; None where everything can be read, and for releases."""
+    some = sorted(one.pk for one in series if one.branch)[:_SAMPLED]
+    lengths = Measurement.objects.filter(series__in=some).values_list("series").annotate(n=Count("run"))
+    longest, length = lengths.order_by("-n", "series").first() or (0, 0)
+    newest = max(1, most_values // max(1, len(series)))
+    over = max(0, length - newest)
+    over -= over % max(1, newest // _CUT_AGAIN_AFTER)
+    if not over:
+        return None
+    starts = Measurement.objects.filter(series=longest).order_by("-run__started_at")
+    started_at, placed_at = starts.values_list(
+        "run__started_at", Coalesce("run__version__committed_at", "run__started_at")
+    )[length - over - 1]
+    branch = next(iter(series))
+    runs = Run.objects.filter(project=branch.project_id, branch=branch.branch, started_at__gte=started_at)
+    return _Cut(started_at, placed_at.timestamp(), runs.aggregate(least=Min("pk"))["least"])

@@ -268,7 +268,10 @@ def test_excluded_runs_are_left_out_and_given_apart():
     for run in Run.objects.filter(measurements__value__in=[900.0, 200.0]):
         exclude(run)
     assert [(point.value, point.n) for point in history(series)] == [(100.0, 1)]
-    assert [point.value for point in histories([series.pk], excluded=True)[series.pk]] == [900.0, 200.0]
+    assert [point.value for point in histories_and_excluded({series.pk: series})[1][series.pk]] == [
+        900.0,
+        200.0,
+    ]
 
 
 def test_contents_that_differ_are_never_one_group(project):
@@ -322,7 +325,7 @@ def test_commits_without_times_come_in_the_order_of_their_earliest_start_on_the_
         )
     # A branch of the same name of another product says nothing.
     make_run(project=project, product="MySQL", branch="main", commit="ccccccc", started_at=START - DAY)
-    series = find_series(project, workload="w", product="MariaDB").get()
+    series = find_series(project, product="MariaDB").get(workload__name="w")
     assert [point.commit for point in history(series)] == ["aaaaaaa", "bbbbbbb", "ccccccc"]
 
 

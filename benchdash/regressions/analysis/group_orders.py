@@ -9,9 +9,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from benchdash.regressions.models import PlaceOrder
-from benchdash.results.layouts import PlacedGroup, PlacedRuns, lay_out
 from benchdash.results.models import Series
 from benchdash.results.place import Place
+from benchdash.results.points import PlacedGroup, PlacedRuns, lay_out
 
 _EVERYTHING = 2**62
 

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from benchdash.regressions.detection.joint import Key
 from benchdash.regressions.detection.releases import MOST_GROUPS, Sessions
 from benchdash.regressions.watched_metrics import is_watched
-from benchdash.results.layouts import PlacedRuns, SeriesValues, lay_on, lay_out
 from benchdash.results.models import Series
 from benchdash.results.place import Place
-from benchdash.results.points import moment
+from benchdash.results.points import PlacedRuns, SeriesValues, lay_on, lay_out, moment
 from benchdash.results.readings import Direction
 from benchdash.results.sessions import session_means
 

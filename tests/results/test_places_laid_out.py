@@ -8,9 +8,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from benchdash.results.layouts import lay_on, lay_out
 from benchdash.results.models import Run, Series
-from benchdash.results.points import histories, positions
+from benchdash.results.points import histories, lay_on, lay_out, positions
 from tests.builders import START, make_project, make_record, make_runs, make_series
 
 pytestmark = pytest.mark.django_db
