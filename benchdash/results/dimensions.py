@@ -1,4 +1,4 @@
-"""Finds or makes the rows that runs point at: versions, machines, configurations, workloads, contents."""
+"""The rows that runs point at: versions, machines, configurations, workloads, contents. Found or made."""
 
 import hashlib
 import json
@@ -10,17 +10,15 @@ from typing import Any
 
 from django.conf import settings
 from django.db import connection
-from django.db.models import Model, Q
+from django.db.models import Model
 
 from benchdash.accounts.models import Project
 from benchdash.results.models import (
     COMMIT_PREFIX,
+    NAMED,
     Alias,
-    Configuration,
     ConfigurationContent,
     Environment,
-    Hardware,
-    Product,
     ServerVersion,
     Workload,
 )
@@ -34,7 +32,7 @@ _LOOK_FOR_NEAREST = 50
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """An old name that a record used: the alias that it is, and since when."""
+    """An old name that a record used: the id of its alias, and since when it is one."""
 
     alias_id: int
     since: datetime | None
@@ -63,7 +61,7 @@ _Things = dict[str, dict[str, Thing]]
 
 @dataclass(frozen=True, slots=True)
 class RowsOfRun:
-    """The rows that a record names. ``followed`` are the old names that led there: alias, and a warning."""
+    """The rows that a record names. ``followed`` are the old names that led there: alias and warning."""
 
     product: Thing
     version: ServerVersion
@@ -77,7 +75,7 @@ class RowsOfRun:
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """The rows of every record, in their order, and a warning by kind and name for each new name."""
+    """The rows of every record, in order, and a warning for each new name, by kind and name."""
 
     places: list[RowsOfRun]
     new_names: Mapping[tuple[str, str], str]
@@ -91,11 +89,11 @@ def locate(project: Project, records: Sequence[RunRecord]) -> Located:
     """
     environments = [_environment(project, record) for record in records]
     contents = [_content(project, record) for record in records]
-    wanted = _Wanted.of(records, environments, contents)
+    wanted = _wanted_names(records, environments, contents)
     found, new = _find_or_make_things(project, wanted)
     things = found.things
     products = [things["product"][record.product] for record in records]
-    versions, old_versions = _versions(project, found, products, records)
+    versions, old_versions = _versions(project, found, wanted["version_name"], products, records)
     environment_ids = _find_or_make(project, Environment, environments, found.environments)
     content_ids = _find_or_make(project, ConfigurationContent, contents, found.contents)
     _fill_hardware_facts(things["hardware"], records)
@@ -118,13 +116,13 @@ def locate(project: Project, records: Sequence[RunRecord]) -> Located:
     new_names = {
         name: warning
         for kind in ("product", "hardware", "workload")
-        for name, warning in _new_name_warnings(_MODELS[kind], project, new[kind]).items()
+        for name, warning in _new_name_warnings(NAMED[kind], project, new[kind]).items()
     }
     return Located(places, new_names)
 
 
 def _followed(things: _Things, record: RunRecord) -> list[tuple[int, str]]:
-    found = ((kind, getattr(record, kind)) for kind in _MODELS)
+    found = ((kind, getattr(record, kind)) for kind in NAMED)
     return [
         (old.alias_id, old.warning(kind, used, thing.name))
         for kind, used in found
@@ -133,21 +131,14 @@ def _followed(things: _Things, record: RunRecord) -> list[tuple[int, str]]:
 
 
 def version_name(version: str, build: str, commit: str | None) -> str:
-    """What an alias calls a server version of a product: ``10.6.23 debug 1f3c9a0``."""
+    """Return the name by which aliases call a version of a product: ``10.6.23 debug 1f3c9a0``."""
     return " ".join(filter(None, [version, build, commit]))
 
 
-# --- what is found by one statement ---------------------------------------------------------------------
+# --- finding all by one statement -------------------------------------------------------------------------
 
-
-_MODELS: dict[str, type[Model]] = {
-    "product": Product,
-    "hardware": Hardware,
-    "configuration": Configuration,
-    "workload": Workload,
-}
-_OPTIONS = {kind: "thing.options" if kind == "workload" else "NULL" for kind in _MODELS}
-# What the columns are is said by the first part.
+_OPTIONS = {kind: "thing.options" if kind == "workload" else "NULL" for kind in NAMED}
+# The first part names the types of the columns.
 _TYPES = (
     "NULL::text, NULL::text, NULL::bigint, NULL::text, NULL::jsonb, NULL::bigint, NULL::text, NULL::text,"
     " NULL::timestamptz, NULL::text, NULL::bigint, NULL::timestamptz"
@@ -171,7 +162,7 @@ _PARTS_OF_FIND = [
             FROM results_{kind} thing
             WHERE thing.project_id = %(project)s AND thing.name = ANY(%({kind})s)
         """  # noqa: S608 - of our own names
-        for kind in _MODELS
+        for kind in NAMED
     ),
     *(
         f"""
@@ -180,7 +171,7 @@ _PARTS_OF_FIND = [
             FROM results_alias alias JOIN results_{kind} thing ON thing.id = alias.{kind}_id
             WHERE alias.project_id = %(project)s AND alias.name = ANY(%({kind})s)
         """  # noqa: S608 - of our own names
-        for kind in _MODELS
+        for kind in NAMED
     ),
     # Each of the two by an index of its own.
     f"""
@@ -208,55 +199,47 @@ _PARTS_OF_FIND = [
 _FIND = " ".join(" UNION ALL ".join(_PARTS_OF_FIND).split())
 
 
-@dataclass(frozen=True, slots=True)
-class _Wanted:
-    """The parameters of the statement: the names that the records use, by what they are."""
-
-    parameters: Mapping[str, list[str]]
-
-    @classmethod
-    def of(
-        cls,
-        records: Sequence[RunRecord],
-        environments: Iterable[Environment | None],
-        contents: Iterable[ConfigurationContent | None],
-    ) -> "_Wanted":
-        versions = {record.version: parse_version(record.version).version for record in records}
-        names: dict[str, set[str]] = {
-            **{kind: {getattr(record, kind) for record in records} for kind in _MODELS},
-            "version": set(versions.values()),
-            "version_name": {
-                version_name(versions[one.version], one.build, one.commit and one.commit.lower())
-                for one in records
-            },
-            "commit_prefix": {one.commit[:COMMIT_PREFIX].lower() for one in records if one.commit},
-            "environment": {one.digest for one in environments if one},
-            "content": {one.digest for one in contents if one},
-        }
-        return cls({kind: sorted(of_kind) for kind, of_kind in names.items()})
+def _wanted_names(
+    records: Sequence[RunRecord],
+    environments: Iterable[Environment | None],
+    contents: Iterable[ConfigurationContent | None],
+) -> Mapping[str, list[str]]:
+    """Return the parameters of the statement: the names that the records use, by kind."""
+    versions = {record.version: parse_version(record.version).version for record in records}
+    names: dict[str, set[str]] = {
+        **{kind: {getattr(record, kind) for record in records} for kind in NAMED},
+        "version": set(versions.values()),
+        "version_name": {
+            version_name(versions[one.version], one.build, one.commit and one.commit.lower())
+            for one in records
+        },
+        "commit_prefix": {one.commit[:COMMIT_PREFIX].lower() for one in records if one.commit},
+        "environment": {one.digest for one in environments if one},
+        "content": {one.digest for one in contents if one},
+    }
+    return {kind: sorted(of_kind) for kind, of_kind in names.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What is there of that which is wanted.
+    """The stored rows that the records may name.
 
-    ``versions`` are all that the records may name: those without a commit, and those whose commit begins as
-    one that is named. ``version_aliases`` are by product and old name; None where the name has no other.
+    ``versions`` are those without a commit, and those whose commit begins as one that is named.
+    ``version_aliases`` are by product and old name.
     """
 
     things: _Things
     versions: Sequence[ServerVersion]
     version_aliases: Mapping[tuple[int, str], tuple[ServerVersion, Followed]]
-    names_of_versions: Collection[str]
     environments: dict[str, int]
     contents: dict[str, int]
 
 
-def _find(project: Project, wanted: _Wanted) -> _Found:
+def _find(project: Project, wanted: Mapping[str, list[str]]) -> _Found:
     with connection.cursor() as cursor:
-        cursor.execute(_FIND, {**wanted.parameters, "project": project.pk})
+        cursor.execute(_FIND, {**wanted, "project": project.pk})
         rows = cursor.fetchall()
-    things: _Things = {kind: {} for kind in _MODELS}
+    things: _Things = {kind: {} for kind in NAMED}
     versions: list[ServerVersion] = []
     aliases: dict[tuple[int, str], tuple[ServerVersion, Followed]] = {}
     ids: dict[str, dict[str, int]] = {"environment": {}, "content": {}}
@@ -274,14 +257,7 @@ def _find(project: Project, wanted: _Wanted) -> _Found:
                 aliases[version.product_id, used] = version, Followed(alias_id, since)
         else:
             ids[kind][used] = pk
-    return _Found(
-        things,
-        versions,
-        aliases,
-        set(wanted.parameters["version_name"]),
-        ids["environment"],
-        ids["content"],
-    )
+    return _Found(things, versions, aliases, ids["environment"], ids["content"])
 
 
 def _is_alias(row: Sequence[Any]) -> bool:
@@ -305,17 +281,18 @@ def _version_of(project: Project, pk: int, version: str, row: Sequence[Any]) -> 
 # --- named things -----------------------------------------------------------------------------------------
 
 
-def _find_or_make_things(project: Project, wanted: _Wanted) -> tuple[_Found, dict[str, list[str]]]:
-    """What the records name, by name or old name, and the names of each kind that are new."""
+def _find_or_make_things(
+    project: Project, wanted: Mapping[str, list[str]]
+) -> tuple[_Found, dict[str, list[str]]]:
+    """Find the rows that the records name, by name or old name, and return the new names of each kind."""
     found = _find(project, wanted)
     new = {
-        kind: [name for name in wanted.parameters[kind] if name not in of_kind]
-        for kind, of_kind in found.things.items()
+        kind: [name for name in wanted[kind] if name not in of_kind] for kind, of_kind in found.things.items()
     }
     for kind, names in new.items():
         if names:
-            rows = (_MODELS[kind](project=project, name=name) for name in names)
-            _MODELS[kind]._default_manager.bulk_create(rows, ignore_conflicts=True)
+            rows = (NAMED[kind](project=project, name=name) for name in names)
+            NAMED[kind]._default_manager.bulk_create(rows, ignore_conflicts=True)
     return (_find(project, wanted) if any(new.values()) else found), new
 
 
@@ -325,7 +302,7 @@ def _find_or_make(
     wanted: Sequence[Environment | ConfigurationContent | None],
     found: Mapping[str, int],
 ) -> Mapping[str, int]:
-    """The ids of all that are wanted, by digest; of several with one digest the first is made."""
+    """Return the ids of all that are wanted, by digest; of several with one digest the first is made."""
     missing = {one.digest: one for one in reversed(wanted) if one and one.digest not in found}
     if not missing:
         return found
@@ -358,11 +335,16 @@ _VersionKey = tuple[int, str, str, str | None]
 
 
 def _versions(
-    project: Project, found: _Found, products: Sequence[Thing], records: Sequence[RunRecord]
+    project: Project,
+    found: _Found,
+    looked_for: Collection[str],
+    products: Sequence[Thing],
+    records: Sequence[RunRecord],
 ) -> tuple[list[ServerVersion], list[list[tuple[int, str]]]]:
-    """The server version of each record, whose product stands at the same place in ``products``.
+    """Find or make the server version of each record; ``products`` are those of the records, in order.
 
-    With the old name that led there, if one did: its alias and a warning.
+    With each come the old names that led there: alias and warning. ``looked_for`` are the names of versions
+    whose aliases were found.
     """
     parsed = [parse_version(record.version) for record in records]
     commits = _known_commits(found.versions, products, records)
@@ -372,7 +354,7 @@ def _versions(
     ]
     sort_keys = {key: version.sort_key for key, version in zip(keys, parsed, strict=True)}
     by_key = {key: version for version in found.versions if (key := _key(version)) in sort_keys}
-    aliases = _version_aliases(project, found, sort_keys.keys() - by_key.keys())
+    aliases = _version_aliases(project, found, looked_for, sort_keys.keys() - by_key.keys())
     by_key |= {key: version for key, (version, _) in aliases.items()}
     if missing := sorted(sort_keys.keys() - by_key.keys(), key=lambda key: (*key[:3], key[3] or "")):
         by_key |= _make_versions(project, missing, sort_keys)
@@ -392,7 +374,7 @@ def _key(version: ServerVersion) -> _VersionKey:
 def _known_commits(
     candidates: Iterable[ServerVersion], products: Sequence[Thing], records: Sequence[RunRecord]
 ) -> dict[tuple[int, str], str]:
-    """By product and the commit as a record writes it: the commit as it is known.
+    """Return the commits as they are known, by product and the commit as a record writes it.
 
     A commit is the one known commit that it begins, or that begins it; with none or several it stands for
     itself.
@@ -417,61 +399,36 @@ def _known_commit(commit: str, known: set[str]) -> str:
     return same[0] if len(same) == 1 else commit
 
 
-_MAKE_VERSIONS = """
-    INSERT INTO results_serverversion (project_id, product_id, version, build, commit, sort_key)
-    SELECT %(project)s, * FROM unnest(
-        %(products)s::bigint[], %(versions)s::varchar[], %(builds)s::varchar[], %(commits)s::varchar[],
-        %(sort_keys)s::varchar[]
-    )
-    ON CONFLICT DO NOTHING
-    RETURNING id, product_id, version, build, commit, sort_key
-"""
-
-
 def _make_versions(
     project: Project, keys: Sequence[_VersionKey], sort_keys: Mapping[_VersionKey, str]
 ) -> dict[_VersionKey, ServerVersion]:
-    products, versions, builds, commits = map(list, zip(*keys, strict=True))
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _MAKE_VERSIONS,
-            {
-                "project": project.pk,
-                "products": products,
-                "versions": versions,
-                "builds": builds,
-                "commits": commits,
-                "sort_keys": [sort_keys[key] for key in keys],
-            },
+    """Make versions; one that another upload made meanwhile is taken, as an update that changes nothing."""
+    versions = [
+        ServerVersion(
+            project=project,
+            product_id=product,
+            version=version,
+            build=build,
+            commit=commit,
+            sort_key=sort_keys[product, version, build, commit],
         )
-        rows = [
-            _version_of(project, pk, version, (product, build, commit, None, sort_key))
-            for pk, product, version, build, commit, sort_key in cursor.fetchall()
-        ]
-    made = {_key(row): row for row in rows}
-    # Another upload may have made the others meanwhile.
-    return made | _find_versions([key for key in keys if key not in made])
-
-
-def _find_versions(keys: Sequence[_VersionKey]) -> dict[_VersionKey, ServerVersion]:
-    if not keys:
-        return {}
-    rows = ServerVersion.objects.filter(
-        Q(commit=None) | Q(commit__in={commit for *_, commit in keys if commit}),
-        product__in={product for product, *_ in keys},
-        version__in={version for _, version, *_ in keys},
+        for product, version, build, commit in keys
+    ]
+    identity = ["project", "product", "version", "build", "commit"]
+    made = ServerVersion.objects.bulk_create(
+        versions, update_conflicts=True, unique_fields=identity, update_fields=["sort_key"]
     )
-    return {key: version for version in rows if (key := _key(version)) in set(keys)}
+    return dict(zip(keys, made, strict=True))
 
 
 def _version_aliases(
-    project: Project, found: _Found, keys: Collection[_VersionKey]
+    project: Project, found: _Found, looked_for: Collection[str], keys: Collection[_VersionKey]
 ) -> dict[_VersionKey, tuple[ServerVersion, Followed]]:
-    """Those of the versions that are called by an old name of their product's."""
+    """Return the versions that are called by an old name, by the key that has it."""
     targets = dict(found.version_aliases)
     names = {version_name(*key[1:]) for key in keys}
     # A short commit that is known by its whole name was not looked for by that one.
-    if others := names - set(found.names_of_versions):
+    if others := names - set(looked_for):
         rows = Alias.objects.filter(project=project, name__in=others, version__isnull=False)
         for alias in rows.select_related("version"):
             if alias.version:
@@ -482,7 +439,7 @@ def _version_aliases(
 
 
 def _fill_commit_times(versions: Sequence[ServerVersion], records: Sequence[RunRecord]) -> None:
-    """A commit time once known stays; the first that says one fills it."""
+    """Fill commit times by the first record that says one; a time once known stays."""
     filled = {}
     for version, record in zip(versions, records, strict=True):
         if record.committed_at and version.commit and version.committed_at is None:
@@ -503,12 +460,15 @@ def _environment(project: Project, record: RunRecord) -> Environment | None:
 
 
 def environment_digest(facts: Mapping[str, Any]) -> str:
-    """By which the same facts are found again."""
+    """Return a digest by which the same facts are found again."""
     return _digest(facts)
 
 
 def _content(project: Project, record: RunRecord) -> ConfigurationContent | None:
-    """None where nothing is known. A text in which no settings were understood counts as it is."""
+    """Return the content of a configuration; None where nothing is known.
+
+    A text in which no settings were understood counts as it is.
+    """
     text = record.configuration_text or ""
     if not record.settings and not text.strip():
         return None
@@ -518,12 +478,15 @@ def _content(project: Project, record: RunRecord) -> ConfigurationContent | None
 
 
 def content_digest(text: str, meaningful: Mapping[str, str], *, has_settings: bool) -> str:
-    """By which the same settings are found again. ``has_settings`` is so even where none is meaningful."""
+    """Return a digest by which the same settings are found again.
+
+    ``has_settings``: some were understood, even if none is meaningful.
+    """
     return _digest(meaningful if has_settings else text.strip())
 
 
 def meaningful_settings(given: Mapping[str, str]) -> dict[str, str]:
-    """Settings in one spelling (``innodb_flush_method``), without those that differ between two starts."""
+    """Return settings in one spelling (``innodb_flush_method``), without those that differ at each start."""
     spelt = {_setting_name(name): value.strip() for name, value in given.items()}
     noise = {_setting_name(name) for name in settings.CONFIGURATION_NOISE}
     return {name: value for name, value in spelt.items() if name not in noise}
@@ -548,7 +511,7 @@ _FILL_FACTS = """
 
 
 def _fill_hardware_facts(hardware: Mapping[str, Thing], records: Iterable[RunRecord]) -> None:
-    """What is known of a machine stays; only facts not known yet are added."""
+    """Add facts of machines that are not known yet; known ones stay."""
     given: dict[int, dict[str, Fact]] = {}
     for record in records:
         facts = {name: value for name, value in record.hardware_facts.items() if value not in (None, "")}
@@ -562,7 +525,7 @@ def _fill_hardware_facts(hardware: Mapping[str, Thing], records: Iterable[RunRec
 
 
 def _fill_workload_options(workloads: Mapping[str, Thing], records: Iterable[RunRecord]) -> None:
-    """The options of a workload are those of its first run that says any."""
+    """Give each workload the options of its first run that says any."""
     filled = {}
     for record in records:
         workload = workloads[record.workload]
@@ -574,7 +537,7 @@ def _fill_workload_options(workloads: Mapping[str, Thing], records: Iterable[Run
 
 
 def differing_options(workload: Thing, options: Mapping[str, Fact]) -> list[str]:
-    """The sorted names of the options in which a run differs from the first run of its workload."""
+    """Return the sorted names of the options in which a run differs from the first run of its workload."""
     if not options or not workload.options:
         return []
     names = options.keys() | workload.options.keys()

@@ -18,7 +18,7 @@ from benchdash.results.dimensions import RowsOfRun, differing_options, locate
 from benchdash.results.merges import note_later_runs
 from benchdash.results.models import IntervalSamples, Measurement, Run, Series
 from benchdash.results.readings import HIGHER, LOWER, Reading
-from benchdash.results.records import RunRecord, SampleTable
+from benchdash.results.records import RunRecord
 from benchdash.results.series import (
     Identity,
     adopt_or_refuse_units,
@@ -211,7 +211,7 @@ def touch(series_ids: Iterable[int], *, quiet: bool) -> None:
     if not ids:
         return
     with connection.cursor() as cursor:
-        cursor.execute(_TOUCH, {"touched": _row(ids), "at": timezone.now(), "quiet": quiet})
+        cursor.execute(_TOUCH, {"touched": ids, "at": timezone.now(), "quiet": quiet})
     ring_analysis()
 
 
@@ -290,9 +290,9 @@ _WRITE_RUNS = f"""
         RETURNING upload_id, key, id
     ), sampled AS (
         INSERT INTO results_intervalsamples (run_id, source, columns, rows)
-        SELECT id, source, columns, rows::float8[]
+        SELECT id, source, columns, rows
         FROM json_to_recordset(%(samples)s::json) AS given (
-            upload_id bigint, key varchar, source varchar, columns varchar[], rows text
+            upload_id bigint, key varchar, source varchar, columns varchar[], rows float8[]
         ) JOIN written USING (upload_id, key)
         ON CONFLICT (run_id, source) DO UPDATE SET columns = excluded.columns, rows = excluded.rows
     )
@@ -319,7 +319,13 @@ def _write_runs(
         key=lambda row: (row["upload_id"], row["key"]),
     )
     samples = [
-        {"upload_id": upload_id, "key": record.key, **_sample_row(table)}
+        {
+            "upload_id": upload_id,
+            "key": record.key,
+            "source": table.source,
+            "columns": table.columns,
+            "rows": table.rows,
+        }
         for upload_id, record in zip(upload_ids, records, strict=True)
         for table in record.samples
     ]
@@ -358,19 +364,6 @@ def _run_row(
         "notes": record.notes,
         "warnings": [*record.warnings, option_warning] if option_warning else record.warnings,
     }
-
-
-def _sample_row(table: SampleTable) -> dict[str, Any]:
-    return {"source": table.source, "columns": table.columns, "rows": _array(table.rows)}
-
-
-def _array(rows: Sequence[Sequence[float | None]]) -> str:
-    """The rows as PostgreSQL writes them: as arrays of the driver they would take ten times the memory."""
-    return "{" + ",".join(map(_row, rows)) + "}"
-
-
-def _row(cells: Iterable[float | None]) -> str:
-    return "{" + ",".join(["NULL" if cell is None else repr(cell) for cell in cells]) + "}"
 
 
 def _identity(place: RowsOfRun, record: RunRecord) -> Identity:
@@ -428,6 +421,7 @@ _TOUCH = """
     ON CONFLICT (series_id) DO UPDATE
     SET touched_at = excluded.touched_at, quiet = touched.quiet AND excluded.quiet
 """
+_COLUMNS = ("series", "runs", "values", "lows", "highs")
 _MEASURE = """
     INSERT INTO results_measurement AS measurement (series_id, run_id, value, low, high)
     SELECT * FROM unnest(
@@ -478,21 +472,20 @@ def _delete_measurements(run_ids: Collection[int], *, stay: Sequence[_Row]) -> s
 
 
 def _write_measurements(rows: Sequence[_Row], *, anew: bool, quiet: bool) -> None:
-    """The series that they enter are due for analysis from now on."""
-    statement = _MEASURE_ANEW_AND_TOUCH if anew else _MEASURE_AND_TOUCH
-    columns = _columns(("series", "runs", "values", "lows", "highs"), rows)
-    touched = _row(sorted({row[0] for row in rows}))
+    """Write measurements; the series that they enter are due for analysis from now on."""
+    columns = {name: _array(column) for name, column in zip(_COLUMNS, zip(*rows, strict=True), strict=True)}
+    touched = sorted({row[0] for row in rows})
     with connection.cursor() as cursor:
         cursor.execute(
-            statement,
+            _MEASURE_ANEW_AND_TOUCH if anew else _MEASURE_AND_TOUCH,
             {**columns, "touched": touched, "at": timezone.now(), "quiet": quiet},
         )
     ring_analysis()
 
 
-def _columns(names: Sequence[str], rows: Sequence[Sequence[float | None]]) -> dict[str, str]:
-    """Arrays of numbers as PostgreSQL writes them: the driver takes ten times as long for a list."""
-    return {name: _row([row[i] for row in rows]) for i, name in enumerate(names)}
+def _array(numbers: Iterable[float | None]) -> str:
+    """Return numbers as PostgreSQL writes an array: the driver refuses integers beside fractions."""
+    return "{" + ",".join(["NULL" if one is None else repr(one) for one in numbers]) + "}"
 
 
 def _settle(*, left: set[int], quiet: bool) -> None:
