@@ -10,7 +10,7 @@ from benchdash.results.models import Measurement, Series
 
 
 def with_points(series: QuerySet[Series]) -> QuerySet[Any]:
-    """Each with ``points``: how many groups benchdash.results.points.history would give."""
+    """Annotate ``points``: the number of groups that benchdash.results.points.history would return."""
     day = Cast(TruncDate("run__started_at", tzinfo=UTC), CharField())
     place = Case(
         When(series__branch="", then=Cast("run__version", CharField())),

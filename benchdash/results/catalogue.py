@@ -27,9 +27,9 @@ from benchdash.results.models import (
     WorkloadCount,
 )
 
-# The newest runs say what a project looks at now, whatever its archives hold.
+# The newest runs tell what people look at now, whatever the archives of the project hold.
 _NEWEST_RUNS: Final = 2000
-# From so many groups on there is a history to look at.
+# A place with this many groups has a history to look at.
 _A_HISTORY: Final = 3
 _MAX_VERSIONS: Final = 500
 
@@ -45,7 +45,7 @@ def _rows(statement: str, wanted: Mapping[str, Any]) -> list[Any]:
 
 
 class Use(NamedTuple):
-    """How much a thing was measured; ``aspects`` are its branches, thread counts or environments, sorted."""
+    """The runs of a thing; ``aspects`` are its branches, thread counts or environments, sorted."""
 
     runs: int = 0
     last_run_at: datetime | None = None
@@ -65,25 +65,25 @@ class Use(NamedTuple):
 
 
 def uses_of_versions(versions: Collection[int]) -> dict[int, Use]:
-    """By id, with the branches that were measured; one statement."""
+    """Return uses by id, with the branches that were measured; one statement."""
     runs = Run.objects.filter(version__in=versions).order_by().values_list("version", "branch")
     return _uses(runs.annotate(Count("pk"), Max("started_at")))
 
 
 def uses_of_hardware(project: Project) -> dict[int, Use]:
-    """By id, with the ids of the environments that were found; one statement."""
+    """Return uses by id, with the ids of the environments that were found; one statement."""
     counted = SurroundingsCount.objects.filter(project=project).order_by()
     return _uses(counted.values_list("hardware", "environment").annotate(Sum("runs"), Max("last_run_at")))
 
 
 def uses_of_workloads(project: Project) -> dict[int, Use]:
-    """By id, with the thread counts that were measured; one statement."""
+    """Return uses by id, with the thread counts that were measured; one statement."""
     counted = WorkloadCount.objects.filter(project=project).order_by()
     return _uses(counted.values_list("workload", "threads").annotate(Sum("runs"), Max("last_run_at")))
 
 
 def _uses(rows: Iterable[tuple[Any, ...]]) -> dict[int, Use]:
-    """``rows`` are a thing, an aspect, the runs with it, and when the last of them started."""
+    """Group rows of a thing, an aspect, the runs with it, and when the last of them started."""
     groups: dict[int, list[Sequence[Any]]] = defaultdict(list)
     for thing, *group in rows:
         groups[thing].append(group)
@@ -98,7 +98,7 @@ def _uses(rows: Iterable[tuple[Any, ...]]) -> dict[int, Use]:
 
 
 class Size(NamedTuple):
-    """How much a project holds; of many runs ``most`` and one are counted."""
+    """The size of a project; of many runs only ``most`` and one are counted."""
 
     runs: int = 0
     versions: int = 0
@@ -106,7 +106,7 @@ class Size(NamedTuple):
 
 
 def sizes_of(projects: Collection[Project], *, most: int) -> dict[int, Size]:
-    """By id of the project; one statement."""
+    """Return the sizes of projects by id; one statement."""
     rows = _rows(_SIZES, {"projects": [project.pk for project in projects], "most": most + 1})
     return {project: Size(*size) for project, *size in rows}
 
@@ -253,13 +253,13 @@ class RecentPlace(NamedTuple):
 
 
 def recent_places(project: Project) -> list[RecentPlace]:
-    """The places of the newest runs, that of the newest run first; one statement."""
+    """Return the places of the newest runs, that of the newest run first; one statement."""
     rows = _rows(_RECENT, {"project": project.pk, "newest": _NEWEST_RUNS})
     return list(map(RecentPlace._make, rows))
 
 
 def newest_place(project: Project) -> RecentPlace | None:
-    """The place measured last that has a history, or as much of one as there is; one statement."""
+    """Return the place measured last that has a history, or as much of one as there is; one statement."""
     return max(recent_places(project), key=lambda place: min(place.groups, _A_HISTORY), default=None)
 
 
@@ -288,8 +288,9 @@ _RECENT: Final = """
 
 
 class Offered(NamedTuple):
-    """What the series of a project are: their places (product, branch, line, build, hardware, configuration,
-    counterpart), the names of their workloads, and their thread counts, each once.
+    """The places, workloads and thread counts of the series of a project, each once.
+
+    A place is product, branch, line, build, hardware, configuration and counterpart.
     """
 
     places: Sequence[Sequence[str]]
@@ -298,7 +299,7 @@ class Offered(NamedTuple):
 
 
 def offered_series(project: Project) -> Offered:
-    """One statement."""
+    """Return what the series of a project offer to choose from; one statement."""
     rows = _rows(_OFFERED, {"project": project.pk})
     return Offered(
         places=[place for *place, _, _, kind in rows if kind == _IS_PLACE],

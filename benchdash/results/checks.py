@@ -1,4 +1,4 @@
-"""What keeps a record out of the history, said in a sentence for its sender."""
+"""The checks of records that come in; each trouble is a sentence for the sender."""
 
 import math
 import re
@@ -20,8 +20,8 @@ _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 _COMMIT = re.compile(r"[0-9a-fA-F]{7,40}")
 
 
-# Of a reading: its metric, unit, direction and printed unit, of which the runs of a file have few.
 _Named = tuple[str, str, Direction, str]
+"""Metric, unit, direction and printed unit of a reading; the runs of a file have few of these."""
 
 
 class RecordError(Exception):
@@ -29,7 +29,7 @@ class RecordError(Exception):
 
 
 def check_records(records: Sequence[RunRecord]) -> None:
-    """Raises RecordError for the first thing that the history could not hold."""
+    """Refuse records that the history cannot hold. Raises RecordError for the first trouble."""
     keys: set[str] = set()
     in_order: set[_Named] = set()
     for record in records:
@@ -41,7 +41,7 @@ def check_records(records: Sequence[RunRecord]) -> None:
 
 
 def _troubles(record: RunRecord, in_order: set[_Named]) -> Iterator[str]:
-    """Sentences, the first of which is told. ``in_order`` holds what was found to be so in other records."""
+    """Yield the troubles of a record. ``in_order`` has the names that passed in earlier records."""
     for name, text, longest in _names(record):
         yield from _text_troubles(name, text, longest=longest)
     for name in ("product", "hardware", "workload", "configuration"):
@@ -70,7 +70,7 @@ def _troubles(record: RunRecord, in_order: set[_Named]) -> Iterator[str]:
 
 
 def _names(record: RunRecord) -> Iterator[tuple[str, str, int]]:
-    """What is named, its name, and how long that may be."""
+    """Yield each name of a record: what it names, the name, and how long that may be."""
     yield "key", record.key, _longest(Run, "key")
     yield "product", record.product, _longest(Product, "name")
     yield "version", parse_version(record.version).version, _longest(ServerVersion, "version")
@@ -96,7 +96,7 @@ def _text_troubles(name: str, text: str, *, longest: int | None = None) -> Itera
 
 
 def _facts_troubles(name: str, facts: Any) -> Iterator[str]:
-    """``facts`` are what JSON knows, nested or not."""
+    """Yield the troubles of facts, which are any JSON."""
     if isinstance(facts, Mapping):
         for key, value in facts.items():
             yield from _text_troubles(f"a name in {name}", key)

@@ -1,16 +1,16 @@
-"""Tables as the text of a CSV file, for pages and API alike."""
+"""The text of CSV files, for pages and API alike."""
 
 import csv
 import io
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-# A spreadsheet takes a text that begins so for a formula and would calculate what somebody uploaded.
+# Spreadsheets take a text that begins so for a formula, and would calculate what somebody uploaded.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """None is an empty cell; numbers are written in full; a text that would be calculated gets a ``'``."""
+    """Return a table as CSV: None is an empty cell, and a text that would be calculated gets a ``'``."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(map(_cell, columns))

@@ -1,4 +1,4 @@
-"""What analysis computes of the history is stored as series of its own, which no tool printed."""
+"""Derived series: analysis computes them from others, and no tool printed them."""
 
 from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ _Key = tuple[int, str]
 
 @dataclass(frozen=True, slots=True)
 class DerivedSeries:
-    """``source`` is one of the series of which it was computed; ``values`` are by the run that holds each.
+    """A series to derive; ``source`` is one of those it was computed from, ``values`` are by id of a run.
 
-    What hangs on runs that are not among ``computed`` (None: all are) stays as it is.
+    Values of runs that are not among ``computed`` (None: all are) stay as they are stored.
     """
 
     source: Series
@@ -29,7 +29,7 @@ class DerivedSeries:
         return self.source.workload_id, self.metric
 
     def row(self) -> Series:
-        """Not stored: the place and workload of the source at no thread count. More is better."""
+        """Return the row to store: place and workload of the source, at no thread count. More is better."""
         identity = {name: getattr(self.source, name) for name in _SHARED}
         return Series(
             **identity,
@@ -58,7 +58,7 @@ _SHARED = [
 def store_derived(
     stored: Collection[Series], wanted: Sequence[DerivedSeries]
 ) -> dict[Series, Mapping[int, float]]:
-    """Make the ``stored`` derived series of one place those that are wanted; give these with their values.
+    """Make the ``stored`` derived series of one place those that are wanted, and return their values.
 
     Series and measurements that are not wanted any more are deleted. A constant number of statements. The
     caller holds the place alone, and the results, so that no run goes away meanwhile.
@@ -97,7 +97,7 @@ def store_derived(
 
 
 def _adopt_units(stored: Mapping[_Key, Series], wanted: Mapping[_Key, DerivedSeries]) -> None:
-    """A curve of another throughput than before is in another unit."""
+    """Give series their wanted units: a curve of another throughput than before has another one."""
     changed = []
     for key, one in wanted.items():
         if stored[key].unit != one.unit:

@@ -1,4 +1,4 @@
-"""Distributions of response times, as the histograms of tools tell them. Numbers only, no framework.
+"""Distributions of response times, from the histograms of tools. Numbers only, no framework.
 
 A histogram says of an operation only which bucket it fell into: it took between ``low`` and ``high``
 milliseconds. A percentile of the operations therefore lies between the same percentile of the low ends and
@@ -48,14 +48,14 @@ class Bounds:
 
     @property
     def middle(self) -> float:
-        """In logs, where a chart draws it. A bucket that begins at 0 or has no end counts as one octave."""
+        """The middle in logs, where a chart draws it; a bucket from 0 or without an end is one octave."""
         low, high = _octaves(np.array([self.low]), np.array([self.high]))
         return float(math.sqrt(low[0]) * math.sqrt(high[0]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Distribution:
-    """So many operations (``counts``, all above 0) took from ``lows`` to ``highs`` ms; sorted by these."""
+    """Numbers of operations (``counts``, all above 0) that took ``lows`` to ``highs`` ms; sorted by these."""
 
     lows: Numbers
     highs: Numbers
@@ -70,7 +70,7 @@ class Distribution:
         return Bounds(float(self.lows.max()), float(self.highs.max()))
 
     def percentile(self, share: float) -> Bounds:
-        """Bounds of the smallest time within which at least this share of the operations was done."""
+        """Return bounds of the smallest time within which at least this share of the operations was done."""
         return self.percentiles([share])[0]
 
     def percentiles(self, shares: Sequence[float]) -> list[Bounds]:
@@ -79,7 +79,7 @@ class Distribution:
         return [Bounds(float(low), float(high)) for low, high in zip(lows, highs, strict=True)]
 
     def tells(self, share: float) -> bool:
-        """Whether at least one operation lies beyond it; the median is always told."""
+        """Return whether at least one operation lies beyond the percentile; the median always counts."""
         return share <= 0.5 or self.total * (1 - share) >= 1 - _ROUNDING
 
 
@@ -90,7 +90,7 @@ def is_histogram(columns: Sequence[str]) -> bool:
 def distribution_of(
     columns: Sequence[str], rows: Sequence[Sequence[float | None]], *, most: int = MAX_BUCKETS
 ) -> Distribution | None:
-    """What a stored table of buckets says; None where it is none, or counts no operation."""
+    """Read a stored table of buckets; None where it is none, or counts no operation."""
     if not is_histogram(columns) or not rows:
         return None
     table = np.array([[math.nan if cell is None else cell for cell in row] for row in rows], dtype=float)
@@ -110,7 +110,7 @@ def distribution_of(
 
 
 def merged(distributions: Iterable[Distribution]) -> Distribution:
-    """All operations of several distributions: equal buckets are summed, others stand side by side."""
+    """Merge distributions: equal buckets are summed, others stand side by side."""
     parts = list(distributions)
     return _summed(
         np.concatenate([one.lows for one in parts]),
@@ -120,7 +120,7 @@ def merged(distributions: Iterable[Distribution]) -> Distribution:
 
 
 def coarsened(fine: Distribution, most: int) -> Distribution:
-    """With at most ``most`` buckets, made of neighbours and as wide as these together: bounds stay true."""
+    """Join neighbouring buckets until there are at most ``most``; the bounds stay true."""
     if len(fine.counts) <= most:
         return fine
     lows, _ = _octaves(fine.lows, fine.highs)
@@ -143,7 +143,7 @@ class Shares:
 
 
 def shares_of(distributions: Sequence[Distribution], most: int) -> Shares:
-    """At most ``most`` bars, equally wide in logs and the same for all distributions, to compare them by.
+    """Return at most ``most`` bars, equally wide in logs and the same for all distributions.
 
     A bar is not narrower than most buckets are. What a bucket holds is spread evenly (in logs) over the bars
     that it covers; one that begins at 0 or has no end is drawn as one octave.
@@ -169,7 +169,7 @@ def shares_of(distributions: Sequence[Distribution], most: int) -> Shares:
 
 
 def _ends_of_values(values: Numbers) -> tuple[Numbers, Numbers]:
-    """The buckets for which these values stand.
+    """Return the ends of the buckets for which these values stand.
 
     Those of sysbench and JMH are recognised by what their histograms can hold. Any other value is taken for
     the middle of its bucket in logs, as wide as the two nearest values are apart.
@@ -178,7 +178,7 @@ def _ends_of_values(values: Numbers) -> tuple[Numbers, Numbers]:
 
 
 def _ends_of_sysbench(values: Numbers) -> tuple[Numbers, Numbers] | None:
-    """The nearest of its values counts an operation, and the first and last one all that lies beyond."""
+    """Return the ends for sysbench: its nearest value counts an operation; the outermost, all beyond."""
     if values.min() <= 0:
         return None
     number = np.rint(np.log(values / _SYSBENCH_MIN) / _SYSBENCH_STEP)
@@ -195,7 +195,7 @@ def _ends_of_sysbench(values: Numbers) -> tuple[Numbers, Numbers] | None:
 
 
 def _ends_of_jmh(values: Numbers) -> tuple[Numbers, Numbers] | None:
-    """Each value is the low end of its bucket: the time without its last bits."""
+    """Return the ends for JMH: a value is the low end of its bucket, the time without its last bits."""
     times = values * _NS_PER_MS
     if times.max() > _MAX_NS:
         return None
@@ -223,7 +223,7 @@ def _summed(lows: Numbers, highs: Numbers, counts: Numbers) -> Distribution:
 
 
 def _reached(ends: Numbers, counts: Numbers, shares: Sequence[float]) -> Numbers:
-    """The first of the ends by which each share of the counts is passed."""
+    """Return the first end by which each share of the counts is reached."""
     order = np.argsort(ends, kind="stable")
     passed = np.cumsum(counts[order])
     wanted = np.asarray(shares) * passed[-1] * (1 - _ROUNDING)
@@ -232,7 +232,7 @@ def _reached(ends: Numbers, counts: Numbers, shares: Sequence[float]) -> Numbers
 
 
 def _octaves(lows: Numbers, highs: Numbers) -> tuple[Numbers, Numbers]:
-    """Ends that have a place on an axis of logs."""
+    """Return ends that have a place on an axis of logs."""
     finite = np.where(np.isfinite(highs), highs, 2 * np.where(lows > 0, lows, 0.5))
     finite = np.where(finite > 0, finite, _SYSBENCH_MIN)
     placed = np.where(lows > 0, lows, finite / 2)
@@ -240,7 +240,7 @@ def _octaves(lows: Numbers, highs: Numbers) -> tuple[Numbers, Numbers]:
 
 
 def _passed(edges: Numbers, lows: Numbers, highs: Numbers, counts: Numbers) -> Numbers:
-    """How many operations lie below each of the edges, all in logs."""
+    """Count the operations below each of the edges, all in logs."""
     below: Numbers = np.clip((edges[:, None] - lows) / (highs - lows), 0, 1) @ counts
     return below
 

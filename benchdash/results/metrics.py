@@ -1,14 +1,14 @@
-"""Which metrics say most, and what each is about."""
+"""The order and the families of metrics."""
 
 import re
 from collections.abc import Collection, Mapping
 from typing import Final
 
-# What a benchmark is run for, the most telling first.
+# The metrics that benchmarks are run for, the most telling first.
 _MAIN: Final = ("tps", "qps", "score", "events_per_s", "ops_per_s", "transferred_mib_per_s")
 _RESPONSE_TIMES: Final = ("latency_avg", "latency_p95")
 FIRST: Final = (*_MAIN, *_RESPONSE_TIMES)
-# What an operation costs the machine, the dearest first.
+# The costs of an operation, the dearest first.
 _COSTS: Final = (
     "server_cpu_per_op",
     "cpu_per_op",
@@ -18,7 +18,7 @@ _COSTS: Final = (
     "reads_per_op",
     "write_kb_per_op",
 )
-# It moves with the machine, not with what is measured.
+# It moves with the machine of the client, not with the server.
 _COST_OF_THE_CLIENT: Final = "client_cpu_per_op"
 _ERRORS: Final = re.compile(
     r"(.*\.)?(errors|reconnects|retries|.*_failures)(_per_s)?|(retried|skipped|late)_percent"
@@ -40,26 +40,26 @@ FAMILIES: Final = ("Throughput", "Response time", "Cost per operation", "Errors"
 
 
 def main_metric(measured: Mapping[str, int]) -> str:
-    """The main metric of what was chosen. ``measured`` says how often each metric was, and is not empty."""
+    """Return the main metric; ``measured`` says how often each metric was measured, and is not empty."""
     main = [metric for metric in _MAIN if metric in measured] or sorted(measured)
     most = max(measured[metric] for metric in main)
     return next(metric for metric in main if measured[metric] == most)
 
 
 def shown_at_first(measured: Mapping[str, int]) -> list[str]:
-    """The main metric, and response time on average and in the 95th percentile where they were measured."""
+    """Return the main metric, and average and 95th percentile of the response time where measured."""
     main = main_metric(measured)
     return [main, *(metric for metric in _RESPONSE_TIMES if metric in measured and metric != main)]
 
 
 def in_order(metrics: Collection[str]) -> list[str]:
-    """Those that benchmarks are run for first, then response times, then the rest by name."""
+    """Sort metrics: those that benchmarks are run for, then response times, then the rest by name."""
     first = [metric for metric in FIRST if metric in metrics]
     return [*first, *sorted(set(metrics) - set(first))]
 
 
 def telling(measured: Mapping[str, int]) -> list[str]:
-    """What says most about a difference: throughput, response times, and what an operation costs."""
+    """Return the metrics that say most about a difference: throughput, response times, and costs."""
     others = sorted(metric for metric in measured if metric.endswith("_per_op") and metric not in _COSTS)
     costs = [*_COSTS, *others]
     found = [metric for metric in costs if metric in measured and metric != _COST_OF_THE_CLIENT]
@@ -68,5 +68,5 @@ def telling(measured: Mapping[str, int]) -> list[str]:
 
 
 def family(metric: str) -> str:
-    """One of FAMILIES."""
+    """Return one of FAMILIES."""
     return next((name for name, pattern in _FAMILIES if pattern.fullmatch(metric)), "Other")

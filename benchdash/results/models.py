@@ -141,7 +141,7 @@ class Workload(models.Model):
 
 
 class WorkloadGroup(models.Model):
-    """Workloads that do alike, by patterns of their names; of several that fit, the first by position.
+    """A group of like workloads, by patterns of their names; of several that fit, the first by position.
 
     A project without any has the automatic ones of benchdash.results.workload_groups.
     """
@@ -225,6 +225,7 @@ KINDS: Mapping[str, type[models.Model]] = {"version": ServerVersion, **NAMED}
 
 
 def kind_of(thing: models.Model) -> str:
+    """Return the name of the thing's kind in KINDS."""
     return next(kind for kind, model in KINDS.items() if type(thing) is model)
 
 
@@ -393,7 +394,7 @@ class VersionPlace(models.Model):
 
 
 def _counted(model: type[models.Model], *, null: bool = False, db_index: bool = False) -> Any:
-    """What runs are counted by. Their own constraints hold it; to check those of counts takes longer."""
+    """Return a foreign key by which runs are counted; it is the runs' own one that is checked."""
     return models.ForeignKey(
         model, on_delete=models.CASCADE, related_name="+", db_constraint=False, db_index=db_index, null=null
     )
@@ -540,7 +541,7 @@ class Series(models.Model):
 
 
 class Baseline(models.Model):
-    """What the groups of a branch at one place are held against, until the next row of that place.
+    """The baseline of a branch at one place, until the next row of that place.
 
     ``version`` is a release, or with ``branch_group`` that group of the branch itself: its commit, or where
     it has none, ``day``. Without a version none is chosen any more. Rows are never changed.
@@ -597,7 +598,7 @@ class Measurement(models.Model):
 
 
 class IntervalSamples(models.Model):
-    """What a tool printed while one run went on, or its distribution: one packed table per run and source.
+    """The samples that a tool printed during a run, or its distribution: a packed table per run and source.
 
     ``rows`` holds len(rows) x len(columns) numbers; a missing cell is null.
     """
@@ -624,7 +625,7 @@ class IntervalSamples(models.Model):
 
 
 class TouchedSeries(models.Model):
-    """A series whose facts changed since analysis last looked: PostgreSQL's memory of what is due.
+    """A series whose facts changed since analysis last looked: it is due.
 
     ``quiet``: nobody is to be mailed for what is found (a reimport, a correction, sample data).
     ``due_since`` is when the first of the touches began: what was recorded from then on is new to analysis.
@@ -643,7 +644,7 @@ class TouchedSeries(models.Model):
 
 
 def run_identity(run: Run) -> dict[str, Any]:
-    """The values of a run that its series share: everything of Series.IDENTITY but line and metric."""
+    """Return the values of a run that its series share: all of Series.IDENTITY but line and metric."""
     return {
         "project_id": run.project_id,
         "product_id": run.version.product_id,

@@ -9,9 +9,7 @@ from benchdash.results.models import Run, Series
 
 
 class Place(NamedTuple):
-    """The columns that series share to be looked at together: ids of one project's rows, and texts, which may
-    be empty.
-    """
+    """The columns that series share to be looked at together: ids of one project's rows, and texts."""
 
     project_id: int
     product_id: int

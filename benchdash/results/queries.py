@@ -45,10 +45,10 @@ def find_series(
 def find_runs(
     project: Project, *, excluded: bool | None = None, **filters: str | int | None
 ) -> QuerySet[Run]:
-    """Return the runs of a project, latest first, by product, version, build, commit (or its beginning),
-    branch, hardware, configuration, counterpart, workload, threads (None: not said), tag and upload.
+    """Return the runs of a project that pass these filters, latest first.
 
-    Things are found by name or old name. Raises TypeError for other filters.
+    A commit may be the beginning of one; threads of None were not said; things are found by name or old name.
+    Raises TypeError for a filter that does not exist.
     """
     if unknown := filters.keys() - _RUN_FILTERS.keys():
         raise TypeError(f"there is no filter {min(unknown)!r}; there are {', '.join(sorted(_RUN_FILTERS))}")

@@ -60,7 +60,7 @@ DERIVED: dict[str, str] = {
 """Metrics of derived series by unit (none: that of the throughput). Of all of them more is better."""
 
 _LATENCY = re.compile(r"latency_(min|avg|max|sum|stddev|p\d{1,3}(_\d+)?)")
-# Of the intervals that a tool printed: the lowest of them, and their relative standard deviation.
+# The lowest of the intervals that a tool printed, and their relative standard deviation.
 _OF_INTERVALS = re.compile(r"(?P<metric>\w+)_(?P<what>worst|variation)")
 
 
@@ -85,18 +85,18 @@ def known_metric(metric: str) -> bool:
 
 
 def of_intervals(metric: str) -> tuple[str, str] | None:
-    """``("tps", "worst")`` of ``tps_worst``; None of what does not come from the intervals of a rate."""
+    """Return ``("tps", "worst")`` for ``tps_worst``; None for a metric that is not of a rate's intervals."""
     found = _OF_INTERVALS.fullmatch(metric)
     return (found["metric"], found["what"]) if found and found["metric"] in _KNOWN else None
 
 
 def is_of_stability(metric: str) -> bool:
-    """Whether it is computed from what the tool printed during the run."""
+    """Return whether the metric is computed from what the tool printed during the run."""
     return metric in ("stalls_per_min", "stalled_percent") or of_intervals(metric) is not None
 
 
 def reading(metric: str, value: float) -> Reading:
-    """A reading of a metric whose name alone says unit and direction (``tps``, ``latency_p95`` in ms).
+    """Return a reading of a metric whose name alone says unit and direction (``tps``, ``latency_p95``).
 
     Raises KeyError for any other name.
     """
@@ -106,7 +106,7 @@ def reading(metric: str, value: float) -> Reading:
 
 @lru_cache(maxsize=1000)
 def _said_by_name(metric: str) -> tuple[str, Direction]:
-    """Raises KeyError."""
+    """Return unit and direction of a metric. Raises KeyError for an unknown one."""
     if _LATENCY.fullmatch(metric):
         return "ms", LOWER
     if found := of_intervals(metric):
@@ -115,5 +115,5 @@ def _said_by_name(metric: str) -> tuple[str, Direction]:
 
 
 def percentile_metric(percentile: float) -> str:
-    """``latency_p95`` for 95, ``latency_p99_9`` for 99.9."""
+    """Return ``latency_p95`` for 95, ``latency_p99_9`` for 99.9."""
     return f"latency_p{percentile:g}".replace(".", "_")

@@ -1,4 +1,4 @@
-"""Which series a reading belongs to."""
+"""The series of readings: found, made, and checked for their units."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ from benchdash.results.versions import release_line
 
 
 class Identity(NamedTuple):
-    """What all series of one run share; the metric tells them apart."""
+    """The columns that all series of one run share; the metric tells them apart."""
 
     workload_id: int
     product_id: int
@@ -40,7 +40,7 @@ Measured = tuple[StoredSeries, int, Reading]
 
 
 def identities_of(run_ids: Collection[int]) -> dict[int, Identity]:
-    """By the id of a run, as the runs are now."""
+    """Return what the series of runs share, by the id of a run, as the runs are now."""
     rows = Run.objects.filter(pk__in=run_ids).values_list(
         "pk",
         "workload_id",
@@ -83,7 +83,7 @@ def identities_of(run_ids: Collection[int]) -> dict[int, Identity]:
 
 
 def line_of(branch: str, product: str, version: str) -> str:
-    """On a branch there are no release lines."""
+    """Return the release line of a run; on a branch there are none."""
     return "" if branch else release_line(product, version)
 
 
@@ -94,7 +94,7 @@ ByIdentity = Mapping[Identity, Mapping[str, StoredSeries]]
 
 
 def series_for(project: Project, wanted: Wanted) -> ByIdentity:
-    """The series of all these readings; those that do not exist are made.
+    """Find the series of all these readings, and make those that do not exist.
 
     At most three statements. New series are made in the order of their identities, so that two uploads that
     bring the same ones wait for each other and never deadlock.
@@ -170,7 +170,7 @@ def _sortable(identity: Identity, metric: str) -> tuple[Any, ...]:
 
 
 def adopt_or_refuse_units(measured: Sequence[Measured]) -> None:
-    """A series that these runs have to themselves takes the unit and direction of its reading.
+    """Give a series that these runs have to themselves the unit and direction of its reading.
 
     Raises RecordError where other runs measured in another unit, or where these runs disagree.
     """
@@ -187,7 +187,7 @@ def adopt_or_refuse_units(measured: Sequence[Measured]) -> None:
 
 
 def _adopt(readings: Mapping[int, Reading]) -> dict[int, StoredSeries]:
-    """By the id of a series, which from now on is as its reading."""
+    """Give series the units of these readings, by the id of a series, and return them as they are now."""
     fields = ("unit", "direction", "printed_unit")
     rows = [
         Series(pk=pk, **{name: getattr(reading, name) for name in fields}) for pk, reading in readings.items()

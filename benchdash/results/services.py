@@ -44,7 +44,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What was recorded of one upload, and what its sender should know.
+    """The recorded runs of one upload, and warnings for its sender.
 
     The ids of the runs and where each belongs, in the order of their records.
     """
@@ -98,7 +98,7 @@ _HOLD_AND_PLAN_ONCE = """
 def record_new_uploads(
     project: Project, records_by_upload: Mapping[int, Sequence[RunRecord]], *, quiet: bool = False
 ) -> dict[int, Recorded]:
-    """As record_uploads, for uploads that the caller's transaction has made: nothing hangs on them yet.
+    """Record uploads that the caller's transaction has made: nothing hangs on them yet.
 
     The caller rolls back where this raises.
     """
@@ -114,7 +114,7 @@ def _record(
     again: Collection[int],
     quiet: bool,
 ) -> dict[int, Recorded]:
-    """``again`` are those of the uploads that have runs already, which the caller has recounted.
+    """Record uploads; ``again`` are those that have runs already, which the caller has recounted.
 
     The caller holds the results.
     """
@@ -162,13 +162,13 @@ def _record(
 
 @transaction.atomic
 def remove_runs(project: Project, *, upload_id: int, quiet: bool = True) -> int:
-    """Remove the runs of an upload with all that was measured in them; gives their number."""
+    """Remove the runs of an upload with all that was measured in them, and return their number."""
     return remove_runs_of(project, [upload_id], quiet=quiet)
 
 
 @transaction.atomic
 def remove_runs_of(project: Project, upload_ids: Collection[int], *, quiet: bool = True) -> int:
-    """As remove_runs, for many uploads at once."""
+    """Remove the runs of many uploads at once, as remove_runs does."""
     hold_results(project, alone=True)
     runs = Run.objects.filter(upload_id__in=upload_ids)
     run_ids = list(runs.values_list("pk", flat=True))
@@ -341,7 +341,7 @@ def _write_runs(
 def _run_row(
     project: Project, upload_id: int, place: RowsOfRun, record: RunRecord, option_warning: str
 ) -> dict[str, Any]:
-    """By the names of _RUN_COLUMNS."""
+    """Return a run by the names of _RUN_COLUMNS."""
     return {
         "upload_id": upload_id,
         "key": record.key,
@@ -390,7 +390,7 @@ def _option_warning(place: RowsOfRun, record: RunRecord) -> str:
 
 
 def _delete_other_runs(records_by_upload: Mapping[int, Sequence[RunRecord]]) -> set[int]:
-    """Delete the runs of these uploads whose key is in no record; gives the series that they leave."""
+    """Delete the runs of these uploads whose key is in no record, and return the series that they leave."""
     if not records_by_upload:
         return set()
     stay = {(upload_id, record.key) for upload_id, records in records_by_upload.items() for record in records}
@@ -400,7 +400,7 @@ def _delete_other_runs(records_by_upload: Mapping[int, Sequence[RunRecord]]) -> 
 
 
 def _delete_runs(run_ids: Collection[int]) -> set[int]:
-    """Gives the series that they leave."""
+    """Delete runs, and return the series that they leave."""
     runs = Run.objects.filter(pk__in=run_ids)
     left = set(Measurement.objects.filter(run__in=runs).values_list("series_id", flat=True).distinct())
     runs.delete()
@@ -464,7 +464,7 @@ def _measure(project: Project, read: _Read, *, anew: bool, left: set[int], quiet
 
 
 def _delete_measurements(run_ids: Collection[int], *, stay: Sequence[_Row]) -> set[int]:
-    """Delete what was measured in these runs and is in no row; gives the series that it leaves."""
+    """Delete measurements of these runs that are in no row, and return the series that they leave."""
     stored = Measurement.objects.filter(run__in=run_ids).values_list("series_id", "run_id")
     gone = sorted(set(stored) - {row[:2] for row in stay})
     delete_measurements(gone)
@@ -503,7 +503,7 @@ def _settle(*, left: set[int], quiet: bool) -> None:
 
 
 def _emptied(series_ids: Collection[int]) -> set[int]:
-    """Those of the series that have no measurement any more."""
+    """Return those of the series that have no measurement any more."""
     measured = Exists(Measurement.objects.filter(series=OuterRef("pk")))
     emptied = Series.objects.filter(~measured, pk__in=series_ids, is_derived=False)
     return set(emptied.values_list("pk", flat=True))

@@ -11,12 +11,12 @@ SESSION_TAG: Final = "session:"
 
 
 def session_of(tags: Iterable[str]) -> str | None:
-    """The first session that the tags name."""
+    """Return the first session that the tags name."""
     return next((tag for tag in tags if tag.startswith(SESSION_TAG)), None)
 
 
 def sessions_of(runs: Sequence[tuple[int, Iterable[str]]]) -> tuple[str, ...]:
-    """The session of each run, of which id and tags are given: one of its own where no tag names any.
+    """Return the session of each run, given id and tags: one of its own where no tag names any.
 
     Empty where no tag of any run does.
     """
@@ -27,7 +27,7 @@ def sessions_of(runs: Sequence[tuple[int, Iterable[str]]]) -> tuple[str, ...]:
 
 
 def session_means(values: Sequence[float], sessions: Sequence[Hashable]) -> list[float]:
-    """The geometric mean of the runs of each session, in the order of first appearance."""
+    """Return the geometric mean of the runs of each session, in the order of first appearance."""
     logs: dict[Hashable, list[float]] = defaultdict(list)
     for value, session in zip(values, sessions, strict=True):
         logs[session].append(log(value))

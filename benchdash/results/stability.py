@@ -1,4 +1,4 @@
-"""How steady a run was: the stalls, the spread and the worst interval of what its tool printed meanwhile."""
+"""The stability of a run: stalls, spread and worst interval of what its tool printed meanwhile."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,10 +37,10 @@ class _Samples(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What counts as a stall: throughput under ``below`` of the median for at least ``min_s`` seconds.
+    """The rule for a stall: throughput under ``below`` of the median for at least ``min_s`` seconds.
 
-    Of fewer than ``fewest`` intervals nothing is said. ``warmup_s`` are left out where nobody says how long
-    the run warmed up.
+    Fewer than ``fewest`` intervals are not judged. ``warmup_s`` are left out where nobody says how long the
+    run warmed up.
     """
 
     below: float = 0.5
@@ -54,7 +54,7 @@ DEFAULT_RULE: Final = Rule()
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """What was done per second from ``start`` to ``end``, in seconds since the run began."""
+    """A rate from ``start`` to ``end``, in seconds since the run began."""
 
     start: float
     end: float
@@ -132,7 +132,7 @@ class Stability:
 def stability_of_run(
     tables: Iterable[_Samples], *, said: Mapping[str, object], duration_s: float | None, rule: Rule
 ) -> Stability | None:
-    """How steady a run was by the first of its tables that tells.
+    """Judge how steady a run was, by the first of its tables that tells.
 
     ``said`` is what is known of the run: options of its tool and of its sender (see ``warmup_seconds``).
     """
@@ -149,7 +149,7 @@ def stability_of_run(
 def stability(
     metric: str, printed: Sequence[Interval], *, warmup_s: float = 0.0, rule: Rule = DEFAULT_RULE
 ) -> Stability | None:
-    """How steady the intervals after so many seconds were; None of too few, or of a run that did nothing."""
+    """Judge the intervals after the warm-up; None for too few, or for a run that did nothing."""
     found = [one for one in printed if one.start >= warmup_s - _TOLERANCE or not warmup_s]
     busy = [one.value for one in found if one.value > 0]
     if len(found) < max(rule.fewest, 2) or not busy:
@@ -167,7 +167,7 @@ def throughput_metric(table: _Samples) -> str | None:
 
 
 def intervals(table: _Samples, metric: str) -> list[Interval]:
-    """What a tool printed at the end of each interval, as stretches of time; none where no time is told.
+    """Return the intervals that a tool printed the ends of; none where it printed no times.
 
     Left out are rows without a number, rows that do not go on in time, such as the rest of a second that YCSB
     prints when it ends, and a last one shorter than half of the others.
@@ -193,7 +193,7 @@ def intervals(table: _Samples, metric: str) -> list[Interval]:
 def warmup_seconds(
     said: Mapping[str, object], intervals_end: float | None, duration_s: float | None, *, default: float = 0.0
 ) -> float:
-    """How much of the beginning of the intervals was warm-up.
+    """Return the seconds at the beginning of the intervals that were warm-up.
 
     ``warmup_s`` of the sender counts as it is. Of a tool's own option the intervals may or may not have been
     printed meanwhile: it counts where they end later than the measured ``duration_s`` by half of it.

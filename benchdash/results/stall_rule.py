@@ -1,4 +1,4 @@
-"""The rule for stalls as the settings say it, and what a project says instead."""
+"""The rule for stalls of a project: its own options, else the settings."""
 
 from typing import Final
 

@@ -32,7 +32,7 @@ _COUNTED: Final = """
 
 @dataclass(frozen=True, slots=True)
 class _Summary:
-    """A table that says something of each kind of run.
+    """A table with rows for each kind of run.
 
     ``insert`` adds rows for the runs in ``counted``. ``columns`` are all that its rows depend on; ids among
     them by which rows are recounted are ``recounted_by``.
@@ -55,7 +55,7 @@ class _Count(_Summary):
 def _count(
     table: str, kind: tuple[str, ...], *, recounted_by: tuple[str, ...], only: tuple[str, ...] = ()
 ) -> _Count:
-    """``only`` are the columns that are true of the runs that are counted."""
+    """Return a summary of runs by kind, of those for which all columns in ``only`` are true."""
     names = ", ".join(kind)
     insert = f"INSERT INTO {table} ({names}, runs, first_run_at, last_run_at)"
     return _Count(
@@ -171,7 +171,7 @@ def fold(project: Project) -> None:
 
 
 def projects_to_fold() -> QuerySet[Project]:
-    """Projects in which some kind has several rows."""
+    """Return the projects in which some kind has several rows."""
     with connection.cursor() as cursor:
         cursor.execute(" UNION ".join(count.projects_to_fold for count in _COUNTS))
         return Project.objects.filter(pk__in=[pk for (pk,) in cursor.fetchall()])
@@ -218,7 +218,7 @@ def recount_all(project: Project) -> None:
 
 
 def _count_anew(summary: _Summary, concerned: str, values: Mapping[str, Any]) -> None:
-    """``concerned`` is a condition on the columns of the summary and of ``counted``."""
+    """Count anew where ``concerned``, a condition on columns of the summary and of ``counted``, holds."""
     with connection.cursor() as cursor:
         cursor.execute(f"DELETE FROM {summary.table} run WHERE {concerned}", values)  # noqa: S608
         cursor.execute(f"WITH counted AS ({_COUNTED.format(concerned)}) {summary.insert}", values)

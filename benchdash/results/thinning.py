@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 
 
 def thinned(values: Sequence[float], most: int, *, keep: Collection[int] = ()) -> list[int]:
-    """The indexes of at most ``most`` values, in order: of each stretch its smallest and its largest.
+    """Return the indexes of at most ``most`` values: the smallest and the largest of each stretch.
 
     The first, the last and those in ``keep`` stay in any case, even where they alone are more than ``most``.
     """

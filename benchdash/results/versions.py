@@ -1,4 +1,4 @@
-"""Version texts: what is left of them without packaging, how they sort, and their release lines."""
+"""Version texts: read without packaging, sorted, and put into release lines."""
 
 import re
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ _remembered = lru_cache(maxsize=1000)(_parse_version)
 
 
 def release_line(product: str, version: str) -> str:
-    """``10.6`` for MariaDB 10.6.23, ``16`` for PostgreSQL 16.4; empty where the product has no rule."""
+    """Return ``10.6`` for MariaDB 10.6.23, ``16`` for PostgreSQL 16.4; empty for a product without a rule."""
     numbers = _NUMBERS.match(version)
     if not numbers:
         return ""
@@ -88,7 +88,7 @@ _PACKAGING_BEHIND = re.compile(rf"[+~](?:{_DISTRIBUTION}).*", re.IGNORECASE)
 
 
 def _announced(text: str) -> str:
-    """The version in a sentence that a program says about itself, or the text as it is."""
+    """Return the version in a sentence that a program says about itself, or the text as it is."""
     for announcement in _ANNOUNCEMENTS:
         if match := announcement.search(text):
             return match[1]

@@ -1,4 +1,4 @@
-"""How numbers, changes and the names of metrics are written, wherever people read them."""
+"""Numbers, changes and the names of metrics in words, for pages and mails alike."""
 
 import math
 from typing import Final
@@ -76,7 +76,7 @@ _PERCENTILE: Final = "latency_p"
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """``15,344``, ``153.4``, ``0.01534``: whole from 1,000 on, else that many significant digits."""
+    """Write ``15,344``, ``153.4``, ``0.01534``: whole from 1,000 on, else with so many significant digits."""
     if value is None or not math.isfinite(value):
         return NOTHING
     if value == 0:
@@ -92,12 +92,12 @@ def number(value: float | None, digits: int = 4) -> str:
 
 
 def count(value: int | None) -> str:
-    """``15,344``."""
+    """Write ``15,344``."""
     return NOTHING if value is None else _signed(f"{value:,}")
 
 
 def change(value: float | None) -> str:
-    """``−8.4 %`` for -0.084; always signed, one decimal."""
+    """Write ``−8.4 %`` for -0.084; always signed, one decimal."""
     if value is None or not math.isfinite(value):
         return NOTHING
     text = f"{value * 100:+,.1f}"
@@ -107,26 +107,26 @@ def change(value: float | None) -> str:
 
 
 def share(value: float | None) -> str:
-    """``99.2 %`` for 0.992; a part of a whole, without a sign."""
+    """Write ``99.2 %`` for 0.992; a part of a whole, without a sign."""
     if value is None or not math.isfinite(value):
         return NOTHING
     return f"{_signed(f'{value * 100:,.1f}')}{NO_BREAK}%"
 
 
 def ratio(value: float | None) -> str:
-    """``0.92``."""
+    """Write ``0.92``."""
     return NOTHING if value is None or not math.isfinite(value) else f"{value:,.2f}"
 
 
 def p_value(value: float | None) -> str:
-    """``0.034``; what is below a thousandth is only said to be."""
+    """Write ``0.034``, or ``< 0.001`` for any smaller value."""
     if value is None:
         return NOTHING
     return "< 0.001" if value < 0.001 else number(value, digits=2)
 
 
 def plus_minus(value: float | None, low: float | None, high: float | None) -> str:
-    """``± 12``: half the interval, with two significant digits; empty where there is no interval."""
+    """Write ``± 12``: half the interval, with two significant digits; empty without an interval."""
     if value is None or low is None or high is None:
         return ""
     half = max(high - value, value - low)
@@ -137,7 +137,7 @@ def plus_minus(value: float | None, low: float | None, high: float | None) -> st
 
 
 def metric_name(metric: str) -> str:
-    """``response time, 95th percentile`` for ``latency_p95``; an unknown metric keeps its own name.
+    """Write ``response time, 95th percentile`` for ``latency_p95``; an unknown metric keeps its name.
 
     Of one operation or statement, ``read: response time, average`` for ``read.latency_avg``.
     """
@@ -152,7 +152,7 @@ def metric_name(metric: str) -> str:
 
 
 def short_metric_name(metric: str) -> str:
-    """``tps``, ``events/s``, ``response time p95``: for axes and columns."""
+    """Write ``tps``, ``events/s``, ``response time p95``: for axes and columns."""
     part, dot, own = metric.rpartition(".")
     if dot and metric not in _NAMES and short_metric_name(own) != own:
         return f"{part.replace('_', ' ')}: {short_metric_name(own)}"
@@ -166,7 +166,7 @@ def short_metric_name(metric: str) -> str:
 
 
 def unit_words(metric: str, unit: str) -> str:
-    """The unit, unless the metric's name says it (``transactions per second``)."""
+    """Write the unit, unless the metric's name says it (``transactions per second``)."""
     found = None if metric in _NAMES else of_intervals(metric)
     own = found[0] if found else metric
     says_unit = own in _NAMES and own not in DERIVED

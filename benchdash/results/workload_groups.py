@@ -1,4 +1,4 @@
-"""Groups of workloads that do alike (point queries, ranges, writes): by patterns of their names."""
+"""Groups of like workloads (point queries, ranges, writes), by patterns of their names."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class GroupingError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class PatternGroup:
-    """In a pattern ``*`` stands for anything and ``?`` for one character; large and small letters are one."""
+    """A named group; ``*`` in a pattern stands for anything, ``?`` for one character, in any case."""
 
     name: str
     patterns: tuple[str, ...]
@@ -46,7 +46,7 @@ class Grouping:
     is_automatic: bool = False
 
     def of(self, workload: str) -> str | None:
-        """The name of the first group that has the workload."""
+        """Return the name of the first group that has the workload."""
         if workload not in self._known:
             self._known[workload] = next((one.name for one in self.groups if one.has(workload)), None)
         return self._known[workload]
@@ -83,7 +83,7 @@ AUTOMATIC: Final = Grouping(
 
 
 def grouping_of(project: Project) -> Grouping:
-    """One statement."""
+    """Return the groups of a project; one statement."""
     own = WorkloadGroup.objects.filter(project=project)
     groups = tuple(PatternGroup(one.name, tuple(one.patterns)) for one in own)
     return Grouping(groups) if groups else AUTOMATIC
@@ -91,7 +91,7 @@ def grouping_of(project: Project) -> Grouping:
 
 @transaction.atomic
 def set_groups(project: Project, groups: Sequence[PatternGroup], *, by: Viewer, reason: str = "") -> None:
-    """These groups in this order instead of what there is; none at all: the automatic ones.
+    """Replace the groups of a project, in this order; without any, it has the automatic ones.
 
     Raises GroupingError.
     """
@@ -112,7 +112,7 @@ def set_groups(project: Project, groups: Sequence[PatternGroup], *, by: Viewer, 
 
 
 def check_groups(groups: Sequence[PatternGroup]) -> None:
-    """Raises GroupingError for groups that cannot be."""
+    """Raise GroupingError for groups that cannot be."""
     names = [group.name for group in groups]
     if len(groups) > MAX_GROUPS:
         raise GroupingError(f"at most {MAX_GROUPS} groups")

@@ -148,9 +148,9 @@ def csv_rows(table: Mapping[str, Any], *more: str) -> Iterator[tuple[Any, ...]]:
 
 
 class NightsSerializer(serializers.Serializer[Any]):
-    """A comparison. ``times`` are when the groups of ``columns`` were first measured; ``base_time`` is null
-    for a release.
+    """A comparison of the groups of a branch.
 
+    ``times`` are when the groups of ``columns`` were first measured; ``base_time`` is null for a release.
     ``earlier`` and ``later`` are the ``until`` of the groups before and after; null where there are none.
     """
 

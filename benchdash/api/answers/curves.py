@@ -21,8 +21,9 @@ class EstimateSerializer(serializers.Serializer[Any]):
 
 
 class ScalabilitySerializer(serializers.Serializer[Any]):
-    """The Universal Scalability Law. ``peak`` (threads) is null where no fall was seen within twice the most
-    threads, and where the law does not fit.
+    """The Universal Scalability Law.
+
+    ``peak`` (threads) is null where no fall was seen within twice the most threads, or where the law fits ill.
     """
 
     rate = EstimateSerializer()
@@ -62,8 +63,10 @@ class ScaleUpSerializer(serializers.Serializer[Any]):
 
 
 class CurveSerializer(serializers.Serializer[Any]):
-    """One version at one place. ``peak``, ``knee`` (threads) and ``tail_off`` (relative to the peak) are null
-    for fewer than four thread counts, ``scalability`` for fewer than five.
+    """One version at one place.
+
+    ``peak``, ``knee`` (threads) and ``tail_off`` (relative to the peak) are null for fewer than four thread
+    counts, ``scalability`` for fewer than five.
     """
 
     workload = serializers.CharField()
@@ -83,7 +86,7 @@ class CurveSerializer(serializers.Serializer[Any]):
 
     @extend_schema_field(ScaleUpSerializer(allow_null=True))
     def get_scale_up(self, one: ColumnCurve) -> Any:
-        """Between the thread counts of the context, else the fewest and the most."""
+        """Compare the thread counts of the context, else the fewest and the most."""
         points = one.curve.points
         before, after = self.context["from"], self.context["to"]
         up = scale_up(points, before or points[0].threads, after or points[-1].threads)

@@ -105,12 +105,12 @@ class IncidentSerializer(serializers.Serializer[Any]):
         return len({one.series_id for one in incident.change_points.all()})
 
     def get_assignee(self, incident: Incident) -> str | None:
-        """An e-mail address, for members; null for everyone else."""
+        """Return an e-mail address for members; null for everyone else."""
         assignee = incident.assignee
         return assignee.email if assignee and is_member(self, incident.project_id) else None
 
     def get_reason(self, incident: Incident) -> str | None:
-        """For members; null for everyone else."""
+        """Return the reason for members; null for everyone else."""
         return incident.reason if is_member(self, incident.project_id) else None
 
 
@@ -127,11 +127,11 @@ class IncidentDetailSerializer(IncidentSerializer):
 
     @extend_schema_field(DifferenceSerializer(many=True))
     def get_what_changed(self, incident: Incident) -> Any:
-        """Between the last good run and the first of the new level."""
+        """Compare the last good run with the first of the new level."""
         return DifferenceSerializer(what_changed(evidence(incident)), many=True).data
 
     @extend_schema_field(CommentSerializer(many=True))
     def get_comments(self, incident: Incident) -> Any:
-        """For members; empty for everyone else."""
+        """Return the comments for members; none for everyone else."""
         comments = incident.comments.all() if is_member(self, incident.project_id) else []
         return CommentSerializer(comments, many=True).data

@@ -51,7 +51,7 @@ class RunSerializer(serializers.Serializer[Any]):
         return {"id": run.upload_id, "url": address("ingest:upload-detail", run.upload_id)}
 
     def get_excluded_reason(self, run: Run) -> str | None:
-        """For members; null for everyone else."""
+        """Return the reason for members; null for everyone else."""
         return run.excluded_reason if is_member(self, run.project_id) else None
 
 
@@ -107,8 +107,9 @@ SAMPLES_BY_SOURCE: Final = {
 
 
 class SeriesSerializer(serializers.Serializer[Any]):
-    """``points`` is the number of groups; ``line`` the release line of released versions. What is derived was
-    computed from other series.
+    """A series; ``points`` is the number of its groups.
+
+    ``line`` is the release line of released versions. A derived series was computed from others.
     """
 
     id = serializers.IntegerField()

@@ -30,8 +30,10 @@ class SubjectSerializer(serializers.Serializer[Any]):
 
 
 class SweepChoiceSerializer(serializers.Serializer[Any]):
-    """Something that varies. ``alike`` is how many of its ``values`` at most were measured with nothing else
-    different; null among them is a setting that was not set.
+    """A setting or fact that varies.
+
+    ``alike`` is how many of its ``values`` at most were measured with nothing else different; null among them
+    is a setting that was not set.
     """
 
     key = serializers.CharField(source="factor.key")

@@ -1,4 +1,4 @@
-"""What all views of the API begin with: who asks, and which projects exist for them."""
+"""The base of all views of the API: who asks, and which projects exist for them."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
@@ -59,18 +59,18 @@ class View(APIView):
 
     @cached_property
     def member_projects(self) -> frozenset[int]:
-        """The ids of the projects of which the viewer is a member."""
+        """Return the ids of the projects of which the viewer is a member."""
         return self.viewer.project_ids(Scope.READ)
 
     def project(self, slug: str = "") -> Project:
-        """The project of this slug, or of the parameter ``project``, or else the token's.
+        """Return the project of this slug, or of the parameter ``project``, or else the token's.
 
         Raises NotVisible, or NotAllowed for a token that does not read its own.
         """
         return self.viewer.project(self.slug(slug))
 
     def slug(self, slug: str = "") -> str:
-        """This slug, or that of the parameter ``project``, or else that of the token's project."""
+        """Return the slug, or the parameter ``project``, or else the slug of the token's project."""
         token = self.viewer.token
         slug = slug or parameters.text(self.request, "project") or (token.project.slug if token else "")
         if not slug:
@@ -78,7 +78,7 @@ class View(APIView):
         return slug
 
     def require(self, scope: str, project: Project) -> None:
-        """Raises NotAllowed, or NotAuthenticated where nobody knows who asks."""
+        """Raise NotAllowed without the scope, or NotAuthenticated where nobody knows who asks."""
         self.require_somebody()
         self.viewer.require(scope, project)
 
@@ -87,7 +87,7 @@ class View(APIView):
             raise NotAuthenticated
 
     def sent(self, serializer: type[Serializer[Any]]) -> Mapping[str, Any]:
-        """The body of the request. Raises rest_framework's ValidationError."""
+        """Return the body of the request. Raises rest_framework's ValidationError."""
         body = serializer(data=self.request.data)
         body.is_valid(raise_exception=True)
         values: Mapping[str, Any] = body.validated_data
@@ -111,7 +111,7 @@ class RowsView(View, ListModelMixin, RetrieveModelMixin, GenericViewSet[Any]):
         return super().get_queryset().filter(self.visible())
 
     def visible(self) -> Q:
-        """The rows that exist for the viewer, in the project that is asked for or in all."""
+        """Select the rows that exist for the viewer, in the project that is asked for or in all."""
         if slug := parameters.text(self.request, "project"):
             return Q(**{self.project_field: self.project(slug).pk})
         return Q(**{f"{self.project_field}__in": self.viewer.projects()})
@@ -132,7 +132,7 @@ class CorrectableView(RowsView):
     def correct(
         self, row: Model, correction: Callable[[], Effect], *, sent: Mapping[str, Any], field: str
     ) -> Response:
-        """The row as it is after a correction, and the effect; a preview is the correction itself, undone.
+        """Correct a row, and return it with the effect; a preview is the correction itself, undone.
 
         A correction that cannot be made is an error of ``field``.
         """

@@ -66,7 +66,7 @@ class CompareView(View):
         responses={(200, "application/json"): ComparisonSerializer, (200, "text/csv"): OpenApiTypes.STR},
     )
     def get(self, request: Request) -> HttpResponse:
-        """A selector that fits several columns is an error that lists them as `candidates`."""
+        """Compare. A selector that fits several columns is an error that lists them as `candidates`."""
         as_csv = parameters.wants_csv(request)
         answer = ComparisonSerializer(asked_table(self.project(), request)).data
         return csv_answer("comparison", csv_columns(), csv_rows(answer)) if as_csv else Response(answer)

@@ -26,7 +26,7 @@ class CurvesView(View):
         responses={(200, "application/json"): CurvesSerializer, (200, "text/csv"): OpenApiTypes.STR},
     )
     def get(self, request: Request) -> HttpResponse:
-        """Of every workload that was measured at several thread counts, for each version a curve."""
+        """Return a curve for each version and each workload that was measured at several thread counts."""
         as_csv = parameters.wants_csv(request)
         before, after = _count(request, "from"), _count(request, "to")
         table = asked_table(self.project(), request)

@@ -50,7 +50,7 @@ class DifferenceView(View):
         },
     )
     def get(self, request: Request) -> HttpResponse:
-        """Every metric with its verdicts, and what differs in settings, machine, commands and options.
+        """Return every metric with its verdicts, and what differs in settings, machine, commands and options.
 
         What a selector does not say is taken from the parameters of the same names, as in a comparison.
         """

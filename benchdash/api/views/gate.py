@@ -34,7 +34,7 @@ class GateView(View):
         responses=GateSerializer,
     )
     def get(self, request: Request) -> Response:
-        """For continuous integration: ask again while the analysis is pending.
+        """Decide for continuous integration: ask again while the analysis is pending.
 
         A token with the scope `upload` alone asks about commits that it sent runs of.
         """

@@ -27,7 +27,7 @@ class LatencyView(View):
         responses={(200, "application/json"): LatencySerializer, (200, "text/csv"): OpenApiTypes.STR},
     )
     def get(self, request: Request) -> HttpResponse:
-        """The histograms of the runs of each version, merged, with the percentiles that follow.
+        """Return the histograms of the runs of each version, merged, with the percentiles that follow.
 
         Selectors are those of a comparison, among the versions that have a histogram.
         """

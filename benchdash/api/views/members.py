@@ -84,7 +84,7 @@ class SubscriptionViews(RowsView):
         },
     )
     def create(self, request: Request) -> Response:  # noqa: ARG002 - DRF calls it so
-        """The same again is the same subscription, and 200.
+        """Subscribe. The same again is the same subscription, and 200.
 
         Needs the scope `triage`, except for one's own address. Any other address is sent a link, by which it
         confirms before its first alert; `confirmed_at` is null until then.

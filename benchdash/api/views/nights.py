@@ -64,8 +64,9 @@ class NightsView(View):
         responses={(200, "application/json"): NightsSerializer, (200, "text/csv"): OpenApiTypes.STR},
     )
     def get(self, request: Request) -> HttpResponse:
-        """A group is a commit or, where nobody named one, a day. A place that is not told apart is an error
-        that lists the `candidates`.
+        """Compare groups: a group is a commit or, where nobody named one, a day.
+
+        Where several places fit, the error lists the `candidates`.
         """
         as_csv = parameters.wants_csv(request)
         answer = NightsSerializer(_asked(self.project(), request)).data

@@ -107,7 +107,7 @@ class RunViews(CorrectableView):
     )
     @action(detail=True)
     def intervals(self, request: Request, pk: int) -> HttpResponseBase:
-        """What tools printed while the run went on: one table for each source, or of one `source`.
+        """Return what tools printed during the run: one table for each source, or of one `source`.
 
         As CSV, which is one table, the source is required where there are several.
         """

@@ -78,7 +78,7 @@ class SeriesViews(RowsView):
     @method_decorator(cache_control(private=True, no_cache=True))
     @method_decorator(conditional_page)
     def points(self, request: Request, pk: int) -> HttpResponse:
-        """One row a group, in order. With `If-None-Match` an answer that did not change is 304."""
+        """Return one row a group, in order. With `If-None-Match` an answer that did not change is 304."""
         series = self.get_object()
         columns = _columns(request)
         since = parameters.text(request, "since")
@@ -97,7 +97,7 @@ class SeriesViews(RowsView):
 
 
 def _shown(request: Request, points: Points, since: str | None, begins: set[int]) -> Sequence[int]:
-    """Which of the points are asked for, by index; ``begins`` are the indexes where new levels begin."""
+    """Return the indexes of the points that are asked for; new levels begin at the indexes ``begins``."""
     shown: Sequence[int] = range(len(points))
     if since:
         earliest = parameters.moment("since", since).timestamp()

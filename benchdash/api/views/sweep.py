@@ -57,7 +57,7 @@ class SweepView(View):
         responses={(200, "application/json"): SweepSerializer, (200, "text/csv"): OpenApiTypes.STR},
     )
     def get(self, request: Request) -> HttpResponse:
-        """One version, with everything that differs beside the setting named for each of its values."""
+        """Compare one version with itself; each value names everything that differs beside the setting."""
         project = self.project()
         as_csv = parameters.wants_csv(request)
         metric = parameters.required_text(request, "metric")
