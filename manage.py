@@ -7,8 +7,7 @@ import sys
 
 from django.core.management import execute_from_command_line
 
-from benchdash.embedded import servers
-from benchdash.embedded.errors import ServerError
+from benchdash.embedded import ServerError, servers
 
 _WITHOUT_SERVERS = {
     "check",

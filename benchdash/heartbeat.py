@@ -38,14 +38,10 @@ def heartbeat() -> None:
     """Do nothing: that it runs is noted as for any other job."""
 
 
-def sign_of_beat() -> Sign | None:
-    """Return the last heartbeat that beat sent. Raises redis.exceptions.RedisError."""
-    return _sign(BEAT)
-
-
-def sign_of_worker(queue: str) -> Sign | None:
-    """Return what the workers of a queue noted last. Raises redis.exceptions.RedisError."""
-    return _sign(queue)
+def sign_of(of: str) -> Sign | None:
+    """Return the last sign of BEAT or of the workers of a queue. Raises redis.exceptions.RedisError."""
+    noted = cache.get(_key(of))
+    return Sign(*noted) if noted else None
 
 
 def note(of: str, job: str = "") -> None:
@@ -93,11 +89,6 @@ def listen() -> None:
 def _queue_of(task: Task[..., Any]) -> str:
     delivery = task.request.delivery_info
     return str(delivery["routing_key"] or "") if delivery else ""
-
-
-def _sign(of: str) -> Sign | None:
-    noted = cache.get(_key(of))
-    return Sign(*noted) if noted else None
 
 
 def _key(of: str) -> str:

@@ -13,8 +13,7 @@ import pytest
 import redis
 
 from benchdash import embedded
-from benchdash.embedded import servers
-from benchdash.embedded.errors import ServerError
+from benchdash.embedded import ServerError, servers
 from benchdash.embedded.postgresql import Postgresql
 from benchdash.embedded.redis import Redis
 from benchdash.launcher.logs import rotate

@@ -18,9 +18,8 @@ from urllib.parse import urlsplit
 import psutil
 import pytest
 
-from benchdash.launcher import machine
+from benchdash.launcher import LaunchError, machine
 from benchdash.launcher.choices import choices_of
-from benchdash.launcher.errors import LaunchError
 from tests.waiting import wait_until
 from tests.web_server import SLOW_SENDERS, slow_clients
 

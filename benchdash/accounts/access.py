@@ -90,8 +90,10 @@ class Viewer:
         Raises NotVisible where there is none for this viewer, BeingDeleted where a member asks for a project
         that is going away, and NotAllowed where a token asks for its own project without the scope to read.
         """
-        if self.token and self.token.project.slug == slug:
-            return self._own_project(self.token)
+        if own := self._own_project(slug):
+            if not self.sees(own):
+                self.require(Scope.READ, own)
+            return own
         project = Project.objects.filter(slug=slug).first()
         if project and project.is_being_deleted and self.is_member(project):
             raise BeingDeleted(project)
@@ -104,18 +106,15 @@ class Viewer:
 
         Raises NotVisible and BeingDeleted.
         """
-        if self.token and self.token.project.slug == slug:
-            if self.token.project.is_being_deleted:
-                raise BeingDeleted(self.token.project)
-            return self.token.project
-        return self.project(slug)
+        return self._own_project(slug) or self.project(slug)
 
-    def _own_project(self, token: Token) -> Project:
-        if token.project.is_being_deleted:
-            raise BeingDeleted(token.project)
-        if not self.sees(token.project):
-            self.require(Scope.READ, token.project)
-        return token.project
+    def _own_project(self, slug: str) -> Project | None:
+        """Return the project of the token if it has this slug. Raises BeingDeleted."""
+        if self.token is None or self.token.project.slug != slug:
+            return None
+        if self.token.project.is_being_deleted:
+            raise BeingDeleted(self.token.project)
+        return self.token.project
 
     def sees(self, project: Project) -> bool:
         """Return whether the project is one of ``projects``."""

@@ -18,7 +18,7 @@ from redis.exceptions import RedisError
 
 from benchdash.alerts.models import Alert
 from benchdash.alerts.services import still_owed
-from benchdash.heartbeat import Sign, sign_of_beat, sign_of_worker
+from benchdash.heartbeat import BEAT, Sign, sign_of
 from benchdash.regressions.analysis.failing_places import due_touches
 from benchdash.results.models import TouchedSeries
 from ingest.models import Upload
@@ -65,9 +65,9 @@ def waiting() -> dict[str, Waiting]:
 def signs() -> dict[str, Sign | None]:
     """Return the last signs of life of beat and of the workers of each queue, as far as Redis has them."""
     try:
-        return {"beat": sign_of_beat(), **{queue: sign_of_worker(queue) for queue in settings.QUEUES}}
+        return {of: sign_of(of) for of in [BEAT, *settings.QUEUES]}
     except RedisError:
-        return dict.fromkeys(["beat", *settings.QUEUES])
+        return dict.fromkeys([BEAT, *settings.QUEUES])
 
 
 def disks() -> dict[str, int]:
@@ -114,7 +114,7 @@ def _migrations() -> Trouble | None:
 
 
 def _beat() -> Trouble | None:
-    sign = sign_of_beat()
+    sign = sign_of(BEAT)
     if sign is None:
         return Trouble("beat has sent nothing yet")
     if sign.age > settings.BEAT_SILENT_AFTER_S:
@@ -124,7 +124,7 @@ def _beat() -> Trouble | None:
 
 def _workers_of(queue: str) -> Callable[[], Trouble | None]:
     def check() -> Trouble | None:
-        sign = sign_of_worker(queue)
+        sign = sign_of(queue)
         if sign is None:
             return Trouble(f"no worker of the queue '{queue}' has run anything yet")
         if sign.job and sign.age > settings.JOB_SILENT_AFTER_S:

@@ -14,6 +14,10 @@ MAX_SOCKET_FOLDER_BYTES = 80
 _PLAIN_PATH = re.compile(r"[\w./-]+", re.ASCII)
 
 
+class ServerError(Exception):
+    """An embedded server could not be started or stopped; the message is one sentence for a person."""
+
+
 def socket_folder(var: Path) -> Path:
     """Return ``var/run``, or a short folder of the user's where that path is too long or odd for a socket."""
     folder = var / "run"

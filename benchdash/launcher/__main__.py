@@ -4,8 +4,8 @@ import os
 import signal
 import sys
 
-from benchdash.embedded.errors import ServerError
-from benchdash.launcher.errors import LaunchError
+from benchdash.embedded import ServerError
+from benchdash.launcher import LaunchError
 from benchdash.launcher.launch import launch
 from benchdash.launcher.processes import die_with_parent
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchdash.launcher.errors import LaunchError
+from benchdash.launcher import LaunchError
 
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
 _LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - how to reach who listens everywhere

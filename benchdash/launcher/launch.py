@@ -15,12 +15,10 @@ from types import FrameType
 from typing import Any
 from urllib.parse import urlsplit
 
-from benchdash.embedded import servers
-from benchdash.embedded.errors import ServerError
+from benchdash.embedded import ServerError, servers
 from benchdash.embedded.servers import Server
-from benchdash.launcher import machine, run_file
+from benchdash.launcher import LaunchError, machine, run_file
 from benchdash.launcher.choices import CHECKOUT, Choices, choices_of
-from benchdash.launcher.errors import LaunchError
 from benchdash.launcher.logs import rotate
 from benchdash.launcher.processes import Program, Service, spawn, stop
 

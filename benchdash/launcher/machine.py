@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from benchdash.launcher.errors import LaunchError
+from benchdash.launcher import LaunchError
 
 _NEEDED_DISK_MB = 300
 # The web server of a launcher that was killed needs a moment to notice and to free the port.

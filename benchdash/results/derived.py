@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from django.db import transaction
 
 from benchdash.results.models import Measurement, Series
+from benchdash.results.place import Place
 from benchdash.results.series import delete_measurements
 
 _Key = tuple[int, str]
@@ -30,28 +31,15 @@ class DerivedSeries:
 
     def row(self) -> Series:
         """Return the row to store: place and workload of the source, at no thread count. More is better."""
-        identity = {name: getattr(self.source, name) for name in _SHARED}
         return Series(
-            **identity,
+            **Place.of(self.source)._asdict(),
+            workload_id=self.source.workload_id,
             threads=None,
             metric=self.metric,
             unit=self.unit,
             direction=Series.Direction.HIGHER,
             is_derived=True,
         )
-
-
-_SHARED = [
-    "project_id",
-    "product_id",
-    "build",
-    "branch",
-    "line",
-    "hardware_id",
-    "configuration_id",
-    "counterpart",
-    "workload_id",
-]
 
 
 @transaction.atomic

@@ -159,26 +159,20 @@ class WorkloadGroup(models.Model):
         return self.name
 
 
+def _alias_of(model: type[models.Model]) -> Any:
+    return models.ForeignKey(model, on_delete=models.CASCADE, null=True, blank=True, related_name="aliases")
+
+
 class Alias(models.Model):
     """An old name, by which uploads still find the renamed or merged thing. Exactly one target is set."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="aliases")
     name = models.CharField(max_length=300)
-    product = models.ForeignKey(
-        Product, on_delete=models.CASCADE, null=True, blank=True, related_name="aliases"
-    )
-    version = models.ForeignKey(
-        ServerVersion, on_delete=models.CASCADE, null=True, blank=True, related_name="aliases"
-    )
-    hardware = models.ForeignKey(
-        Hardware, on_delete=models.CASCADE, null=True, blank=True, related_name="aliases"
-    )
-    configuration = models.ForeignKey(
-        Configuration, on_delete=models.CASCADE, null=True, blank=True, related_name="aliases"
-    )
-    workload = models.ForeignKey(
-        Workload, on_delete=models.CASCADE, null=True, blank=True, related_name="aliases"
-    )
+    product = _alias_of(Product)
+    version = _alias_of(ServerVersion)
+    hardware = _alias_of(Hardware)
+    configuration = _alias_of(Configuration)
+    workload = _alias_of(Workload)
     since = models.DateTimeField(default=timezone.now, null=True)  # of old ones it is not known
 
     class Meta:
@@ -373,17 +367,8 @@ class VersionPlace(models.Model):
         indexes = [
             models.Index(
                 fields=[
-                    "project",
-                    "product",
-                    "build",
-                    "branch",
-                    "hardware",
-                    "configuration",
-                    "counterpart",
-                    "sort_key",
-                    "committed_at",
-                    "commit",
-                    "version",
+                    *("project", "product", "build", "branch", "hardware", "configuration", "counterpart"),
+                    *("sort_key", "committed_at", "commit", "version"),
                 ],
                 name="version_place_in_order",
             )
@@ -492,17 +477,8 @@ class Series(models.Model):
     is_derived = models.BooleanField(default=False, db_default=False)
 
     IDENTITY = (
-        "project",
-        "product",
-        "build",
-        "branch",
-        "line",
-        "hardware",
-        "configuration",
-        "counterpart",
-        "workload",
-        "threads",
-        "metric",
+        *("project", "product", "build", "branch", "line", "hardware", "configuration", "counterpart"),
+        *("workload", "threads", "metric"),
     )
 
     class Meta:
@@ -510,17 +486,8 @@ class Series(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=[
-                    "project",
-                    "workload",
-                    "metric",
-                    "product",
-                    "hardware",
-                    "threads",
-                    "configuration",
-                    "branch",
-                    "line",
-                    "build",
-                    "counterpart",
+                    *("project", "workload", "metric", "product", "hardware", "threads", "configuration"),
+                    *("branch", "line", "build", "counterpart"),
                 ],
                 name="series_is_unique",
                 nulls_distinct=False,

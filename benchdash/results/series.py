@@ -42,43 +42,12 @@ Measured = tuple[StoredSeries, int, Reading]
 def identities_of(run_ids: Collection[int]) -> dict[int, Identity]:
     """Return what the series of runs share, by the id of a run, as the runs are now."""
     rows = Run.objects.filter(pk__in=run_ids).values_list(
-        "pk",
-        "workload_id",
-        "version__product_id",
-        "hardware_id",
-        "threads",
-        "configuration_id",
-        "branch",
-        "version__build",
-        "counterpart",
-        "version__product__name",
-        "version__version",
+        *("pk", "version__product__name", "version__version", "workload_id", "version__product_id"),
+        *("hardware_id", "threads", "configuration_id", "branch", "version__build", "counterpart"),
     )
     return {
-        run_id: Identity(
-            workload_id=workload,
-            product_id=product,
-            hardware_id=hardware,
-            threads=threads,
-            configuration_id=configuration,
-            branch=branch,
-            line=line_of(branch, product_name, version),
-            build=build,
-            counterpart=counterpart,
-        )
-        for (
-            run_id,
-            workload,
-            product,
-            hardware,
-            threads,
-            configuration,
-            branch,
-            build,
-            counterpart,
-            product_name,
-            version,
-        ) in rows
+        run_id: Identity._make((*ids, branch, line_of(branch, product, version), build, counterpart))
+        for run_id, product, version, *ids, branch, build, counterpart in rows
     }
 
 

@@ -7,6 +7,9 @@ from itertools import groupby, pairwise
 from statistics import fmean, median, stdev
 from typing import Final, Protocol
 
+from django.conf import settings
+
+from benchdash.accounts.models import Project
 from benchdash.results.readings import Reading, reading
 
 TIME: Final = "time_s"
@@ -50,6 +53,21 @@ class Rule:
 
 
 DEFAULT_RULE: Final = Rule()
+# The keys of a project's options.
+STALL_BELOW: Final = "stall_below"
+STALL_MIN_S: Final = "stall_min_s"
+STALL_WARMUP_S: Final = "stall_warmup_s"
+
+
+def stall_rule(project: Project) -> Rule:
+    """Return the rule for stalls of a project: its own options, else the settings."""
+    options = project.options
+    return Rule(
+        below=options.get(STALL_BELOW, settings.STALL_BELOW),
+        min_s=options.get(STALL_MIN_S, settings.STALL_MIN_S),
+        fewest=settings.STALL_FEWEST_INTERVALS,
+        warmup_s=options.get(STALL_WARMUP_S, settings.STALL_WARMUP_S),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from benchdash.accounts.services import audit
 from benchdash.database.locks import is_free
 from benchdash.failures import DISK_FULL, is_disk_full
 from benchdash.results.services import record_runs, remove_runs, remove_runs_of
-from benchdash.results.stall_rule import stall_rule
+from benchdash.results.stability import stall_rule
 from ingest.errors import FieldsError, FileRefusedError, FileUnavailableError, UploadBusyError
 from ingest.masking import mask_text
 from ingest.metadata.upload_metadata import Metadata, metadata_from_json

@@ -13,8 +13,7 @@ from django.db import DataError
 from benchdash.accounts.models import Project
 from benchdash.results.records import RunRecord
 from benchdash.results.services import RecordError
-from benchdash.results.stability import Rule
-from benchdash.results.stall_rule import stall_rule
+from benchdash.results.stability import Rule, stall_rule
 from ingest import formats
 from ingest.errors import FieldsError
 from ingest.formats.limits import Limits

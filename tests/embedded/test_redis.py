@@ -14,8 +14,7 @@ import pytest
 import redis
 
 from benchdash import embedded
-from benchdash.embedded import servers
-from benchdash.embedded.errors import ServerError
+from benchdash.embedded import ServerError, servers
 from benchdash.embedded.redis import Redis, _is_new_enough, _program
 from tests.small_disk import small_disk
 from tests.waiting import wait_until

@@ -2,13 +2,16 @@
 
 import pytest
 
+from benchdash.accounts.models import Project
 from benchdash.results.readings import HIGHER, LOWER
 from benchdash.results.records import SampleTable
 from benchdash.results.stability import (
+    DEFAULT_RULE,
     Interval,
     Rule,
     intervals,
     stability_of_run,
+    stall_rule,
     throughput_metric,
     warmup_seconds,
 )
@@ -185,3 +188,15 @@ def test_the_warm_up_of_a_tool_counts_where_its_lines_go_on_for_longer_than_it_m
 @pytest.mark.parametrize("nonsense", ["5", True, None, -1, float("nan")])
 def test_what_is_no_number_of_seconds_is_no_warm_up(nonsense):
     assert warmup_seconds({"warmup_s": nonsense}, 60.0, 60.0) == 0
+
+
+def test_the_settings_have_the_rule_that_numbers_have_without_them():
+    assert stall_rule(Project()) == DEFAULT_RULE
+
+
+def test_a_project_may_have_a_rule_of_its_own(settings):
+    settings.STALL_BELOW = 0.3
+    settings.STALL_FEWEST_INTERVALS = 20
+    options = {"stall_min_s": 5, "stall_warmup_s": 60}
+    assert stall_rule(Project(options=options)) == Rule(below=0.3, min_s=5, fewest=20, warmup_s=60)
+    assert stall_rule(Project(options={"stall_below": 0.8})).below == 0.8

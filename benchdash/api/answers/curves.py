@@ -23,7 +23,7 @@ class EstimateSerializer(serializers.Serializer[Any]):
 class ScalabilitySerializer(serializers.Serializer[Any]):
     """The Universal Scalability Law.
 
-    ``peak`` (threads) is null where no fall was seen within twice the most threads, or where the law fits ill.
+    ``peak`` (threads) is null where no fall was seen within twice the most threads, or the law fits ill.
     """
 
     rate = EstimateSerializer()

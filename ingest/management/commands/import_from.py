@@ -11,8 +11,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from benchdash import embedded
 from benchdash.accounts.access import BeingDeleted
-from benchdash.embedded import servers
-from benchdash.embedded.errors import ServerError
+from benchdash.embedded import ServerError, servers
 from benchdash.embedded.postgresql import Postgresql
 from benchdash.results.services import refresh_statistics
 from benchdash.storage_url import storage_of

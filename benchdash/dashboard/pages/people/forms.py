@@ -9,7 +9,7 @@ from benchdash.accounts.models import Project, Role, Scope, User
 from benchdash.dashboard.shell.project_page import ProjectPage
 from benchdash.regressions.options import EQUIVALENCE_MARGIN, HISTORICAL_AFTER_DAYS
 from benchdash.results.models import Hardware, Product, Series
-from benchdash.results.stall_rule import STALL_BELOW, STALL_MIN_S, STALL_WARMUP_S, stall_rule
+from benchdash.results.stability import STALL_BELOW, STALL_MIN_S, STALL_WARMUP_S, stall_rule
 
 _PROJECT_FIELDS: Final = ("name", "visibility", "notice", "raw_files_are_public")
 

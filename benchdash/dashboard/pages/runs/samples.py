@@ -19,9 +19,9 @@ from benchdash.results.stability import (
     Stability,
     Stall,
     stability_of_run,
+    stall_rule,
     throughput_metric,
 )
-from benchdash.results.stall_rule import stall_rule
 
 # The tools that sample a machine. Where two say the same, the first counts, as for the means of a run.
 _OF_THE_MACHINE: Final = ("mpstat", "iostat", "dstat", "pmrep", "vmstat")
