@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import Model
 
 from benchdash.results.models import Configuration, Hardware, Product, Run, Series, ServerVersion, Workload
-from benchdash.results.readings import DERIVED, HIGHER, LOWER, Direction, Reading
+from benchdash.results.readings import DERIVED, HIGHER, LOWER, Reading
 from benchdash.results.records import RunRecord, SampleTable
 from benchdash.results.versions import parse_version
 
@@ -20,10 +20,6 @@ _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 _COMMIT = re.compile(r"[0-9a-fA-F]{7,40}")
 
 
-_Named = tuple[str, str, Direction, str]
-"""Metric, unit, direction and printed unit of a reading; the runs of a file have few of these."""
-
-
 class RecordError(Exception):
     """Records that cannot be stored, with a sentence for the person who sent them."""
 
@@ -31,17 +27,15 @@ class RecordError(Exception):
 def check_records(records: Sequence[RunRecord]) -> None:
     """Refuse records that the history cannot hold. Raises RecordError for the first trouble."""
     keys: set[str] = set()
-    in_order: set[_Named] = set()
     for record in records:
         if record.key in keys:
             raise RecordError(f"two runs of this file have the same key {record.key!r}")
         keys.add(record.key)
-        for trouble in _troubles(record, in_order):
+        for trouble in _troubles(record):
             raise RecordError(f"run {record.key!r}: {trouble}" if record.key else trouble)
 
 
-def _troubles(record: RunRecord, in_order: set[_Named]) -> Iterator[str]:
-    """Yield the troubles of a record. ``in_order`` has the names that passed in earlier records."""
+def _troubles(record: RunRecord) -> Iterator[str]:
     for name, text, longest in _names(record):
         yield from _text_troubles(name, text, longest=longest)
     for name in ("product", "hardware", "workload", "configuration"):
@@ -65,7 +59,7 @@ def _troubles(record: RunRecord, in_order: set[_Named]) -> Iterator[str]:
             yield f"{name} says no time zone"
     if record.duration_s is not None and not math.isfinite(record.duration_s):
         yield f"the duration is {record.duration_s}, which is not a finite number"
-    yield from _reading_troubles(record.readings, in_order)
+    yield from _reading_troubles(record.readings)
     yield from _sample_troubles(record.samples)
 
 
@@ -110,32 +104,24 @@ def _facts_troubles(name: str, facts: Any) -> Iterator[str]:
         yield f"{name} is {facts}, which is not a finite number"
 
 
-def _reading_troubles(readings: Iterable[Reading], in_order: set[_Named]) -> Iterator[str]:
+def _reading_troubles(readings: Iterable[Reading]) -> Iterator[str]:
     metrics: set[str] = set()
     for metric, value, unit, direction, low, high, printed_unit in readings:
-        named = (metric, unit, direction, printed_unit)
-        if named not in in_order:
-            yield from _naming_troubles(named)
-            in_order.add(named)
+        if not metric.strip():
+            yield "a reading has no metric"
+        if metric in DERIVED:
+            yield f"the metric '{metric}' is computed of the others and cannot be sent"
+        yield from _text_troubles("metric", metric, longest=_longest(Series, "metric"))
+        yield from _text_troubles("unit", unit, longest=_longest(Series, "unit"))
+        yield from _text_troubles("unit", printed_unit, longest=_longest(Series, "printed_unit"))
+        if direction not in (HIGHER, LOWER):
+            yield f"the direction of '{metric}' is neither 'higher' nor 'lower'"
         if metric in metrics:
             yield f"the metric '{metric}' stands twice in one run"
         metrics.add(metric)
         for number in (value, low, high):
             if number is not None and not math.isfinite(number):
                 yield f"'{metric}' is {number}, which is not a finite number"
-
-
-def _naming_troubles(named: _Named) -> Iterator[str]:
-    metric, unit, direction, printed_unit = named
-    if not metric.strip():
-        yield "a reading has no metric"
-    if metric in DERIVED:
-        yield f"the metric '{metric}' is computed of the others and cannot be sent"
-    yield from _text_troubles("metric", metric, longest=_longest(Series, "metric"))
-    yield from _text_troubles("unit", unit, longest=_longest(Series, "unit"))
-    yield from _text_troubles("unit", printed_unit, longest=_longest(Series, "printed_unit"))
-    if direction not in (HIGHER, LOWER):
-        yield f"the direction of '{metric}' is neither 'higher' nor 'lower'"
 
 
 def _sample_troubles(samples: Iterable[SampleTable]) -> Iterator[str]:

@@ -14,13 +14,13 @@ from itertools import chain
 from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
+from django.core.exceptions import EmptyResultSet
 from django.db import connection
 from django.db.models import Count, Min, QuerySet
 from django.db.models.functions import Coalesce
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from benchdash.database.subquery import subquery
 from benchdash.results.models import Measurement, Product, Run, Series, ServerVersion, version_name
 from benchdash.results.sessions import SESSION_TAG, session_means
 
@@ -516,7 +516,10 @@ def read_measurements(
 
 def read_measurements_of_runs(runs: QuerySet[Run], series: Sequence[SeriesOfRuns]) -> Measurements:
     """Read the measurements of these runs, whether they count or not, in these series."""
-    chosen, parameters = subquery(runs.values("pk"))
+    try:
+        chosen, parameters = runs.order_by().values("pk").query.sql_with_params()
+    except EmptyResultSet:
+        chosen, parameters = "NULL", ()
     names = [f"run_{number}" for number, _ in enumerate(parameters)]
     wanted: dict[str, Any] = {
         "series": [one.pk for one in series],

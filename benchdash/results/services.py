@@ -1,9 +1,11 @@
 """Everything that writes the history: runs, their measurements, and which series are due for analysis."""
 
+import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
 from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import Exists, OuterRef
@@ -11,7 +13,6 @@ from django.utils import timezone
 
 from benchdash.accounts.models import Project
 from benchdash.celery import ring_together
-from benchdash.database.json_text import json_text
 from benchdash.results import summaries
 from benchdash.results.checks import RecordError, check_records
 from benchdash.results.dimensions import RowsOfRun, differing_options, locate
@@ -332,10 +333,19 @@ def _write_runs(
     with connection.cursor() as cursor:
         cursor.execute(
             _WRITE_RUNS,
-            {"runs": json_text(rows), "samples": json_text(samples), "now": timezone.now()},
+            {"runs": _json(rows), "samples": _json(samples), "now": timezone.now()},
         )
         ids = {(upload_id, key): pk for upload_id, key, pk in cursor.fetchall()}
     return [ids[upload_id, record.key] for upload_id, record in zip(upload_ids, records, strict=True)]
+
+
+def _json(value: Any) -> str:
+    """Return the value as PostgreSQL reads JSON; dates become texts."""
+    try:
+        return orjson.dumps(value, default=str).decode()
+    except TypeError:
+        # Integers beyond 64 bits, which PostgreSQL knows, and lone surrogates, which it refuses.
+        return json.dumps(value, default=str)
 
 
 def _run_row(
