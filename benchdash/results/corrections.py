@@ -50,6 +50,10 @@ Thing = Product | ServerVersion | Hardware | Configuration | Workload
 _NEVER_OLD_NAMES = {("version", UNKNOWN_VERSION), ("configuration", DEFAULT_CONFIGURATION)}
 
 
+# Each takes two parameters of a statement.
+_REPOINTED_AT_ONCE = 400
+
+
 class CorrectionError(Exception):
     """A correction that cannot be made, with a sentence for the person who wanted it."""
 
@@ -317,9 +321,12 @@ def _repoint_all(model: type[Model], targets: Mapping[int, int]) -> None:
     Series stay behind: their measurements move, and what is left empty is deleted. Summaries are recounted.
     """
     staying = (Series, VersionPlace, SurroundingsCount, WorkloadCount, SubjectCount, ParameterCount)
+    pairs = list(targets.items())
     for relation in model._meta.get_fields(include_hidden=True):
         if relation.auto_created and not relation.concrete and relation.related_model not in staying:
-            _repoint(relation.related_model, relation.field.name, targets)  # type: ignore[union-attr,arg-type]
+            for start in range(0, len(pairs), _REPOINTED_AT_ONCE):
+                some = dict(pairs[start : start + _REPOINTED_AT_ONCE])
+                _repoint(relation.related_model, relation.field.name, some)  # type: ignore[union-attr,arg-type]
 
 
 def _repoint(model: type[Model], field: str, targets: Mapping[int, int]) -> None:

@@ -125,12 +125,9 @@ def _record(
     located = locate(project, every_record)
     left = _delete_other_runs({upload_id: records_by_upload[upload_id] for upload_id in again})
     upload_ids = [upload_id for upload_id, records in records_by_upload.items() for _ in records]
-    option_warnings = [
-        _option_warning(place, record) for place, record in zip(located.places, every_record, strict=True)
-    ]
     if again:
         IntervalSamples.objects.filter(run__upload_id__in=again).delete()
-    run_ids = _write_runs(project, upload_ids, located.places, every_record, option_warnings)
+    run_ids = _write_runs(upload_ids, located.places, every_record)
     if new := [pk for pk, upload_id in zip(run_ids, upload_ids, strict=True) if upload_id not in again]:
         summaries.add_runs(new)
     read = [
@@ -142,23 +139,26 @@ def _record(
     for upload_id, run_id, place in zip(upload_ids, run_ids, located.places, strict=True):
         recorded[upload_id].run_ids.append(run_id)
         recorded[upload_id].places.append(place)
-    unsaid = dict(located.new_names)
-    for upload_id, records in records_by_upload.items():
-        names = {(kind, getattr(record, kind)) for record in records for kind, _ in located.new_names}
-        recorded[upload_id].warnings.extend(unsaid.pop(name) for name in list(unsaid) if name in names)
-    old_names = [
-        (upload_id, run_id, alias_id, warning)
-        for upload_id, run_id, place in zip(upload_ids, run_ids, located.places, strict=True)
-        for alias_id, warning in place.followed
+    followed = [
+        (alias_id, run_id)
+        for run_id, place in zip(run_ids, located.places, strict=True)
+        for alias_id, _ in place.followed
     ]
-    if old_names:
-        note_later_runs([(alias_id, run_id) for _, run_id, alias_id, _ in old_names])
-    for upload_id, warning in dict.fromkeys((upload_id, warning) for upload_id, _, _, warning in old_names):
-        recorded[upload_id].warnings.append(warning)
-    for upload_id, warning in dict.fromkeys(zip(upload_ids, option_warnings, strict=True)):
-        if warning:
-            recorded[upload_id].warnings.append(warning)
+    if followed:
+        note_later_runs(followed)
+    unsaid = dict(located.new_names)
+    for one in recorded.values():
+        one.warnings.extend(_warnings(one, unsaid))
     return recorded
+
+
+def _warnings(upload: Recorded, unsaid: dict[tuple[str, str], str]) -> list[str]:
+    """Return the warnings for an upload, and take those about its new names out of ``unsaid``."""
+    names = {(kind, getattr(record, kind)) for record in upload.records for kind, _ in unsaid}
+    new = [unsaid.pop(name) for name in list(unsaid) if name in names]
+    old = [warning for place in upload.places for _, warning in place.followed]
+    options = map(_option_warning, upload.places, upload.records)
+    return list(dict.fromkeys(filter(None, [*new, *old, *options])))
 
 
 @transaction.atomic
@@ -302,23 +302,13 @@ _WRITE_RUNS = f"""
 
 
 def _write_runs(
-    project: Project,
     upload_ids: Sequence[int],
     places: Sequence[RowsOfRun],
     records: Sequence[RunRecord],
-    option_warnings: Sequence[str],
 ) -> list[int]:
     """Store the runs with their samples; return their ids in the order of their records."""
     # Those of an upload in the order of their keys, so that two that write the same never deadlock.
-    rows = sorted(
-        (
-            _run_row(project, upload_id, place, record, option_warning)
-            for upload_id, place, record, option_warning in zip(
-                upload_ids, places, records, option_warnings, strict=True
-            )
-        ),
-        key=lambda row: (row["upload_id"], row["key"]),
-    )
+    rows = sorted(map(_run_row, upload_ids, places, records), key=lambda row: (row["upload_id"], row["key"]))
     samples = [
         {
             "upload_id": upload_id,
@@ -348,14 +338,12 @@ def _json(value: Any) -> str:
         return json.dumps(value, default=str)
 
 
-def _run_row(
-    project: Project, upload_id: int, place: RowsOfRun, record: RunRecord, option_warning: str
-) -> dict[str, Any]:
+def _run_row(upload_id: int, place: RowsOfRun, record: RunRecord) -> dict[str, Any]:
     """Return a run by the names of _RUN_COLUMNS."""
     return {
         "upload_id": upload_id,
         "key": record.key,
-        "project_id": project.pk,
+        "project_id": place.version.project_id,
         "version_id": place.version.pk,
         "branch": record.branch,
         "hardware_id": place.hardware.pk,
@@ -372,7 +360,7 @@ def _run_row(
         "options": {**record.facts, **record.options},
         "tags": record.tags,
         "notes": record.notes,
-        "warnings": [*record.warnings, option_warning] if option_warning else record.warnings,
+        "warnings": list(filter(None, [*record.warnings, _option_warning(place, record)])),
     }
 
 
