@@ -1,11 +1,12 @@
 """The base of all views of the API: who asks, and which projects exist for them."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from django.db import transaction
 from django.db.models import Model, Q, QuerySet
+from django.http import HttpResponse
 from django.utils.functional import cached_property
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
@@ -25,6 +26,7 @@ from benchdash.api import parameters
 from benchdash.api.pagination import Pages
 from benchdash.api.parameters import Filter, Filters
 from benchdash.results.corrections import CorrectionError, Effect
+from benchdash.results.csv_text import csv_text
 from benchdash.throttling import AnonymousThrottle
 
 PROJECT = OpenApiParameter(
@@ -145,3 +147,9 @@ class CorrectableView(RowsView):
         except CorrectionError as error:
             raise parameters.refuse(field, str(error)) from None
         return Response({**corrected, "preview": preview, "changes": asdict(effect)})
+
+
+def csv_answer(name: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> HttpResponse:
+    """Return a CSV file to download; without a byte order mark, as programs expect it."""
+    headers = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
+    return HttpResponse(csv_text(columns, rows), content_type="text/csv; charset=utf-8", headers=headers)

@@ -14,8 +14,7 @@ from benchdash.accounts.models import Project
 from benchdash.api import parameters
 from benchdash.api.answers.comparison import ComparisonSerializer, csv_columns, csv_rows
 from benchdash.api.requests import SelectorSerializer
-from benchdash.api.tables import csv_answer
-from benchdash.api.views.base import FORMAT, PROJECT, View
+from benchdash.api.views.base import FORMAT, PROJECT, View, csv_answer
 from benchdash.regressions.comparison.rows import RelativeTo
 from benchdash.regressions.comparison.version_table import ComparisonTable, Selector, compare
 

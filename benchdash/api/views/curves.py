@@ -8,8 +8,7 @@ from rest_framework.response import Response
 
 from benchdash.api import parameters
 from benchdash.api.answers.curves import CSV_COLUMNS, CurvesSerializer, csv_rows
-from benchdash.api.tables import csv_answer
-from benchdash.api.views.base import FORMAT, View
+from benchdash.api.views.base import FORMAT, View, csv_answer
 from benchdash.api.views.comparison import COMPARISON, asked_table
 from benchdash.regressions.comparison.curves import curves_of
 

@@ -13,8 +13,7 @@ from rest_framework.response import Response
 from benchdash.accounts.models import Project
 from benchdash.api import parameters
 from benchdash.api.answers.differences import CSV_COLUMNS, PairSerializer, csv_rows, pair_answer
-from benchdash.api.tables import csv_answer
-from benchdash.api.views.base import PROJECT, View
+from benchdash.api.views.base import PROJECT, View, csv_answer
 from benchdash.api.views.comparison import (
     SELECTOR,
     THREADS,

@@ -8,8 +8,7 @@ from rest_framework.response import Response
 
 from benchdash.api import parameters
 from benchdash.api.answers.latency import CSV_COLUMNS, LatencySerializer, csv_rows
-from benchdash.api.tables import csv_answer
-from benchdash.api.views.base import FORMAT, PROJECT, View
+from benchdash.api.views.base import FORMAT, PROJECT, View, csv_answer
 from benchdash.api.views.comparison import SELECTORS, THREADS, asked_columns
 from benchdash.regressions.comparison.latency import compare_latencies
 

@@ -12,8 +12,7 @@ from rest_framework.response import Response
 from benchdash.accounts.models import Project
 from benchdash.api import parameters
 from benchdash.api.answers.comparison import NightsSerializer, csv_columns, csv_rows
-from benchdash.api.tables import csv_answer
-from benchdash.api.views.base import FORMAT, PROJECT, View
+from benchdash.api.views.base import FORMAT, PROJECT, View, csv_answer
 from benchdash.api.views.comparison import (
     SELECTOR,
     THREADS,

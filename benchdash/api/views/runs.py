@@ -32,8 +32,7 @@ from benchdash.api.parameters import (
     VersionFilter,
 )
 from benchdash.api.requests import ExclusionRequest
-from benchdash.api.tables import csv_answer
-from benchdash.api.views.base import FORMAT, PREVIEW, CorrectableView
+from benchdash.api.views.base import FORMAT, PREVIEW, CorrectableView, csv_answer
 from benchdash.results import corrections
 from benchdash.results.models import Configuration, Hardware, IntervalSamples, Product, Run, Workload
 from ingest.queries import sent_by

@@ -1,9 +1,11 @@
 """Series and their points."""
 
 from collections.abc import Sequence
+from datetime import UTC
 from typing import Any, Final
 
-from django.db.models import QuerySet
+from django.db.models import Case, CharField, Count, OuterRef, QuerySet, Subquery, Value, When
+from django.db.models.functions import Cast, Coalesce, Concat, TruncDate
 from django.http import HttpResponse
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import cache_control
@@ -17,11 +19,9 @@ from rest_framework.response import Response
 from benchdash.api import parameters
 from benchdash.api.answers.runs import PointsSerializer, SeriesSerializer
 from benchdash.api.parameters import Filter, NamedFilter, ThreadsFilter
-from benchdash.api.queries import with_points
-from benchdash.api.tables import csv_answer
-from benchdash.api.views.base import FORMAT, RowsView
+from benchdash.api.views.base import FORMAT, RowsView, csv_answer
 from benchdash.regressions.queries import by_index, marks
-from benchdash.results.models import Configuration, Hardware, Product, Series, Workload
+from benchdash.results.models import Configuration, Hardware, Measurement, Product, Series, Workload
 from benchdash.results.points import COLUMNS, Points, read_points
 from benchdash.results.thinning import thinned
 
@@ -51,7 +51,7 @@ class SeriesViews(RowsView):
     def get_queryset(self) -> QuerySet[Any]:
         series = super().get_queryset()
         # Reading the points counts them.
-        return series if self.action == "points" else with_points(series)
+        return series if self.action == "points" else _with_points(series)
 
     @extend_schema(
         summary="Read the points of a series",
@@ -120,3 +120,20 @@ def _columns(request: Request) -> tuple[str, ...]:
     for name in names:
         parameters.choice("columns", name, COLUMNS)
     return tuple(name for name in COLUMNS if name in names)
+
+
+def _with_points(series: QuerySet[Series]) -> QuerySet[Any]:
+    """Annotate ``points``: the number of groups that benchdash.results.points.history would return."""
+    day = Cast(TruncDate("run__started_at", tzinfo=UTC), CharField())
+    place = Case(
+        When(series__branch="", then=Cast("run__version", CharField())),
+        default=Coalesce("run__version__commit", day),
+    )
+    content = Coalesce(Cast("run__content", CharField()), Value(""))
+    counted = (
+        Measurement.objects.filter(series=OuterRef("pk"), run__excluded_at=None)
+        .order_by()
+        .values("series")
+        .annotate(number=Count(Concat(place, Value(" "), content), distinct=True))
+    )
+    return series.annotate(points=Coalesce(Subquery(counted.values("number")), 0))

@@ -17,8 +17,7 @@ from benchdash.api.answers.sweeps import (
     csv_rows,
     hide_absolute_values,
 )
-from benchdash.api.tables import csv_answer
-from benchdash.api.views.base import FORMAT, PROJECT, View
+from benchdash.api.views.base import FORMAT, PROJECT, View, csv_answer
 from benchdash.regressions.comparison.rows import geometric_mean
 from benchdash.regressions.sweeps.conditions import Choice, written
 from benchdash.regressions.sweeps.subjects import Subject, subjects
