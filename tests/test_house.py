@@ -14,7 +14,7 @@ SAME_NAME = {"Command", "Migration"}
 # Still to be told apart by better names.
 # fmt: off
 AMBIGUOUS = {
-    "Block", "Cell", "Columns", "Entry", "Group", "Limits", "Measured", "Outcome", "Output", "Place",
+    "Block", "Cell", "Columns", "Entry", "Group", "Limits", "Measured", "Outcome", "Output",
     "Point", "Report", "Row", "Sample", "Stream", "Table", "Totals",
 }
 # fmt: on

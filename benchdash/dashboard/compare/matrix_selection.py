@@ -9,10 +9,9 @@ from django.http import QueryDict
 
 from benchdash.accounts.models import Project
 from benchdash.dashboard.compare.controls import metrics_options
-from benchdash.dashboard.compare.places import Place
 from benchdash.dashboard.compare.selection import default_columns
 from benchdash.dashboard.compare.version_picker import newest_of_lines
-from benchdash.dashboard.compare.versions import meant_by
+from benchdash.dashboard.compare.versions import PlaceNames, meant_by
 from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.navigation import address_with
@@ -43,8 +42,8 @@ _PARTS: Final = (
 
 
 def read_place(
-    query: QueryDict, available: Sequence[Column], use: Counter[Place]
-) -> tuple[Place, list[FilterChip]]:
+    query: QueryDict, available: Sequence[Column], use: Counter[PlaceNames]
+) -> tuple[PlaceNames, list[FilterChip]]:
     """The place that is asked for, as far as there is one, and a filter for each part that has a choice.
 
     An address that names no place may choose versions: it is the place of the reference, or of the newest.
@@ -52,8 +51,8 @@ def read_place(
     """
     asked = {name: _part(query.get(name)) for name, *_ in _PARTS}
     if not names_place(query) and (chosen := _chosen_column(query, available)):
-        asked = Place.of(chosen)._asdict()
-    places = sorted(dict.fromkeys(map(Place.of, available)), key=lambda place: -use[place])
+        asked = PlaceNames.of(chosen)._asdict()
+    places = sorted(dict.fromkeys(map(PlaceNames.of, available)), key=lambda place: -use[place])
     found = []
     for name, label, empty in _PARTS:
         values = sorted({getattr(place, name) for place in places})

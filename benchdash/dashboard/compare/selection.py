@@ -9,8 +9,7 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 
 from benchdash.accounts.models import Project
-from benchdash.dashboard.compare.places import Place, recent_use
-from benchdash.dashboard.compare.versions import meant_by
+from benchdash.dashboard.compare.versions import PlaceNames, meant_by, recent_use
 from benchdash.dashboard.shell.selection import EMPTY, PLACE
 from benchdash.regressions.comparison.column_names import short_id
 from benchdash.regressions.comparison.version_table import Column
@@ -120,7 +119,7 @@ def asked_place(query: QueryDict, available: Sequence[Column]) -> Sequence[Colum
 def _part_of_place(column: Column, name: str) -> str:
     if name == "line":
         return release_line(column.version.product.name, column.version.version)
-    part: str = getattr(Place.of(column), name)
+    part: str = getattr(PlaceNames.of(column), name)
     return part
 
 
@@ -129,13 +128,13 @@ def newest_columns(available: Sequence[Column], project: Project) -> list[Column
 
     Where it has one version there, the versions of other products there stand beside it.
     """
-    offered = Counter(map(Place.of, available))
+    offered = Counter(map(PlaceNames.of, available))
     use = {place: runs for place, runs in recent_use(project).items() if place in offered} or offered
     product = next(iter(use)).product
     of_product = [place for place in use if place.product == product]
     releases = [place for place in of_product if not place.branch]
     place = max(releases or of_product, key=use.__getitem__)
-    at_place = [column for column in available if Place.of(column) == place]
+    at_place = [column for column in available if PlaceNames.of(column) == place]
     if len(at_place) == 1:
         at_place = [column for column in available if _are_neighbours(column, at_place[0])]
     return at_place

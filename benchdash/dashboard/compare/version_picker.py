@@ -5,9 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from benchdash.dashboard.compare.places import Place
 from benchdash.dashboard.compare.selection import DEFAULT_COLUMNS
-from benchdash.dashboard.compare.versions import Available
+from benchdash.dashboard.compare.versions import Available, PlaceNames
 from benchdash.regressions.comparison.column_names import short_commit, short_id
 from benchdash.regressions.comparison.version_table import Column
 from benchdash.results.models import UNKNOWN_VERSION
@@ -36,7 +35,7 @@ class PickerGroup:
     ``newest_url`` compares the newest of them; ``shortcuts`` are (label, address) of more ready choices.
     """
 
-    place: Place
+    place: PlaceNames
     choices: Sequence[PickerChoice]
     older: int
     newest_url: str
@@ -86,9 +85,9 @@ _Address = Callable[[Sequence[Column]], str] | None
 def _groups(
     available: Available, chosen: Sequence[Column], find: str, address: _Address
 ) -> list[PickerGroup]:
-    by_place: dict[Place, list[Column]] = defaultdict(list)
+    by_place: dict[PlaceNames, list[Column]] = defaultdict(list)
     for column in reversed(available):
-        by_place[Place.of(column)].append(column)
+        by_place[PlaceNames.of(column)].append(column)
     picked = {column.key for column in chosen}
     words = find.casefold().split()
     return [
@@ -98,7 +97,7 @@ def _groups(
 
 
 def _group(
-    place: Place,
+    place: PlaceNames,
     newest_first: Sequence[Column],
     versions: int,
     picked: set[tuple[int, str, int, int, str]],
@@ -138,7 +137,7 @@ def _label(column: Column) -> str:
     return f"{known} {short_commit(column)}".strip() if column.branch else known
 
 
-def _shortcuts(place: Place, newest_first: Sequence[Column]) -> list[tuple[str, Sequence[Column]]]:
+def _shortcuts(place: PlaceNames, newest_first: Sequence[Column]) -> list[tuple[str, Sequence[Column]]]:
     shortcuts = []
     if len(newest_first) > 1:
         newest = newest_first[:DEFAULT_COLUMNS]

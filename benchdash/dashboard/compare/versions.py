@@ -2,15 +2,16 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from django.http import QueryDict
 
 from benchdash.accounts.models import Project
-from benchdash.dashboard.compare.places import Place
 from benchdash.database.ids import ids_in
 from benchdash.regressions.comparison.column_names import short_id
 from benchdash.regressions.comparison.version_table import Column, columns_at
+from benchdash.results import catalogue
+from benchdash.results.models import DEFAULT_CONFIGURATION
 from benchdash.results.version_places import PlaceOfVersions, newest_versions, places_of_versions
 
 # What chooses versions in the addresses of the pages, and what looks for them.
@@ -20,12 +21,51 @@ MAX_SEARCH_LENGTH: Final = 200
 _MAX_ASKED: Final = 100
 
 
+class PlaceNames(NamedTuple):
+    """The place of a column in the names that addresses and headings use; a Place of results has ids."""
+
+    product: str
+    build: str
+    branch: str
+    hardware: str
+    configuration: str
+    counterpart: str
+
+    @classmethod
+    def of(cls, column: Column) -> "PlaceNames":
+        version = column.version
+        return cls(
+            version.product.name,
+            version.build,
+            column.branch,
+            column.hardware,
+            column.configuration,
+            column.counterpart,
+        )
+
+    def __str__(self) -> str:
+        """``MariaDB debug on bench-03, branch main, configuration tuned, with Connector/C``."""
+        parts = [f"{' '.join(filter(None, [self.product, self.build]))} on {self.hardware}"]
+        if self.branch:
+            parts.append(f"branch {self.branch}")
+        if self.configuration != DEFAULT_CONFIGURATION:
+            parts.append(f"configuration {self.configuration}")
+        if self.counterpart:
+            parts.append(f"with {self.counterpart}")
+        return ", ".join(parts)
+
+
+def recent_use(project: Project) -> Counter[PlaceNames]:
+    """How many of the newest runs each place has, that of the newest run first; one statement."""
+    return Counter({PlaceNames(*one[:6]): one.runs for one in catalogue.recent_places(project)})
+
+
 class Available(list[Column]):
     """The offered columns, in the order of versions; ``versions`` is how many there are at each place."""
 
-    def __init__(self, columns: Sequence[Column], versions: Mapping[Place, int] | None = None) -> None:
+    def __init__(self, columns: Sequence[Column], versions: Mapping[PlaceNames, int] | None = None) -> None:
         super().__init__(columns)
-        self.versions = Counter(map(Place.of, columns)) if versions is None else versions
+        self.versions = Counter(map(PlaceNames.of, columns)) if versions is None else versions
 
     @property
     def total(self) -> int:
@@ -47,7 +87,7 @@ def available_columns(project: Project, query: QueryDict) -> Available:
     places = places_of_versions(project)
     measured = newest_versions(project, places, asked=_asked(query), words=_words(query, places))
     columns = columns_at(measured)
-    shown = Counter(map(Place.of, columns))
+    shown = Counter(map(PlaceNames.of, columns))
     versions = {
         place: one.versions if one.versions > one.most else shown[place]
         for one in places
@@ -71,7 +111,7 @@ def _words(query: QueryDict, places: Sequence[PlaceOfVersions]) -> dict[PlaceOfV
     return {place: [word for word in words if word not in str(_place(place)).casefold()] for place in places}
 
 
-def _place(place: PlaceOfVersions) -> Place:
-    return Place(
+def _place(place: PlaceOfVersions) -> PlaceNames:
+    return PlaceNames(
         place.product, place.build, place.branch, place.hardware, place.configuration, place.counterpart
     )

@@ -11,6 +11,9 @@ from django.urls import URLResolver, get_resolver, get_script_prefix, get_urlcon
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project, Scope
 from benchdash.dashboard.shell import selection
+from benchdash.regressions.comparison.column_names import id_at
+from benchdash.results.models import Run, Series
+from benchdash.results.points import Point
 
 
 @dataclass(frozen=True)
@@ -162,3 +165,25 @@ def page_urls(name: str, project: Project, *args: str) -> Callable[[int], str]:
 def _address(_resolver: URLResolver, _prefix: str, name: str, slug: str) -> str:
     """Every page has fifteen of them, which stay as they are."""
     return reverse(f"dashboard:{name}", args=[slug])
+
+
+def beside_url(project: Project, *runs: int) -> str:
+    """Return the address of two runs side by side, or of one beside the run before it."""
+    return f"{page_url('pair', project)}?{urlencode([('run', run) for run in runs])}"
+
+
+def runs_url(project: Project, before: Run, after: Run) -> str:
+    """The versions of two runs; the runs themselves where they are of one version at one place."""
+    ids = id_at(before.version_id, before), id_at(after.version_id, after)
+    return _columns_url(project, *ids) if ids[0] != ids[1] else beside_url(project, before.pk, after.pk)
+
+
+def points_url(project: Project, series: Series, before: Point, after: Point) -> str:
+    """The same of two groups of a history."""
+    if before.version.pk == after.version.pk:
+        return beside_url(project, before.run_id, after.run_id)
+    return _columns_url(project, id_at(before.version.pk, series), id_at(after.version.pk, series))
+
+
+def _columns_url(project: Project, base: str, against: str) -> str:
+    return page_url("pair", project, base=base, against=against)

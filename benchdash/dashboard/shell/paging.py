@@ -13,7 +13,7 @@ MAX_COUNTED: Final = 10_000
 
 
 class LongList(Paginator):  # type: ignore[type-arg] # not subscriptable at run time
-    """Rows are counted up to ``MOST_COUNTED``, or where a later page is asked for, to the end of that.
+    """Rows are counted up to ``MAX_COUNTED``, or where a later page is asked for, to the end of that.
 
     So every page can be reached from the one before it.
     """

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 
 from benchdash.dashboard.shell import numbers, paging
-from benchdash.dashboard.shell.grid import grid_cells, number_cells
+from benchdash.dashboard.shell.html import grid_cells, number_cells
 
 register = template.Library()
 

@@ -9,7 +9,7 @@ from django.http import HttpRequest, QueryDict
 from django.template.context import RequestContext
 
 from benchdash.accounts.access import NOBODY, Viewer, viewer_of
-from benchdash.dashboard.shell.figure_json import figure_json
+from benchdash.dashboard.shell.html import figure_json
 from benchdash.dashboard.shell.navigation import navigation, tabs
 
 register = template.Library()

@@ -7,7 +7,6 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import path, reverse
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from benchdash.accounts.models import Scope
 from benchdash.articles import services
@@ -18,12 +17,17 @@ from benchdash.articles.services import ArticleError, NewBlock
 from benchdash.dashboard.pages.articles.blocks import block_url, fixed_query, shown_block
 from benchdash.dashboard.pages.articles.forms import AddForm, ArticleForm, BlockForm, asked_view
 from benchdash.dashboard.shell.navigation import page_label
-from benchdash.dashboard.shell.project_page import ProjectPage, found_or_hidden, project_page
+from benchdash.dashboard.shell.project_page import (
+    ProjectPage,
+    found_or_hidden,
+    project_action,
+    project_form,
+    project_page,
+)
 
 _MAX_LISTED: Final = 500
 
 
-@require_safe
 @project_page
 def articles(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     context = {
@@ -33,7 +37,6 @@ def articles(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     return page.render(request, "dashboard/articles.html", context)
 
 
-@require_safe
 @project_page
 def article(request: HttpRequest, page: ProjectPage, name: str) -> HttpResponse:
     found = _article(page, name)
@@ -54,8 +57,7 @@ def _article(page: ProjectPage, name: str, *, deleted: bool = False) -> Article:
 # --- writing ------------------------------------------------------------------------------------------------
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@project_page
+@project_form
 def article_add(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     """Save a view in an article, or in a new one. Without a view, a new article begins with none."""
     page.require(Scope.TRIAGE)
@@ -88,8 +90,7 @@ def _saved(request: HttpRequest, page: ProjectPage, form: AddForm) -> Article | 
         return None
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@project_page
+@project_form
 def article_edit(request: HttpRequest, page: ProjectPage, name: str) -> HttpResponse:
     page.require(Scope.TRIAGE)
     found = _article(page, name)
@@ -133,8 +134,7 @@ def _form(block: Block) -> BlockForm:
     return BlockForm(initial=said, auto_id=f"id_{block.pk}_%s")
 
 
-@require_POST
-@project_page
+@project_action
 def article_delete(request: HttpRequest, page: ProjectPage, name: str) -> HttpResponse:
     page.require(Scope.TRIAGE)
     found = _article(page, name)
@@ -143,8 +143,7 @@ def article_delete(request: HttpRequest, page: ProjectPage, name: str) -> HttpRe
     return redirect("dashboard:articles", page.project.slug)
 
 
-@require_POST
-@project_page
+@project_action
 def article_restore(request: HttpRequest, page: ProjectPage, name: str) -> HttpResponse:
     page.require(Scope.TRIAGE)
     found = _article(page, name, deleted=True)
@@ -153,8 +152,7 @@ def article_restore(request: HttpRequest, page: ProjectPage, name: str) -> HttpR
     return redirect("dashboard:article", page.project.slug, found.slug)
 
 
-@require_POST
-@project_page
+@project_action
 def article_block(request: HttpRequest, page: ProjectPage, name: str, pk: int) -> HttpResponse:
     """Do with a view of the article what the button ``do`` says."""
     page.require(Scope.TRIAGE)

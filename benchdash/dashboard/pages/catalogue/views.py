@@ -13,7 +13,6 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import path, re_path
-from django.views.decorators.http import require_http_methods, require_safe
 
 from benchdash.accounts.access import NotVisible
 from benchdash.accounts.models import Scope
@@ -23,7 +22,7 @@ from benchdash.dashboard.pages.catalogue.queries import ConfigurationRow
 from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.csv_files import csv_file
 from benchdash.dashboard.shell.filters import FilterChip
-from benchdash.dashboard.shell.project_page import ProjectPage, project_page
+from benchdash.dashboard.shell.project_page import ProjectPage, project_form, project_page
 from benchdash.regressions.queries import Difference, differing
 from benchdash.results import corrections
 from benchdash.results.corrections import CorrectionError, Effect, Thing
@@ -46,7 +45,6 @@ _DIGEST: Final = re.compile("[0-9a-f]{64}")
 # --- lists ------------------------------------------------------------------------------------------------
 
 
-@require_safe
 @project_page
 def versions(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     chip, found = _chosen_versions(request, page)
@@ -61,7 +59,6 @@ def versions(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     return page.render(request, "dashboard/versions.html", context)
 
 
-@require_safe
 @project_page
 def versions_csv(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     _, found = _chosen_versions(request, page)
@@ -100,7 +97,6 @@ def _chosen_versions(request: HttpRequest, page: ProjectPage) -> tuple[FilterChi
     return chip, found
 
 
-@require_safe
 @project_page
 def hardware(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     rows = [
@@ -110,7 +106,6 @@ def hardware(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     return page.render(request, "dashboard/hardware.html", context)
 
 
-@require_safe
 @project_page
 def hardware_csv(_request: HttpRequest, page: ProjectPage) -> HttpResponse:
     listed = catalogue.hardware_rows(page.project)
@@ -121,7 +116,6 @@ def hardware_csv(_request: HttpRequest, page: ProjectPage) -> HttpResponse:
     return csv_file(f"{page.project.slug}-hardware", ("hardware", "runs", *facts), rows)
 
 
-@require_safe
 @project_page
 def workloads(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     pages = Paginator(catalogue.workload_rows(page.project), _PAGE).get_page(request.GET.get("page"))
@@ -130,7 +124,6 @@ def workloads(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     return page.render(request, "dashboard/workloads.html", context)
 
 
-@require_safe
 @project_page
 def workloads_csv(_request: HttpRequest, page: ProjectPage) -> HttpResponse:
     rows = (
@@ -147,7 +140,6 @@ def workloads_csv(_request: HttpRequest, page: ProjectPage) -> HttpResponse:
     return csv_file(f"{page.project.slug}-workloads", columns, rows)
 
 
-@require_safe
 @project_page
 def configurations(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     rows = catalogue.configuration_rows(page.project)
@@ -173,7 +165,6 @@ def _choices(rows: Sequence[ConfigurationRow]) -> list[tuple[str, str]]:
     return list(choices.items())
 
 
-@require_safe
 @project_page
 def configurations_csv(_request: HttpRequest, page: ProjectPage) -> HttpResponse:
     """One line for each setting of each content."""
@@ -262,8 +253,7 @@ class Correction:
     runs: Sequence[Run] = ()
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@project_page
+@project_form
 def correction(request: HttpRequest, page: ProjectPage, kind: str, pk: str) -> HttpResponse:
     """Shows what a correction would change first; the same form, sent once more, makes it."""
     page.require(Scope.TRIAGE)

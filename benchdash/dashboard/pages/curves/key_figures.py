@@ -33,7 +33,7 @@ class FiguresTable:
 
     pairs: Sequence[str]
     rows: Sequence[FiguresRow]
-    least_counts: int = LEAST_COUNTS
+    min_counts: int = LEAST_COUNTS
 
 
 def curve_of_line(values: Mapping[int, Value]) -> Curve | None:

@@ -33,9 +33,8 @@ _LABEL_ROWS: Final = 3
 _LABEL_HEIGHT: Final = 14
 _MAX_PER_CENT: Final = 300.0
 
-
-# A number on an axis of versions, a time as text on the other.
-Place = int | str
+# A number on an axis of versions, a time as text on an axis of time.
+Position = int | str
 
 
 @dataclass(frozen=True)
@@ -53,11 +52,11 @@ class HistoryLook:
     def relative(self) -> bool:
         return self.bases is not None
 
-    def place(self, line: HistoryLine, point: Point) -> Place:
+    def place(self, line: HistoryLine, point: Point) -> Position:
         """Return the place of a point's shapes and annotations."""
         return _iso(point.time) if self.axis is None else self.axis.place(line.series, point)
 
-    def at(self, place: Place) -> str:
+    def at(self, place: Position) -> str:
         """The same for traces."""
         return plain(self.axis.labels[place]) if self.axis and isinstance(place, int) else str(place)
 
@@ -235,9 +234,9 @@ def _hover_template(name: str, series: Series) -> str:
 # --- what else changed ------------------------------------------------------------------------------------
 
 
-def _switched(lines: Sequence[HistoryLine], look: HistoryLook) -> dict[Place, list[str]]:
+def _switched(lines: Sequence[HistoryLine], look: HistoryLook) -> dict[Position, list[str]]:
     """By its place on the axis: what changed there, each in words."""
-    texts: dict[Place, dict[str, None]] = defaultdict(dict)
+    texts: dict[Position, dict[str, None]] = defaultdict(dict)
     for line in lines:
         for index, found in line.switches.items():
             words = [str(one) for one in found] or ["configuration or environment changed"]
@@ -245,7 +244,7 @@ def _switched(lines: Sequence[HistoryLine], look: HistoryLook) -> dict[Place, li
     return {place: list(texts[place]) for place in _in_order(texts, lines, look)}
 
 
-def _switches(switched: Mapping[Place, Sequence[str]], look: HistoryLook) -> dict[str, Any]:
+def _switches(switched: Mapping[Position, Sequence[str]], look: HistoryLook) -> dict[str, Any]:
     """A triangle on the axis wherever configuration or environment changed; its hover says what."""
     return {
         "type": "scatter",
@@ -264,7 +263,7 @@ def _switches(switched: Mapping[Place, Sequence[str]], look: HistoryLook) -> dic
 
 
 def _switch_names(
-    switched: Mapping[Place, Sequence[str]], lines: Sequence[HistoryLine], look: HistoryLook
+    switched: Mapping[Position, Sequence[str]], lines: Sequence[HistoryLine], look: HistoryLook
 ) -> list[dict[str, Any]]:
     """Return the names of switches, upwards from their triangles; hovers and table say those of many."""
     if len(switched) > _SWITCHES_NAMED:
@@ -300,12 +299,12 @@ def _switch_text(words: Sequence[str]) -> str:
 
 # --- changes ----------------------------------------------------------------------------------------------
 
-_Changes = Mapping[Place, Sequence[ChangePoint]]
+_Changes = Mapping[Position, Sequence[ChangePoint]]
 
 
 def _changes(lines: Sequence[HistoryLine], look: HistoryLook) -> _Changes:
     """The change points by their place on the axis, in its order."""
-    changes: dict[Place, list[ChangePoint]] = defaultdict(list)
+    changes: dict[Position, list[ChangePoint]] = defaultdict(list)
     for line in lines:
         for index, shift in line.shifts.items():
             changes[look.place(line, line.points[index])].append(shift)
@@ -351,7 +350,7 @@ def _levels(lines: Sequence[HistoryLine], colours: Sequence[str], look: HistoryL
     return levels
 
 
-def _level(x0: Place, x1: Place, y: float, colour: str) -> dict[str, Any]:
+def _level(x0: Position, x1: Position, y: float, colour: str) -> dict[str, Any]:
     return {
         "type": "line",
         "x0": x0,
@@ -362,7 +361,7 @@ def _level(x0: Place, x1: Place, y: float, colour: str) -> dict[str, Any]:
     }
 
 
-def _label_rows(changes: _Changes, lines: Sequence[HistoryLine], look: HistoryLook) -> dict[Place, int]:
+def _label_rows(changes: _Changes, lines: Sequence[HistoryLine], look: HistoryLook) -> dict[Position, int]:
     """The row above the plot of each change's label. Where there is no room, the weightier change has one."""
     taken: list[list[float]] = [[] for _ in range(_LABEL_ROWS)]
     rows = {}
@@ -376,11 +375,11 @@ def _label_rows(changes: _Changes, lines: Sequence[HistoryLine], look: HistoryLo
     return rows
 
 
-def _in_order(places: Iterable[Place], lines: Sequence[HistoryLine], look: HistoryLook) -> list[Place]:
+def _in_order(places: Iterable[Position], lines: Sequence[HistoryLine], look: HistoryLook) -> list[Position]:
     return sorted(places, key=lambda place: _part_of_axis(place, lines, look))
 
 
-def _part_of_axis(place: Place, lines: Sequence[HistoryLine], look: HistoryLook) -> float:
+def _part_of_axis(place: Position, lines: Sequence[HistoryLine], look: HistoryLook) -> float:
     if isinstance(place, str):
         times = [line.points[at].time for line in lines for at in (0, -1) if line.points]
         first, last = min(times), max(times)
@@ -390,7 +389,7 @@ def _part_of_axis(place: Place, lines: Sequence[HistoryLine], look: HistoryLook)
 
 
 def _label(
-    place: Place, row: int, shifts: Sequence[ChangePoint], addresses: HistoryAddresses
+    place: Position, row: int, shifts: Sequence[ChangePoint], addresses: HistoryAddresses
 ) -> dict[str, Any]:
     """The largest change at a place, which leads to its incident."""
     largest = _largest(shifts)

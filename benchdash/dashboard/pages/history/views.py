@@ -9,7 +9,6 @@ from typing import Any, Final, Literal
 from django.core.paginator import Page, Paginator
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import path
-from django.views.decorators.http import require_safe
 
 from benchdash.accounts.models import Project
 from benchdash.dashboard.charts.common import Figure
@@ -36,8 +35,7 @@ from benchdash.dashboard.pages.history.selection import SeriesChoice, choose_ser
 from benchdash.dashboard.shell import series_words
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.csv_files import csv_file
-from benchdash.dashboard.shell.navigation import address_with, page_url
-from benchdash.dashboard.shell.pair_links import points_url
+from benchdash.dashboard.shell.navigation import address_with, page_url, points_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page, project_page
 from benchdash.regressions.comparison.column_names import id_at
 from benchdash.regressions.options import equivalence_margin
@@ -375,7 +373,6 @@ def _nothing(request: HttpRequest, choice: SeriesChoice) -> dict[str, Any]:
 # --- all rows as a file -----------------------------------------------------------------------------------
 
 
-@require_safe
 @project_page
 def history_csv(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     """Every group of the chosen series, oldest first."""

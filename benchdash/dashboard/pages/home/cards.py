@@ -17,7 +17,7 @@ MAX_RUNS: Final = 10_000
 
 @dataclass(frozen=True)
 class ProjectCard:
-    """A project in the list of projects. More runs than ``MOST_RUNS`` are not counted."""
+    """A project in the list of projects. More runs than ``MAX_RUNS`` are not counted."""
 
     project: Project
     runs: int

@@ -11,7 +11,6 @@ from django.db.models.functions import TruncHour
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.urls import path
-from django.views.decorators.http import require_POST, require_safe
 
 from benchdash.accounts.models import AuditEntry, Project, Scope
 from benchdash.dashboard.charts.common import Figure
@@ -21,10 +20,14 @@ from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.csv_files import csv_file
 from benchdash.dashboard.shell.filters import FilterChip
-from benchdash.dashboard.shell.navigation import page_url
-from benchdash.dashboard.shell.pair_links import runs_url
-from benchdash.dashboard.shell.project_page import ProjectPage, found_or_hidden, project_page
-from benchdash.dashboard.shell.visible_alerts import alerts_shown_to
+from benchdash.dashboard.shell.navigation import page_url, runs_url
+from benchdash.dashboard.shell.project_page import (
+    ProjectPage,
+    alerts_shown_to,
+    found_or_hidden,
+    project_action,
+    project_page,
+)
 from benchdash.regressions import queries, services
 from benchdash.regressions.analysis.spans import last_good_at, span
 from benchdash.regressions.models import ChangePoint, Incident
@@ -69,7 +72,6 @@ class ShownChangePoint:
 # --- the list ---------------------------------------------------------------------------------------------
 
 
-@require_safe
 @project_page
 def incidents(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     chips = _filters(page.project, request.GET)
@@ -121,14 +123,12 @@ def _chosen(found: QuerySet[Incident], chips: Sequence[FilterChip]) -> QuerySet[
 # --- one incident -----------------------------------------------------------------------------------------
 
 
-@require_safe
 @project_page
 def incident(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     return _show(request, page, _incident(page, pk))
 
 
-@require_POST
-@project_page
+@project_action
 def triage(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     shown = _incident(page, pk)
     page.require(Scope.TRIAGE)
@@ -150,8 +150,7 @@ def triage(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     return redirect("dashboard:incident", page.project.slug, pk)
 
 
-@require_POST
-@project_page
+@project_action
 def comment(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     shown = _incident(page, pk)
     page.require(Scope.TRIAGE)
@@ -162,7 +161,6 @@ def comment(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     return redirect(f"{page_url('incident', page.project, pk)}#comments")
 
 
-@require_safe
 @project_page
 def evidence_csv(_request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     shown = _incident(page, pk)

@@ -17,10 +17,9 @@ from benchdash.dashboard.compare.matrix_sources import (
     of_branch,
     of_versions,
 )
-from benchdash.dashboard.compare.places import Place, recent_use
 from benchdash.dashboard.compare.selection import ChosenColumns, read_choice, read_columns, workload_ids
 from benchdash.dashboard.compare.version_picker import VersionPicker, version_picker
-from benchdash.dashboard.compare.versions import MAX_SEARCH_LENGTH, Available
+from benchdash.dashboard.compare.versions import MAX_SEARCH_LENGTH, Available, PlaceNames, recent_use
 from benchdash.dashboard.pages.matrix import baseline as baseline_form
 from benchdash.dashboard.pages.matrix import selection as form
 from benchdash.dashboard.pages.matrix.selection import MatrixPresentation
@@ -177,7 +176,7 @@ def _versions(
     base_chip = reference_filter(replace(columns, base=base), called)
     chosen = "&".join(f"v={short_id(column)}" for column in columns.chosen)
     charts = f"{page_url('compare', project)}?{chosen}&base={short_id(base)}&metric={metric}&workload="
-    places = {Place.of(column) for column in columns.chosen}
+    places = {PlaceNames.of(column) for column in columns.chosen}
     named = list(zip(columns.chosen, called, strict=True))
     return _Chosen(
         source=source,
@@ -213,9 +212,9 @@ def _nights(
     branches: Sequence[Column],
 ) -> _Chosen:
     place, place_chips = place_form.read_place(query, branches, recent_use(project))
-    at_place = [column for column in branches if Place.of(column) == place]
+    at_place = [column for column in branches if PlaceNames.of(column) == place]
     of_releases = place._replace(branch="")
-    releases = [column for column in available if Place.of(column) == of_releases]
+    releases = [column for column in available if PlaceNames.of(column) == of_releases]
     measured = measured_of(project, at_place)
     metric, metric_chip = place_form.read_metric(query, measured.metrics)
     shown, shown_chip = place_form.read_shown(query, what="nights", lines=False)

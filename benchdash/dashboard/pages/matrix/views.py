@@ -7,7 +7,6 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.urls import path
-from django.views.decorators.http import require_POST
 
 from benchdash.accounts.models import Scope
 from benchdash.dashboard.compare import controls
@@ -17,7 +16,7 @@ from benchdash.dashboard.pages.matrix.figure import WholeMatrix, whole_matrix
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.csv_files import csv_file
 from benchdash.dashboard.shell.navigation import address_with, page_url
-from benchdash.dashboard.shell.project_page import ProjectPage, content_page, project_page
+from benchdash.dashboard.shell.project_page import ProjectPage, content_page, project_action
 from benchdash.regressions.comparison.branch_table import stream_of
 from benchdash.regressions.comparison.column_names import short_id
 from benchdash.regressions.comparison.rows import Row
@@ -65,8 +64,7 @@ def _fixed_url(request: HttpRequest, shown: WholeMatrix) -> str:
 # --- the baseline of a branch ------------------------------------------------------------------------------
 
 
-@require_POST
-@project_page
+@project_action
 def matrix_baseline(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     """Moves it, and leads back to the matrix that was shown."""
     page.require(Scope.TRIAGE)

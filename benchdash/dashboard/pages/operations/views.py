@@ -14,7 +14,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from benchdash.accounts.access import viewer_of
-from benchdash.dashboard.compare.places import Place
+from benchdash.dashboard.compare.versions import PlaceNames
 from benchdash.regressions.analysis.failing_places import try_again
 from benchdash.regressions.models import FailingPlace
 
@@ -59,7 +59,7 @@ def place_try_again(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _in_words(failing: FailingPlace) -> str:
-    place = Place(
+    place = PlaceNames(
         product=failing.product.name,
         build=failing.build,
         branch=failing.branch,

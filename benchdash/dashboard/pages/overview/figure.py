@@ -9,7 +9,7 @@ from benchdash.accounts.models import Project
 from benchdash.dashboard.charts.matrix import Head, Matrix, MatrixLook, matrix
 from benchdash.dashboard.compare import matrix_selection as form
 from benchdash.dashboard.compare.matrix_sources import MatrixReading, MatrixSource, of_branch, of_versions
-from benchdash.dashboard.compare.places import Place, recent_use
+from benchdash.dashboard.compare.versions import PlaceNames, recent_use
 from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.regressions.comparison.column_contents import measured_of
@@ -23,7 +23,7 @@ class OverviewMatrix:
     or hide its thread counts.
     """
 
-    place: Place
+    place: PlaceNames
     metric: str
     filters: Sequence[FilterChip]
     base: Head
@@ -37,13 +37,13 @@ def overview_matrix(
 ) -> OverviewMatrix:
     """Read the matrix of an address, in a constant number of statements. ``available`` is not empty."""
     place, chips = form.read_place(query, available, recent_use(project))
-    at_place = [column for column in available if Place.of(column) == place]
+    at_place = [column for column in available if PlaceNames.of(column) == place]
     measured = measured_of(project, at_place)
     metric, metric_chip = form.read_metric(query, measured.metrics)
     ids = {name: str(pk) for pk, name in measured.workloads.items()}
     if place.branch:
         of_releases = place._replace(branch="")
-        releases = [column for column in available if Place.of(column) == of_releases]
+        releases = [column for column in available if PlaceNames.of(column) == of_releases]
         source, source_chips = _groups(project, query, at_place[0], releases, metric)
     else:
         source, source_chips = _versions(project, query, at_place, metric, ids)

@@ -4,7 +4,6 @@ from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
-from django.views.decorators.http import require_safe
 
 from benchdash.accounts.models import Project
 from benchdash.dashboard.compare.versions import available_columns
@@ -20,7 +19,6 @@ from ingest.queries import uploads_for, with_run_counts
 _MAX_NEWS: Final = 5
 
 
-@require_safe
 @project_page
 def overview(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     available = available_columns(page.project, request.GET)

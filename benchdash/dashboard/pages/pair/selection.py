@@ -7,7 +7,6 @@ from typing import Final
 from django.http import QueryDict
 
 from benchdash.accounts.models import Project
-from benchdash.dashboard.compare.places import Place
 from benchdash.dashboard.compare.selection import (
     Selection,
     asked_place,
@@ -15,7 +14,7 @@ from benchdash.dashboard.compare.selection import (
     newest_columns,
     read_measured,
 )
-from benchdash.dashboard.compare.versions import meant_by
+from benchdash.dashboard.compare.versions import PlaceNames, meant_by
 from benchdash.database.ids import ids_in
 from benchdash.regressions.comparison.column_names import short_id
 from benchdash.regressions.comparison.version_table import Column
@@ -81,8 +80,8 @@ def _reference_and_newest(available: Sequence[Column], project: Project) -> tupl
 
 def _neighbour(column: Column, available: Sequence[Column], *, later: bool) -> Column | None:
     """The next version at the same place; the one before where there is none on that side."""
-    place = Place.of(column)
-    of_place = [one for one in available if Place.of(one) == place]
+    place = PlaceNames.of(column)
+    of_place = [one for one in available if PlaceNames.of(one) == place]
     at = of_place.index(column)
     before, after = of_place[:at], of_place[at + 1 :]
     nearest = [*before[-1:], *after[:1]]

@@ -10,11 +10,10 @@ from django.urls import path, reverse
 
 from benchdash.accounts.models import Project
 from benchdash.dashboard.compare.controls import metrics_options, threads_filter, workloads_filter
-from benchdash.dashboard.compare.places import Place
 from benchdash.dashboard.compare.selection import workload_ids
 from benchdash.dashboard.compare.tables import selector, threads_of_api
 from benchdash.dashboard.compare.version_picker import VersionPicker, one_version_picker
-from benchdash.dashboard.compare.versions import MAX_SEARCH_LENGTH, Available, available_columns
+from benchdash.dashboard.compare.versions import MAX_SEARCH_LENGTH, Available, PlaceNames, available_columns
 from benchdash.dashboard.pages.pair import tables as pair_tables
 from benchdash.dashboard.pages.pair.selection import SIDES, PairSelection, read_pair
 from benchdash.dashboard.shell import filters
@@ -166,13 +165,13 @@ def _meanings(path: str, choice: PairSelection) -> list[tuple[str, list[Link]]]:
 
 def _suggestions(path: str, choice: PairSelection, available: Available) -> list[Link]:
     """The newest two versions of the places with the most."""
-    by_place: dict[Place, list[Column]] = {}
+    by_place: dict[PlaceNames, list[Column]] = {}
     for column in available:
-        by_place.setdefault(Place.of(column), []).append(column)
+        by_place.setdefault(PlaceNames.of(column), []).append(column)
     largest = sorted((found for found in by_place.values() if len(found) > 1), key=len, reverse=True)
     return [
         Link(
-            f"The newest two of {Place.of(found[0])}",
+            f"The newest two of {PlaceNames.of(found[0])}",
             choice.address(path, base=short_id(found[-2]), against=short_id(found[-1])),
         )
         for found in largest[:_MAX_SUGGESTIONS]

@@ -13,7 +13,7 @@ from django.shortcuts import redirect, render
 from django.urls import path
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods
 
 from benchdash.accounts.access import NotAllowed, viewer_of
 from benchdash.accounts.models import AuditEntry, Membership, Scope, Token
@@ -46,8 +46,14 @@ from benchdash.dashboard.pages.people.forms import (
 from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.facts import in_words
-from benchdash.dashboard.shell.project_page import ProjectPage, found_or_hidden, project_page
-from benchdash.dashboard.shell.visible_alerts import alerts_shown_to
+from benchdash.dashboard.shell.project_page import (
+    ProjectPage,
+    alerts_shown_to,
+    found_or_hidden,
+    project_action,
+    project_form,
+    project_page,
+)
 from benchdash.regressions.models import Incident
 from ingest.removal import begin_removal
 
@@ -64,8 +70,7 @@ def _require_member(page: ProjectPage) -> None:
 # --- subscriptions ----------------------------------------------------------------------------------------
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@project_page
+@project_form
 def subscriptions(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     _require_member(page)
     form = SubscriptionForm(page, request.POST or None)
@@ -109,8 +114,7 @@ def _said_of(subscription: Subscription, *, is_new: bool) -> str:
     return f"{address} gets a mail with a link. It is told of regressions once it has confirmed."
 
 
-@require_POST
-@project_page
+@project_action
 def subscription_ask_again(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     """Send the link that confirms once more."""
     page.require(Scope.TRIAGE)
@@ -127,8 +131,7 @@ def subscription_ask_again(request: HttpRequest, page: ProjectPage, pk: int) -> 
     return redirect("dashboard:subscriptions", page.project.slug)
 
 
-@require_POST
-@project_page
+@project_action
 def subscription_end(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     _require_member(page)
     found = found_or_hidden(
@@ -183,7 +186,6 @@ _ALERT_STATES: Final = {
 }
 
 
-@require_safe
 @project_page
 def alerts(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     _require_member(page)
@@ -211,8 +213,7 @@ def alerts(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     return page.render(request, "dashboard/alerts.html", context)
 
 
-@require_POST
-@project_page
+@project_action
 def alert_retry(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     page.require(Scope.TRIAGE)
     alert = found_or_hidden(Alert.objects.filter(project=page.project, pk=pk), f"there is no alert {pk}")
@@ -225,8 +226,7 @@ def alert_retry(request: HttpRequest, page: ProjectPage, pk: int) -> HttpRespons
 
 
 @never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
-@project_page
+@project_form
 def tokens(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     """A new token's secret is in the answer to its form, and nowhere else."""
     page.require(Scope.ADMIN)
@@ -250,8 +250,7 @@ def tokens(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     return page.render(request, "dashboard/tokens.html", context, status=status)
 
 
-@require_POST
-@project_page
+@project_action
 def token_revoke(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     page.require(Scope.ADMIN)
     token = found_or_hidden(
@@ -266,8 +265,7 @@ def token_revoke(request: HttpRequest, page: ProjectPage, pk: int) -> HttpRespon
 # --- settings ---------------------------------------------------------------------------------------------
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@project_page
+@project_form
 def project_settings(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     page.require(Scope.ADMIN)
     form = ProjectForm(request.POST or None, instance=copy(page.project))
@@ -282,8 +280,7 @@ def project_settings(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     return _settings_page(request, page, form=form)
 
 
-@require_POST
-@project_page
+@project_action
 def member_add(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     page.require(Scope.ADMIN)
     form = MemberForm(request.POST)
@@ -299,8 +296,7 @@ def member_add(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     return _settings_page(request, page, member_form=form)
 
 
-@require_POST
-@project_page
+@project_action
 def member_role(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     member = _member(page, pk)
     form = RoleForm(request.POST)
@@ -316,8 +312,7 @@ def member_role(request: HttpRequest, page: ProjectPage, pk: int) -> HttpRespons
     return _back_to_settings(request, page)
 
 
-@require_POST
-@project_page
+@project_action
 def member_remove(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     member = _member(page, pk)
     try:
@@ -329,8 +324,7 @@ def member_remove(request: HttpRequest, page: ProjectPage, pk: int) -> HttpRespo
     return _back_to_settings(request, page)
 
 
-@require_POST
-@project_page
+@project_action
 def project_delete(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     page.require(Scope.ADMIN)
     form = DeleteProjectForm(page.project, request.POST)
@@ -381,7 +375,6 @@ def _settings_page(
 # --- the audit log ----------------------------------------------------------------------------------------
 
 
-@require_safe
 @project_page
 def audit(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     page.require(Scope.TRIAGE)

@@ -14,7 +14,6 @@ from benchdash.regressions.options import equivalence_margin, historical_after
 _SHOWN_RUNS = 8
 
 
-@require_safe
 @project_page
 def rule(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     null_runs = list(NullRun.objects.filter(project=page.project)[:_SHOWN_RUNS])
@@ -23,7 +22,7 @@ def rule(request: HttpRequest, page: ProjectPage) -> HttpResponse:
         "last": last,
         "null_runs": null_runs,
         "next_at": next_null_run(last, now=timezone.now()),
-        "fewest_groups": FEWEST_GROUPS,
+        "min_groups": FEWEST_GROUPS,
         "historical_after": historical_after(page.project).days,
         "margin": equivalence_margin(page.project),
     }

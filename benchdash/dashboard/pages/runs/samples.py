@@ -60,7 +60,7 @@ class WithinRun:
     steadiness: Stability | None
     notes: Sequence[str]
     others: Sequence[Other]
-    most_laid_over: int = _MAX_LAID_OVER
+    max_laid_over: int = _MAX_LAID_OVER
 
     @property
     def laid_over(self) -> Sequence[Other]:

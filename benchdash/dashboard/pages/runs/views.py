@@ -9,23 +9,20 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.urls import path
-from django.views.decorators.http import require_POST, require_safe
 
 from benchdash.accounts.models import Project, Scope
 from benchdash.dashboard.charts import latency
 from benchdash.dashboard.charts.common import Figure
 from benchdash.dashboard.compare.selection import threads_texts
 from benchdash.dashboard.pages.runs import figure as timeline
-from benchdash.dashboard.pages.runs import iterations as intervals
 from benchdash.dashboard.pages.runs.details import RunDetails, find_run, run_details
 from benchdash.dashboard.pages.runs.figure import TimeLine
 from benchdash.dashboard.pages.runs.samples import WithinRun, within_run
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.filters import FilterChip, one_of
-from benchdash.dashboard.shell.navigation import page_url
+from benchdash.dashboard.shell.navigation import beside_url, page_url
 from benchdash.dashboard.shell.paging import LongList
-from benchdash.dashboard.shell.pair_links import beside_url
-from benchdash.dashboard.shell.project_page import ProjectPage, project_page, sent_reason
+from benchdash.dashboard.shell.project_page import ProjectPage, project_action, project_page, sent_reason
 from benchdash.dashboard.shell.series_words import threads_words
 from benchdash.database.ids import ids_in
 from benchdash.regressions.comparison.column_names import short_id
@@ -59,7 +56,6 @@ _ASKED_ONLY: Final = {
 _EXCLUDED: Final = {"yes": True, "no": False}
 
 
-@require_safe
 @project_page
 def runs(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     asked = _asked(request.GET)
@@ -134,7 +130,6 @@ _TOOLS: Final = ("sysbench", "pgbench", "ycsb")
 _HEIGHT: Final = 320
 
 
-@require_safe
 @project_page
 def run(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     details = run_details(find_run(page.project, pk))
@@ -246,20 +241,18 @@ def _iterations(details: RunDetails, samples: IntervalSamples) -> Figure | None:
     if score is None:
         return None
     series = score.series
-    return intervals.iterations(samples, unit=series.unit, direction=series.direction, score=score.value)
+    return timeline.iterations(samples, unit=series.unit, direction=series.direction, score=score.value)
 
 
 # --- leaving a run out ------------------------------------------------------------------------------------
 
 
-@require_POST
-@project_page
+@project_action
 def exclude(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     return _correct(request, page, pk, corrections.exclude_run, "The run is excluded.")
 
 
-@require_POST
-@project_page
+@project_action
 def restore(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     return _correct(request, page, pk, corrections.restore_run, "The run counts again.")
 

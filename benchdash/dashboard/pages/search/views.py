@@ -2,18 +2,16 @@
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
-from django.views.decorators.http import require_safe
 
 from benchdash.dashboard.pages.search.hits import find
 from benchdash.dashboard.shell.project_page import ProjectPage, project_page
 
-_LONGEST = 200
+_MAX_TEXT_LENGTH = 200
 
 
-@require_safe
 @project_page
 def search(request: HttpRequest, page: ProjectPage) -> HttpResponse:
-    text = request.GET.get("q", "").replace("\x00", "").strip()[:_LONGEST]
+    text = request.GET.get("q", "").replace("\x00", "").strip()[:_MAX_TEXT_LENGTH]
     return page.render(request, "dashboard/search.html", {"text": text, "found": find(page, text)})
 
 

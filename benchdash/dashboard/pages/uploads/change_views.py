@@ -7,7 +7,6 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import path
-from django.views.decorators.http import require_http_methods, require_POST
 
 from benchdash.accounts.access import NotVisible
 from benchdash.accounts.models import Scope
@@ -16,7 +15,7 @@ from benchdash.dashboard.pages.uploads.descriptions import find_upload, is_small
 from benchdash.dashboard.pages.uploads.forms import ChangeForm, as_texts, changes_in
 from benchdash.dashboard.pages.uploads.rereads import changed_rows, done_in_words, planned_in_words
 from benchdash.dashboard.shell.commands import reimport_command
-from benchdash.dashboard.shell.project_page import ProjectPage, project_page, sent_reason
+from benchdash.dashboard.shell.project_page import ProjectPage, project_action, project_form, sent_reason
 from ingest import services
 from ingest.archives import services as archive_services
 from ingest.errors import FieldError, FieldsError, FileRefusedError, FileUnavailableError, UploadBusyError
@@ -27,8 +26,7 @@ _MAX_RUNS: Final = 500
 _MAX_READINGS: Final = 500
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@project_page
+@project_form
 def upload_change(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     """Change metadata in two steps: what it would do, then doing it."""
     shown = find_upload(page.viewer, page.project, pk)
@@ -79,8 +77,7 @@ def _change_page(
     return page.render(request, "dashboard/upload_change.html", context, status=422 if is_refused else 200)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@project_page
+@project_form
 def upload_delete(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     shown = find_upload(page.viewer, page.project, pk)
     page.require(Scope.UPLOAD)
@@ -96,8 +93,7 @@ def upload_delete(request: HttpRequest, page: ProjectPage, pk: int) -> HttpRespo
     return page.render(request, "dashboard/upload_delete.html", {"upload": shown, **found})
 
 
-@require_POST
-@project_page
+@project_action
 def upload_restore(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     shown = find_upload(page.viewer, page.project, pk)
     page.require(Scope.UPLOAD)
@@ -126,8 +122,7 @@ def _previewed(shown: Upload, preview: services.Preview) -> dict[str, Any]:
 # --- reading a file again -----------------------------------------------------------------------------------
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@project_page
+@project_form
 def upload_reread(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     """Read the kept file again in two steps: what it would change, then doing it."""
     shown = find_upload(page.viewer, page.project, pk)

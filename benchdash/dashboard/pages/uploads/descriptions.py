@@ -43,17 +43,17 @@ class Held:
     versions: Sequence[str]
     workloads: Sequence[str]
     runs: int
-    least_threads: int | None
-    most_threads: int | None
+    min_threads: int | None
+    max_threads: int | None
 
     @property
     def threads(self) -> str:
         """``4 threads``, ``1 to 64 threads``; empty where nobody said it."""
-        if self.least_threads is None:
+        if self.min_threads is None:
             return ""
-        if self.least_threads == self.most_threads:
-            return f"{numbers.count(self.least_threads)} thread{'' if self.least_threads == 1 else 's'}"
-        return f"{numbers.count(self.least_threads)} to {numbers.count(self.most_threads)} threads"
+        if self.min_threads == self.max_threads:
+            return f"{numbers.count(self.min_threads)} thread{'' if self.min_threads == 1 else 's'}"
+        return f"{numbers.count(self.min_threads)} to {numbers.count(self.max_threads)} threads"
 
 
 def held_by(uploads: Iterable[Upload]) -> dict[int, Held]:
@@ -67,8 +67,8 @@ def held_by(uploads: Iterable[Upload]) -> dict[int, Held]:
             versions=ArrayAgg(version, distinct=True),
             workloads=ArrayAgg("workload__name", distinct=True),
             runs=Count("pk"),
-            least_threads=Min("threads"),
-            most_threads=Max("threads"),
+            min_threads=Min("threads"),
+            max_threads=Max("threads"),
         )
     )
     return {
@@ -76,8 +76,8 @@ def held_by(uploads: Iterable[Upload]) -> dict[int, Held]:
             versions=row["versions"],
             workloads=row["workloads"],
             runs=row["runs"],
-            least_threads=row["least_threads"],
-            most_threads=row["most_threads"],
+            min_threads=row["min_threads"],
+            max_threads=row["max_threads"],
         )
         for row in rows
     }

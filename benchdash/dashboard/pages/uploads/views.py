@@ -9,7 +9,6 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect
 from django.urls import path
-from django.views.decorators.http import require_http_methods, require_safe
 from django_htmx.http import reselect, retarget
 
 from benchdash.accounts.access import NotVisible
@@ -34,7 +33,7 @@ from benchdash.dashboard.shell.csv_files import csv_file
 from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.numbers import count
 from benchdash.dashboard.shell.paging import LongList
-from benchdash.dashboard.shell.project_page import ProjectPage, project_page
+from benchdash.dashboard.shell.project_page import ProjectPage, project_form, project_page
 from ingest.api import raw_response
 from ingest.errors import FileMissingError, FileUnavailableError
 from ingest.formats import FORMATS
@@ -62,7 +61,6 @@ _EXAMPLE: Final = {
 # --- the list -----------------------------------------------------------------------------------------------
 
 
-@require_safe
 @project_page
 def uploads(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     text = _search_text(request)
@@ -127,8 +125,7 @@ def _chosen(found: QuerySet[Upload], chips: Sequence[FilterChip], text: str) -> 
 # --- the form -----------------------------------------------------------------------------------------------
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@project_page
+@project_form
 def upload_new(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     """The form. A script that sends one file at a time gets what became of it, and no page around it."""
     page.require(Scope.UPLOAD)
@@ -162,7 +159,7 @@ def _form(
         "outcomes": outcomes,
         "nothing_chosen": outcomes == [],
         "known": received.known_names(page.project),
-        "most_bytes": settings.UPLOAD_MAX_BYTES,
+        "max_bytes": settings.UPLOAD_MAX_BYTES,
         "beside_suffixes": " ".join(form_files.BESIDE_SUFFIXES),
         "configuration_suffixes": " ".join(form_files.CONFIGURATION_SUFFIXES),
         "archive_suffixes": " ".join(form_files.ARCHIVE_SUFFIXES),
@@ -173,7 +170,6 @@ def _form(
 # --- one upload ---------------------------------------------------------------------------------------------
 
 
-@require_safe
 @project_page
 def upload(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     shown = find_upload(page.viewer, page.project, pk)
@@ -204,7 +200,6 @@ def _about(page: ProjectPage, shown: Upload) -> dict[str, Any]:
     return context
 
 
-@require_safe
 @project_page
 def upload_raw(
     request: HttpRequest, page: ProjectPage, pk: int, companion: int | None = None
@@ -256,7 +251,6 @@ def _archive(
     return answer
 
 
-@require_safe
 @project_page
 def upload_files_csv(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     """The files of an archive that the address asks for, all of them."""

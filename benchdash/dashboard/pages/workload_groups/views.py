@@ -8,11 +8,10 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import path
-from django.views.decorators.http import require_http_methods
 
 from benchdash.accounts.models import Scope
 from benchdash.dashboard.pages.workload_groups.forms import fields_of, groups_said
-from benchdash.dashboard.shell.project_page import ProjectPage, project_page, sent_reason
+from benchdash.dashboard.shell.project_page import ProjectPage, project_form, sent_reason
 from benchdash.results.models import Workload
 from benchdash.results.workload_groups import (
     AUTOMATIC,
@@ -37,8 +36,7 @@ class GroupRow:
     more: int
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@project_page
+@project_form
 def workload_groups(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     """Shows what the groups would hold first; the same form, sent with another button, saves them."""
     current = grouping_of(page.project)

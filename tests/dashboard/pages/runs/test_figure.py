@@ -296,3 +296,15 @@ def test_a_run_of_another_metric_is_not_laid_over():
 @pytest.mark.parametrize(("panels", "height"), [(1, 320), (3, 480), (6, 780)])
 def test_more_parts_are_higher(panels, height):
     assert timeline.height(panels) == height
+
+
+def test_iterations_are_drawn_fork_by_fork_beside_the_score():
+    rows = [[1.0, 1.0, 50.0], [1.0, 2.0, 52.0], [2.0, 1.0, 70.0]]
+    figure = timeline.iterations(
+        samples(["fork", "iteration", "score"], rows), unit="ns/op", direction="lower", score=57.3
+    )
+    go.Figure(figure)
+    assert [trace["name"] for trace in figure["data"]] == ["fork 1", "fork 2"]
+    assert figure["data"][0]["x"] == ["1.1", "1.2"]
+    assert figure["layout"]["shapes"][0]["y0"] == 57.3
+    assert figure["layout"]["yaxis"]["title"]["text"] == "score (ns/op), lower is better"

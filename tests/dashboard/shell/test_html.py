@@ -3,7 +3,7 @@
 from django.template import engines
 
 from benchdash.dashboard.charts.matrix import MatrixCell
-from benchdash.dashboard.shell.grid import grid_cells
+from benchdash.dashboard.shell.html import grid_cells
 
 HOSTILE = "<b>\"&'{0}"
 PLAIN = """

@@ -1,12 +1,29 @@
-"""Cells of grids as HTML: a page has thousands of them, for which a template takes twenty times as long."""
+"""HTML written by hand: figures as JSON, and cells of grids, which a template writes twenty times slower."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from html import escape
-from typing import Protocol
+from typing import Any, Final, Protocol
 
+import orjson
+from django.core.serializers.json import DjangoJSONEncoder
 from django.utils.safestring import SafeString, mark_safe
 
 from benchdash.dashboard.shell.numbers import number
+
+_as_django = DjangoJSONEncoder().default
+_OPTIONS: Final = orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_SERIALIZE_NUMPY
+# Characters that end the script element or a line of it; JSON has them only within strings.
+_ESCAPES: Final = tuple(
+    (character.encode(), f"\\u{ord(character):04X}".encode()) for character in "<>&\u2028\u2029"
+)
+
+
+def figure_json(figure: Mapping[str, Any]) -> SafeString:
+    """Return a figure for a script element; a value that is not a number becomes null, as browsers need."""
+    written = orjson.dumps(figure, default=_as_django, option=_OPTIONS)
+    for character, escaped in _ESCAPES:
+        written = written.replace(character, escaped)
+    return mark_safe(written.decode())  # noqa: S308 - nothing in it can end its element
 
 
 class GridCell(Protocol):
