@@ -2,7 +2,10 @@
 
 import shlex
 import sys
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
 
 from django.conf import settings
 from django.contrib import admin
@@ -10,16 +13,74 @@ from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import LoginView, LogoutView, redirect_to_login
 from django.core.exceptions import PermissionDenied
+from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import path, reverse
 from django.views.decorators.http import require_safe
 
-from benchdash.accounts.access import viewer_of
+from benchdash.accounts.access import Viewer, viewer_of
 from benchdash.accounts.access_log import log_failed_sign_in, log_sign_in, log_throttled_sign_in
-from benchdash.dashboard.pages.home.cards import project_cards
+from benchdash.accounts.models import Project
+from benchdash.regressions.models import Incident
+from benchdash.results.catalogue import Size, sizes_of
 from benchdash.throttling import MinuteThrottle, place_of
 from ingest.removal import removals_for
+
+MAX_RUNS: Final = 10_000
+
+
+@dataclass(frozen=True)
+class ProjectCard:
+    """A project in the list of projects. More runs than ``MAX_RUNS`` are not counted."""
+
+    project: Project
+    runs: int
+    versions: int
+    last_run_at: datetime | None
+    open_incidents: int
+    newest_incident: Incident | None
+
+    @property
+    def has_more_runs(self) -> bool:
+        return self.runs > MAX_RUNS
+
+    @property
+    def counted_runs(self) -> int:
+        return min(self.runs, MAX_RUNS)
+
+
+def project_cards(viewer: Viewer) -> Sequence[ProjectCard]:
+    """The projects that the viewer may see, by name, in a constant number of statements."""
+    projects = list(viewer.projects())
+    measured = sizes_of(projects, most=MAX_RUNS)
+    listed = Incident.objects.filter(project__in=projects).exclude(status=Incident.Status.WITHDRAWN)
+    newest = {
+        incident.project_id: incident
+        for incident in listed.order_by("project_id", "-started_at", "-id")
+        .distinct("project_id")
+        .select_related("product", "until")
+    }
+    still_open = dict(
+        listed.filter(state__in=Incident.OPEN, historical=False)
+        .values_list("project")
+        .annotate(count=Count("pk"))
+        .order_by()
+    )
+    cards = []
+    for project in projects:
+        size = measured.get(project.pk, Size())
+        cards.append(
+            ProjectCard(
+                project=project,
+                runs=size.runs,
+                versions=size.versions,
+                last_run_at=size.last_run_at,
+                open_incidents=still_open.get(project.pk, 0),
+                newest_incident=newest.get(project.pk),
+            )
+        )
+    return cards
 
 
 @require_safe

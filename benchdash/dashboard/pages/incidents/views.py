@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
+from django import forms
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
@@ -12,10 +13,9 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.urls import path
 
-from benchdash.accounts.models import AuditEntry, Project, Scope
+from benchdash.accounts.models import AuditEntry, Project, Scope, User
 from benchdash.dashboard.charts.common import Figure
 from benchdash.dashboard.pages.incidents.figure import around, change_figure, shared_range
-from benchdash.dashboard.pages.incidents.forms import CommentForm, TriageForm
 from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.csv_files import csv_file
@@ -33,6 +33,26 @@ from benchdash.regressions.analysis.spans import last_good_at, span
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.results.models import Product
 from benchdash.results.points import histories
+
+
+class TriageForm(forms.Form):
+    """No state leaves it as it is; no assignee means nobody."""
+
+    state = forms.ChoiceField(choices=Incident.State, required=False)
+    assignee = forms.ModelChoiceField(User.objects.none(), required=False, empty_label="nobody")
+    reason = forms.CharField(
+        max_length=2000, required=False, widget=forms.TextInput(attrs={"placeholder": "Why?"})
+    )
+
+    def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        members = User.objects.filter(memberships__project=project, is_active=True).order_by("name", "email")
+        self.fields["assignee"].queryset = members  # type: ignore[attr-defined]
+
+
+class CommentForm(forms.Form):
+    text = forms.CharField(max_length=10_000, label="Comment", widget=forms.Textarea(attrs={"rows": 3}))
+
 
 _PAGE: Final = 50
 _MAX_CHARTS: Final = 6

@@ -1,26 +1,80 @@
 """The groups of workloads: which there are, what they hold, and the form that changes them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Final
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.urls import path
 
 from benchdash.accounts.models import Scope
-from benchdash.dashboard.pages.workload_groups.forms import fields_of, groups_said
 from benchdash.dashboard.shell.project_page import ProjectPage, project_form, sent_reason
 from benchdash.results.models import Workload
 from benchdash.results.workload_groups import (
     AUTOMATIC,
+    MOST_GROUPS,
+    Group,
     Grouping,
     GroupingError,
     check_groups,
     grouping_of,
     set_groups,
 )
+
+_EMPTY: Final = 2
+_MAX_ORDER_LENGTH: Final = 9
+_MAX_TEXT_LENGTH: Final = 40_000
+
+
+@dataclass(frozen=True)
+class Field:
+    """One group as its fields say it; ``patterns`` has one a line."""
+
+    order: str = ""
+    name: str = ""
+    patterns: str = ""
+
+
+def fields_of(groups: Iterable[Group]) -> list[Field]:
+    """The fields of these groups, and empty ones for more."""
+    return _with_empty(
+        [Field(str(number), group.name, "\n".join(group.patterns)) for number, group in enumerate(groups, 1)]
+    )
+
+
+def groups_said(data: QueryDict) -> tuple[list[Group], list[Field]]:
+    """The groups that a form says, in the order of its numbers, and its fields again.
+
+    A group without a name and patterns is none.
+    """
+    said = zip(data.getlist("order"), data.getlist("name"), data.getlist("patterns"), strict=False)
+    fields = [
+        Field(_text(order)[:_MAX_ORDER_LENGTH], _text(name), _text(patterns))
+        for order, name, patterns in said
+    ]
+    fields = sorted((one for one in fields if one.name or one.patterns), key=_order)[: MOST_GROUPS + _EMPTY]
+    return [Group(one.name, _patterns(one)) for one in fields], _with_empty(fields)
+
+
+def _with_empty(fields: Sequence[Field]) -> list[Field]:
+    return [*fields, *(Field(str(len(fields) + number)) for number in range(1, _EMPTY + 1))]
+
+
+def _patterns(field: Field) -> tuple[str, ...]:
+    return tuple(filter(None, map(str.strip, field.patterns.splitlines())))
+
+
+def _order(field: Field) -> float:
+    """A group whose number is none comes last."""
+    return int(field.order) if field.order.isascii() and field.order.isdigit() else inf
+
+
+def _text(text: str) -> str:
+    return text.replace("\0", "").strip()[:_MAX_TEXT_LENGTH]
+
 
 # So many of the workloads of a group are named.
 _NAMED: Final = 60
