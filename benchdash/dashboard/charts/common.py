@@ -27,12 +27,12 @@ _MAX_NAME_LENGTH: Final = 34
 
 
 def token(name: str) -> str:
-    """The colour of a token of base.css: ``token("worse-3")``."""
+    """Return the colour of a token of base.css: ``token("worse-3")``."""
     return f"var(--{name})"
 
 
 def ordered_colours(count: int) -> list[str]:
-    """A sequential ramp for ``count`` ordered things: the oldest pale, the newest strong."""
+    """Return a ramp of colours for ``count`` ordered things: the oldest pale, the newest strong."""
     if count == 1:
         return [token(f"ramp-{RAMP_STEPS - 3}")]
     return [token(f"ramp-{1 + round(i * (RAMP_STEPS - 1) / (count - 1))}") for i in range(count)]
@@ -44,7 +44,7 @@ def unordered_colour(index: int) -> str:
 
 
 def plain(text: str) -> str:
-    """A text for a figure: Plotly reads tags in names, labels and hover texts."""
+    """Escape a text for a figure: Plotly reads tags in names, labels and hover texts."""
     return html.escape(text, quote=False)
 
 
@@ -57,7 +57,7 @@ def shortened(text: str, longest: int = _MAX_NAME_LENGTH) -> str:
 
 
 def base_layout(*, lines: int = 1, hovermode: str | bool = "closest", **parts: Any) -> dict[str, Any]:
-    """The layout that every figure begins with; ``parts`` are its own axes, shapes and annotations."""
+    """Return the layout of a figure; ``parts`` are its own axes, shapes and annotations."""
     return {
         "font": {"family": "system-ui, sans-serif", "size": 12, "color": token("ink")},
         "paper_bgcolor": token("surface"),
@@ -79,7 +79,7 @@ def base_layout(*, lines: int = 1, hovermode: str | bool = "closest", **parts: A
 
 
 def axis(title: str = "", **parts: Any) -> dict[str, Any]:
-    """An axis in our lines and inks."""
+    """Return an axis in the lines and inks of the site."""
     return {
         "title": {"text": title, "standoff": 8, "font": {"size": 12, "color": token("ink-2")}},
         "gridcolor": token("line"),
@@ -133,13 +133,13 @@ def names_axis(names: Sequence[str]) -> dict[str, Any]:
 
 
 def line_at(x: float) -> dict[str, Any]:
-    """A dotted line upwards: what others are compared with."""
+    """Draw a dotted vertical line: what others are compared with."""
     line = {"color": token("ink-2"), "width": 1, "dash": "dot"}
     return {"type": "line", "x0": x, "x1": x, "yref": "paper", "y0": 0, "y1": 1, "line": line}
 
 
 def band(x: Sequence[Any], y: Sequence[float | None], colour: str, opacity: float) -> dict[str, Any]:
-    """A ground behind a line, around these corners."""
+    """Fill the area within these corners, behind a line."""
     return {
         "type": "scatter",
         "mode": "lines",
@@ -159,7 +159,7 @@ def time_axis() -> dict[str, Any]:
 
 
 def metric_axis(metric: str, unit: str, direction: str, *, log: bool = False) -> dict[str, Any]:
-    """A metric with its unit and its direction, from zero unless logarithmic."""
+    """Return the axis of a metric with its unit and direction, from zero unless logarithmic."""
     return axis(plain(numbers.axis_title(metric, unit, direction)), **_scale(log))
 
 
@@ -216,7 +216,7 @@ def line(
     links: Sequence[str] = (),
     **parts: Any,
 ) -> dict[str, Any]:
-    """A trace of markers at the measured points with straight lines between; the base is ink and dashed.
+    """Draw markers at the measured points with straight lines between; the base is ink and dashed.
 
     ``hover`` is what a point says beside the name of its line (see hover_text), by default its value;
     ``links`` is where a click on it leads.

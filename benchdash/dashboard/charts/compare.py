@@ -112,7 +112,7 @@ class ValueScale:
 
 
 def lines(names: Sequence[str], *, base: int, in_order: bool) -> list[VersionLine]:
-    """The lines of versions with these names. Those of one product, ``in_order``, get a ramp of colours."""
+    """Return the lines of versions with these names; versions ``in_order`` get a ramp of colours."""
     others = len(names) - 1
     ramp = common.ordered_colours(others) if in_order and others else []
     colours = ramp or [common.unordered_colour(index) for index in range(others)]
@@ -141,7 +141,7 @@ def against_threads(
     scale: ValueScale,
     link: Callable[[int], str],
 ) -> Figure:
-    """A line for each version over the thread counts of ``rows``; ``link`` gives a series' address."""
+    """Draw a line for each version over the thread counts of ``rows``; ``link`` gives a series' address."""
     counts = [row.threads or 0 for row in rows]
     table = [values(row, lines) for row in rows]
     traces = []
@@ -162,7 +162,7 @@ def against_threads(
 def bars(
     row: Row, lines: Sequence[VersionLine], metric: str, scale: ValueScale, link: Callable[[int], str]
 ) -> Figure:
-    """A bar for each version that has a value; on a logarithmic axis, which has no zero, a point."""
+    """Draw a bar for each version that has a value; on a logarithmic axis, which has no zero, a point."""
     shown = [value for value in values(row, lines) if value.cell and _drawn(value, scale) is not None]
     log = _is_log([row], scale)
     trace = {
@@ -259,7 +259,7 @@ def _relative_hover(value: Value) -> str:
 
 
 def value_axis(rows: Sequence[Row], metric: str, scale: ValueScale) -> dict[str, Any]:
-    """The axis of a metric, or of percentages."""
+    """Return the axis of a metric, or of percentages."""
     log = _is_log(rows, scale)
     unit, direction = rows[0].unit, rows[0].direction
     if not scale.relative_to:

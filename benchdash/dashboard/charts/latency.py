@@ -54,7 +54,7 @@ def bounds_words(bounds: Bounds) -> str:
 
 
 def bars(distribution: Distribution) -> Figure:
-    """The number of operations by their response time, whose axis is logarithmic.
+    """Draw the number of operations by their response time, whose axis is logarithmic.
 
     A bar for each bucket of the tool, or 60 where there are very many.
     """
@@ -134,7 +134,7 @@ def _ticks(low: float, high: float) -> list[float]:
 
 
 def overlaid(lines: Sequence[VersionLine], distributions: Sequence[Distribution]) -> Figure:
-    """The share of the operations of each line by their response time, in bars of the same widths for all."""
+    """Draw the share of each line's operations by response time, in bars of the same widths for all."""
     found = shares_of(distributions, _BARS)
     edges = found.edges.tolist()
     # An empty bar at either end lets the line rise from the axis.
@@ -177,7 +177,7 @@ def overlaid(lines: Sequence[VersionLine], distributions: Sequence[Distribution]
 
 
 def percentile_curves(lines: Sequence[VersionLine], distributions: Sequence[Distribution]) -> Figure:
-    """Response time against the percentile, on an axis where 90, 99 and 99.9 are equally far apart."""
+    """Draw response time against the percentile, on an axis where 90, 99 and 99.9 are equally far apart."""
     drawn = list(zip(lines, distributions, strict=True))
     traces = [*(_curve(line, one) for line, one in drawn), *(_marks(line, one) for line, one in drawn)]
     decades = max(1, *(math.ceil(math.log10(one.total)) for one in distributions))
@@ -198,7 +198,7 @@ def percentile_curves(lines: Sequence[VersionLine], distributions: Sequence[Dist
 
 
 def _curve(line: VersionLine, distribution: Distribution) -> dict[str, Any]:
-    """A point for every twentieth of a decade from the 11th percentile on: the quickest say little."""
+    """Draw a point for every twentieth of a decade from the 11th percentile on: lower ones say little."""
     steps = range(1, math.floor(math.log10(distribution.total) * _POINTS_A_DECADE) + 1)
     shares = sorted({*_told(distribution), *(1 - 10 ** (-step / _POINTS_A_DECADE) for step in steps)})
     found = distribution.percentiles(shares)
@@ -218,7 +218,7 @@ def _curve(line: VersionLine, distribution: Distribution) -> dict[str, Any]:
 
 
 def _marks(line: VersionLine, distribution: Distribution) -> dict[str, Any]:
-    """The percentiles of the table, with an error bar where the bucket is wide."""
+    """Mark the percentiles of the table, with an error bar where the bucket is wide."""
     shares = _told(distribution)
     found = distribution.percentiles(shares)
     middles = [bounds.middle for bounds in found]

@@ -143,7 +143,7 @@ def matrix(
     link: Link,
     look: MatrixLook | None = None,
 ) -> Matrix:
-    """The rows of a comparison, folded by workload; ``write`` says a ratio as the page says it."""
+    """Fold the rows of a comparison by workload; ``write`` says a ratio as the page says it."""
     look = look or MatrixLook()
     drawing = _Drawing(write=write, link=link, look=look)
     folded = [drawing.folded(list(rows)) for _, rows in groupby(table.rows, key=lambda row: row.workload)]
@@ -157,7 +157,7 @@ def matrix(
 
 
 def is_tested(table: ComparisonTable) -> bool:
-    """Whether anything of it could be told from noise."""
+    """Tell whether anything of it could be told from noise."""
     compared = (one for row in table.rows for one in row.comparisons if one)
     return any(one.verdict != "unknown" or one.p is not None for one in compared)
 
@@ -195,7 +195,7 @@ def _rank(rows: Sequence[Row], order: Order) -> tuple[float, str]:
 
 
 def _last_step(rows: Sequence[Row]) -> float:
-    """The size of the step into the last column, as a mean of logs; -inf where it is not known."""
+    """Return the size of the step into the last column, as a mean of logs; -inf where it is not known."""
     steps = []
     for row in rows:
         before, last = [row.base, *row.cells][-2:] if row.cells else (None, None)
@@ -205,7 +205,7 @@ def _last_step(rows: Sequence[Row]) -> float:
 
 
 def _worst(rows: Sequence[Row]) -> float:
-    """The smallest ratio of any column, turned where lower is better; inf where there is none."""
+    """Return the smallest ratio of any column, inverted where lower is better; inf where there is none."""
     ratios = [geometric_mean(rows, column) for column in range(len(rows[0].cells))]
     higher = rows[0].direction == HIGHER
     return min((ratio if higher else 1 / ratio for ratio in ratios if ratio), default=inf)
@@ -323,7 +323,7 @@ def _verdict(compared: Sequence[Comparison], ratio: float | None, direction: str
 
 
 def _value(cells: Sequence[Cell]) -> str:
-    """The value, or of several thread counts their geometric mean."""
+    """Write the value, or the geometric mean of several thread counts."""
     if len(cells) == 1:
         return numbers.number(cells[0].value)
     positive = all(cell.value > 0 for cell in cells)

@@ -50,7 +50,7 @@ def switch(
 
 
 def reference_filter(columns: ChosenColumns, called: Sequence[str]) -> FilterChip:
-    """``called`` are the names of the chosen columns."""
+    """Return the chip of the reference; ``called`` are the names of the chosen columns."""
     bases = zip(map(short_id, columns.chosen), called, strict=True)
     return one_of("base", "Reference", bases, short_id(columns.base) if columns.base else None, empty="")
 
@@ -116,7 +116,7 @@ def meanings(path: str, choice: VersionSelection) -> list[tuple[str, list[Link]]
 
 
 def suggestions(picker: VersionPicker) -> list[Link]:
-    """The places with the most versions."""
+    """Suggest the places with the most versions."""
     by_size = sorted(picker.groups, key=lambda group: -(len(group.choices) + group.older))
     return [Link(f"Versions of {group.place}", group.newest_url) for group in by_size[:_MAX_SUGGESTIONS]]
 

@@ -44,7 +44,7 @@ _PARTS: Final = (
 def read_place(
     query: QueryDict, available: Sequence[Column], use: Counter[PlaceNames]
 ) -> tuple[PlaceNames, list[FilterChip]]:
-    """The place that is asked for, as far as there is one, and a filter for each part that has a choice.
+    """Return the place that is asked for, as far as there is one, and a chip for each part with a choice.
 
     An address that names no place may choose versions: it is the place of the reference, or of the newest.
     Where the address leaves several, it is the one that recent runs use most; see ``recent_use``.
@@ -107,7 +107,7 @@ class ShownColumns:
 
 
 def read_shown(query: QueryDict, *, what: str, lines: bool) -> tuple[ShownColumns, FilterChip]:
-    """``what`` is the word for columns; ``lines`` whether there are release lines to choose from."""
+    """Read the columns to show; ``what`` is their word, ``lines`` whether release lines can be chosen."""
     asked = query.get("show", "")
     lengths = {str(length): ShownColumns(last=length) for length in _LENGTHS}
     options = [(text, f"last {text} {what}") for text in lengths]
@@ -153,7 +153,7 @@ def branch_base(project: Project, query: QueryDict, branch: Column, releases: Se
 
 
 def read_base(query: QueryDict, offered: Sequence[Column], at_first: Column) -> tuple[Column, FilterChip]:
-    """The baseline among those offered."""
+    """Return the baseline among those offered, and its chip."""
     by_id = {short_id(column): column for column in offered}
     base = by_id.get(query.get("base", ""), at_first)
     options = zip(by_id, names(offered), strict=True)
@@ -161,7 +161,7 @@ def read_base(query: QueryDict, offered: Sequence[Column], at_first: Column) -> 
 
 
 def toggled(query: QueryDict, path: str, workload: str) -> str:
-    """The address with the thread counts of a workload shown instead of hidden, or the other way round."""
+    """Return the address that shows the thread counts of a workload, or hides them where they are shown."""
     opened = query.getlist("open")
     changed = [one for one in opened if one != workload] if workload in opened else [*opened, workload]
     return address_with(path, query, open=changed)

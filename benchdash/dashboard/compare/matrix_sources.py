@@ -94,7 +94,7 @@ def of_versions(
 
 
 def _without_shared_build(called: Sequence[str], columns: Sequence[Column]) -> list[str]:
-    """A build that all of several columns share is said once, above them."""
+    """Leave out a build that all of several columns share: it stands above them."""
     builds = {column.version.build for column in columns}
     if len(builds) > 1 or len(columns) == 1 or builds == {""}:
         return list(called)
@@ -110,7 +110,7 @@ def of_branch(
     base: Base | None,
     until: datetime | None = None,
 ) -> MatrixSource:
-    """A click leads to the history of the series."""
+    """Return the newest groups of a branch; a click leads to the history of the series."""
     found = branch_table(
         project,
         branch,
@@ -143,7 +143,7 @@ def of_branch(
 
 
 def dated(source: MatrixSource) -> MatrixSource:
-    """The groups of a branch under their days, with their commits below."""
+    """Name the groups of a branch by their days, with their commits below."""
     groups = [*([source.base_group] if source.base_group else []), *source.groups]
     days = [group.time.astimezone(UTC).date() for group in groups]
     years = {one.year for one in days}
@@ -167,7 +167,7 @@ def _date(one: date, *, with_year: bool) -> str:
 
 
 def base_head(base: Base | None) -> Head:
-    """A release by its version; a group of the branch by its commit or its day."""
+    """Name a release by its version, and a group of the branch by its day."""
     if base is None:
         return Head("")
     commit = base.column.version.commit

@@ -101,7 +101,7 @@ def named_parts(
     keys: Mapping[str, str],
     parts: Callable[[Sequence[Row]], Iterable[Sequence[Row]]],
 ) -> Iterator[tuple[str, Sequence[Row]]]:
-    """The rows of each panel with its name, for the workloads that have a key."""
+    """Yield the name and the rows of each panel, for the workloads that have a key."""
     for workload, found in groupby(rows, key=lambda row: row.workload):
         if key := keys.get(workload):
             for number, part in enumerate(parts(list(found))):
@@ -192,7 +192,7 @@ def note_of(rows: Sequence[PanelRow], runs: set[int], *, has_base: bool, margin:
 
 
 def means_of(rows: Sequence[Row], lines: Sequence[VersionLine]) -> list[float | None]:
-    """The geometric mean of each line's ratios over the thread counts, as a change; None for the base."""
+    """Return the geometric mean of each line's ratios over the rows, as a change; None for the base."""
     columns = iter(range(len(lines) - 1))
     ratios = [None if line.is_base else geometric_mean(rows, next(columns)) for line in lines]
     return [None if ratio is None else ratio - 1 for ratio in ratios]

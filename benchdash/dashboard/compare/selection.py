@@ -71,7 +71,7 @@ class Presentation:
 def read_columns(
     query: QueryDict, available: Sequence[Column], project: Project, *, at_first: int = DEFAULT_COLUMNS
 ) -> ChosenColumns:
-    """The columns that ``v`` and ``base`` choose. An address that chooses none gets the newest versions."""
+    """Return the columns that ``v`` and ``base`` choose, the newest versions where they choose none."""
     asked = list(dict.fromkeys(text for text in [*query.getlist("v"), query.get("base", "")] if text))
     if not asked:
         chosen = default_columns(newest_columns(asked_place(query, available), project), at_first)
@@ -124,7 +124,7 @@ def _part_of_place(column: Column, name: str) -> str:
 
 
 def newest_columns(available: Sequence[Column], project: Project) -> list[Column]:
-    """The newest versions of the product measured last, at the place where it is measured most.
+    """Return the newest versions of the product measured last, at the place where it is measured most.
 
     Where it has one version there, the versions of other products there stand beside it.
     """
@@ -170,7 +170,7 @@ class Selection:
         return []
 
     def address(self, path: str, **changes: str | Sequence[str]) -> str:
-        """The address of this selection, with some parameters changed; an empty one goes."""
+        """Return the address of this selection with some parameters changed; empty ones are left out."""
         return address_of(
             path,
             {
@@ -227,7 +227,7 @@ def read_choice(query: QueryDict, columns: ChosenColumns) -> VersionSelection:
 
 
 def read_measured(query: QueryDict) -> dict[str, Any]:
-    """The metrics, workloads and threads of a selection."""
+    """Read the metrics, workloads and threads of a selection."""
     return {
         "metrics": list(dict.fromkeys(query.getlist("metric"))),
         "workloads": list(dict.fromkeys(query.getlist("workload"))),

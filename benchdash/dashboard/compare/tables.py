@@ -78,7 +78,7 @@ def tables_of(
 
 
 def lines_of(columns: ChosenColumns) -> list[VersionLine]:
-    """The lines of the chosen columns, by their names, in their order."""
+    """Return the lines of the chosen columns, by their names, in their order."""
     chosen, base = columns.chosen, columns.base
     at = chosen.index(base) if base else 0
     return charts.lines(names(chosen), base=at, in_order=are_versions_in_order(chosen))
@@ -98,7 +98,7 @@ def addresses_of(
 
 
 def queries_of_api(project: Project, choice: VersionSelection) -> Callable[[str, str], str]:
-    """The same comparison of a metric and a workload, asked of the API."""
+    """Return the query that asks the API for the same comparison of a metric and a workload."""
     before = urlencode([("project", project.slug)])
     after = urlencode([*threads_of_api(choice.threads), *columns_of_api(choice), ("format", "csv")])
 
@@ -122,6 +122,6 @@ def columns_of_api(choice: VersionSelection) -> list[tuple[str, str]]:
 
 
 def selector(column: Column) -> str:
-    """A column as the API takes it."""
+    """Write a column as the API takes it."""
     place = column.as_json()
     return json.dumps({name: place[name] for name in _SELECTOR})

@@ -149,7 +149,7 @@ def _shortcuts(place: PlaceNames, newest_first: Sequence[Column]) -> list[tuple[
 
 
 def newest_of_lines(newest_first: Sequence[Column]) -> list[Column]:
-    """The newest version of each release line."""
+    """Return the newest version of each release line."""
     of_line: dict[str, Column] = {}
     for column in newest_first:
         line = release_line(column.version.product.name, column.version.version)

@@ -56,7 +56,7 @@ class PlaceNames(NamedTuple):
 
 
 def recent_use(project: Project) -> Counter[PlaceNames]:
-    """How many of the newest runs each place has, that of the newest run first; one statement."""
+    """Count the newest runs of each place, that of the newest run first; one statement."""
     return Counter({PlaceNames(*one[:6]): one.runs for one in catalogue.recent_places(project)})
 
 
@@ -73,7 +73,7 @@ class Available(list[Column]):
 
 
 def meant_by(text: str, columns: Iterable[Column]) -> list[Column]:
-    """The columns with this short id. The id of a version alone (``12``) means it at every place."""
+    """Return the columns with this short id; the id of a version alone (``12``) means it at every place."""
     versions = ids_in([text.partition(".")[0]])
     # Of the thousands that a project has, few are of the version.
     of_version = (column for column in columns if column.version.pk in versions)
@@ -97,7 +97,7 @@ def available_columns(project: Project, query: QueryDict) -> Available:
 
 
 def _asked(query: QueryDict) -> list[int]:
-    """The versions in ids of columns (``12.3.1~main``) and in those of versions alone."""
+    """Return the versions in ids of columns (``12.3.1~main``) and in ids of versions alone."""
     texts = [text for name in _ASKED for text in query.getlist(name)]
     return ids_in(dict.fromkeys(text.partition(".")[0] for text in texts))[:_MAX_ASKED]
 

@@ -46,19 +46,19 @@ class FilterChip:
 def one_of(
     name: str, label: str, options: Iterable[tuple[str, str]], chosen: str | None, *, empty: str = "all"
 ) -> FilterChip:
-    """A chip for at most one of ``options`` (value, label)."""
+    """Return a chip for at most one of ``options`` (value, label)."""
     return FilterChip(name, label, _choices(options, {chosen or ""}), empty=empty)
 
 
 def some_of(
     name: str, label: str, options: Iterable[tuple[str, str]], chosen: Iterable[str], *, empty: str = "all"
 ) -> FilterChip:
-    """A chip for any number of ``options`` (value, label)."""
+    """Return a chip for any number of ``options`` (value, label)."""
     return FilterChip(name, label, _choices(options, set(chosen)), several=True, empty=empty)
 
 
 def some_of_names(name: str, label: str, names: Iterable[str], chosen: Iterable[str]) -> FilterChip:
-    """A chip for any number of things that are called as they are meant."""
+    """Return a chip for any number of things whose names are their values."""
     return some_of(name, label, [(text, text) for text in names], chosen)
 
 

@@ -25,7 +25,7 @@ class LongList(Paginator):  # type: ignore[type-arg] # not subscriptable at run 
         self.most = max(MAX_COUNTED, number * per_page)
 
     def page_asked_for(self) -> "Page[Any]":
-        """The last one for a number that is too large, the first for what is no number."""
+        """Return the page asked for: the last for too large a number, the first for what is no number."""
         return self.get_page(self._asked)
 
     @cached_property

@@ -48,7 +48,7 @@ class ProjectPage:
         return self.viewer.may(scope, self.project)
 
     def require(self, scope: str) -> None:
-        """Raises NotAllowed, which project_page answers."""
+        """Raise NotAllowed, which project_page answers, unless the viewer has the scope."""
         self.viewer.require(scope, self.project)
 
     def render(
@@ -59,7 +59,7 @@ class ProjectPage:
         *,
         status: int = 200,
     ) -> HttpResponse:
-        """The template with ``page``, ``project`` and ``viewer`` beside its own context."""
+        """Render a template with ``page``, ``project`` and ``viewer`` beside its own context."""
         shared = {"page": self, "project": self.project, "viewer": self.viewer}
         return render(request, template, {**shared, **(context or {})}, status=status)
 
@@ -136,7 +136,7 @@ def content_page(
 
 
 def _page(viewer: Viewer, slug: str) -> ProjectPage:
-    """Raises NotVisible or BeingDeleted. The bar names all projects, so that the one is found among them."""
+    """Find a project among those that the bar names. Raise NotVisible or BeingDeleted."""
     projects = list(viewer.projects())
     for project in projects:
         if project.slug == slug:
@@ -158,6 +158,6 @@ def sent_reason(request: HttpRequest) -> str:
 
 
 def alerts_shown_to(page: ProjectPage) -> QuerySet[Alert]:
-    """The alerts of the project for those who triage; for others those to their own address."""
+    """Return the alerts of the project for those who triage, for others those to their own address."""
     alerts = Alert.objects.filter(project=page.project)
     return alerts if page.may(Scope.TRIAGE) else alerts.filter(address=page.viewer.address)

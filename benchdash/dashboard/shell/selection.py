@@ -37,7 +37,10 @@ def selected(query: QueryDict, *, here: str, there: str) -> str:
             columns, base = sides, sides[0]
     kept = QueryDict(mutable=True)
     if there == "pair":
-        sides = _sides(columns, base)
+        base = base or next(iter(columns), "")
+        others = [text for text in columns if text != base]
+        # The reference, or the oldest, against the newest of the others.
+        sides = [*([base] if base else []), *others[-1:]]
         kept.setlist("v", columns if len(columns) > len(sides) else [])
         kept.setlist("base", sides[:1])
         kept.setlist("against", sides[1:])
@@ -47,10 +50,3 @@ def selected(query: QueryDict, *, here: str, there: str) -> str:
     for name in (*PLACE, "workload", "threads", "metric"):
         kept.setlist(name, query.getlist(name))
     return kept.urlencode()
-
-
-def _sides(columns: list[str], base: str) -> list[str]:
-    """The reference, or the oldest, against the newest of the others."""
-    base = base or next(iter(columns), "")
-    others = [text for text in columns if text != base]
-    return [*([base] if base else []), *others[-1:]]

@@ -59,6 +59,6 @@ class AddForm(BlockForm):
 
 
 def asked_view(query: QueryDict) -> tuple[str, str]:
-    """The page and the query of the view that an address wants to save; empty where there is none."""
+    """Return the page and the query of the view that an address wants to save; empty where there is none."""
     page = query.get("page", "")
     return (page, query.get("query", "")) if page in PAGES else ("", "")

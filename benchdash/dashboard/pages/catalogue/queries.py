@@ -155,7 +155,7 @@ def facts_in_words(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _old_names(kind: str, ids: Iterable[int]) -> defaultdict[int, list[str]]:
-    """The names by which uploads still find renamed or merged things, by their id."""
+    """Return, by id, the names by which uploads still find renamed or merged things."""
     names: defaultdict[int, list[str]] = defaultdict(list)
     listed = Alias.objects.filter(**{f"{kind}__in": list(ids)}).order_by("pk").values_list(kind, "name")
     for thing, name in listed:

@@ -19,7 +19,7 @@ from benchdash.accounts.models import Scope
 from benchdash.dashboard.pages.catalogue import queries as catalogue
 from benchdash.dashboard.pages.catalogue.forms import BuildForm, MergeForm, RenameForm, UnmergeForm, name_of
 from benchdash.dashboard.pages.catalogue.queries import ConfigurationRow
-from benchdash.dashboard.shell import filters
+from benchdash.dashboard.shell import filters, numbers
 from benchdash.dashboard.shell.csv_files import csv_file
 from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.project_page import ProjectPage, project_form, project_page
@@ -255,7 +255,7 @@ class Correction:
 
 @project_form
 def correction(request: HttpRequest, page: ProjectPage, kind: str, pk: str) -> HttpResponse:
-    """Shows what a correction would change first; the same form, sent once more, makes it."""
+    """Show first what a correction would change; the same form, sent once more, makes it."""
     page.require(Scope.TRIAGE)
     what = _KINDS[kind]
     thing = _thing(page, what, int(pk))
@@ -392,20 +392,12 @@ def _others(thing: Any) -> QuerySet[Any]:
 
 
 def _words(effect: Effect) -> str:
-    """``12 runs of 3 uploads and 8 series change; 2 series continue in ones that are there already.``"""
-    changed = [
-        _count(effect.runs, "run"),
-        f"of {_count(effect.uploads, 'upload')}",
-        f"and {effect.series} series",
-    ]
-    said = f"{' '.join(changed)} change"
+    """Return ``12 runs of 3 uploads and 8 series change; 2 of the series continue in ones ...``."""
+    runs, uploads = numbers.counted(effect.runs, "run"), numbers.counted(effect.uploads, "upload")
+    said = f"{runs} of {uploads} and {effect.series} series change"
     if effect.merged:
         said += f"; {effect.merged} of the series continue in ones that are there already"
     return f"{said}."
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 urlpatterns = [

@@ -55,7 +55,7 @@ def against_threads(
     look: CurvesLook,
     link: Callable[[int], str],
 ) -> Figure:
-    """A line for each curve; ``link`` gives a series' address."""
+    """Draw a line for each curve; ``link`` gives a series' address."""
     counts = sorted({count for curve in curves for count, _ in curve.measured})
     shown = [curve for curve in curves if curve.measured]
     traces: list[dict[str, Any]] = []
@@ -157,7 +157,7 @@ def _error_bars(curve: DrawnCurve, look: CurvesLook) -> dict[str, Any]:
 
 
 def _bands(curve: DrawnCurve, look: CurvesLook) -> list[dict[str, Any]]:
-    """A ground behind each stretch of points with an interval that does not dwarf its value."""
+    """Draw a ground behind each stretch of points with an interval that does not dwarf its value."""
     stretches: list[list[tuple[int, float, float]]] = [[]]
     for count, value in curve.measured:
         at, (low, high) = _drawn(curve, value, look), _interval(curve, value, look)

@@ -163,7 +163,7 @@ def _at_thread_counts(measured: Measured) -> Measured:
 
 
 def _with_curves(tables: Sequence[ComparisonTable]) -> list[ComparisonTable]:
-    """The workloads of which a metric has several thread counts, with what their other metrics have."""
+    """Keep the workloads of which any metric has several thread counts."""
     counted = [replace(table, rows=tuple(row for row in table.rows if row.threads)) for table in tables]
     numbers_of = [Counter(row.workload for row in table.rows) for table in counted]
     several = {workload for of_table in numbers_of for workload, number in of_table.items() if number > 1}

@@ -57,7 +57,7 @@ class HistoryLook:
         return _iso(point.time) if self.axis is None else self.axis.place(line.series, point)
 
     def at(self, place: Position) -> str:
-        """The same for traces."""
+        """Return the place of a point's trace."""
         return plain(self.axis.labels[place]) if self.axis and isinstance(place, int) else str(place)
 
     def x(self, line: HistoryLine, point: Point) -> str:
@@ -78,7 +78,7 @@ class HistoryAddresses:
 
 
 def line_colours(series: Sequence[Series]) -> list[str]:
-    """A ramp for release lines of one thing, or for its thread counts; else colours that only differ."""
+    """Return a ramp for release lines or thread counts of one thing, else colours that only differ."""
     if len(series) > 1 and (_differ_only_in(series, "line") or _differ_only_in(series, "threads")):
         return common.ordered_colours(len(series))
     return [common.unordered_colour(index) for index in range(len(series))]
@@ -137,7 +137,7 @@ def _traces(
 
 
 def _kept(line: HistoryLine, most: int) -> list[int]:
-    """The indexes of the points to draw: extremes, and both sides of whatever happened."""
+    """Return the indexes of the points to draw: extremes, and both sides of each change."""
     happened = {*line.shifts, *(index - 1 for index in line.shifts if index)}
     return thinned([point.value for point in line.points], most, keep=happened)
 
@@ -190,7 +190,7 @@ def _excluded(
 
 
 def _band(line: HistoryLine, points: Sequence[Point], colour: str, look: HistoryLook) -> dict[str, Any]:
-    """The intervals of more points than could carry bars: a ground behind each stretch that has them."""
+    """Draw the intervals of very many points: a ground behind each stretch that has them."""
     factor = look.factor(line)
     x: list[str | None] = []
     y: list[float | None] = []
@@ -245,7 +245,7 @@ def _switched(lines: Sequence[HistoryLine], look: HistoryLook) -> dict[Position,
 
 
 def _switches(switched: Mapping[Position, Sequence[str]], look: HistoryLook) -> dict[str, Any]:
-    """A triangle on the axis wherever configuration or environment changed; its hover says what."""
+    """Draw a triangle on the axis wherever configuration or environment changed; its hover says what."""
     return {
         "type": "scatter",
         "mode": "markers",
@@ -303,7 +303,7 @@ _Changes = Mapping[Position, Sequence[ChangePoint]]
 
 
 def _changes(lines: Sequence[HistoryLine], look: HistoryLook) -> _Changes:
-    """The change points by their place on the axis, in its order."""
+    """Return the change points by their place on the axis, in its order."""
     changes: dict[Position, list[ChangePoint]] = defaultdict(list)
     for line in lines:
         for index, shift in line.shifts.items():
@@ -312,7 +312,7 @@ def _changes(lines: Sequence[HistoryLine], look: HistoryLook) -> _Changes:
 
 
 def _change_lines(changes: _Changes) -> list[dict[str, Any]]:
-    """A vertical line for each place: solid where a change is confirmed, dotted where all are suspected."""
+    """Draw a vertical line at each place: solid where a change is confirmed, else dotted."""
     return [
         {
             "type": "line",
@@ -333,7 +333,7 @@ def _change_lines(changes: _Changes) -> list[dict[str, Any]]:
 
 
 def _levels(lines: Sequence[HistoryLine], colours: Sequence[str], look: HistoryLook) -> list[dict[str, Any]]:
-    """The levels before and after each change, as short horizontal lines."""
+    """Draw the levels before and after each change as short horizontal lines."""
     levels = []
     for line, colour in zip(lines, colours, strict=True):
         ends = [0, *line.shifts, len(line.points) - 1]
@@ -362,7 +362,7 @@ def _level(x0: Position, x1: Position, y: float, colour: str) -> dict[str, Any]:
 
 
 def _label_rows(changes: _Changes, lines: Sequence[HistoryLine], look: HistoryLook) -> dict[Position, int]:
-    """The row above the plot of each change's label. Where there is no room, the weightier change has one."""
+    """Return the row of each change's label above the plot; where room is short, weightier changes win."""
     taken: list[list[float]] = [[] for _ in range(_LABEL_ROWS)]
     rows = {}
     for place in sorted(changes, key=lambda place: _weight(changes[place]), reverse=True):
@@ -391,7 +391,7 @@ def _part_of_axis(place: Position, lines: Sequence[HistoryLine], look: HistoryLo
 def _label(
     place: Position, row: int, shifts: Sequence[ChangePoint], addresses: HistoryAddresses
 ) -> dict[str, Any]:
-    """The largest change at a place, which leads to its incident."""
+    """Label the largest change at a place, with a link to its incident."""
     largest = _largest(shifts)
     text = numbers.change(largest.change)
     if largest.incident_id:
@@ -488,7 +488,7 @@ def shared_axes(all_lines: Iterable[Sequence[HistoryLine]], look: HistoryLook) -
 def small_figure(
     lines: Sequence[HistoryLine], names: Sequence[str], look: HistoryLook, shared: Shared
 ) -> Figure:
-    """A chart without titles and tools, for its place among many."""
+    """Draw a chart without titles and tools, for its place among many."""
     colours = line_colours([line.series for line in lines])
     data = [
         _small_trace(line, name if len(lines) > 1 else "", colour, look)
@@ -561,14 +561,14 @@ def _scaled(value: float | None, factor: float) -> float | None:
 
 
 def _scaled_low(point: Point, factor: float, look: HistoryLook) -> float | None:
-    """A log axis has no place for the lower end of an interval that reaches below zero."""
+    """Scale the lower end of an interval; below zero it has no place on a log axis."""
     if point.low is None or (look.log and point.low <= 0):
         return None
     return _drawn(point.low * factor)
 
 
 def _for_template(text: str) -> str:
-    """Plotly fills in ``%{...}`` in templates."""
+    """Escape ``%{...}``, which Plotly fills in in templates."""
     return text.replace("%{", "%&#123;")
 
 

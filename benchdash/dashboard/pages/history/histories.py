@@ -121,7 +121,7 @@ def changes_of(lines: Sequence[HistoryLine]) -> dict[HistoryLine, Changes]:
 
 
 def read_lines(series: Sequence[Series], *, margin: float = EQUIVALENT) -> list[HistoryLine]:
-    """The line of each series, in their order, in a constant number of statements."""
+    """Read the line of each series, in their order, in a constant number of statements."""
     by_id = {one.pk: one for one in series}
     included, excluded = histories_and_excluded(by_id)
     found = change_points(by_id)
@@ -272,7 +272,7 @@ def point_name(point: Point, branch: str) -> str:
 
 
 def version_words(point: Point, branch: str) -> str:
-    """The name of a point with what else is known of its version: ``1f3c9a0b2d, 11.8.1``."""
+    """Return the name of a point with what else is known of its version: ``1f3c9a0b2d, 11.8.1``."""
     return ", ".join(filter(None, [point_name(point, branch), version_beside(point, branch)]))
 
 
@@ -346,7 +346,7 @@ class HistoryRow:
 def rows_of(
     lines: Sequence[HistoryLine], axis: VersionsAxis | None, bases: Mapping[Series, float] | None = None
 ) -> list[HistoryRow]:
-    """The groups of all lines, newest first: by their places on an axis, or without one by their times."""
+    """Return the groups of all lines, newest first, by their places on an axis or by their times."""
     rows = []
     for line in lines:
         base = (bases or {}).get(line.series)

@@ -99,7 +99,7 @@ class SeriesChoice:
 
 
 def choose_series(project: Project, query: QueryDict) -> SeriesChoice:
-    """The series of a project that ``series`` (ids) or the parameters of the facets choose.
+    """Return the series of a project that ``series`` (ids) or the parameters of the facets choose.
 
     An address that chooses nothing gets what was measured last. Without a metric it is the main one of what
     was chosen. A constant number of statements.
@@ -139,7 +139,7 @@ def _selection(asked: Asked, metrics: Collection[str]) -> QueryDict:
 
 
 def panels(series: Sequence[Series]) -> list[list[Series]]:
-    """The series that belong in one small chart: release lines of one thing, measured in the same way."""
+    """Return the series of each small chart: release lines of one thing, measured in the same way."""
     return [list(panel) for _, panel in groupby(series, key=_panel)]
 
 
@@ -154,7 +154,7 @@ def _kept(by_id: Sequence[Series] | None, asked: Asked) -> list[tuple[str, str]]
 
 
 def _by_id(project: Project, query: QueryDict) -> list[Series] | None:
-    """The series that are named by their ids; None where the address names none."""
+    """Return the series that are named by their ids; None where the address names none."""
     texts = [text for text in query.getlist("series") if text][:_MAX_IDS]
     if not texts:
         return None
@@ -162,7 +162,7 @@ def _by_id(project: Project, query: QueryDict) -> list[Series] | None:
 
 
 def _asked(project: Project, query: QueryDict) -> Asked:
-    """The values by facet; a thing is found by its old name too."""
+    """Return the values asked for by facet; a thing is found by its old name too."""
     asked = {facet.name: _said(query, facet.name) for facet in FACETS}
     # The pages under Compare know workloads by their ids.
     found = workload_names(project, asked["workload"])
@@ -184,7 +184,7 @@ def _said(query: QueryDict, name: str) -> set[str]:
 
 
 def _places_of_columns(project: Project, query: QueryDict) -> Asked:
-    """The places of the versions that the pages under Compare hold, as ``v``; one statement."""
+    """Return the places of the versions (``v``) that the pages under Compare hold; one statement."""
     texts = _said(query, "v") | _said(query, "base")
     ids = [ids_in(text.partition("~")[0].split(".")) for text in texts]
     columns = [one for one in ids if len(one) == 3]
@@ -208,7 +208,7 @@ def _places_of_columns(project: Project, query: QueryDict) -> Asked:
 
 
 def _newest_place(project: Project, places: Sequence[_Identity]) -> Asked:
-    """The place measured last that has a history, and no more of it than tells it from others."""
+    """Return the place measured last that has a history, and no more of it than tells it from others."""
     newest = catalogue.newest_place(project)
     if newest is None:
         return {}
@@ -293,7 +293,7 @@ def _matches(identity: _Identity, asked: Asked, *, but: str) -> bool:
 
 
 def _filters(offered: _Offered, asked: Asked) -> list[FilterChip]:
-    """A chip for everything that leaves a choice."""
+    """Return a chip for each facet that leaves a choice."""
     chips = []
     for facet in FACETS:
         chosen = asked.get(facet.name, ())

@@ -145,7 +145,7 @@ def history_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
 
 
 def _fixed_url(path: str, choice: SeriesChoice, wishes: Wishes) -> str:
-    """The address with the series by their ids; empty for more than an address names."""
+    """Return the address with the series by their ids; empty for more than an address names."""
     if not 0 < len(choice.series) <= _MAX_NAMED:
         return ""
     query = QueryDict(mutable=True)
@@ -227,7 +227,7 @@ def _have_a_history(lines: Iterable[HistoryLine]) -> bool:
 
 
 def _apart(lines: Sequence[HistoryLine], wishes: Wishes) -> list[list[HistoryLine]]:
-    """The lines of each chart: one metric; against versions also one product and one branch, or releases."""
+    """Return the lines of each chart: of one metric, and against versions of one product and branch."""
 
     def key(line: HistoryLine) -> tuple[Any, ...]:
         series = line.series

@@ -51,7 +51,7 @@ class ProjectCard:
 
 
 def project_cards(viewer: Viewer) -> Sequence[ProjectCard]:
-    """The projects that the viewer may see, by name, in a constant number of statements."""
+    """Return the projects that the viewer may see, by name, in a constant number of statements."""
     projects = list(viewer.projects())
     measured = sizes_of(projects, most=MAX_RUNS)
     listed = Incident.objects.filter(project__in=projects).exclude(status=Incident.Status.WITHDRAWN)

@@ -16,14 +16,14 @@ _MARGIN: Final = 5.0
 
 
 def around(points: Sequence[Point], change_point: ChangePoint) -> tuple[list[Point], int]:
-    """The groups next to a change point, and where among them its new level begins."""
+    """Return the groups next to a change point, and where among them its new level begins."""
     index = next((i for i, point in enumerate(points) if change_point.run_id in point.run_ids), len(points))
     start = max(0, index - MAX_GROUPS)
     return list(points[start : index + MAX_GROUPS]), index - start
 
 
 def shared_range(histories: Sequence[tuple[Sequence[Point], ChangePoint]]) -> tuple[float, float]:
-    """The vertical range, in per cent of the levels before, that holds all these histories."""
+    """Return the vertical range, in per cent of the levels before, that holds all these histories."""
     shares = [
         100 * point.value / change_point.before for points, change_point in histories for point in points
     ]

@@ -283,7 +283,7 @@ def _history_url(project: Project, evidence: Sequence[ChangePoint]) -> str:
 
 
 def _pair_url(project: Project, evidence: Sequence[ChangePoint]) -> str:
-    """The groups before and after the largest change that has both."""
+    """Return the address of the groups before and after the largest change that has both."""
     pairs = ((one.last_good, one.run) for one in evidence)
     return next((runs_url(project, before, after) for before, after in pairs if before), "")
 

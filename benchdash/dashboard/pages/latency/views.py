@@ -61,7 +61,7 @@ def read_view(query: QueryDict) -> LatencyPresentation:
 
 
 def chosen_row(choice: VersionSelection, rows: Mapping[RowKey, int], ids: Mapping[str, int]) -> RowKey | None:
-    """The row that an address asks for: of its workload, and as far as there is one, of its threads.
+    """Return the row that an address asks for: of its workload, and as far as there is one, of its threads.
 
     ``rows`` are how many columns each has, ``ids`` those of the workloads by their names. What the address
     leaves open is what most columns have.
@@ -87,7 +87,7 @@ def row_filters(
     ids: Mapping[str, int],
     called: list[str],
 ) -> list[FilterChip]:
-    """``called`` are the names of the chosen columns."""
+    """Return the chip of the reference; ``called`` are the names of the chosen columns."""
     workloads = [(str(ids[name]), name) for name in dict.fromkeys(one.workload for one in rows)]
     same = [one for one in rows if one.workload == row.workload]
     threads = threads_options(dict.fromkeys(one.threads for one in same))
@@ -231,13 +231,13 @@ def _largest(cell: Cell) -> PercentileFigures:
 
 
 def _fixed_url(path: str, choice: VersionSelection, row: RowKey, ids: Mapping[str, int]) -> str:
-    """The address with all that it left open."""
+    """Return the address with all that it left open."""
     said = {"workload": str(ids[row.workload]), "threads": threads_texts([row.threads])}
     return choice.address(path, **said, operation=row.operation or ALL_OPERATIONS)
 
 
 def _csv_url(project: Project, choice: VersionSelection, row: RowKey) -> str:
-    """The same of the API."""
+    """Return the address of the same comparison in the API."""
     parameters = [("workload", row.workload), *threads_of_api([row.threads]), *columns_of_api(choice)]
     query = urlencode([("project", project.slug), *parameters, ("format", "csv")])
     return f"{reverse('api:latency')}?{query}"

@@ -84,7 +84,7 @@ def _comparison(
 def _what_to_show(
     project: Project, choice: VersionSelection, measured: Measured, asked: Sequence[str]
 ) -> tuple[Sequence[str], list[str]]:
-    """The metrics, and the names of the workloads that have any of them.
+    """Return the metrics, and the names of the workloads that have any of them.
 
     Where the address says none and the versions lack the main ones of their place, the first that they have.
     """
@@ -130,7 +130,7 @@ def _panels(
 def _sections(
     made: Sequence[Panel], workloads: Sequence[str], *, by_workload: bool
 ) -> list[tuple[str, list[Panel]]]:
-    """The charts under their workloads, or all together where there is one metric."""
+    """Put the charts under their workloads, or all together where there is one metric."""
     if not by_workload:
         return [("", sorted(made, key=lambda panel: workloads.index(panel.workload)))]
     return [(workload, [panel for panel in made if panel.workload == workload]) for workload in workloads]
@@ -139,7 +139,7 @@ def _sections(
 def _summary(
     path: str, choice: VersionSelection, table: ComparisonTable, ids: Mapping[str, str]
 ) -> Matrix | None:
-    """The changes of the workloads by the first metric; a click leads to the charts of one."""
+    """Return the changes of the workloads by the first metric; a click leads to the charts of one."""
     workloads = {row.workload for row in table.rows}
     if not table.columns or len(workloads) < 2:
         return None

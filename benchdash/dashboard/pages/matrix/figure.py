@@ -256,7 +256,7 @@ def _nights(
 
 
 def _baseline_choices(source: MatrixSource, releases: Sequence[Column]) -> list[tuple[str, str]]:
-    """The shown groups and then the releases, both the newest first."""
+    """Offer the shown groups and then the releases, both the newest first."""
     groups = [*([source.base_group] if source.base_group else []), *source.groups]
     return [
         *((baseline_form.of_group(group), group_label(group)) for group in reversed(groups)),

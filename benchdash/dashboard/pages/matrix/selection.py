@@ -112,7 +112,7 @@ def switches(query: QueryDict, path: str, view: MatrixPresentation, *, both: boo
 
 
 def pages(query: QueryDict, path: str, around: Around) -> list[Link]:
-    """The nights before and after those shown; the newest are shown without saying until when."""
+    """Return links to the nights before and after; the newest are shown without saying until when."""
     links = []
     if around.earlier:
         links.append(Link("Earlier", _until(query, path, around.earlier)))
@@ -127,7 +127,7 @@ def _until(query: QueryDict, path: str, until: datetime | None) -> str:
 
 
 def _moment(text: str) -> datetime | None:
-    """A time, or the end of a day; by UTC where it does not say otherwise."""
+    """Read a time, or the end of a day, by UTC where it does not say otherwise."""
     try:
         day = parse_date(text)
         found = datetime.combine(day, time.max) if day else parse_datetime(text)

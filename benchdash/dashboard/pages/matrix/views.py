@@ -47,7 +47,7 @@ def matrix_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
 
 
 def _fixed_url(request: HttpRequest, shown: WholeMatrix) -> str:
-    """The address with the versions and the metric that it left open; empty for nights, which move on."""
+    """Return the address with what it left open; empty for nights, which move on."""
     if shown.matrix is None or shown.columns is None or shown.columns.base is None:
         return ""
     columns = shown.columns
@@ -66,7 +66,7 @@ def _fixed_url(request: HttpRequest, shown: WholeMatrix) -> str:
 
 @project_action
 def matrix_baseline(request: HttpRequest, page: ProjectPage) -> HttpResponse:
-    """Moves it, and leads back to the matrix that was shown."""
+    """Move the baseline of a branch, and lead back to the matrix that was shown."""
     page.require(Scope.TRIAGE)
     form = BaselineForm(request.POST)
     try:
@@ -97,7 +97,7 @@ def _move_baseline(page: ProjectPage, form: BaselineForm) -> Baseline:
 
 
 def _back(request: HttpRequest) -> str:
-    """The query of the page that was left; what it said of the baseline is settled."""
+    """Return the query of the page that was left, without its choice of a baseline."""
     query = QueryDict(request.POST.get("back", "")[:_MAX_QUERY_LENGTH], mutable=True)
     query.pop("base", None)
     query["over"] = "nights"
@@ -108,7 +108,7 @@ def _back(request: HttpRequest) -> str:
 
 
 def _csv(page: ProjectPage, context: dict[str, Any]) -> HttpResponse:
-    """A line for each workload and thread count, by name; of each column what is known."""
+    """Write a line for each workload and thread count, with the numbers of each column."""
     shown: WholeMatrix = context["shown"]
     heads = [" ".join(filter(None, [head.name, head.note])) for head in shown.heads]
     columns = [

@@ -25,7 +25,7 @@ _PAGE: Final = 50
 def _for_operators(
     view: Callable[Concatenate[HttpRequest, P], HttpResponse],
 ) -> Callable[..., HttpResponse]:
-    """A view for superusers. It does not exist for others; who is not signed in may do so."""
+    """Make a view for superusers; others get a 404, the anonymous the sign-in page."""
 
     @wraps(view)
     def answer(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:

@@ -44,7 +44,7 @@ class PairSelection(Selection):
         return {**sides, "run": list(map(str, self.runs)), "v": self.beside}
 
     def swapped(self, path: str) -> str:
-        """The address with the sides changed for each other."""
+        """Return the address with the sides swapped."""
         if self.runs:
             return self.address(path, run=list(map(str, reversed(self.runs))))
         base, against = (short_id(column) if column else "" for column in (self.base, self.against))
@@ -52,7 +52,7 @@ class PairSelection(Selection):
 
 
 def read_pair(query: QueryDict, available: Sequence[Column], project: Project) -> PairSelection:
-    """A side that the address does not choose is the neighbour of the other at its place."""
+    """Read both sides; one that the address does not choose is the neighbour of the other at its place."""
     asked = {side: query.get(side, "") for side in SIDES}
     meant = {side: meant_by(text, available) for side, text in asked.items() if text}
     base, against = (found[0] if len(found := meant.get(side, [])) == 1 else None for side in SIDES)
@@ -79,7 +79,7 @@ def _reference_and_newest(available: Sequence[Column], project: Project) -> tupl
 
 
 def _neighbour(column: Column, available: Sequence[Column], *, later: bool) -> Column | None:
-    """The next version at the same place; the one before where there is none on that side."""
+    """Return the next version at the same place, or the one on the other side where there is none."""
     place = PlaceNames.of(column)
     of_place = [one for one in available if PlaceNames.of(one) == place]
     at = of_place.index(column)

@@ -128,7 +128,7 @@ def _picker(
     side: str,
     called: Mapping[Column, str],
 ) -> VersionPicker:
-    """``called`` are the names of what is chosen."""
+    """Return the picker of a side; ``called`` are the names of what is chosen."""
     chosen: Column | None = getattr(choice, side)
     return one_version_picker(
         available,
@@ -164,7 +164,7 @@ def _meanings(path: str, choice: PairSelection) -> list[tuple[str, list[Link]]]:
 
 
 def _suggestions(path: str, choice: PairSelection, available: Available) -> list[Link]:
-    """The newest two versions of the places with the most."""
+    """Suggest the newest two versions of the places with the most versions."""
     by_place: dict[PlaceNames, list[Column]] = {}
     for column in available:
         by_place.setdefault(PlaceNames.of(column), []).append(column)
@@ -179,7 +179,7 @@ def _suggestions(path: str, choice: PairSelection, available: Available) -> list
 
 
 def _query_of_columns(choice: PairSelection, measured: Measured) -> list[tuple[str, str]]:
-    """The same, asked of the API."""
+    """Return the query that asks the API for the same."""
     workloads = [name for pk, name in measured.workloads.items() if str(pk) in choice.workloads]
     return [
         *((side, selector(column)) for side in SIDES if (column := getattr(choice, side))),

@@ -136,7 +136,7 @@ class ProjectForm(forms.ModelForm):  # type: ignore[type-arg]
             ].help_text = f"{without:g} unless said here. It holds for files that are read from then on."
 
     def changes(self) -> dict[str, Any]:
-        """The fields of the project as they are wanted."""
+        """Return the fields of the project as they are wanted."""
         own = (HISTORICAL_AFTER_DAYS, EQUIVALENCE_MARGIN, STALL_BELOW, STALL_MIN_S, STALL_WARMUP_S)
         options = {name: value for name, value in self.instance.options.items() if name not in own}
         if (days := self.cleaned_data["historical_after_days"]) is not None:
@@ -161,7 +161,7 @@ class MemberForm(forms.Form):
     role = forms.ChoiceField(choices=Role, initial=Role.MEMBER)
 
     def clean_address(self) -> User:
-        """The account with that address."""
+        """Return the account with that address."""
         address = self.cleaned_data["address"].lower()
         user = User.objects.filter(email=address, is_active=True).first()
         if user is None:

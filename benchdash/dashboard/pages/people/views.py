@@ -147,7 +147,7 @@ def subscription_end(request: HttpRequest, page: ProjectPage, pk: int) -> HttpRe
 @csrf_exempt
 @require_http_methods(["GET", "HEAD", "POST"])
 def unsubscribe_by_mail(request: HttpRequest, key: str) -> HttpResponse:
-    """The link of a mail. Its mail program may end the subscription by itself (RFC 8058)."""
+    """Answer the link of a mail; a mail program may end the subscription by itself (RFC 8058)."""
     if request.method == "POST" and request.POST.get("List-Unsubscribe") == "One-Click":
         if found := Subscription.objects.filter(key=key).first():
             unsubscribe(found, by=viewer_of(request))
@@ -168,7 +168,7 @@ def _unsubscribe_page(request: HttpRequest, key: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def confirm_subscription(request: HttpRequest, key: str) -> HttpResponse:
-    """The link of a mail to an address that somebody else subscribed. Following it changes nothing."""
+    """Answer the link of a mail to an address that somebody else subscribed; GET changes nothing."""
     found = Subscription.objects.filter(key=key).select_related("project", "product", "hardware").first()
     if found is None:
         raise Http404("no subscription has this key")
@@ -228,7 +228,7 @@ def alert_retry(request: HttpRequest, page: ProjectPage, pk: int) -> HttpRespons
 @never_cache
 @project_form
 def tokens(request: HttpRequest, page: ProjectPage) -> HttpResponse:
-    """A new token's secret is in the answer to its form, and nowhere else."""
+    """List the tokens; a new one's secret is in the answer to its form, and nowhere else."""
     page.require(Scope.ADMIN)
     form = TokenForm(request.POST or None)
     made, secret, status = None, "", 200

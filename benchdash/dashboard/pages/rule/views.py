@@ -31,7 +31,7 @@ def rule(request: HttpRequest, page: ProjectPage) -> HttpResponse:
 
 @require_safe
 def statistics_text(_request: HttpRequest) -> FileResponse:
-    """The chapter of the documentation as it was written, for who wants formulas and sources."""
+    """Return the chapter of the documentation that has the formulas and sources."""
     chapter = settings.BASE_DIR / "docs" / "statistics.md"
     if not chapter.is_file():
         raise Http404("this installation came without docs/statistics.md")

@@ -75,7 +75,7 @@ def find_run(project: Project, pk: int) -> Run:
 
 
 def run_details(run: Run) -> RunDetails:
-    """A constant number of statements."""
+    """Read all that the page of a run shows, in a constant number of statements."""
     measured = list(Measurement.objects.filter(run=run, series__is_derived=False).select_related("series"))
     group = _group_before(run, [measurement.series for measurement in measured])
     before = (
@@ -99,7 +99,7 @@ def run_details(run: Run) -> RunDetails:
 
 
 def _group_before(run: Run, series: Sequence[Series]) -> Point | None:
-    """The group before that of the run, in the order of its main series."""
+    """Return the group before that of the run, in the order of its main series."""
     if not series:
         return None
     by_metric = {one.metric: one for one in series}

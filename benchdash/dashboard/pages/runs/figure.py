@@ -291,7 +291,7 @@ def _sampled_errors(samples: IntervalSamples, names: Collection[str]) -> list[st
 
 
 def _response_times(columns: Sequence[str]) -> list[str]:
-    """The same figure of every operation: a percentile, else the average."""
+    """Return the columns with the same figure of every operation: a percentile, else the average."""
     own = {column: column.rpartition(".")[2] for column in columns}
     found = [name for name in own.values() if name.startswith(_PERCENTILE)]
     wanted = next((name for name in (*_PERCENTILES_WANTED, *found) if name in found), _AVERAGE)
@@ -319,7 +319,7 @@ def _metric_axis(metric: str) -> dict[str, Any]:
 
 
 def _low_title(what: str, known: Reading) -> str:
-    """A part is half as high as other charts: the direction has a line of its own."""
+    """Put the direction on a line of its own: a part is half as high as other charts."""
     return f"{what}<br>{numbers.direction_words(known.direction)}"
 
 
@@ -367,7 +367,7 @@ def _of_the_machine(beside: Sequence[MachineSamples], *, first_colour: int = 0) 
 
 
 def _sampled_of(part: _Part, samples: IntervalSamples) -> list[str]:
-    """A share that stays 0, as steal mostly does, is no line."""
+    """Return the sampled metrics of a part; a share that stays 0, as steal mostly does, is no line."""
     sampled = [metric for metric in part.metrics if metric in samples.columns]
     return [metric for metric in sampled if metric != "cpu_steal" or any(_column(samples, metric))]
 
@@ -465,7 +465,7 @@ def _axis_name(axis: str, number: int) -> str:
 
 
 def iterations(samples: IntervalSamples, *, unit: str, direction: str, score: float) -> Figure:
-    """The score of every iteration, fork by fork, beside the score of the run."""
+    """Draw the score of every iteration, fork by fork, beside the score of the run."""
     at = {name: samples.columns.index(name) for name in ("fork", "iteration", "score")}
     rows = [row for row in samples.rows if row[at["score"]] is not None]
     data = []

@@ -194,7 +194,7 @@ def _chosen(run: Run, asked: Sequence[int]) -> dict[int, Run]:
 
 
 def _offered(details: RunDetails) -> Iterable[Run]:
-    """Runs of the same workload: the latest of this version, and that of the group before."""
+    """Return runs of the same workload: the latest of this version, and that of the group before."""
     run = details.run
     before = Q(pk=details.before.pk) if details.before else Q()
     alike = _sampled(run).filter(
@@ -205,7 +205,7 @@ def _offered(details: RunDetails) -> Iterable[Run]:
 
 
 def _sampled(run: Run) -> QuerySet[Run]:
-    """The other runs of its project whose tools printed throughput over time."""
+    """Return the other runs of its project whose tools printed throughput over time."""
     samples = IntervalSamples.objects.filter(run=OuterRef("pk"), **_OVER_TIME)
     runs = Run.objects.filter(Exists(samples), project=run.project_id).exclude(pk=run.pk)
     return runs.select_related("version__product", "workload")

@@ -73,7 +73,7 @@ def runs(request: HttpRequest, page: ProjectPage) -> HttpResponse:
 
 
 def _asked(query: QueryDict) -> dict[str, str | int | None]:
-    """The filters of find_runs that an address asks for."""
+    """Return the filters of find_runs that an address asks for."""
     given = {name: query.get(name, "") for name in (*_NAMED, *_ASKED_ONLY)}
     asked: dict[str, str | int | None] = {
         name: text for name, text in given.items() if text and "\0" not in text
@@ -157,7 +157,7 @@ def run(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
 
 
 def _environment(run: Run) -> dict[str, Any]:
-    """The facts of the machine for this run that its hardware does not say in the same words."""
+    """Return the facts of the machine for this run that its hardware does not say in the same words."""
     facts = run.environment.facts if run.environment else {}
     known = run.hardware.facts
     return {name: value for name, value in facts.items() if name not in known or known[name] != value}

@@ -7,7 +7,7 @@ from typing import Any, Final
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
 
-from benchdash.dashboard.shell.navigation import page_url, page_urls
+from benchdash.dashboard.shell.navigation import page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, project_page
 from benchdash.results.catalogue import find_named
 from benchdash.results.models import version_name
@@ -39,29 +39,27 @@ def find(page: ProjectPage, text: str) -> list[Hits]:
     project = page.project
     named = find_named(project, words, most=_MAX_HITS + 1)
     uploads = list(uploads_named(project, words)[: _MAX_HITS + 1]) if page.is_member else []
-    upload_url = page_urls("upload", project)
 
-    def histories(kind: str, name: str, things: Sequence[str]) -> Hits:
-        return _hits(kind, things, lambda thing: Hit(thing, page_url("history", project, **{name: thing})))
+    def linked(kind: str, things: Sequence[str], url_name: str, parameter: str) -> Hits:
+        return _hits(
+            kind, things, lambda thing: Hit(thing, page_url(url_name, project, **{parameter: thing}))
+        )
 
-    def runs(kind: str, name: str, things: Sequence[str]) -> Hits:
-        return _hits(kind, things, lambda thing: Hit(thing, page_url("runs", project, **{name: thing})))
+    def version(known: tuple[str, str, str, str | None]) -> Hit:
+        product, name, build, commit = known
+        query = {"product": product, "version": name, "commit": commit or ""}
+        return Hit(version_name(name, build, commit), page_url("runs", project, **query))
 
     found = [
-        histories("Workloads", "workload", named.workloads),
-        _hits("Versions", named.versions, lambda version: _version(page, *version)),
-        histories("Branches", "branch", named.branches),
-        histories("Products", "product", named.products),
-        runs("Hardware", "hardware", named.hardware),
-        runs("Configurations", "configuration", named.configurations),
-        _hits("Uploads", uploads, lambda upload: Hit(upload[1], upload_url(upload[0]))),
+        linked("Workloads", named.workloads, "history", "workload"),
+        _hits("Versions", named.versions, version),
+        linked("Branches", named.branches, "history", "branch"),
+        linked("Products", named.products, "history", "product"),
+        linked("Hardware", named.hardware, "runs", "hardware"),
+        linked("Configurations", named.configurations, "runs", "configuration"),
+        _hits("Uploads", uploads, lambda upload: Hit(upload[1], page_url("upload", project, upload[0]))),
     ]
     return [hits for hits in found if hits.hits]
-
-
-def _version(page: ProjectPage, product: str, version: str, build: str, commit: str | None) -> Hit:
-    query = {"product": product, "version": version, "commit": commit or ""}
-    return Hit(version_name(version, build, commit), page_url("runs", page.project, **query))
 
 
 def _hits(kind: str, things: Sequence[Any], hit: Callable[[Any], Hit]) -> Hits:

@@ -16,7 +16,7 @@ _ASIDE: Final = 0.25
 
 
 def thread_lines(rows: Sequence[Row]) -> list[VersionLine]:
-    """A line for each row, the more threads the stronger."""
+    """Return a line for each row, the more threads the stronger."""
     names = [threads_words(row.threads) for row in rows]
     return [
         VersionLine(name, colour)

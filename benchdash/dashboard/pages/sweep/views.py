@@ -169,7 +169,7 @@ def _workload_names(project: Project, texts: Sequence[str]) -> list[str]:
 
 
 def _metric(choice: SweepSelection, measured: Mapping[str, int]) -> str:
-    """The chosen metric, or what the benchmark is run for; empty where nothing was measured."""
+    """Return the chosen metric, or what the benchmark is run for; empty where nothing was measured."""
     asked = [metric for metric in choice.metrics if metric in measured]
     if asked:
         return asked[0]
@@ -251,7 +251,7 @@ def _base(swept: Sweep | None) -> str:
 
 
 def _conditions(found: Found) -> list[tuple[str, str]]:
-    """The other things that vary, by their values."""
+    """Offer the other things that vary, by their values."""
     return [
         (f"{one.factor.key}={name}", f"{one.factor.name} = {name}")
         for one in found.choices
@@ -273,7 +273,7 @@ def _switches(path: str, choice: SweepSelection, found: Found) -> list[Switch]:
 
 
 def _query_of_api(asked: _Asked, table: SweepTable, workload: str) -> str:
-    """The same numbers of one workload, asked of the API."""
+    """Return the query that asks the API for the same numbers of one workload."""
     choice = asked.choice
     parameters = [
         ("project", asked.project.slug),

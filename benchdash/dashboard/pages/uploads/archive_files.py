@@ -83,7 +83,7 @@ class FileRow:
 
 
 def listed_files(archive: Upload, *, sees_reasons: bool) -> QuerySet[Any]:
-    """The files with ``shown_state``, that of their upload as it is now, those to look at first."""
+    """Return the files with ``shown_state``, the present one of their upload, those to look at first."""
     own = Case(
         When(Q(upload=None) | Q(state=ArchiveFile.State.QUEUED), then=F("state")), default=F("upload__state")
     )

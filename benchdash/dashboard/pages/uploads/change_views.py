@@ -13,7 +13,7 @@ from django.urls import path
 from benchdash.accounts.access import NotVisible
 from benchdash.accounts.models import Scope
 from benchdash.dashboard.pages.uploads import descriptions as received
-from benchdash.dashboard.pages.uploads.descriptions import find_upload, is_small
+from benchdash.dashboard.pages.uploads.descriptions import is_small
 from benchdash.dashboard.pages.uploads.forms import ChangeForm, as_texts, changes_in
 from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.commands import reimport_command
@@ -24,6 +24,7 @@ from ingest import services
 from ingest.archives import services as archive_services
 from ingest.errors import FieldError, FieldsError, FileRefusedError, FileUnavailableError, UploadBusyError
 from ingest.models import Upload
+from ingest.queries import upload_for
 from ingest.receiving.reimports import Outcome, Reread, readable_uploads, reimport
 
 # The first of these that tells two values apart.
@@ -52,7 +53,7 @@ class ChangedRow:
 
 
 def changed_rows(reread: Reread, *, most: int) -> list[ChangedRow]:
-    """The first readings that change; a constant number of statements."""
+    """Return the first readings that change, in a constant number of statements."""
     shown = reread.changes[:most]
     runs, units = _runs(reread), _units(reread)
     return [
@@ -104,8 +105,7 @@ def done_in_words(reread: Reread) -> str:
 
 
 def _readings(reread: Reread) -> str:
-    number = len(reread.changes)
-    return f"{numbers.count(number)} reading{'' if number == 1 else 's'}"
+    return numbers.counted(len(reread.changes), "reading")
 
 
 _MAX_RUNS: Final = 500
@@ -115,7 +115,7 @@ _MAX_READINGS: Final = 500
 @project_form
 def upload_change(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     """Change metadata in two steps: what it would do, then doing it."""
-    shown = find_upload(page.viewer, page.project, pk)
+    shown = upload_for(page.viewer, pk, page.project)
     page.require(Scope.UPLOAD)
     if request.method != "POST":
         form = _form_of(shown, initial=as_texts(shown.metadata))
@@ -165,7 +165,7 @@ def _change_page(
 
 @project_form
 def upload_delete(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
-    shown = find_upload(page.viewer, page.project, pk)
+    shown = upload_for(page.viewer, pk, page.project)
     page.require(Scope.UPLOAD)
     try:
         if request.method == "POST":
@@ -181,7 +181,7 @@ def upload_delete(request: HttpRequest, page: ProjectPage, pk: int) -> HttpRespo
 
 @project_action
 def upload_restore(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
-    shown = find_upload(page.viewer, page.project, pk)
+    shown = upload_for(page.viewer, pk, page.project)
     page.require(Scope.UPLOAD)
     try:
         services.restore_upload(shown, by=page.viewer, reason=sent_reason(request))
@@ -211,7 +211,7 @@ def _previewed(shown: Upload, preview: services.Preview) -> dict[str, Any]:
 @project_form
 def upload_reread(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     """Read the kept file again in two steps: what it would change, then doing it."""
-    shown = find_upload(page.viewer, page.project, pk)
+    shown = upload_for(page.viewer, pk, page.project)
     page.require(Scope.UPLOAD)
     if not readable_uploads(page.project).filter(pk=pk).exists():
         raise NotVisible(f"upload {pk} cannot be read again")

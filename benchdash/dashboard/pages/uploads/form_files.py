@@ -224,7 +224,7 @@ def _name(file: "UploadedFile[Any]") -> str:
 def _said_of(
     data: RawData, said: Mapping[str, Sequence[str]], meta: "UploadedFile[Any] | None"
 ) -> Mapping[str, Sequence[str]]:
-    """What the form says of this file, with the facts beside it. Raises FieldsError."""
+    """Return what the form says of this file, with the facts beside it. Raise FieldsError."""
     if not is_archive(data):
         said = {name: texts for name, texts in said.items() if name not in ARCHIVE_FIELDS}
     if meta is None:

@@ -24,7 +24,6 @@ from benchdash.dashboard.pages.uploads.archive_files import (
     places_of,
     states_of,
 )
-from benchdash.dashboard.pages.uploads.descriptions import find_upload
 from benchdash.dashboard.pages.uploads.form_files import FileOutcome
 from benchdash.dashboard.pages.uploads.forms import SaidForm, as_texts, said_in
 from benchdash.dashboard.shell import filters
@@ -39,7 +38,7 @@ from ingest.errors import FileMissingError, FileUnavailableError
 from ingest.formats import FORMATS
 from ingest.metadata.fields import ALL_FIELDS, JSON_FIELDS
 from ingest.models import Upload
-from ingest.queries import file_counts, may_see_raw, run_summaries, uploads_for, with_run_counts
+from ingest.queries import file_counts, may_see_raw, run_summaries, upload_for, uploads_for, with_run_counts
 from ingest.receiving.reimports import readable_uploads
 
 _PAGE: Final = 50
@@ -127,7 +126,7 @@ def _chosen(found: QuerySet[Upload], chips: Sequence[FilterChip], text: str) -> 
 
 @project_form
 def upload_new(request: HttpRequest, page: ProjectPage) -> HttpResponse:
-    """The form. A script that sends one file at a time gets what became of it, and no page around it."""
+    """Show the form and take its files; a script that sends one at a time gets its outcome without a page."""
     page.require(Scope.UPLOAD)
     if request.method != "POST":
         return _form(request, page, SaidForm(initial=request.GET.dict()))
@@ -172,7 +171,7 @@ def _form(
 
 @project_page
 def upload(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
-    shown = find_upload(page.viewer, page.project, pk)
+    shown = upload_for(page.viewer, pk, page.project)
     context = _about(page, shown)
     if shown.is_archive:
         return _archive(request, page, shown, context)
@@ -204,8 +203,8 @@ def _about(page: ProjectPage, shown: Upload) -> dict[str, Any]:
 def upload_raw(
     request: HttpRequest, page: ProjectPage, pk: int, companion: int | None = None
 ) -> HttpResponseBase:
-    """The bytes as they were received, of an upload or of a file beside it."""
-    shown = find_upload(page.viewer, page.project, pk)
+    """Return the bytes as they were received, of an upload or of a file beside it."""
+    shown = upload_for(page.viewer, pk, page.project)
     if not may_see_raw(page.viewer, shown):
         page.require(Scope.READ)
     try:
@@ -253,8 +252,8 @@ def _archive(
 
 @project_page
 def upload_files_csv(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
-    """The files of an archive that the address asks for, all of them."""
-    shown = find_upload(page.viewer, page.project, pk)
+    """Write all files of an archive that the address asks for."""
+    shown = upload_for(page.viewer, pk, page.project)
     listed = listed_files(shown, sees_reasons=may_see_raw(page.viewer, shown))
     chip = _state_chip(states_of(listed), request.GET.getlist("state"))
     files = _found(listed, chip, _search_text(request))

@@ -39,14 +39,14 @@ class Field:
 
 
 def fields_of(groups: Iterable[Group]) -> list[Field]:
-    """The fields of these groups, and empty ones for more."""
+    """Return the fields of these groups, and empty ones for more."""
     return _with_empty(
         [Field(str(number), group.name, "\n".join(group.patterns)) for number, group in enumerate(groups, 1)]
     )
 
 
 def groups_said(data: QueryDict) -> tuple[list[Group], list[Field]]:
-    """The groups that a form says, in the order of its numbers, and its fields again.
+    """Return the groups that a form says, in the order of its numbers, and its fields again.
 
     A group without a name and patterns is none.
     """
@@ -68,7 +68,7 @@ def _patterns(field: Field) -> tuple[str, ...]:
 
 
 def _order(field: Field) -> float:
-    """A group whose number is none comes last."""
+    """Return the number of a group; without one it comes last."""
     return int(field.order) if field.order.isascii() and field.order.isdigit() else inf
 
 
@@ -92,7 +92,7 @@ class GroupRow:
 
 @project_form
 def workload_groups(request: HttpRequest, page: ProjectPage) -> HttpResponse:
-    """Shows what the groups would hold first; the same form, sent with another button, saves them."""
+    """Show first what the groups would hold; the same form, sent with another button, saves them."""
     current = grouping_of(page.project)
     shown, fields, error, status = current, fields_of(current.groups), "", 200
     if request.method == "POST":
