@@ -18,12 +18,20 @@ RAMP_STEPS: Final = 12
 CATEGORIES: Final = 8
 # Beyond this many lines their names stand in a legend.
 MAX_END_LABELS: Final = 6
+_MAX_UNIFIED_LINES: Final = 8
 # Two ticks of a threads axis lie at least this factor apart.
 _TICK_FACTOR: Final = 1.3
 _DECADE: Final = 10
 # Whole numbers at every tick: Plotly abbreviates 20 to 2 otherwise.
 _LOG_TICKS: Final = ",~f"
 _MAX_NAME_LENGTH: Final = 34
+
+
+LEGEND_ABOVE: Final[dict[str, Any]] = {
+    "showlegend": True,
+    "legend": {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "font": {"size": 12}},
+    "margin": {"l": 64, "r": 16, "t": 40, "b": 48},
+}
 
 
 def token(name: str) -> str:
@@ -39,7 +47,7 @@ def ordered_colours(count: int) -> list[str]:
 
 
 def unordered_colour(index: int) -> str:
-    """One of eight colours that stand for nothing but being different; beyond eight they come again."""
+    """Return one of eight colours that only differ; beyond eight they come again."""
     return token(f"cat-{index % CATEGORIES + 1}")
 
 
@@ -49,11 +57,16 @@ def plain(text: str) -> str:
 
 
 def shortened(text: str, longest: int = _MAX_NAME_LENGTH) -> str:
-    """Both ends of a long name, so that names that begin alike stay apart."""
+    """Keep both ends of a long name, so that names that begin alike stay apart."""
     if len(text) <= longest:
         return text
     half = (longest - 1) // 2
     return f"{text[:half].rstrip()}…{text[-half:].lstrip()}"
+
+
+def hover_mode(lines: int) -> str:
+    """Return the hover mode that says all lines at once, unless there are very many."""
+    return "x unified" if lines <= _MAX_UNIFIED_LINES else "closest"
 
 
 def base_layout(*, lines: int = 1, hovermode: str | bool = "closest", **parts: Any) -> dict[str, Any]:
@@ -97,7 +110,7 @@ def axis(title: str = "", **parts: Any) -> dict[str, Any]:
 
 
 def threads_axis(counts: Sequence[int]) -> dict[str, Any]:
-    """Threads, each doubling as wide as the next, with ticks at the counts that were measured."""
+    """Return an axis of threads, each doubling as wide as the next, with ticks at the measured counts."""
     ticks: list[int] = []
     for count in sorted(set(counts)):
         if not ticks or count >= ticks[-1] * _TICK_FACTOR:
@@ -114,12 +127,12 @@ def threads_axis(counts: Sequence[int]) -> dict[str, Any]:
 
 
 def versions_axis(labels: Sequence[str]) -> dict[str, Any]:
-    """Versions in their order, as far apart as each other; ``labels`` are written as in the traces."""
+    """Return an axis of versions in their order, equally far apart; ``labels`` are as in the traces."""
     return axis(type="category", categoryorder="array", categoryarray=list(labels), showgrid=False)
 
 
 def names_axis(names: Sequence[str]) -> dict[str, Any]:
-    """Names from top to bottom, at 0, 1, 2 ..."""
+    """Return an axis of names from top to bottom, at 0, 1, 2 ..."""
     return axis(
         tickmode="array",
         tickvals=list(range(len(names))),
@@ -160,11 +173,13 @@ def time_axis() -> dict[str, Any]:
 
 def metric_axis(metric: str, unit: str, direction: str, *, log: bool = False) -> dict[str, Any]:
     """Return the axis of a metric with its unit and direction, from zero unless logarithmic."""
-    return axis(plain(numbers.axis_title(metric, unit, direction)), **_scale(log))
+    log_scale = {"type": "log", "dtick": "D2", "tickformat": _LOG_TICKS}
+    scale = log_scale if log else {"type": "linear", "rangemode": "tozero"}
+    return axis(plain(numbers.axis_title(metric, unit, direction)), **scale)
 
 
 def relative_axis(reference: str, direction: str) -> dict[str, Any]:
-    """Percentages of a reference (= 100 %)."""
+    """Return an axis of percentages of a reference (= 100 %)."""
     return axis(f"% of {plain(reference)}, {numbers.direction_words(direction)}", ticksuffix=" %")
 
 
@@ -180,19 +195,21 @@ def error_bars(
     *,
     colour: str = "",
 ) -> dict[str, Any]:
-    """Thin error bars from intervals, in the colour of their trace unless told; no interval, no bar.
+    """Draw thin error bars of intervals, in the colour of their trace by default; no interval, no bar.
 
     An interval wider than its value says nothing and would flatten the chart: it is left to the table.
     """
-    told = [
-        (value, low, high) if low is not None and high is not None and high - value <= abs(value) else None
+    lengths = [
+        (high - value, value - low)
+        if low is not None and high is not None and high - value <= abs(value)
+        else (None, None)
         for value, low, high in zip(values, lows, highs, strict=True)
     ]
     return {
         "type": "data",
         "symmetric": False,
-        "array": [one[2] - one[0] if one else None for one in told],
-        "arrayminus": [one[0] - one[1] if one else None for one in told],
+        "array": [above for above, _ in lengths],
+        "arrayminus": [below for _, below in lengths],
         "thickness": 1,
         "width": 3,
         **({"color": colour} if colour else {}),
@@ -240,11 +257,3 @@ def line(
 
 def figure(data: Sequence[Mapping[str, Any]], layout: Mapping[str, Any]) -> Figure:
     return {"data": [dict(trace) for trace in data], "layout": dict(layout)}
-
-
-def _scale(log: bool) -> dict[str, Any]:
-    return (
-        {"type": "log", "dtick": "D2", "tickformat": _LOG_TICKS}
-        if log
-        else {"type": "linear", "rangemode": "tozero"}
-    )

@@ -17,15 +17,9 @@ _MARKED: Final = ("p50", "p95", "p99")
 _MAX_OWN_BARS: Final = 300
 _BARS: Final = 60
 _TICKS_WANTED: Final = 4
-_MAX_UNIFIED_LINES: Final = 8
 _POINTS_A_DECADE: Final = 20
 # A bucket wider than this share of its value is drawn as an error bar of the percentile in it.
 _WIDE: Final = 0.05
-_LEGEND_ABOVE: Final[dict[str, Any]] = {
-    "showlegend": True,
-    "legend": {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "font": {"size": 12}},
-    "margin": {"l": 64, "r": 16, "t": 40, "b": 48},
-}
 
 
 def percentile_name(share: float) -> str:
@@ -255,7 +249,7 @@ def _is_wide(bounds: Bounds) -> bool:
 
 
 def _layout(lines: Sequence[VersionLine], **parts: Any) -> dict[str, Any]:
-    above = _LEGEND_ABOVE if 1 < len(lines) <= common.MAX_END_LABELS else {}
-    hovermode = "x unified" if len(lines) <= _MAX_UNIFIED_LINES else "closest"
+    above = common.LEGEND_ABOVE if 1 < len(lines) <= common.MAX_END_LABELS else {}
+    hovermode = common.hover_mode(len(lines))
     layout = common.base_layout(lines=len(lines), hovermode=hovermode, **above, **parts)
     return {**layout, "meta": {"end_labels": False}}

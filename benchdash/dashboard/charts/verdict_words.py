@@ -24,6 +24,11 @@ NOISE: Final[Mapping[Basis, str]] = {
 _UNITS: Final[Mapping[Basis, str]] = {"sessions": "session", "forks": "fork"}
 
 
+def change_of(comparison: Comparison | None) -> float | None:
+    """Return the relative change that a comparison found; None without a ratio."""
+    return None if comparison is None or comparison.ratio is None else comparison.ratio - 1
+
+
 def noise(comparison: Comparison) -> str:
     """``noise: repeats``."""
     return f"noise: {NOISE[comparison.basis]}"

@@ -34,9 +34,9 @@ _MAX_SERIES: Final = 8
 
 @dataclass(frozen=True)
 class MatrixSource:
-    """``table`` is None where nothing of it has the metric; ``groups`` are those of a branch.
+    """The columns and the numbers of a matrix; ``table`` is None where nothing of it has the metric.
 
-    ``base_group`` is one of the branch too, where that is what the others are held against.
+    ``groups`` are those of a branch, ``base_group`` the one that they are held against, if there is one.
     """
 
     base: Head
@@ -46,6 +46,10 @@ class MatrixSource:
     groups: Sequence[Point] = ()
     base_group: Point | None = None
     around: Around | None = None
+
+    @property
+    def all_groups(self) -> Sequence[Point]:
+        return [*([self.base_group] if self.base_group else []), *self.groups]
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,10 @@ def of_versions(
     others: Sequence[Column],
     workloads: Mapping[str, str],
 ) -> MatrixSource:
-    """``workloads`` are ids by name. A click leads to the comparison of two versions in one workload."""
+    """Return versions side by side; a click leads to two of them in one workload.
+
+    ``workloads`` are ids by name.
+    """
     base_name, *other_names = _without_shared_build(names([base, *others]), [base, *others])
     try:
         table = compare_columns(
@@ -80,8 +87,7 @@ def of_versions(
         )
     except SelectorError:
         table = None
-    url = page_url("compare", project)
-    before = [base, *others]
+    url, before = page_url("compare", project), [base, *others]
 
     def link(rows: Sequence[Row], column: int | None) -> str:
         against = before[column] if column and reading.relative_to == "previous" else base
@@ -144,7 +150,7 @@ def of_branch(
 
 def dated(source: MatrixSource) -> MatrixSource:
     """Name the groups of a branch by their days, with their commits below."""
-    groups = [*([source.base_group] if source.base_group else []), *source.groups]
+    groups = source.all_groups
     days = [group.time.astimezone(UTC).date() for group in groups]
     years = {one.year for one in days}
     heads = [

@@ -15,8 +15,8 @@ from benchdash.dashboard.charts.compare import VersionLine
 from benchdash.dashboard.compare import controls
 from benchdash.dashboard.compare.panels import PanelAddresses
 from benchdash.dashboard.compare.selection import ChosenColumns, VersionSelection
-from benchdash.dashboard.compare.version_picker import VersionPicker, version_picker
-from benchdash.dashboard.compare.versions import MAX_SEARCH_LENGTH, Available
+from benchdash.dashboard.compare.version_picker import version_picker
+from benchdash.dashboard.compare.versions import Available
 from benchdash.dashboard.shell.navigation import page_url
 from benchdash.regressions.comparison.column_contents import Measured
 from benchdash.regressions.comparison.column_names import are_versions_in_order, names, short_id
@@ -32,20 +32,14 @@ from benchdash.results.readings import DERIVED
 _SELECTOR: Final = ("id", "branch", "hardware", "configuration", "counterpart")
 
 
-def picker_of(request: HttpRequest, choice: VersionSelection, available: Available) -> VersionPicker:
-    chosen = choice.columns.chosen
-    return version_picker(
+def choosing(request: HttpRequest, choice: VersionSelection, available: Available) -> dict[str, Any]:
+    """Return the choice for the template, and what helps to make another."""
+    picker = version_picker(
         available,
-        chosen,
-        find=request.GET.get("find", "")[:MAX_SEARCH_LENGTH],
-        summary=f"{len(chosen)} of {available.total}",
+        choice.columns.chosen,
+        find=request.GET.get("find", ""),
         address=lambda columns: choice.address(request.path, v=list(map(short_id, columns)), base=""),
     )
-
-
-def choosing(request: HttpRequest, choice: VersionSelection, available: Available) -> dict[str, Any]:
-    """For the template: the choice, and what helps to make another."""
-    picker = picker_of(request, choice, available)
     return {
         "choice": choice,
         "version_picker": picker,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from benchdash.dashboard.compare.selection import DEFAULT_COLUMNS
-from benchdash.dashboard.compare.versions import Available, PlaceNames
+from benchdash.dashboard.compare.versions import MAX_SEARCH_LENGTH, Available, PlaceNames
 from benchdash.regressions.comparison.column_names import short_commit, short_id
 from benchdash.regressions.comparison.version_table import Column
 from benchdash.results.models import UNKNOWN_VERSION
@@ -64,17 +64,22 @@ def version_picker(
     chosen: Sequence[Column],
     *,
     find: str,
-    summary: str,
     address: Callable[[Sequence[Column]], str],
 ) -> VersionPicker:
-    """``available`` are in the order of versions; ``address`` is that of a comparison of some of them."""
+    """Return the picker of any number of versions; ``address`` is that of a comparison of some of them.
+
+    ``available`` are in the order of versions.
+    """
+    find = find[:MAX_SEARCH_LENGTH]
+    summary = f"{len(chosen)} of {available.total}"
     return VersionPicker(_groups(available, chosen, find, address), find=find, summary=summary)
 
 
 def one_version_picker(
     available: Available, chosen: Column | None, *, name: str, label: str, find: str, summary: str
 ) -> VersionPicker:
-    """For one version; ``available`` are in the order of versions."""
+    """Return the picker of one version; ``available`` are in the order of versions."""
+    find = find[:MAX_SEARCH_LENGTH]
     groups = _groups(available, [chosen] if chosen else [], find, address=None)
     return VersionPicker(groups, find=find, summary=summary, name=name, label=label, several=False)
 
@@ -108,31 +113,21 @@ def _group(
     choices = []
     for rank, column in enumerate(newest_first):
         label, is_chosen = _label(column), column.key in picked
-        is_meant = _has_all(f"{label} {place}", words)
+        is_meant = all(word in f"{label} {place}".casefold() for word in words)
         if is_chosen or rank < most or (words and is_meant):
             choices.append(
                 PickerChoice(short_id(column), label, str(place), is_chosen, is_hidden=not is_meant)
             )
-    return PickerGroup(
-        place=place,
-        choices=choices,
-        older=versions - len(choices),
-        newest_url=address(newest_first[:DEFAULT_COLUMNS]) if address else "",
-        shortcuts=[(label, address(columns)) for label, columns in _shortcuts(place, newest_first)]
-        if address
-        else [],
-    )
-
-
-def _has_all(text: str, words: Sequence[str]) -> bool:
-    text = text.casefold()
-    return all(word in text for word in words)
+    older = versions - len(choices)
+    if address is None:
+        return PickerGroup(place, choices, older, "", [])
+    shortcuts = [(label, address(columns)) for label, columns in _shortcuts(place, newest_first)]
+    return PickerGroup(place, choices, older, address(newest_first[:DEFAULT_COLUMNS]), shortcuts)
 
 
 def _label(column: Column) -> str:
-    version = column.version
-    known = version.version
-    if known == UNKNOWN_VERSION and version.commit:
+    known = column.version.version
+    if known == UNKNOWN_VERSION and column.version.commit:
         return short_commit(column)
     return f"{known} {short_commit(column)}".strip() if column.branch else known
 

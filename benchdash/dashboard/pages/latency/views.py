@@ -11,6 +11,7 @@ from django.urls import path, reverse
 from benchdash.accounts.models import Project
 from benchdash.dashboard.charts import latency as charts
 from benchdash.dashboard.charts.compare import VersionLine
+from benchdash.dashboard.charts.verdict_words import change_of
 from benchdash.dashboard.compare import controls
 from benchdash.dashboard.compare.controls import reference_filter, threads_options
 from benchdash.dashboard.compare.selection import (
@@ -119,8 +120,7 @@ class PercentileFigures:
 
     @property
     def change(self) -> float | None:
-        ratio = self.comparison.ratio if self.comparison else None
-        return None if ratio is None else ratio - 1
+        return change_of(self.comparison)
 
     @property
     def change_bounds(self) -> str:

@@ -1,6 +1,5 @@
 """The matrix: all workloads against versions, or against the nights of a branch."""
 
-from collections.abc import Iterator
 from typing import Any, Final
 
 from django.contrib import messages
@@ -12,7 +11,7 @@ from benchdash.accounts.models import Scope
 from benchdash.dashboard.compare import controls
 from benchdash.dashboard.compare.versions import available_columns
 from benchdash.dashboard.pages.matrix.baseline import BaselineForm, meant_by
-from benchdash.dashboard.pages.matrix.figure import WholeMatrix, whole_matrix
+from benchdash.dashboard.pages.matrix.figure import ChosenMatrix, WholeMatrix, whole_matrix
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.csv_files import csv_file
 from benchdash.dashboard.shell.navigation import address_with, page_url
@@ -33,32 +32,28 @@ def matrix_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
     if not available:
         return {"command": upload_command()}
     shown = whole_matrix(page.project, request.GET, request.path, available)
+    picker = shown.chosen.picker
     return {
         "shown": shown,
         "fixed_url": _fixed_url(request, shown),
         "filters": shown.filters,
         "kept": shown.kept,
-        "version_picker": shown.picker,
-        "picker": "dashboard/_version_picker.html" if shown.picker else "",
-        "may_move": shown.baseline is not None and page.may(Scope.TRIAGE),
+        "version_picker": picker,
+        "picker": "dashboard/_version_picker.html" if picker else "",
+        "may_move": shown.chosen.baseline is not None and page.may(Scope.TRIAGE),
         "csv_url": address_with(request.path, request.GET, format="csv"),
-        "suggestions": controls.suggestions(shown.picker) if shown.picker else [],
+        "suggestions": controls.suggestions(picker) if picker else [],
     }
 
 
 def _fixed_url(request: HttpRequest, shown: WholeMatrix) -> str:
     """Return the address with what it left open; empty for nights, which move on."""
-    if shown.matrix is None or shown.columns is None or shown.columns.base is None:
+    columns = shown.chosen.columns
+    if shown.matrix is None or columns is None or columns.base is None:
         return ""
-    columns = shown.columns
-    return address_with(
-        request.path,
-        request.GET,
-        v=list(map(short_id, columns.chosen)),
-        base=short_id(shown.columns.base),
-        metric=shown.metric,
-        over="versions",
-    )
+    chosen, base = list(map(short_id, columns.chosen)), short_id(columns.base)
+    metric = shown.chosen.metric
+    return address_with(request.path, request.GET, v=chosen, base=base, metric=metric, over="versions")
 
 
 # --- the baseline of a branch ------------------------------------------------------------------------------
@@ -79,7 +74,7 @@ def matrix_baseline(request: HttpRequest, page: ProjectPage) -> HttpResponse:
 
 
 def _move_baseline(page: ProjectPage, form: BaselineForm) -> Baseline:
-    """Raises BaselineError."""
+    """Do what the form says. Raise BaselineError where that cannot be done."""
     if not form.is_valid():
         [field, *_] = form.errors
         raise BaselineError(f"the {field} is missing or malformed")
@@ -109,26 +104,25 @@ def _back(request: HttpRequest) -> str:
 
 def _csv(page: ProjectPage, context: dict[str, Any]) -> HttpResponse:
     """Write a line for each workload and thread count, with the numbers of each column."""
-    shown: WholeMatrix = context["shown"]
-    heads = [" ".join(filter(None, [head.name, head.note])) for head in shown.heads]
+    chosen: ChosenMatrix = context["shown"].chosen
+    heads = [" ".join(filter(None, [head.name, head.note])) for head in chosen.source.heads]
     columns = [
         *("group", "workload", "threads", "metric", "unit"),
-        *(f"{shown.base.name} {what}" for what in ("value", "n")),
+        *(f"{chosen.source.base.name} {what}" for what in ("value", "n")),
         *(f"{head} {what}" for head in heads for what in _CELL),
     ]
-    rows = (_csv_row(shown.metric, row) for row in shown.table.rows) if shown.table else ()
+    table = chosen.source.table
+    rows = (_csv_row(chosen.metric, row) for row in table.rows) if table else ()
     return csv_file(f"{page.project.slug}-matrix", columns, rows)
 
 
 def _csv_row(metric: str, row: Row) -> list[Any]:
     base = (row.base.value, row.base.n) if row.base else (None, None)
-    return [row.group, row.workload, row.threads, metric, row.unit, *base, *_csv_cells(row)]
-
-
-def _csv_cells(row: Row) -> Iterator[Any]:
+    cells: list[Any] = []
     for cell, one in zip(row.cells, row.comparisons, strict=True):
-        yield from (cell.value, cell.n) if cell else (None, None)
-        yield from (one.ratio, one.low, one.high, one.p, one.verdict) if one else (None,) * 5
+        cells += (cell.value, cell.n) if cell else (None, None)
+        cells += (one.ratio, one.low, one.high, one.p, one.verdict) if one else (None,) * 5
+    return [row.group, row.workload, row.threads, metric, row.unit, *base, *cells]
 
 
 urlpatterns = [

@@ -28,8 +28,9 @@ from ingest.queries import uploads_for, with_run_counts
 
 @dataclass(frozen=True)
 class OverviewMatrix:
-    """``matrix`` is None where no shown column has the metric. ``opens`` are addresses by workload that show
-    or hide its thread counts.
+    """The matrix of a project; None of the shown columns may have the metric.
+
+    ``opens`` are addresses by workload that show or hide its thread counts.
     """
 
     place: PlaceNames
@@ -73,7 +74,8 @@ def overview_matrix(
 def _versions(
     project: Project, query: QueryDict, at_place: Sequence[Column], metric: str, ids: Mapping[str, str]
 ) -> tuple[MatrixSource, list[FilterChip]]:
-    shown, shown_chip = form.read_shown(query, what="versions", lines=_has_lines(at_place))
+    lines = {release_line(one.version.product.name, one.version.version) for one in at_place}
+    shown, shown_chip = form.read_shown(query, what="versions", lines=len(lines - {""}) > 1)
     newest = shown.of(at_place)
     base, base_chip = form.read_base(query, at_place, newest[0])
     others = [column for column in newest if column != base]
@@ -83,18 +85,11 @@ def _versions(
 def _groups(
     project: Project, query: QueryDict, branch: Column, releases: Sequence[Column], metric: str
 ) -> tuple[MatrixSource, list[FilterChip]]:
-    """Relative to the baseline of the branch, else to the newest release at the same place, else to the
-    oldest group.
-    """
+    """Compare with the baseline of the branch, else the newest release there, else the oldest group."""
     shown, shown_chip = form.read_shown(query, what="groups", lines=False)
     held = form.branch_base(project, query, branch, releases)
     source = of_branch(project, MatrixReading(metric), branch, last=shown.last, base=held.base)
     return source, [shown_chip, *([held.chip] if len(held.chip.choices) > 1 else [])]
-
-
-def _has_lines(columns: Sequence[Column]) -> bool:
-    lines = {release_line(column.version.product.name, column.version.version) for column in columns}
-    return len(lines - {""}) > 1
 
 
 _MAX_NEWS: Final = 5
@@ -103,14 +98,19 @@ _MAX_NEWS: Final = 5
 @project_page
 def overview(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     available = available_columns(page.project, request.GET)
+    uploads = uploads_for(page.viewer, page.project).filter(came_alone=True)
     context: dict[str, Any] = {
         "incidents": _newest_incidents(page.project),
-        "uploads": _newest_uploads(page),
+        "uploads": list(with_run_counts(uploads.exclude(state=Upload.State.DELETED))[:_MAX_NEWS]),
         "command": upload_command(),
     }
     if available:
         shown = overview_matrix(page.project, request.GET, request.path, available)
-        context |= {"shown": shown, "filters": shown.filters, "kept": _kept(request)}
+        # Versions stay behind when another place is chosen.
+        kept = [
+            (name, text) for name in ("open", "workload", "threads") for text in request.GET.getlist(name)
+        ]
+        context |= {"shown": shown, "filters": shown.filters, "kept": kept}
     return page.render(request, "dashboard/overview.html", context)
 
 
@@ -121,17 +121,6 @@ def _newest_incidents(project: Project) -> list[tuple[Incident, Span]]:
         (one, span(one, last_good_at=one.last_good_at))  # type: ignore[attr-defined]  # annotated there
         for one in queries.incidents(project).filter(pk__in=newest)
     ]
-
-
-def _newest_uploads(page: ProjectPage) -> list[Upload]:
-    uploads = uploads_for(page.viewer, page.project).filter(came_alone=True)
-    uploads = uploads.exclude(state=Upload.State.DELETED)
-    return list(with_run_counts(uploads)[:_MAX_NEWS])
-
-
-def _kept(request: HttpRequest) -> list[tuple[str, str]]:
-    """Return the parameters that no filter sends. Versions stay behind when another place is chosen."""
-    return [(name, text) for name in ("open", "workload", "threads") for text in request.GET.getlist(name)]
 
 
 urlpatterns = [path("", overview, name="overview")]

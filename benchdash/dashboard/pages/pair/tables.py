@@ -6,7 +6,7 @@ from math import log
 from typing import Final
 
 from benchdash.dashboard.charts.common import Figure
-from benchdash.dashboard.charts.verdict_words import note
+from benchdash.dashboard.charts.verdict_words import change_of, note
 from benchdash.dashboard.pages.pair import figure as charts
 from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.series_words import threads_words
@@ -47,8 +47,7 @@ class PairLine:
 
     @property
     def change(self) -> float | None:
-        one = self.comparison
-        return None if one is None or one.ratio is None else one.ratio - 1
+        return change_of(self.comparison)
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -151,11 +150,6 @@ def rest(tables: Sequence[ComparisonTable], history: Link, *, most: int) -> Rest
         key=lambda line: (line.rank[0], FAMILIES.index(metrics.family(line.metric)), line.metric, line.rank)
     )
     return Rest(lines[:most], more=max(0, len(lines) - most))
-
-
-def _rank_among_metrics(line: PairLine) -> tuple[bool, int, str, tuple[bool, float, tuple[str, int]]]:
-    family = FAMILIES.index(metrics.family(line.metric))
-    return not line.is_significant, family, line.metric, line.rank
 
 
 def _lines(table: ComparisonTable, history: Link) -> Iterator[PairLine]:

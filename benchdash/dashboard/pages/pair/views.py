@@ -1,6 +1,6 @@
 """Two versions, or two runs, side by side."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -12,8 +12,8 @@ from benchdash.accounts.models import Project
 from benchdash.dashboard.compare.controls import metrics_options, threads_filter, workloads_filter
 from benchdash.dashboard.compare.selection import workload_ids
 from benchdash.dashboard.compare.tables import selector, threads_of_api
-from benchdash.dashboard.compare.version_picker import VersionPicker, one_version_picker
-from benchdash.dashboard.compare.versions import MAX_SEARCH_LENGTH, Available, PlaceNames, available_columns
+from benchdash.dashboard.compare.version_picker import one_version_picker
+from benchdash.dashboard.compare.versions import Available, PlaceNames, available_columns
 from benchdash.dashboard.pages.pair import tables as pair_tables
 from benchdash.dashboard.pages.pair.selection import SIDES, PairSelection, read_pair
 from benchdash.dashboard.shell import filters
@@ -88,9 +88,18 @@ def _of_columns(
 ) -> dict[str, Any]:
     chosen = [column for column in (choice.base, choice.against) if column]
     called = dict(zip(chosen, names(chosen), strict=True))
-    pickers = [_picker(request, choice, available, side, called) for side in SIDES]
     context = {
-        "pickers": pickers,
+        "pickers": [
+            one_version_picker(
+                available,
+                one,
+                name=side,
+                label=_LABELS[side],
+                find=request.GET.get(f"find_{side}", ""),
+                summary=called[one] if one else "none",
+            )
+            for side, one in zip(SIDES, (choice.base, choice.against), strict=True)
+        ],
         "kept": [
             *(("v", text) for text in choice.beside),
             *([("rows", "all")] if request.GET.get("rows") == "all" else []),
@@ -119,25 +128,6 @@ def _of_columns(
         "filters": _filters(choice, measured, found),
         "lines_url": f"{page_url('compare', project)}?{lines}",
     }
-
-
-def _picker(
-    request: HttpRequest,
-    choice: PairSelection,
-    available: Available,
-    side: str,
-    called: Mapping[Column, str],
-) -> VersionPicker:
-    """Return the picker of a side; ``called`` are the names of what is chosen."""
-    chosen: Column | None = getattr(choice, side)
-    return one_version_picker(
-        available,
-        chosen,
-        name=side,
-        label=_LABELS[side],
-        find=request.GET.get(f"find_{side}", "")[:MAX_SEARCH_LENGTH],
-        summary=called[chosen] if chosen else "none",
-    )
 
 
 def _filters(choice: PairSelection, measured: Measured, found: Pair) -> list[FilterChip]:

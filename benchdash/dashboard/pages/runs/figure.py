@@ -45,11 +45,6 @@ _ALONG_THE_MACHINE: Final = {
     TIME: ("seconds since sampling began", "%{x} s"),
     SAMPLE: ("sample", "sample %{x}"),
 }
-_LEGEND_ABOVE: Final[dict[str, Any]] = {
-    "showlegend": True,
-    "legend": {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "font": {"size": 12}},
-    "margin": {"l": 64, "r": 16, "t": 40, "b": 48},
-}
 # By how many parts are stacked.
 _HEIGHTS: Final = {1: 320, 2: 400, 3: 480}
 _HEIGHT_OF_ONE_MORE: Final = 100
@@ -452,7 +447,7 @@ def _stacked(
             xaxis=x_axis,
             **axes,
             **layout,
-            **(_LEGEND_ABOVE if has_legend else {}),
+            **(common.LEGEND_ABOVE if has_legend else {}),
         ),
     )
 
