@@ -45,7 +45,7 @@ class Switch:
 def switch(
     label: str, name: str, options: Iterable[tuple[str, str]], chosen: str, address: Callable[..., str]
 ) -> Switch:
-    """``options`` are values of the parameter ``name`` with their words; ``address`` takes one of them."""
+    """Return a switch between values of the parameter ``name``; ``address`` takes one of them."""
     return Switch(label, [Link(words, address(**{name: value}), value == chosen) for value, words in options])
 
 
@@ -76,7 +76,7 @@ def metrics_options(known: Collection[str]) -> list[tuple[str, str]]:
 def choice_filters(
     choice: VersionSelection, measured: Measured, shown: Sequence[str], called: Sequence[str]
 ) -> list[FilterChip]:
-    """``shown`` are the metrics that the page shows; ``called`` are the names of the chosen columns."""
+    """Return the chips of a choice; ``shown`` are metrics, ``called`` the names of the chosen columns."""
     return [
         reference_filter(choice.columns, called),
         some_of("metric", "Metrics", metrics_options(measured.metrics), shown),
@@ -107,23 +107,16 @@ def switches(path: str, choice: VersionSelection) -> list[Switch]:
 
 
 def meanings(path: str, choice: VersionSelection) -> list[tuple[str, list[Link]]]:
-    """Each id that means several columns, with an address for each of these."""
+    """Return each id that means several columns, with an address for each of these."""
     chosen = [short_id(column) for column in choice.columns.chosen]
-    return [
-        (text, [_with(path, choice, chosen, name, column) for name, column in _named(columns)])
-        for text, columns in choice.columns.unclear
-    ]
+
+    def link(name: str, column: Column) -> Link:
+        return Link(name, choice.address(path, v=[*chosen, short_id(column)]))
+
+    return [(text, list(map(link, names(columns), columns))) for text, columns in choice.columns.unclear]
 
 
 def suggestions(picker: VersionPicker) -> list[Link]:
     """Suggest the places with the most versions."""
     by_size = sorted(picker.groups, key=lambda group: -(len(group.choices) + group.older))
     return [Link(f"Versions of {group.place}", group.newest_url) for group in by_size[:_MAX_SUGGESTIONS]]
-
-
-def _named(columns: Sequence[Column]) -> list[tuple[str, Column]]:
-    return list(zip(names(columns), columns, strict=True))
-
-
-def _with(path: str, choice: VersionSelection, chosen: Sequence[str], name: str, column: Column) -> Link:
-    return Link(name, choice.address(path, v=[*chosen, short_id(column)]))

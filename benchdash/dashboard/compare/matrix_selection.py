@@ -49,14 +49,16 @@ def read_place(
     An address that names no place may choose versions: it is the place of the reference, or of the newest.
     Where the address leaves several, it is the one that recent runs use most; see ``recent_use``.
     """
-    asked = {name: _part(query.get(name)) for name, *_ in _PARTS}
-    if not names_place(query) and (chosen := _chosen_column(query, available)):
-        asked = PlaceNames.of(chosen)._asdict()
+    asked = {name: "" if query.get(name) in EMPTY else query.get(name) for name, *_ in _PARTS}
+    if not names_place(query):
+        texts = [query.get("base", ""), *reversed(query.getlist("v"))]
+        found = (meant_by(text, available) for text in texts if text)
+        asked = next((PlaceNames.of(columns[0])._asdict() for columns in found if columns), asked)
     places = sorted(dict.fromkeys(map(PlaceNames.of, available)), key=lambda place: -use[place])
-    found = []
+    offered = []
     for name, label, empty in _PARTS:
         values = sorted({getattr(place, name) for place in places})
-        found.append((name, label, empty, values))
+        offered.append((name, label, empty, values))
         if asked[name] in values:
             places = [place for place in places if getattr(place, name) == asked[name]]
     place = places[0]
@@ -68,20 +70,10 @@ def read_place(
             getattr(place, name) or _NONE,
             empty="",
         )
-        for name, label, empty, values in found
+        for name, label, empty, values in offered
         if len(values) > 1
     ]
     return place, chips
-
-
-def _part(text: str | None) -> str | None:
-    return "" if text in EMPTY else text
-
-
-def _chosen_column(query: QueryDict, available: Sequence[Column]) -> Column | None:
-    texts = [query.get("base", ""), *reversed(query.getlist("v"))]
-    found = (meant_by(text, available) for text in texts if text)
-    return next((columns[0] for columns in found if columns), None)
 
 
 def read_metric(query: QueryDict, measured: dict[str, int]) -> tuple[str, FilterChip]:
@@ -134,8 +126,10 @@ class BranchBase:
 
 
 def branch_base(project: Project, query: QueryDict, branch: Column, releases: Sequence[Column]) -> BranchBase:
-    """Return the baseline of a branch: as people set it, a release at its place, or the oldest group
-    that is shown: at first the first of these that there is. One statement.
+    """Return the baseline of a branch, in one statement.
+
+    It is one that people set, a release at its place, or the oldest shown group; by default the first of
+    these that there is.
     """
     history = baselines(project, stream_of(branch))
     stored = base_of(history[0], branch) if history else None

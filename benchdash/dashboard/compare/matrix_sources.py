@@ -73,7 +73,11 @@ def of_versions(
 
     ``workloads`` are ids by name.
     """
-    base_name, *other_names = _without_shared_build(names([base, *others]), [base, *others])
+    called = names([base, *others])
+    builds = {column.version.build for column in (base, *others)}
+    if others and len(builds) == 1 and base.version.build:
+        # A build that all share stands above them.
+        called = [name.replace(f" {base.version.build}", "", 1) for name in called]
     try:
         table = compare_columns(
             project,
@@ -96,15 +100,7 @@ def of_versions(
         threads = f"&threads={rows[0].threads}" if len(rows) == 1 and rows[0].threads is not None else ""
         return f"{url}?{chosen}&base={short_id(against)}&workload={workloads[rows[0].workload]}{threads}"
 
-    return MatrixSource(Head(base_name), list(map(Head, other_names)), table, link)
-
-
-def _without_shared_build(called: Sequence[str], columns: Sequence[Column]) -> list[str]:
-    """Leave out a build that all of several columns share: it stands above them."""
-    builds = {column.version.build for column in columns}
-    if len(builds) > 1 or len(columns) == 1 or builds == {""}:
-        return list(called)
-    return [name.replace(f" {columns[0].version.build}", "", 1) for name in called]
+    return MatrixSource(Head(called[0]), list(map(Head, called[1:])), table, link)
 
 
 def of_branch(

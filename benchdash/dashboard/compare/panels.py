@@ -29,9 +29,10 @@ class PanelRow:
 
 @dataclass(frozen=True)
 class Panel:
-    """``name`` is its own on the page. A curve has a table of thread counts by versions, and a row of means
-    of its ratios; bars have a table with one row a version.
+    """A chart with its table; ``name`` is its own on the page.
 
+    A curve has a table of thread counts by versions, and a row of means of its ratios; bars have a table with
+    one row a version.
     ``note`` says what the numbers are; ``says_n`` that the number of runs stands in each cell.
     ``corner`` says what the rows of the table are, ``hides_values`` that only percentages are shown.
     """
@@ -59,9 +60,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class PanelAddresses:
-    """The links of a panel: to the history of a series and, for a metric and a workload, to its numbers and
-    to itself alone.
-    """
+    """The links of a panel: to the history of a series, to its numbers, and to itself alone."""
 
     series: Callable[[int], str]
     csv: Callable[[str, str], str]
@@ -82,9 +81,10 @@ def panels(
     addresses: PanelAddresses,
     draw_curve: DrawCurve | None = None,
 ) -> list[Panel]:
-    """The panels of one metric, by workload. ``keys`` are short names of workloads for the page; those
-    without one get no panel. ``place`` is what all titles end with. Curves are drawn on the ``scale`` unless
-    the page draws its own.
+    """Return the panels of one metric, by workload; ``place`` is what all titles end with.
+
+    ``keys`` are short names of workloads for the page; those without one get no panel. Curves are drawn on
+    the ``scale`` unless the page draws its own.
     """
 
     def draw(rows: Sequence[Row], lines: Sequence[VersionLine], metric: str) -> Figure:
@@ -132,9 +132,8 @@ def _panel(
     if not has_base:
         scale = replace(scale, relative_to="")
     values = [PanelRow(row.threads, charts.values(row, lines)) for row in rows]
-    shown = [
-        line for line, *column in zip(lines, *(row.values for row in values), strict=True) if _any(column)
-    ]
+    columns = zip(*(row.values for row in values), strict=True)
+    shown = sum(any(value.cell for value in column) for column in columns)
     if is_curve:
         figure = draw_curve(rows, lines, metric)
     else:
@@ -148,7 +147,7 @@ def _panel(
         direction=first.direction,
         title=_title(rows, metric, scale, place),
         figure=figure,
-        height=CURVE_HEIGHT if is_curve else charts.bars_height(len(shown)),
+        height=CURVE_HEIGHT if is_curve else charts.bars_height(shown),
         is_curve=is_curve,
         lines=lines,
         rows=values,
@@ -158,10 +157,6 @@ def _panel(
         csv_url=addresses.csv(metric, first.workload),
         url=addresses.alone(metric, first.workload),
     )
-
-
-def _any(column: Sequence[Value]) -> bool:
-    return any(value.cell for value in column)
 
 
 def _title(rows: Sequence[Row], metric: str, scale: ValueScale, place: str) -> str:

@@ -10,7 +10,7 @@ from django.http import QueryDict
 
 from benchdash.accounts.models import Project
 from benchdash.dashboard.compare.versions import PlaceNames, meant_by, recent_use
-from benchdash.dashboard.shell.selection import EMPTY, PLACE
+from benchdash.dashboard.shell.selection import EMPTY, PLACE, whole_number
 from benchdash.regressions.comparison.column_names import short_id
 from benchdash.regressions.comparison.version_table import Column
 from benchdash.results.versions import release_line
@@ -108,19 +108,18 @@ def default_columns(at_place: Sequence[Column], number: int) -> list[Column]:
 
 def asked_place(query: QueryDict, available: Sequence[Column]) -> Sequence[Column]:
     """Return the columns at the place that an address names, as far as there are any."""
+
+    def part_of_place(column: Column, name: str) -> str:
+        if name == "line":
+            return release_line(column.version.product.name, column.version.version)
+        return str(getattr(PlaceNames.of(column), name))
+
     for name in PLACE:
         asked = {"" if text in EMPTY else text for text in query.getlist(name) if text}
         if asked:
-            found = [column for column in available if _part_of_place(column, name) in asked]
+            found = [column for column in available if part_of_place(column, name) in asked]
             available = found or available
     return available
-
-
-def _part_of_place(column: Column, name: str) -> str:
-    if name == "line":
-        return release_line(column.version.product.name, column.version.version)
-    part: str = getattr(PlaceNames.of(column), name)
-    return part
 
 
 def newest_columns(available: Sequence[Column], project: Project) -> list[Column]:
@@ -136,24 +135,14 @@ def newest_columns(available: Sequence[Column], project: Project) -> list[Column
     place = max(releases or of_product, key=use.__getitem__)
     at_place = [column for column in available if PlaceNames.of(column) == place]
     if len(at_place) == 1:
-        at_place = [column for column in available if _are_neighbours(column, at_place[0])]
+        # Whatever its product and build.
+        at_place = [column for column in available if PlaceNames.of(column)[2:] == place[2:]]
     return at_place
-
-
-def _are_neighbours(column: Column, other: Column) -> bool:
-    return (column.branch, column.hardware, column.configuration, column.counterpart) == (
-        other.branch,
-        other.hardware,
-        other.configuration,
-        other.counterpart,
-    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
-    """The selection of a page under Compare; empty metrics, workloads (their ids or names) or
-    threads were not chosen.
-    """
+    """The selection of a page under Compare; what is empty was not chosen. Workloads are ids or names."""
 
     metrics: Sequence[str] = ()
     workloads: Sequence[str] = ()
@@ -171,17 +160,16 @@ class Selection:
 
     def address(self, path: str, **changes: str | Sequence[str]) -> str:
         """Return the address of this selection with some parameters changed; empty ones are left out."""
-        return address_of(
-            path,
-            {
-                **self.versions,
-                "metric": self.metrics,
-                "workload": self.workloads,
-                "threads": threads_texts(self.threads),
-                **dict(self.kept),
-                **changes,
-            },
-        )
+        parameters = {
+            **self.versions,
+            "metric": self.metrics,
+            "workload": self.workloads,
+            "threads": threads_texts(self.threads),
+            **dict(self.kept),
+            **changes,
+        }
+        lists = [(name, [value] if isinstance(value, str) else value) for name, value in parameters.items()]
+        return f"{path}?{urlencode([(name, text) for name, texts in lists for text in texts if text])}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,17 +199,6 @@ def workload_ids(texts: Iterable[str], workloads: Mapping[int, str]) -> list[str
     return list(dict.fromkeys(ids.get(text, text) for text in texts))
 
 
-def address_of(path: str, parameters: Mapping[str, str | Sequence[str]]) -> str:
-    """With these parameters in its query; an empty one is left out."""
-    said = [
-        (name, text)
-        for name, value in parameters.items()
-        for text in ([value] if isinstance(value, str) else value)
-        if text
-    ]
-    return f"{path}?{urlencode(said)}"
-
-
 def read_choice(query: QueryDict, columns: ChosenColumns) -> VersionSelection:
     return VersionSelection(columns=columns, view=_read_view(query), **read_measured(query))
 
@@ -243,14 +220,18 @@ def threads_texts(threads: Iterable[int | None]) -> list[str]:
     return [UNSAID_THREADS if count is None else str(count) for count in threads]
 
 
+def one_known(query: QueryDict, name: str, known: Sequence[str]) -> str:
+    """Return the value of a parameter if it is known, else nothing."""
+    text = query.get(name, "")
+    return text if text in known else ""
+
+
 def read_threads(query: QueryDict) -> list[int | None]:
     """Return the thread counts in order, None last; anything else is left out."""
     texts = query.getlist("threads")
-    numbers = [text for text in texts if text.isascii() and text.isdigit() and len(text) < 10]
-    counts = sorted({int(text) for text in numbers})
+    counts = sorted({count for text in texts if (count := whole_number(text)) is not None})
     return [*counts, None] if UNSAID_THREADS in texts else [*counts]
 
 
 def _read_view(query: QueryDict) -> Presentation:
-    scale = query.get("axis", "")
-    return Presentation(relative=query.get("values") == "relative", scale=scale if scale in SCALES else "")
+    return Presentation(query.get("values") == "relative", one_known(query, "axis", SCALES))

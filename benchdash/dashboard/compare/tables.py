@@ -18,7 +18,6 @@ from benchdash.dashboard.compare.selection import ChosenColumns, VersionSelectio
 from benchdash.dashboard.compare.version_picker import version_picker
 from benchdash.dashboard.compare.versions import Available
 from benchdash.dashboard.shell.navigation import page_url
-from benchdash.regressions.comparison.column_contents import Measured
 from benchdash.regressions.comparison.column_names import are_versions_in_order, names, short_id
 from benchdash.regressions.comparison.version_table import (
     Column,
@@ -48,15 +47,10 @@ def choosing(request: HttpRequest, choice: VersionSelection, available: Availabl
     }
 
 
-def chosen_workloads(choice: VersionSelection, measured: Measured) -> list[str]:
-    """Their names, none where the address chooses all."""
-    return [name for pk, name in measured.workloads.items() if str(pk) in choice.workloads]
-
-
 def tables_of(
     project: Project, choice: VersionSelection, base: Column, workloads: Sequence[str], shown: Sequence[str]
 ) -> list[ComparisonTable]:
-    """One for each of these metrics that the chosen columns have, in this order; no workloads are all."""
+    """Compare the chosen columns by each of these metrics that they have; no workloads mean all."""
     others, threads = choice.columns.others, choice.threads
     printed = [metric for metric in shown if metric not in DERIVED]
     tables = compare_all_metrics(

@@ -81,11 +81,15 @@ def meant_by(text: str, columns: Iterable[Column]) -> list[Column]:
 
 
 def available_columns(project: Project, query: QueryDict) -> Available:
-    """The newest versions of each place, those that the address chooses with their neighbours, and those that
-    it looks for; three statements.
+    """Return the newest versions of each place, with those that the address chooses or looks for.
+
+    Neighbours of chosen ones are among them. Three statements.
     """
     places = places_of_versions(project)
-    measured = newest_versions(project, places, asked=_asked(query), words=_words(query, places))
+    # In ids of columns (``12.3.1~main``) and of versions alone.
+    texts = dict.fromkeys(text.partition(".")[0] for name in _ASKED for text in query.getlist(name))
+    asked = ids_in(texts)[:_MAX_ASKED]
+    measured = newest_versions(project, places, asked=asked, words=_words(query, places))
     columns = columns_at(measured)
     shown = Counter(map(PlaceNames.of, columns))
     versions = {
@@ -94,12 +98,6 @@ def available_columns(project: Project, query: QueryDict) -> Available:
         if (place := _place(one)) in shown
     }
     return Available(columns, versions)
-
-
-def _asked(query: QueryDict) -> list[int]:
-    """Return the versions in ids of columns (``12.3.1~main``) and in ids of versions alone."""
-    texts = [text for name in _ASKED for text in query.getlist(name)]
-    return ids_in(dict.fromkeys(text.partition(".")[0] for text in texts))[:_MAX_ASKED]
 
 
 def _words(query: QueryDict, places: Sequence[PlaceOfVersions]) -> dict[PlaceOfVersions, list[str]]:

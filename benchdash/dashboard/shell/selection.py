@@ -18,6 +18,11 @@ EMPTY: Final = frozenset({"none", "~"})
 _COLUMN: Final = re.compile(r"[0-9]+(\.[0-9]+\.[0-9]+)?(~.*)?", re.DOTALL)
 
 
+def whole_number(text: str) -> int | None:
+    """Read a number of at most nine digits; None for anything else."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+
+
 def names_place(query: QueryDict) -> bool:
     return any(query.get(name) for name in PLACE)
 

@@ -148,9 +148,7 @@ def picker(project, *, find="", chosen=()):
     query.update({"find": find})
     query.setlist("v", list(map(short_id, chosen)))
     available = available_columns(project, query)
-    return version_picker(
-        available, chosen, find=find, summary="", address=lambda columns: " ".join(versions(columns))
-    )
+    return version_picker(available, chosen, find=find, address=lambda columns: " ".join(versions(columns)))
 
 
 def test_the_picker_groups_versions_by_place_newest_first(project):

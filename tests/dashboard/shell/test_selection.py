@@ -183,5 +183,5 @@ def test_every_page_has_the_same_reference_where_nobody_chose(client, db):
     assert pair.base.version.version == "10.6.3"
     assert pair.against.version.version == "10.6.14"
     assert shown["overview"]["shown"].base.name == "10.6.3"
-    assert shown["matrix"]["shown"].base.name == "10.6.3"
+    assert shown["matrix"]["shown"].chosen.source.base.name == "10.6.3"
     assert shown["compare"]["choice"].columns.base.version.version == "10.6.3"

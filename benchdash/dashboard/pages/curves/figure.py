@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from benchdash.dashboard.charts import common
 from benchdash.dashboard.charts.common import Figure
@@ -20,16 +20,17 @@ _MAX_LABELS: Final = 60
 
 @dataclass(frozen=True)
 class CurvesLook:
-    """How curves are drawn. ``relative_to`` names the line that is 100 % where values are relative.
+    """How curves are drawn: ``values`` are absolute, relative or own, ``repeats`` bars, band or none.
 
+    ``relative_to`` names the line that is 100 % where values are relative.
     ``log`` None: as the values need it. ``linear_threads``: each thread as far from the next as any other.
     """
 
-    values: Literal["absolute", "relative", "own"] = "absolute"
+    values: str = "absolute"
     relative_to: str = ""
     log: bool | None = None
     linear_threads: bool = False
-    repeats: Literal["bars", "band", "none"] = "bars"
+    repeats: str = "bars"
 
 
 @dataclass(frozen=True)

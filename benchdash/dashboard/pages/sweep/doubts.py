@@ -22,7 +22,7 @@ def sweep_doubts(sweep: Sweep, rows: Sequence[Row]) -> list[Doubt]:
     found = [
         _other_differences(sweep),
         *_differently_told(sweep, rows),
-        *(_left_out(sweep, point) for point in sweep.points),
+        *(_left_out(sweep, point) for point in sweep.points if point.left_out),
         single_runs(rows),
     ]
     return [doubt for doubt in found if doubt]
@@ -66,10 +66,8 @@ def _differently_told(sweep: Sweep, rows: Sequence[Row]) -> list[Doubt]:
     )
 
 
-def _left_out(sweep: Sweep, point: Point) -> Doubt | None:
-    if not point.left_out:
-        return None
-    runs = "1 more run" if point.left_out == 1 else f"{numbers.count(point.left_out)} more runs"
+def _left_out(sweep: Sweep, point: Point) -> Doubt:
+    runs = numbers.counted(point.left_out, "more run")
     return Doubt(
         f"Left out: {runs} with {sweep.factor.name} {point.name}, because of what else differs there:"
         f" {listed(point.left_out_for)}."

@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 from benchdash.dashboard.charts import compare as charts
 from benchdash.dashboard.charts import verdict_words
 from benchdash.dashboard.charts.common import Figure
-from benchdash.dashboard.charts.compare import Value, ValueScale, VersionLine
+from benchdash.dashboard.charts.compare import ValueScale, VersionLine
 from benchdash.dashboard.compare.panels import (
     CURVE_HEIGHT,
     Panel,
@@ -43,20 +42,17 @@ class SweepLook:
 def sweep_panels(
     table: SweepTable, look: SweepLook, *, keys: Mapping[str, str], addresses: PanelAddresses
 ) -> list[Panel]:
-    """By workload; ``keys`` are short names of workloads for the page. Those without one get no panel.
+    """Return the panels by workload; ``keys`` are short names, and workloads without one get no panel.
 
     The lines of a panel are the columns of its table. Means over the thread counts stand in a column, or
     where columns are values in a row.
     """
-    return [
-        _panel(table, rows, look, name, addresses)
-        for name, rows in named_parts(table.rows, keys, partial(_together, look=look))
-    ]
 
+    def parts(rows: Sequence[Row]) -> Iterable[Sequence[Row]]:
+        # Over the values all thread counts stand together, known or not.
+        return [rows] if look.x == "value" else curves_and_bars(rows)
 
-def _together(rows: Sequence[Row], *, look: SweepLook) -> Iterable[Sequence[Row]]:
-    """Over the values all thread counts stand together, known or not."""
-    return [rows] if look.x == "value" else curves_and_bars(rows)
+    return [_panel(table, rows, look, name, addresses) for name, rows in named_parts(table.rows, keys, parts)]
 
 
 def _panel(
@@ -65,12 +61,18 @@ def _panel(
     has_base = any(row.base for row in rows)
     if not has_base and not look.scale.hides_values:
         look = replace(look, scale=replace(look.scale, relative_to=""))
-    over_values = look.x == "value" or (len(rows) == 1 and _is_on_an_axis(table))
+    _, spacing = positions([point.value for point in table.sweep.points])
+    over_values = look.x == "value" or (len(rows) == 1 and spacing != "even")
     cells = [charts.values(row, look.lines) for row in rows]
     in_columns = [
-        PanelRow(row.threads, values, _threads_name(row)) for row, values in zip(rows, cells, strict=True)
+        PanelRow(row.threads, values, "not said" if row.threads is None else numbers.count(row.threads))
+        for row, values in zip(rows, cells, strict=True)
     ]
     means = means_of(rows, look.lines)
+    in_rows = [
+        PanelRow(None, column, line.name, mean)
+        for line, mean, *column in zip(look.lines, means, *cells, strict=True)
+    ]
     runs = {value.cell.n for values in cells for value in values if value.cell}
     is_curve = over_values or len(rows) > 1
     return Panel(
@@ -86,7 +88,7 @@ def _panel(
         is_over_values=over_values,
         corner=look.setting if over_values else "threads",
         lines=thread_lines(rows) if over_values else look.lines,
-        rows=_rows_of_values(cells, look.lines, means) if over_values else in_columns,
+        rows=in_rows if over_values else in_columns,
         means=means if not over_values and len(rows) > 1 else [],
         note=_note(in_columns, runs, look, has_base=has_base, margin=table.margin),
         says_n=len(runs) > 1,
@@ -94,11 +96,6 @@ def _panel(
         url=addresses.alone(table.metric, rows[0].workload),
         hides_values=look.scale.hides_values,
     )
-
-
-def _is_on_an_axis(table: SweepTable) -> bool:
-    """Whether the values are numbers that lie apart as they are."""
-    return positions([point.value for point in table.sweep.points])[1] != "even"
 
 
 def _figure(
@@ -117,19 +114,6 @@ def _figure(
     if len(rows) > 1:
         return charts.against_threads(rows, look.lines, table.metric, look.scale, link)
     return charts.bars(rows[0], look.lines, table.metric, look.scale, link)
-
-
-def _rows_of_values(
-    cells: Sequence[Sequence[Value]], lines: Sequence[VersionLine], means: Sequence[float | None]
-) -> list[PanelRow]:
-    return [
-        PanelRow(None, [values[index] for values in cells], line.name, mean)
-        for index, (line, mean) in enumerate(zip(lines, means, strict=True))
-    ]
-
-
-def _threads_name(row: Row) -> str:
-    return "not said" if row.threads is None else numbers.count(row.threads)
 
 
 def _title(rows: Sequence[Row], metric: str, look: SweepLook, *, over_values: bool) -> str:

@@ -1,12 +1,12 @@
 """One setting varied: its values side by side."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from django.core.paginator import Page, Paginator
+from django.core.paginator import Paginator
 from django.http import HttpRequest
 from django.urls import path, reverse
 
@@ -25,8 +25,7 @@ from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.navigation import page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
-from benchdash.regressions.sweeps import conditions
-from benchdash.regressions.sweeps.conditions import Point, Sweep
+from benchdash.regressions.sweeps.conditions import Choice, Kind, Sweep, written
 from benchdash.regressions.sweeps.subjects import Subject, find_subject
 from benchdash.regressions.sweeps.subjects import subjects as subjects_of
 from benchdash.regressions.sweeps.table import (
@@ -45,7 +44,7 @@ _MAX_CHARTS: Final = 12
 # Of the versions of a project those in which most was varied can be chosen.
 _MAX_VERSIONS: Final = 100
 _DIFFERS: Final = " *"
-_KIND_WORDS: Final[Mapping[conditions.Kind, str]] = {
+_KIND_WORDS: Final[Mapping[Kind, str]] = {
     "setting": "",
     "parameter": "parameter of the workload",
     "option": "option of the tool",
@@ -62,7 +61,7 @@ class ValueChip:
     base_url: str
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Asked:
     """The selection of an address and what it found."""
 
@@ -72,9 +71,15 @@ class _Asked:
     subject: Subject
     found: Found
 
-    @cached_property
-    def has_counterparts(self) -> bool:
-        return len({one.counterpart for one in self.subjects}) > 1
+    def name_of(self, subject: Subject) -> str:
+        """``MariaDB 10.6.23 debug, branch main, with Connector/C``; the last where there are several."""
+        version = subject.version
+        parts = [" ".join(filter(None, [version.product.name, str(version)]))]
+        if subject.branch:
+            parts.append(f"branch {subject.branch}")
+        if subject.counterpart and len({one.counterpart for one in self.subjects}) > 1:
+            parts.append(f"with {subject.counterpart}")
+        return ", ".join(parts)
 
 
 def sweep_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
@@ -86,7 +91,9 @@ def sweep_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
         available = [*filter(None, [find_subject(page.project, choice.subjects[0])]), *available]
     by_id = {one.id: one for one in available}
     subject = next((by_id[one] for one in choice.subjects if one in by_id), available[0])
-    choice = replace(choice, workloads=_workload_names(page.project, choice.workloads))
+    # The pages of several versions know workloads by their ids.
+    known = workload_names(page.project, choice.workloads)
+    choice = replace(choice, workloads=[known.get(text, text) for text in choice.workloads])
     found = find_sweep(
         page.project,
         subject,
@@ -96,7 +103,8 @@ def sweep_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
         only=choice.only,
     )
     measured = metrics_of(page.project, subject)
-    metric = _metric(choice, measured)
+    asked_metrics = (metric for metric in choice.metrics if metric in measured)
+    metric = next(asked_metrics, metrics.main_metric(measured) if measured else "")
     table = None
     if found.sweep:
         table = sweep_table(page.project, subject, found.sweep, metric=metric, threads=choice.threads)
@@ -117,9 +125,15 @@ def sweep_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
 
 def _shown(request: HttpRequest, asked: _Asked, table: SweepTable) -> dict[str, Any]:
     sweep, choice = table.sweep, asked.choice
-    lines = _lines(sweep)
+    lines = charts.lines(
+        # A star marks what differs in more than the setting.
+        [point.name + (_DIFFERS if point.differences else "") for point in sweep.points],
+        base=sweep.points.index(sweep.base),
+        in_order=are_numbers([point.value for point in sweep.points]),
+    )
     rows = [row for row in table.rows if not choice.workloads or row.workload in choice.workloads]
-    pages = _workload_pages(request, rows)
+    workloads = sorted({row.workload for row in rows})
+    pages = Paginator(workloads, _MAX_CHARTS).get_page(request.GET.get("page"))
     history, api = page_url("history", asked.project), reverse("api:sweep")
     hidden = choice.hides_values
     addresses = PanelAddresses(
@@ -128,6 +142,7 @@ def _shown(request: HttpRequest, asked: _Asked, table: SweepTable) -> dict[str, 
         alone=lambda _, workload: choice.address(request.path, workload=workload),
     )
     base = next(line.name for line in lines if line.is_base)
+    machines = asked.found.swept_on
     look = SweepLook(
         lines=lines,
         scale=ValueScale(
@@ -137,7 +152,7 @@ def _shown(request: HttpRequest, asked: _Asked, table: SweepTable) -> dict[str, 
         ),
         x=choice.x or _usual_x(sweep),
         setting=sweep.factor.name,
-        place=_place(asked),
+        place=", ".join([asked.name_of(asked.subject), *(machines if len(machines) == 1 else [])]),
     )
     numbered = {workload: str(number) for number, workload in enumerate(pages.object_list)}
     return {
@@ -162,53 +177,10 @@ def _shown(request: HttpRequest, asked: _Asked, table: SweepTable) -> dict[str, 
     }
 
 
-def _workload_names(project: Project, texts: Sequence[str]) -> list[str]:
-    """Names for what an address says: names, or the ids that other pages use."""
-    found = workload_names(project, texts)
-    return [found.get(text, text) for text in texts]
-
-
-def _metric(choice: SweepSelection, measured: Mapping[str, int]) -> str:
-    """Return the chosen metric, or what the benchmark is run for; empty where nothing was measured."""
-    asked = [metric for metric in choice.metrics if metric in measured]
-    if asked:
-        return asked[0]
-    return metrics.main_metric(measured) if measured else ""
-
-
-def _lines(sweep: Sweep) -> list[VersionLine]:
-    """Return the lines, in a ramp of colours where values are numbers; a star marks other differences."""
-    names = [point.name + (_DIFFERS if point.differences else "") for point in sweep.points]
-    in_order = are_numbers([point.value for point in sweep.points])
-    return charts.lines(names, base=sweep.points.index(sweep.base), in_order=in_order)
-
-
 def _usual_x(sweep: Sweep) -> str:
     """Numbers make an axis, names make lines."""
     values = [point.value for point in sweep.points]
     return "value" if len(values) > 2 and are_numbers(values) else "threads"
-
-
-def _workload_pages(request: HttpRequest, rows: Iterable[Any]) -> Page[str]:
-    found = sorted({row.workload for row in rows})
-    return Paginator(found, _MAX_CHARTS).get_page(request.GET.get("page"))
-
-
-def _place(asked: _Asked) -> str:
-    version = _subject_name(asked.subject, asked)
-    machines = asked.found.swept_on
-    return ", ".join([version, *(machines if len(machines) == 1 else [])])
-
-
-def _subject_name(subject: Subject, asked: _Asked) -> str:
-    """``MariaDB 10.6.23 debug, branch main, with Connector/C``; the last where there are several."""
-    version = subject.version
-    parts = [" ".join(filter(None, [version.product.name, str(version)]))]
-    if subject.branch:
-        parts.append(f"branch {subject.branch}")
-    if subject.counterpart and asked.has_counterparts:
-        parts.append(f"with {subject.counterpart}")
-    return ", ".join(parts)
 
 
 # --- what can be clicked ----------------------------------------------------------------------------------
@@ -220,8 +192,15 @@ def _filters(
     choice, found = asked.choice, asked.found
     chosen, swept = found.chosen, found.sweep
     settings = [(one.factor.key, _choice_words(one)) for one in found.choices]
-    versions = [(one.id, _subject_name(one, asked)) for one in asked.subjects]
-    points: Sequence[Point] = swept.points if swept else ()
+    versions = [(one.id, asked.name_of(one)) for one in asked.subjects]
+    points = [(one.name, one.name) for one in (swept.points if swept else ())]
+    base = swept.base.name if swept else ""
+    conditions = [
+        (f"{one.factor.key}={name}", f"{one.factor.name} = {name}")
+        for one in found.choices
+        if one != chosen
+        for name in map(written, one.values)
+    ]
     rows = table.rows if table else ()
     counts = sorted({row.threads for row in rows}, key=lambda count: (count is None, count or 0))
     workloads = sorted({row.workload for row in rows})
@@ -229,35 +208,21 @@ def _filters(
         filters.one_of("setting", "Setting", settings, chosen.factor.key if chosen else "", empty="none"),
         filters.one_of("v", "Version", versions, asked.subject.id, empty=""),
         filters.one_of("hardware", "Hardware", [(name, name) for name in found.machines], choice.hardware),
-        filters.one_of("base", "Reference", [(one.name, one.name) for one in points], _base(swept), empty=""),
+        filters.one_of("base", "Reference", points, base, empty=""),
         filters.one_of("metric", "Metric", metrics_options(measured), metric, empty=""),
         filters.some_of("workload", "Workloads", [(name, name) for name in workloads], choice.workloads),
         threads_filter(counts, choice.threads),
-        filters.some_of("with", "Only with", _conditions(found), choice.only),
+        filters.some_of("with", "Only with", conditions, choice.only),
     ]
     # A thing of which there is one is no choice.
     return [one for one in shown if one.name != "hardware" or len(found.machines) > 1]
 
 
-def _choice_words(choice: conditions.Choice) -> str:
+def _choice_words(choice: Choice) -> str:
     """``innodb_buffer_pool_size (7 values)``."""
     kind = _KIND_WORDS[choice.factor.kind]
     values = f"{len(choice.values)} values" + ("" if choice.alike > 1 else ", never alone")
     return f"{choice.factor.name} ({', '.join(filter(None, [kind, values]))})"
-
-
-def _base(swept: Sweep | None) -> str:
-    return swept.base.name if swept else ""
-
-
-def _conditions(found: Found) -> list[tuple[str, str]]:
-    """Offer the other things that vary, by their values."""
-    return [
-        (f"{one.factor.key}={name}", f"{one.factor.name} = {name}")
-        for one in found.choices
-        if one != found.chosen
-        for name in map(conditions.written, one.values)
-    ]
 
 
 def _switches(path: str, choice: SweepSelection, found: Found) -> list[Switch]:
