@@ -7,12 +7,13 @@ an address for every point.
 """
 
 import html
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, TypeVar
 
 from benchdash.dashboard.shell import numbers
 
 Figure = dict[str, Any]
+P = TypeVar("P")
 
 RAMP_STEPS: Final = 12
 CATEGORIES: Final = 8
@@ -165,6 +166,20 @@ def band(x: Sequence[Any], y: Sequence[float | None], colour: str, opacity: floa
         "hoverinfo": "skip",
         "showlegend": False,
     }
+
+
+def stretches(points: Iterable[tuple[P, float | None, float | None, float | None]]) -> list[list[P]]:
+    """Return neighbours that have intervals which do not dwarf their values, to draw bands around them.
+
+    ``points`` are things with their value and the ends of its interval.
+    """
+    found: list[list[P]] = [[]]
+    for point, value, low, high in points:
+        if value is not None and low is not None and high is not None and high <= 2 * value:
+            found[-1].append(point)
+        else:
+            found.append([])
+    return [stretch for stretch in found if len(stretch) > 1]
 
 
 def time_axis() -> dict[str, Any]:

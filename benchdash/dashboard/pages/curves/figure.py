@@ -151,12 +151,10 @@ def _factor(curve: DrawnCurve, look: CurvesLook) -> float:
 
 def _bands(curve: DrawnCurve, look: CurvesLook) -> list[dict[str, Any]]:
     """Draw a ground behind each stretch of points with an interval that does not dwarf its value."""
-    stretches: list[list[tuple[int, float, float]]] = [[]]
-    for (count, _), (at, low, high) in zip(curve.measured, _drawn(curve, look), strict=True):
-        if at is not None and low is not None and high is not None and high <= 2 * at:
-            stretches[-1].append((count, max(low, 0.0), high))
-        elif stretches[-1]:
-            stretches.append([])
+    drawn = zip(curve.measured, _drawn(curve, look), strict=True)
+    stretches = common.stretches(
+        ((count, max(low or 0.0, 0.0), high or 0.0), at, low, high) for (count, _), (at, low, high) in drawn
+    )
     colour = common.token("ink") if curve.line.is_base else curve.line.colour
     return [
         common.band(
@@ -166,7 +164,6 @@ def _bands(curve: DrawnCurve, look: CurvesLook) -> list[dict[str, Any]]:
             0.2,
         )
         for stretch in stretches
-        if len(stretch) > 1
     ]
 
 

@@ -85,7 +85,7 @@ def line_colours(series: Sequence[Series]) -> list[str]:
 
 
 def suits_log(lines: Sequence[HistoryLine]) -> bool:
-    """Whether response times span more than a decade, so that they are better drawn by their logs."""
+    """Tell whether response times span more than a decade, so that a log axis shows them better."""
     if not lines or not lines[0].series.metric.startswith("latency_"):
         return False
     return common.log_is_better([point.value for line in lines for point in line.points])
@@ -94,7 +94,7 @@ def suits_log(lines: Sequence[HistoryLine]) -> bool:
 def history_figure(
     lines: Sequence[HistoryLine], names: Sequence[str], look: HistoryLook, addresses: HistoryAddresses
 ) -> Figure:
-    """One chart of series of one metric; ``names`` are those of the lines."""
+    """Draw one chart of series of one metric; ``names`` are those of the lines."""
     colours = line_colours([line.series for line in lines])
     data: list[dict[str, Any]] = []
     for line, name, colour in zip(lines, names, colours, strict=True):
@@ -150,8 +150,11 @@ def _trace(
     points: Sequence[Point],
     addresses: HistoryAddresses,
 ) -> dict[str, Any]:
-    factor = look.factor(line)
+    factor, series = look.factor(line), line.series
     values = [_drawn(point.value * factor) for point in points]
+    where = f"{series.hardware.name}, configuration {series.configuration.name}"
+    # Plotly fills in ``%{...}`` in templates.
+    called, place = (plain(text).replace("%{", "%&#123;") for text in (name, where))
     parts: dict[str, Any] = {}
     if len(points) <= _MAX_ERROR_BARS and any(point.low is not None for point in points):
         lows = [_scaled_low(point, factor, look) for point in points]
@@ -164,7 +167,7 @@ def _trace(
         hover=[_hover(line, point, look) for point in points],
         links=[addresses.run(point.run_id) for point in points],
         mode="lines+markers" if len(points) <= _MAX_MARKERS else "lines",
-        hovertemplate=_hover_template(name, line.series),
+        hovertemplate=f"<b>{called}</b><br>%{{text}}<br>{place}<extra></extra>",
         **parts,
     )
 
@@ -194,25 +197,12 @@ def _band(line: HistoryLine, points: Sequence[Point], colour: str, look: History
     factor = look.factor(line)
     x: list[str | None] = []
     y: list[float | None] = []
-    for stretch in _stretches(points):
+    for stretch in common.stretches((point, point.value, point.low, point.high) for point in points):
         there = [look.x(line, point) for point in stretch]
         lows = [_scaled_low(point, factor, look) for point in stretch]
         x += [*there, *reversed(there), None]
         y += [*(_scaled(point.high, factor) for point in stretch), *reversed(lows), None]
-    if not x:
-        return {}
-    return common.band(x, y, colour, 0.25)
-
-
-def _stretches(points: Sequence[Point]) -> list[list[Point]]:
-    """Neighbours that have an interval, and not one that would flatten the chart."""
-    stretches: list[list[Point]] = [[]]
-    for point in points:
-        if point.low is not None and point.high is not None and point.high <= 2 * point.value:
-            stretches[-1].append(point)
-        elif stretches[-1]:
-            stretches.append([])
-    return [stretch for stretch in stretches if len(stretch) > 1]
+    return common.band(x, y, colour, 0.25) if x else {}
 
 
 def _hover(line: HistoryLine, point: Point, look: HistoryLook) -> str:
@@ -223,12 +213,6 @@ def _hover(line: HistoryLine, point: Point, look: HistoryLook) -> str:
         value = f"{numbers.number(point.value * look.factor(line))}{numbers.NO_BREAK}%: {value}"
     version = plain(version_words(point, series.branch))
     return f"{version}<br>{value}<br>{numbers.exact_time(point.time.astimezone(UTC))}"
-
-
-def _hover_template(name: str, series: Series) -> str:
-    """Return the part of the hover text that all points of a line share."""
-    where = f"{series.hardware.name}, configuration {series.configuration.name}"
-    return f"<b>{_for_template(plain(name))}</b><br>%{{text}}<br>{_for_template(plain(where))}<extra></extra>"
 
 
 # --- what else changed ------------------------------------------------------------------------------------
@@ -313,23 +297,13 @@ def _changes(lines: Sequence[HistoryLine], look: HistoryLook) -> _Changes:
 
 def _change_lines(changes: _Changes) -> list[dict[str, Any]]:
     """Draw a vertical line at each place: solid where a change is confirmed, else dotted."""
-    return [
-        {
-            "type": "line",
-            "x0": place,
-            "x1": place,
-            "y0": 0,
-            "y1": 1,
-            "yref": "paper",
-            "layer": "below",
-            "line": {
-                "color": _change_colour(shifts),
-                "width": 1.5,
-                "dash": "solid" if _is_confirmed(shifts) else "dot",
-            },
-        }
-        for place, shifts in changes.items()
-    ]
+    ends = {"y0": 0, "y1": 1, "yref": "paper", "layer": "below"}
+    lines = []
+    for place, shifts in changes.items():
+        dash = "solid" if _is_confirmed(shifts) else "dot"
+        line = {"color": _change_colour(shifts), "width": 1.5, "dash": dash}
+        lines.append({"type": "line", "x0": place, "x1": place, **ends, "line": line})
+    return lines
 
 
 def _levels(lines: Sequence[HistoryLine], colours: Sequence[str], look: HistoryLook) -> list[dict[str, Any]]:
@@ -351,21 +325,20 @@ def _levels(lines: Sequence[HistoryLine], colours: Sequence[str], look: HistoryL
 
 
 def _level(x0: Position, x1: Position, y: float, colour: str) -> dict[str, Any]:
-    return {
-        "type": "line",
-        "x0": x0,
-        "x1": x1 + 0.4 if isinstance(x1, int) and x0 == x1 else x1,
-        "y0": y,
-        "y1": y,
-        "line": {"color": colour, "width": 2.5},
-    }
+    end = x1 + 0.4 if isinstance(x1, int) and x0 == x1 else x1
+    line = {"color": colour, "width": 2.5}
+    return {"type": "line", "x0": x0, "x1": end, "y0": y, "y1": y, "line": line}
 
 
 def _label_rows(changes: _Changes, lines: Sequence[HistoryLine], look: HistoryLook) -> dict[Position, int]:
     """Return the row of each change's label above the plot; where room is short, weightier changes win."""
     taken: list[list[float]] = [[] for _ in range(_LABEL_ROWS)]
     rows = {}
-    for place in sorted(changes, key=lambda place: _weight(changes[place]), reverse=True):
+
+    def weight(place: Position) -> tuple[bool, float]:
+        return _is_confirmed(changes[place]), abs(_largest(changes[place]).speed_change)
+
+    for place in sorted(changes, key=weight, reverse=True):
         part = _part_of_axis(place, lines, look)
         for row, others in enumerate(taken):
             if all(abs(part - other) >= _LABEL_PART for other in others):
@@ -422,10 +395,6 @@ def _is_confirmed(shifts: Iterable[ChangePoint]) -> bool:
     return any(shift.state == ChangePoint.State.CONFIRMED for shift in shifts)
 
 
-def _weight(shifts: Sequence[ChangePoint]) -> tuple[bool, float]:
-    return _is_confirmed(shifts), abs(_largest(shifts).speed_change)
-
-
 # --- axes -------------------------------------------------------------------------------------------------
 
 
@@ -438,7 +407,7 @@ def _x_axis(lines: Sequence[HistoryLine], look: HistoryLook) -> dict[str, Any]:
 
 
 def _time_range(first: datetime, last: datetime) -> list[str]:
-    """With a little room at both ends; Plotly's own would make room for the labels of changes."""
+    """Add a little room at both ends; Plotly's own would make room for the labels of changes."""
     room = (last - first) * 0.02 or timedelta(hours=12)
     return [_iso(first - room), _iso(last + room)]
 
@@ -467,7 +436,7 @@ class Shared:
 
 
 def shared_axes(all_lines: Iterable[Sequence[HistoryLine]], look: HistoryLook) -> Shared:
-    """Per cent share one vertical axis; values do where the largest of each chart are within a decade."""
+    """Return the shared axes: percentages share one, values do where the largest are within a decade."""
     largest, values, times = [], [], []
     for lines in all_lines:
         found = [point.value * look.factor(line) for line in lines for point in line.points]
@@ -512,24 +481,21 @@ def small_figure(
 
 def _small_trace(line: HistoryLine, name: str, colour: str, look: HistoryLook) -> dict[str, Any]:
     points = [line.points[index] for index in _kept(line, _POINTS_IN_SMALL)]
-    factor = look.factor(line)
+    factor, before = look.factor(line), f"{name}, " if name else ""
     return common.line(
         name,
         [look.place(line, point) for point in points],
         [_drawn(point.value * factor) for point in points],
         colour=colour,
-        hover=[_small_hover(line, point, name) for point in points],
+        hover=[
+            f"{plain(before + version_words(point, line.series.branch))}<br>{numbers.number(point.value)}"
+            for point in points
+        ],
         mode="lines+markers" if len(points) <= _MAX_MARKERS_IN_SMALL else "lines",
         line={"color": colour, "width": 1.5},
         marker={"color": colour, "size": 4},
         hovertemplate="%{text}<extra></extra>",
     )
-
-
-def _small_hover(line: HistoryLine, point: Point, name: str) -> str:
-    words = f"{name}, " if name else ""
-    value = numbers.number(point.value)
-    return f"{plain(words + version_words(point, line.series.branch))}<br>{value}"
 
 
 def _small_x_axis(look: HistoryLook, shared: Shared) -> dict[str, Any]:
@@ -552,7 +518,7 @@ def _small_x_axis(look: HistoryLook, shared: Shared) -> dict[str, Any]:
 
 
 def _drawn(value: float) -> float:
-    """As many digits as a picture can show: thousands of points are a large part of a page."""
+    """Round to what a picture can show: thousands of points are a large part of a page."""
     return float(f"{value:.7g}")
 
 
@@ -567,15 +533,8 @@ def _scaled_low(point: Point, factor: float, look: HistoryLook) -> float | None:
     return _drawn(point.low * factor)
 
 
-def _for_template(text: str) -> str:
-    """Escape ``%{...}``, which Plotly fills in in templates."""
-    return text.replace("%{", "%&#123;")
-
-
 def _differ_only_in(series: Sequence[Series], field: str) -> bool:
     others = [name for name in Series.IDENTITY if name != field]
-    return len({tuple(_identity(one, name) for name in others) for one in series}) == 1
-
-
-def _identity(series: Series, name: str) -> Any:
-    return getattr(series, f"{name}_id" if hasattr(series, f"{name}_id") else name)
+    # The id of what is a row of its own.
+    columns = [f"{name}_id" if hasattr(Series, f"{name}_id") else name for name in others]
+    return len({tuple(getattr(one, column) for column in columns) for one in series}) == 1

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
+from operator import attrgetter
 from typing import Any, Final
 
 from django.db.models import Count, F, Q
@@ -64,16 +65,6 @@ _Identity = Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class _Offered:
-    """The series of a project, to choose from: each of their ``places`` once, which are all but workload and
-    threads, and the ``values`` of each facet.
-    """
-
-    places: Sequence[_Identity]
-    values: Mapping[str, set[str]]
-
-
-@dataclass(frozen=True)
 class Relaxation:
     """A part of a choice without which there would be something to show."""
 
@@ -104,50 +95,44 @@ def choose_series(project: Project, query: QueryDict) -> SeriesChoice:
     An address that chooses nothing gets what was measured last. Without a metric it is the main one of what
     was chosen. A constant number of statements.
     """
-    offered = _offered(project)
+    places, values = _offered(project)
     by_id = _by_id(project, query)
     if by_id is None:
         asked = _asked(project, query)
         if not asked.keys() & {*PLACE}:
             asked = {**asked, **_places_of_columns(project, query)}
         if not asked and query.get(_ANY_PLACE[0]) != _ANY_PLACE[1]:
-            asked = _newest_place(project, offered.places)
+            asked = _newest_place(project, places)
         found = find_series(project).filter(_condition(asked))
         asked_metrics = _said(query, METRIC)
         measured = _measured(found)
         metrics = asked_metrics or {main_metric(measured)} if measured else asked_metrics
+        # Who takes back the last choice means all places.
+        kept = [_ANY_PLACE] if len(asked) <= 1 else []
         series = list(found.filter(metric__in=metrics))
     else:
-        series, asked = by_id, _values_of(by_id)
+        # A changed chip takes the ids out of the address.
+        series, asked, kept = by_id, _values_of(by_id), [("series", "")]
         asked_metrics = metrics = {one.metric for one in series}
         measured = _measured(find_series(project).filter(_condition(asked)))
+    selection = None
+    if by_id:
+        selection = QueryDict(mutable=True)
+        for name, texts in {**asked, METRIC: metrics}.items():
+            selection.setlist(name, sorted(texts))
     return SeriesChoice(
         series=_in_order(series),
-        filters=[*_filters(offered, asked), _metric_filter(measured, asked_metrics, metrics)],
-        kept=_kept(by_id, asked),
-        has_any=bool(offered.places),
+        filters=[*_filters(values, asked), _metric_filter(measured, asked_metrics, metrics)],
+        kept=kept,
+        has_any=bool(places),
         relaxations=[] if series else _relaxations(project, asked, measured, asked_metrics),
-        selection=_selection(asked, metrics) if by_id else None,
+        selection=selection,
     )
-
-
-def _selection(asked: Asked, metrics: Collection[str]) -> QueryDict:
-    query = QueryDict(mutable=True)
-    for name, values in {**asked, METRIC: metrics}.items():
-        query.setlist(name, sorted(values))
-    return query
 
 
 def panels(series: Sequence[Series]) -> list[list[Series]]:
     """Return the series of each small chart: release lines of one thing, measured in the same way."""
     return [list(panel) for _, panel in groupby(series, key=_panel)]
-
-
-def _kept(by_id: Sequence[Series] | None, asked: Asked) -> list[tuple[str, str]]:
-    """A changed chip takes ids out of the address; and who takes back the last choice means all places."""
-    if by_id is not None:
-        return [("series", "")]
-    return [_ANY_PLACE] if len(asked) <= 1 else []
 
 
 # --- what an address asks for -----------------------------------------------------------------------------
@@ -223,21 +208,12 @@ def _newest_place(project: Project, places: Sequence[_Identity]) -> Asked:
 
 
 def _values_of(series: Iterable[Series]) -> Asked:
-    texts: dict[str, set[str]] = {facet.name: set() for facet in FACETS}
-    for one in series:
-        for facet in FACETS:
-            value: Any = one
-            for attribute in facet.of_series.split("__"):
-                value = getattr(value, attribute)
-            texts[facet.name].add(_text(value))
-    return texts
+    values = {facet.name: attrgetter(facet.of_series.replace("__", ".")) for facet in FACETS}
+    return {name: {_text(value(one)) for one in series} for name, value in values.items()}
 
 
 def _condition(asked: Asked) -> Q:
-    condition = Q()
-    for name, values in asked.items():
-        condition &= _fits(_BY_NAME[name], values)
-    return condition
+    return Q(*(_fits(_BY_NAME[name], values) for name, values in asked.items()))
 
 
 def _fits(facet: Facet, values: Collection[str]) -> Q:
@@ -255,20 +231,13 @@ def _fits(facet: Facet, values: Collection[str]) -> Q:
 _OF_PLACE: Final = ("product", "branch", "line", "build", "hardware", "configuration", "counterpart")
 
 
-def _offered(project: Project) -> _Offered:
+def _offered(project: Project) -> tuple[Sequence[_Identity], Mapping[str, set[str]]]:
+    """Return each place of a project's series once, and the values of each facet."""
     found = catalogue.offered_series(project)
     places = [dict(zip(_OF_PLACE, map(_text, place), strict=True)) for place in found.places]
     values = {name: {place[name] for place in places} for name in _OF_PLACE}
     values |= {"workload": set(map(_text, found.workloads)), "threads": set(map(_text, found.threads))}
-    return _Offered(places, values)
-
-
-def _identities(project: Project) -> list[_Identity]:
-    """Return the identities of a project's series without their metrics, each once."""
-    names = [facet.name for facet in FACETS]
-    rows = Series.objects.filter(project=project).order_by()
-    distinct = rows.values_list(*(facet.of_series for facet in FACETS)).distinct()
-    return [dict(zip(names, map(_text, row), strict=True)) for row in distinct]
+    return places, values
 
 
 def _measured(found: Any) -> dict[str, int]:
@@ -280,38 +249,40 @@ def _relaxations(
 ) -> list[Relaxation]:
     if measured:
         return [Relaxation(METRIC, "metric", ", ".join(sorted(metrics)))]
-    identities = _identities(project)
+    names = [facet.name for facet in FACETS]
+    rows = Series.objects.filter(project=project).order_by()
+    distinct = rows.values_list(*(facet.of_series for facet in FACETS)).distinct()
+    identities = [dict(zip(names, map(_text, row), strict=True)) for row in distinct]
+
+    def matches(identity: _Identity, *, but: str) -> bool:
+        return all(identity[name] in values for name, values in asked.items() if name != but)
+
     return [
         Relaxation(name, _BY_NAME[name].label.lower(), ", ".join(sorted(values)))
         for name, values in asked.items()
-        if any(_matches(identity, asked, but=name) for identity in identities)
+        if any(matches(identity, but=name) for identity in identities)
     ]
 
 
-def _matches(identity: _Identity, asked: Asked, *, but: str) -> bool:
-    return all(identity[name] in values for name, values in asked.items() if name != but)
-
-
-def _filters(offered: _Offered, asked: Asked) -> list[FilterChip]:
+def _filters(offered: Mapping[str, set[str]], asked: Asked) -> list[FilterChip]:
     """Return a chip for each facet that leaves a choice."""
     chips = []
     for facet in FACETS:
         chosen = asked.get(facet.name, ())
-        values = offered.values[facet.name] | set(chosen)
+        values = offered[facet.name] | set(chosen)
         if len(values) > 1:
-            options = [(text, _label(facet, text)) for text in sorted(values, key=_sort_key(facet))]
+            options = [
+                (text, facet.unsaid or text if text == NONE else text)
+                for text in sorted(values, key=_sort_key(facet))
+            ]
             chips.append(some_of(facet.name, facet.label, options, chosen))
     return chips
 
 
 def _metric_filter(measured: Collection[str], asked: Collection[str], shown: Collection[str]) -> FilterChip:
-    """``shown`` is what was chosen for who asked for none."""
+    """Return the chip of metrics; ``shown`` was chosen where the address asks for none."""
     options = [(metric, short_metric_name(metric)) for metric in in_order({*measured, *asked})]
     return some_of(METRIC, "Metric", options, asked, empty=", ".join(map(short_metric_name, shown)) or "main")
-
-
-def _label(facet: Facet, text: str) -> str:
-    return facet.unsaid if text == NONE and facet.unsaid else text
 
 
 def _text(value: object) -> str:
@@ -353,8 +324,8 @@ def _panel(series: Series) -> tuple[Any, ...]:
 
 def _in_order(series: Sequence[Series]) -> list[Series]:
     metrics = in_order({one.metric for one in series})
-    return sorted(series, key=lambda one: (metrics.index(one.metric), _panel(one), _line(one)))
 
+    def key(one: Series) -> tuple[Any, ...]:
+        return metrics.index(one.metric), _panel(one), parse_version(one.line).sort_key, one.pk
 
-def _line(series: Series) -> tuple[str, int]:
-    return parse_version(series.line).sort_key, series.pk
+    return sorted(series, key=key)

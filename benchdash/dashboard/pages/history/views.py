@@ -1,10 +1,11 @@
 """One or several series against versions or time."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any, Final, Literal
+from urllib.parse import urlencode
 
 from django.core.paginator import Page, Paginator
 from django.http import HttpRequest, HttpResponse, QueryDict
@@ -146,12 +147,7 @@ def history_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
 
 def _fixed_url(path: str, choice: SeriesChoice, wishes: Wishes) -> str:
     """Return the address with the series by their ids; empty for more than an address names."""
-    if not 0 < len(choice.series) <= _MAX_NAMED:
-        return ""
-    query = QueryDict(mutable=True)
-    query.setlist("series", [str(series.pk) for series in choice.series])
-    query.update(wishes.parameters)
-    return f"{path}?{query.urlencode()}"
+    return f"{path}?{_query(choice.series, wishes)}" if 0 < len(choice.series) <= _MAX_NAMED else ""
 
 
 def _fits_large_charts(series: Sequence[Series]) -> bool:
@@ -192,14 +188,15 @@ def _charts(request: HttpRequest, page: ProjectPage, choice: SeriesChoice, wishe
 
 
 def _pair_url(project: Project, line: HistoryLine) -> str:
-    if len(line.points) < 2:
-        return ""
-    before, newest = line.points[-2:]
-    return points_url(project, line.series, before, newest)
+    return points_url(project, line.series, *line.points[-2:]) if len(line.points) > 1 else ""
 
 
 def _look(lines: Sequence[HistoryLine], wishes: Wishes) -> HistoryLook:
-    relative = _are_far_apart(lines) if wishes.relative is None else wishes.relative
+    relative = wishes.relative
+    if relative is None:
+        levels = [line.level for line in lines]
+        are_far_apart = min(levels) > 0 and max(levels) / min(levels) > _FAR_APART
+        relative = _have_a_history(lines) and are_far_apart
     return HistoryLook(
         axis=versions_axis(lines) if wishes.against == "versions" else None,
         log=suits_log(lines) if wishes.log is None else wishes.log,
@@ -217,11 +214,6 @@ def _bases(lines: Sequence[HistoryLine]) -> dict[Series, float]:
     return bases
 
 
-def _are_far_apart(lines: Sequence[HistoryLine]) -> bool:
-    levels = [line.level for line in lines]
-    return _have_a_history(lines) and min(levels) > 0 and max(levels) / min(levels) > _FAR_APART
-
-
 def _have_a_history(lines: Iterable[HistoryLine]) -> bool:
     return any(len(line.points) > 1 for line in lines)
 
@@ -234,10 +226,16 @@ def _apart(lines: Sequence[HistoryLine], wishes: Wishes) -> list[list[HistoryLin
         versions = (series.product_id, series.branch) if wishes.against == "versions" else ()
         return series.metric, series.unit, *versions
 
-    parts: dict[tuple[Any, ...], list[HistoryLine]] = {}
+    return list(_grouped(lines, key).values())
+
+
+def _grouped(
+    lines: Iterable[HistoryLine], key: Callable[[HistoryLine], tuple[Any, ...]]
+) -> dict[tuple[Any, ...], list[HistoryLine]]:
+    groups: dict[tuple[Any, ...], list[HistoryLine]] = {}
     for line in lines:
-        parts.setdefault(key(line), []).append(line)
-    return list(parts.values())
+        groups.setdefault(key(line), []).append(line)
+    return groups
 
 
 def _chart(
@@ -267,24 +265,19 @@ def _chart(
 
 
 def _compare_urls(page: ProjectPage, charts: Sequence[Chart]) -> dict[int, str]:
-    """By change point: the comparison of its two sides, where they are two versions."""
-    rows = (row for chart in charts for row in chart.rows)
-    return {shift.pk: _compare_url(page, row) for row in rows if (shift := row.shift)}
-
-
-def _compare_url(page: ProjectPage, row: HistoryRow) -> str:
-    series, before = row.line.series, row.line.points[max((row.index or 0) - 1, 0)]
-    if before.version == row.point.version:
-        return ""
-    base, changed = (id_at(point.version.pk, series) for point in (before, row.point))
-    query = QueryDict(mutable=True)
-    query.setlist("v", [base, changed])
-    query.update({"base": base, "metric": series.metric, "workload": str(series.workload_id)})
-    return f"{page_url('compare', page.project)}?{query.urlencode()}"
+    """Return by change point the comparison of its two sides, where they are two versions."""
+    compare, urls = page_url("compare", page.project), {}
+    for row in (row for chart in charts for row in chart.rows if row.shift):
+        series, before = row.line.series, row.line.points[max((row.index or 0) - 1, 0)]
+        if row.shift and before.version != row.point.version:
+            sides = [id_at(point.version.pk, series) for point in (before, row.point)]
+            query = {"v": sides, "base": sides[0], "metric": series.metric, "workload": series.workload_id}
+            urls[row.shift.pk] = f"{compare}?{urlencode(query, doseq=True)}"
+    return urls
 
 
 def _reasons(page: ProjectPage, charts: Sequence[Chart]) -> dict[int, str]:
-    """Why runs were excluded, by run; for members."""
+    """Return why runs were excluded, by run; for members."""
     if not page.is_member:
         return {}
     excluded = [row.point.run_id for chart in charts for row in chart.rows if row.index is None]
@@ -336,18 +329,14 @@ def _small_looks(
 ) -> list[HistoryLook]:
     """Panels of one product and branch share their versions."""
 
-    def key(lines: Sequence[HistoryLine]) -> tuple[Any, ...]:
-        return lines[0].series.product_id, lines[0].series.branch
+    def key(line: HistoryLine) -> tuple[Any, ...]:
+        return line.series.product_id, line.series.branch
 
     axes = {}
     if wishes.against == "versions":
-        together: dict[tuple[Any, ...], list[HistoryLine]] = {}
-        for lines in panel_lines:
-            together.setdefault(key(lines), []).extend(lines)
+        together = _grouped(chain.from_iterable(panel_lines), key)
         axes = {one: versions_axis(lines) for one, lines in together.items()}
-    return [
-        HistoryLook(axis=axes.get(key(lines)), log=bool(wishes.log), bases=bases) for lines in panel_lines
-    ]
+    return [HistoryLook(axes.get(key(lines[0])), bool(wishes.log), bases) for lines in panel_lines]
 
 
 def _named_lines(
@@ -431,10 +420,12 @@ def _addresses(page: ProjectPage) -> HistoryAddresses:
 def _series_url(
     name: str, page: ProjectPage, lines: Sequence[HistoryLine], wishes: Wishes | None = None
 ) -> str:
-    query = QueryDict(mutable=True)
-    query.setlist("series", [str(line.series.pk) for line in lines])
-    query.update(wishes.parameters if wishes else {})
-    return f"{page_url(name, page.project)}?{query.urlencode()}"
+    return f"{page_url(name, page.project)}?{_query([line.series for line in lines], wishes)}"
+
+
+def _query(series: Iterable[Series], wishes: Wishes | None) -> str:
+    parameters = {"series": [one.pk for one in series], **(wishes.parameters if wishes else {})}
+    return urlencode(parameters, doseq=True)
 
 
 urlpatterns = [

@@ -74,10 +74,8 @@ def runs(request: HttpRequest, page: ProjectPage) -> HttpResponse:
 
 def _asked(query: QueryDict) -> dict[str, str | int | None]:
     """Return the filters of find_runs that an address asks for."""
-    given = {name: query.get(name, "") for name in (*_NAMED, *_ASKED_ONLY)}
-    asked: dict[str, str | int | None] = {
-        name: text for name, text in given.items() if text and "\0" not in text
-    }
+    given = ((name, query.get(name, "")) for name in (*_NAMED, *_ASKED_ONLY))
+    asked: dict[str, str | int | None] = {name: text for name, text in given if text and "\0" not in text}
     if "commit" in asked:
         asked["commit"] = str(asked["commit"]).lower()
     if "upload" in asked:
@@ -179,7 +177,12 @@ def _interval_charts(details: RunDetails, within: WithinRun | None) -> list[Inte
     for source in [*known, *sorted(details.samples.keys() - known.keys())]:
         if samples := details.samples.get(source):
             title, draw = known.get(source, (source, _by_its_columns))
-            drawn = _drawn(samples, draw, within)
+            drawn: TimeLine | Figure | None = None
+            if within and source == within.source:
+                drawn = within.time_line
+            elif within is None or source not in within.drawn:
+                drawn = draw(samples)
+            rows = max(1, _CELLS_OF_SAMPLES // max(1, len(samples.columns)))
             charts.append(
                 IntervalChart(
                     name=source.replace(" ", "-"),
@@ -187,27 +190,13 @@ def _interval_charts(details: RunDetails, within: WithinRun | None) -> list[Inte
                     title=f"{what}, {title}",
                     figure=drawn.figure if isinstance(drawn, TimeLine) else drawn,
                     columns=samples.columns,
-                    rows=samples.rows[: _shown_rows(samples)],
+                    rows=samples.rows[: min(rows, _ROWS_OF_SAMPLES)],
                     total=len(samples.rows),
                     height=drawn.height if isinstance(drawn, TimeLine) else _HEIGHT,
                     percentiles=_percentiles(samples),
                 )
             )
     return charts
-
-
-def _shown_rows(samples: IntervalSamples) -> int:
-    return min(_ROWS_OF_SAMPLES, max(1, _CELLS_OF_SAMPLES // max(1, len(samples.columns))))
-
-
-def _drawn(
-    samples: IntervalSamples,
-    draw: Callable[[IntervalSamples], TimeLine | Figure | None],
-    within: WithinRun | None,
-) -> TimeLine | Figure | None:
-    if within and samples.source == within.source:
-        return within.time_line
-    return None if within and samples.source in within.drawn else draw(samples)
 
 
 def _by_its_columns(samples: IntervalSamples) -> TimeLine | Figure | None:
@@ -227,13 +216,10 @@ def _latency_url(project: Project, details: RunDetails) -> str:
     """Return the address that lays other versions over the histogram of this run; empty without one."""
     if not any(is_histogram(samples.columns) for samples in details.samples.values()):
         return ""
-    return page_url(
-        "latency",
-        project,
-        v=short_id(column_of(details.run)),
-        workload=str(details.run.workload_id),
-        threads=threads_texts([details.run.threads])[0],
-    )
+    run = details.run
+    threads = threads_texts([run.threads])[0]
+    version = short_id(column_of(run))
+    return page_url("latency", project, v=version, workload=str(run.workload_id), threads=threads)
 
 
 def _iterations(details: RunDetails, samples: IntervalSamples) -> Figure | None:

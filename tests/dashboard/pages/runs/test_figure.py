@@ -4,7 +4,7 @@ import plotly.graph_objects as go
 import pytest
 
 from benchdash.dashboard.pages.runs import figure as timeline
-from benchdash.dashboard.pages.runs.figure import MachineSamples, NamedSamples
+from benchdash.dashboard.pages.runs.figure import MachineSamples
 from benchdash.results.models import IntervalSamples
 from benchdash.results.stability import Rule, stability_of_run
 
@@ -273,9 +273,7 @@ def test_what_has_no_time_is_not_laid_on_one():
 
 def test_several_runs_lie_over_each_other_each_in_its_colour():
     other = samples(["time_s", "tps", "latency_p95"], [[1.0, 90.0, 6.0], [2.0, 95.0, 7.0]])
-    figure = drawn(
-        timeline.overlaid, [NamedSamples("run 1, 10.6.1", SYSBENCH), NamedSamples("run 2, 10.6.2", other)]
-    )
+    figure = drawn(timeline.overlaid, [("run 1, 10.6.1", SYSBENCH), ("run 2, 10.6.2", other)])
     lines = [(line["name"], line["yaxis"], line.get("showlegend", True)) for line in figure["data"]]
     assert lines == [
         ("run 1, 10.6.1", "y", True),
@@ -289,7 +287,7 @@ def test_several_runs_lie_over_each_other_each_in_its_colour():
 
 def test_a_run_of_another_metric_is_not_laid_over():
     other = samples(["time_s", "ops_per_s", "read.latency_avg"], [[1.0, 90.0, 6.0]])
-    figure = drawn(timeline.overlaid, [NamedSamples("a", SYSBENCH), NamedSamples("b", other)])
+    figure = drawn(timeline.overlaid, [("a", SYSBENCH), ("b", other)])
     assert [line["name"] for line in figure["data"]] == ["a", "a"]
 
 
