@@ -146,9 +146,9 @@ def names_axis(names: Sequence[str]) -> dict[str, Any]:
     )
 
 
-def line_at(x: float) -> dict[str, Any]:
-    """Draw a dotted vertical line: what others are compared with."""
-    line = {"color": token("ink-2"), "width": 1, "dash": "dot"}
+def line_at(x: Any, dash: str = "dot") -> dict[str, Any]:
+    """Draw a vertical line, such as at what others are compared with."""
+    line = {"color": token("ink-2"), "width": 1, "dash": dash}
     return {"type": "line", "x0": x, "x1": x, "yref": "paper", "y0": 0, "y1": 1, "line": line}
 
 

@@ -49,7 +49,7 @@ def article(request: HttpRequest, page: ProjectPage, name: str) -> HttpResponse:
 
 
 def _article(page: ProjectPage, name: str, *, deleted: bool = False) -> Article:
-    """Raises NotVisible."""
+    """Return an article. Raise NotVisible where there is none of this name."""
     found = Article.objects.filter(project=page.project, slug=name, deleted_at__isnull=not deleted)
     return found_or_hidden(found.select_related("project"), f"there is no article {name!r}")
 
@@ -115,12 +115,7 @@ def _edit_page(
         "article": found,
         "form": form,
         "blocks": [
-            (
-                block,
-                page_label(block.page),
-                block_url(page, block),
-                sent.get(block.pk) or _form(block),
-            )
+            (block, page_label(block.page), block_url(page, block), sent.get(block.pk) or _form(block))
             for block in blocks_of(found)
         ],
         "removed": deleted_blocks(found),

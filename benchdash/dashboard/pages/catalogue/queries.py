@@ -95,7 +95,7 @@ class ConfigurationRow:
 
 
 def versions(project: Project) -> QuerySet[ServerVersion]:
-    """By product, the newest version first."""
+    """Return the versions by product, the newest first."""
     return (
         ServerVersion.objects.filter(project=project)
         .select_related("product")
@@ -139,14 +139,10 @@ def workload_rows(project: Project) -> list[WorkloadRow]:
 
 
 def configuration_rows(project: Project) -> list[ConfigurationRow]:
-    """Every configuration with what it held, in a constant number of statements."""
-    configurations = (
-        Configuration.objects.filter(project=project).prefetch_related("aliases").order_by("name")
-    )
+    """Return every configuration with what it held, in a constant number of statements."""
+    found = Configuration.objects.filter(project=project).prefetch_related("aliases").order_by("name")
     held = _held(project)
-    return [
-        _configuration_row(configuration, held.get(configuration.pk, {})) for configuration in configurations
-    ]
+    return [_configuration_row(one, held.get(one.pk, {})) for one in found]
 
 
 def facts_in_words(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -167,7 +163,7 @@ _StreamKey = tuple[str, str]
 
 
 def _held(project: Project) -> dict[int, dict[_StreamKey, list[ContentRow]]]:
-    """By configuration, and by product and branch: the contents, the oldest first."""
+    """Return the contents by configuration and by product and branch, the oldest first."""
     rows = list(
         SurroundingsCount.objects.filter(project=project)
         .order_by()
@@ -198,7 +194,7 @@ def _configuration_row(
 
 
 def _newest_first(contents: Sequence[ContentRow]) -> list[ContentRow]:
-    """Each with what differs from the one before it."""
+    """Return each content with what differs from the one before it, the newest first."""
     described = []
     before: ConfigurationContent | None = None
     for row in contents:

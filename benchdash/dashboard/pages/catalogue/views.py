@@ -14,7 +14,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import path, re_path
 
-from benchdash.accounts.access import NotVisible
 from benchdash.accounts.models import Scope
 from benchdash.dashboard.pages.catalogue import queries as catalogue
 from benchdash.dashboard.pages.catalogue.forms import BuildForm, MergeForm, RenameForm, UnmergeForm, name_of
@@ -22,7 +21,7 @@ from benchdash.dashboard.pages.catalogue.queries import ConfigurationRow
 from benchdash.dashboard.shell import filters, numbers
 from benchdash.dashboard.shell.csv_files import csv_file
 from benchdash.dashboard.shell.filters import FilterChip
-from benchdash.dashboard.shell.project_page import ProjectPage, project_form, project_page
+from benchdash.dashboard.shell.project_page import ProjectPage, found_or_hidden, project_form, project_page
 from benchdash.regressions.queries import Difference, differing
 from benchdash.results import corrections
 from benchdash.results.corrections import CorrectionError, Effect, Thing
@@ -63,15 +62,8 @@ def versions(request: HttpRequest, page: ProjectPage) -> HttpResponse:
 def versions_csv(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     _, found = _chosen_versions(request, page)
     columns = (
-        "product",
-        "version",
-        "line",
-        "build",
-        "commit",
-        "committed_at",
-        "released_on",
-        "branches",
-        "runs",
+        *("product", "version", "line", "build", "commit", "committed_at", "released_on"),
+        *("branches", "runs"),
     )
     rows = (
         (
@@ -203,10 +195,8 @@ def _comparison(request: HttpRequest, page: ProjectPage) -> ContentComparison | 
     digests = [request.GET.get(name, "") for name in ("from", "to")]
     if not all(_DIGEST.fullmatch(digest) for digest in digests):
         return None
-    known = {
-        content.digest: content
-        for content in ConfigurationContent.objects.filter(project=page.project, digest__in=digests)
-    }
+    contents = ConfigurationContent.objects.filter(project=page.project, digest__in=digests)
+    known = {content.digest: content for content in contents}
     if not all(digest in known for digest in digests):
         return None
     before, after = (known[digest] for digest in digests)
@@ -238,7 +228,7 @@ _MAX_SHOWN_RUNS: Final = 10
 
 @dataclass(frozen=True)
 class Correction:
-    """One thing that can be done on the page: its form, and what it does once the form is filled in.
+    """One thing that can be done on the page: its form, and what it does with the fields of the form.
 
     ``runs`` are some that it concerns.
     """
@@ -247,7 +237,7 @@ class Correction:
     title: str
     verb: str
     form: forms.Form
-    apply: Callable[[forms.Form], Effect]
+    apply: Callable[..., Effect]
     field: str
     about: str = ""
     runs: Sequence[Run] = ()
@@ -263,16 +253,14 @@ def correction(request: HttpRequest, page: ProjectPage, kind: str, pk: str) -> H
     old_name = str(thing)
     possible = _corrections(request, page, thing)
     effect, previewed, status = None, "", 200
-    for one in possible:
-        if not one.form.is_bound:
-            continue
+    for one in (one for one in possible if one.form.is_bound):
         status = 422
         if not one.form.is_valid():
             continue
         is_preview = "confirmed" not in request.POST
         try:
             with transaction.atomic():
-                effect = one.apply(one.form)
+                effect = one.apply(**one.form.cleaned_data)
                 transaction.set_rollback(is_preview)
         except CorrectionError as error:
             one.form.add_error(one.field, f"{str(error)[:1].upper()}{str(error)[1:]}.")
@@ -294,14 +282,11 @@ def correction(request: HttpRequest, page: ProjectPage, kind: str, pk: str) -> H
 
 
 def _thing(page: ProjectPage, kind: Kind, pk: int) -> Any:
-    """Raises NotVisible."""
-    found: Any = kind.model._default_manager.filter(project=page.project, pk=pk)
+    """Return what is to be corrected. Raise NotVisible where there is no such thing."""
+    found: QuerySet[Any] = kind.model._default_manager.filter(project=page.project, pk=pk)
     if kind.model is ServerVersion:
         found = found.select_related("product")
-    thing = found.first()
-    if thing is None:
-        raise NotVisible(f"there is no {kind.noun} {pk} in the project '{page.project.slug}'")
-    return thing
+    return found_or_hidden(found, f"there is no {kind.noun} {pk} in the project '{page.project.slug}'")
 
 
 def _corrections(request: HttpRequest, page: ProjectPage, thing: Any) -> list[Correction]:
@@ -310,31 +295,17 @@ def _corrections(request: HttpRequest, page: ProjectPage, thing: Any) -> list[Co
     def sent(name: str) -> Any:
         return request.POST if asked == name else None
 
-    def rename(form: forms.Form) -> Effect:
-        said = form.cleaned_data
-        return corrections.rename(thing, said["name"], by=page.viewer, reason=said["reason"])
+    def rename(name: str, reason: str) -> Effect:
+        return corrections.rename(thing, name, by=page.viewer, reason=reason)
 
-    def merge(form: forms.Form) -> Effect:
-        said = form.cleaned_data
-        return corrections.merge(thing, said["into"], by=page.viewer, reason=said["reason"])
+    def merge(into: Any, reason: str) -> Effect:
+        return corrections.merge(thing, into, by=page.viewer, reason=reason)
 
+    rename_form = RenameForm(sent("rename"), initial={"name": name_of(thing)}, prefix="rename")
+    merge_form = MergeForm(_others(thing), sent("merge"), prefix="merge")
     possible = [
-        Correction(
-            name="rename",
-            title="Rename",
-            verb="Rename it",
-            form=RenameForm(sent("rename"), initial={"name": name_of(thing)}, prefix="rename"),
-            apply=rename,
-            field="name",
-        ),
-        Correction(
-            name="merge",
-            title="Merge into another",
-            verb="Merge them",
-            form=MergeForm(_others(thing), sent("merge"), prefix="merge"),
-            apply=merge,
-            field="into",
-        ),
+        Correction("rename", "Rename", "Rename it", rename_form, rename, "name"),
+        Correction("merge", "Merge into another", "Merge them", merge_form, merge, "into"),
     ]
     if isinstance(thing, ServerVersion):
         possible.append(_build_correction(page, thing, sent("build")))
@@ -346,11 +317,8 @@ def _unmerge_correction(page: ProjectPage, merge: Merge, sent: Any) -> Correctio
     later = later_runs(merge)
     form = UnmergeForm(merge.name, later.count(), sent, prefix=f"unmerge-{merge.pk}")
 
-    def take_apart(_: forms.Form) -> Effect:
-        said = form.cleaned_data
-        return corrections.unmerge(
-            merge, by=page.viewer, reason=said["reason"], with_later=said.get("with_later", False)
-        )
+    def take_apart(reason: str, *, with_later: bool = False) -> Effect:
+        return corrections.unmerge(merge, by=page.viewer, reason=reason, with_later=with_later)
 
     return Correction(
         name=f"unmerge-{merge.pk}",
@@ -368,19 +336,12 @@ def _build_correction(page: ProjectPage, version: ServerVersion, sent: Any) -> C
     known = {name: getattr(version, name) for name in ("commit", "committed_at", "released_on")}
     form = BuildForm(sent, initial=known, prefix="build")
 
-    def correct(_: forms.Form) -> Effect:
+    def correct(reason: str, **_: Any) -> Effect:
         if not (facts := form.facts()):
             raise CorrectionError("nothing is different from what is known")
-        return correct_version(version, facts, by=page.viewer, reason=form.cleaned_data["reason"])
+        return correct_version(version, facts, by=page.viewer, reason=reason)
 
-    return Correction(
-        name="build",
-        title="Correct the commit and its time",
-        verb="Correct it",
-        form=form,
-        apply=correct,
-        field="commit",
-    )
+    return Correction("build", "Correct the commit and its time", "Correct it", form, correct, "commit")
 
 
 def _others(thing: Any) -> QuerySet[Any]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any, Final
 
 from django import forms
@@ -210,7 +211,7 @@ def evidence_csv(_request: HttpRequest, page: ProjectPage, pk: int) -> HttpRespo
 
 
 def _incident(page: ProjectPage, pk: int) -> Incident:
-    """Raises NotVisible."""
+    """Return an incident. Raise NotVisible where there is none of this number."""
     return found_or_hidden(
         queries.incidents(page.project).filter(pk=pk),
         f"there is no incident {pk} in the project '{page.project.slug}'",
@@ -244,10 +245,12 @@ def _show(
         "comment_form": comment_form or CommentForm(),
     }
     if page.is_member:
+        about = f"incident {shown.pk}:"
+        entries = AuditEntry.objects.filter(project=shown.project_id, subject__startswith=about)
         context |= {
             "comments": shown.comments.all(),
             "alerts": alerts_shown_to(page).filter(incident=shown).order_by("address"),
-            "entries": _audit_entries(shown),
+            "entries": entries.select_related("user", "token"),
         }
     # What was sent and cannot be taken is said with the form.
     is_refused = bool((triage_form and triage_form.errors) or (comment_form and comment_form.errors))
@@ -257,16 +260,12 @@ def _show(
 def _shown(project: Project, evidence: Sequence[ChangePoint]) -> list[ShownChangePoint]:
     largest = evidence[:_MAX_CHARTS]
     points = histories([one.series_id for one in largest])
-    near = [around(points[one.series_id], one) for one in largest]
-    y_range = shared_range([(of_series, one) for (of_series, _), one in zip(near, largest, strict=True)])
-    figures = [
-        change_figure(of_series, index, one, y_range=y_range)
-        for (of_series, index), one in zip(near, largest, strict=True)
-    ]
-    rest: list[Figure | None] = [None] * (len(evidence) - len(largest))
+    near = [(one, *around(points[one.series_id], one)) for one in largest]
+    y_range = shared_range([(of_series, one) for one, of_series, _ in near])
+    figures = (change_figure(of_series, index, one, y_range=y_range) for one, of_series, index in near)
     return [
         ShownChangePoint(one, page_url("history", project, series=str(one.series_id)), _title(one), figure)
-        for one, figure in zip(evidence, [*figures, *rest], strict=True)
+        for one, figure in zip_longest(evidence, figures)
     ]
 
 
@@ -277,21 +276,14 @@ def _title(change_point: ChangePoint) -> str:
 
 
 def _history_url(project: Project, evidence: Sequence[ChangePoint]) -> str:
-    url = page_url("history", project)
     chosen = "&".join(f"series={one.series_id}" for one in evidence[:_MAX_CHARTS])
-    return f"{url}?{chosen}" if url and chosen else ""
+    return f"{page_url('history', project)}?{chosen}" if chosen else ""
 
 
 def _pair_url(project: Project, evidence: Sequence[ChangePoint]) -> str:
     """Return the address of the groups before and after the largest change that has both."""
     pairs = ((one.last_good, one.run) for one in evidence)
     return next((runs_url(project, before, after) for before, after in pairs if before), "")
-
-
-def _audit_entries(shown: Incident) -> QuerySet[AuditEntry]:
-    return AuditEntry.objects.filter(
-        project=shown.project_id, subject__startswith=f"incident {shown.pk}:"
-    ).select_related("user", "token")
 
 
 urlpatterns = [

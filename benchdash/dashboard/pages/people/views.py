@@ -7,9 +7,9 @@ from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.core.paginator import Paginator
-from django.db.models import F, Q, QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.db.models import F, Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
@@ -62,7 +62,7 @@ _MAX_MAILS: Final = 20
 
 
 def _require_member(page: ProjectPage) -> None:
-    """Raises NotAllowed."""
+    """Raise NotAllowed unless the viewer is a member."""
     if not page.is_member:
         raise NotAllowed(f"this is for members of the project '{page.project.slug}'")
 
@@ -75,16 +75,8 @@ def subscriptions(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     _require_member(page)
     form = SubscriptionForm(page, request.POST or None)
     if request.method == "POST" and form.is_valid():
-        wanted = form.cleaned_data
         try:
-            subscription, is_new = subscribe(
-                page.project,
-                wanted["address"],
-                product=wanted["product"],
-                branch=wanted["branch"],
-                hardware=wanted["hardware"],
-                by=page.viewer,
-            )
+            subscription, is_new = subscribe(page.project, **form.cleaned_data, by=page.viewer)
         except ValidationError as error:
             form.add_error(None, error)
         else:
@@ -144,6 +136,11 @@ def subscription_end(request: HttpRequest, page: ProjectPage, pk: int) -> HttpRe
     return redirect("dashboard:subscriptions", page.project.slug)
 
 
+def _subscription(key: str) -> Subscription:
+    known = Subscription.objects.select_related("project", "product", "hardware")
+    return get_object_or_404(known, key=key)
+
+
 @csrf_exempt
 @require_http_methods(["GET", "HEAD", "POST"])
 def unsubscribe_by_mail(request: HttpRequest, key: str) -> HttpResponse:
@@ -157,9 +154,7 @@ def unsubscribe_by_mail(request: HttpRequest, key: str) -> HttpResponse:
 
 @csrf_protect
 def _unsubscribe_page(request: HttpRequest, key: str) -> HttpResponse:
-    found = Subscription.objects.filter(key=key).select_related("project", "product", "hardware").first()
-    if found is None:
-        raise Http404("no subscription has this key")
+    found = _subscription(key)
     is_ended = request.method == "POST"
     if is_ended:
         unsubscribe(found, by=viewer_of(request))
@@ -169,9 +164,7 @@ def _unsubscribe_page(request: HttpRequest, key: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def confirm_subscription(request: HttpRequest, key: str) -> HttpResponse:
     """Answer the link of a mail to an address that somebody else subscribed; GET changes nothing."""
-    found = Subscription.objects.filter(key=key).select_related("project", "product", "hardware").first()
-    if found is None:
-        raise Http404("no subscription has this key")
+    found = _subscription(key)
     if request.method == "POST":
         confirm(found, by=viewer_of(request))
     return render(request, "dashboard/confirm_subscription.html", {"subscription": found})
@@ -231,13 +224,11 @@ def tokens(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     """List the tokens; a new one's secret is in the answer to its form, and nowhere else."""
     page.require(Scope.ADMIN)
     form = TokenForm(request.POST or None)
-    made, secret, status = None, "", 200
-    if request.method == "POST":
-        status = 422
-        if form.is_valid():
-            wanted = form.cleaned_data
-            made, secret = create_token(page.project, wanted["name"], wanted["scopes"], by=page.viewer)
-            form, status = TokenForm(), 201
+    made, secret, status = None, "", 422 if request.method == "POST" else 200
+    if form.is_valid():
+        wanted = form.cleaned_data
+        made, secret = create_token(page.project, wanted["name"], wanted["scopes"], by=page.viewer)
+        form, status = TokenForm(), 201
     context = {
         "form": form,
         "tokens": Token.objects.filter(project=page.project)
@@ -335,7 +326,7 @@ def project_delete(request: HttpRequest, page: ProjectPage) -> HttpResponse:
 
 
 def _member(page: ProjectPage, pk: int) -> Membership:
-    """Raises NotAllowed and NotVisible."""
+    """Return a member, for who administers the project. Raise NotAllowed or NotVisible."""
     page.require(Scope.ADMIN)
     return found_or_hidden(
         Membership.objects.filter(project=page.project, pk=pk).select_related("user", "project"),
@@ -379,10 +370,10 @@ def _settings_page(
 def audit(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     page.require(Scope.TRIAGE)
     entries = AuditEntry.objects.filter(project=page.project)
-    chips = [
-        filters.some_of_names(name, label, _distinct(entries, _AUDIT_FIELDS[name]), request.GET.getlist(name))
-        for name, label in (("action", "Action"), ("user", "Person"), ("token", "Token"))
-    ]
+    chips = []
+    for (name, field), label in zip(_AUDIT_FIELDS.items(), ("Action", "Person", "Token"), strict=True):
+        known = entries.exclude(**{field: None}).order_by(field).values_list(field, flat=True).distinct()
+        chips.append(filters.some_of_names(name, label, known, request.GET.getlist(name)))
     entries = filters.filtered(entries, chips, _AUDIT_FIELDS)
     pages = Paginator(entries.select_related("user", "token"), _PAGE).get_page(request.GET.get("page"))
     context = {
@@ -397,19 +388,10 @@ def audit(request: HttpRequest, page: ProjectPage) -> HttpResponse:
 _AUDIT_FIELDS: Final = {"action": "action", "user": "user__email", "token": "token__name"}
 
 
-def _distinct(entries: QuerySet[AuditEntry], field: str) -> list[str]:
-    known = entries.exclude(**{field: None}).order_by(field)
-    return list(known.values_list(field, flat=True).distinct())
-
-
 urlpatterns = [
     path("subscriptions/", subscriptions, name="subscriptions"),
     path("subscriptions/<int:pk>/end/", subscription_end, name="subscription_end"),
-    path(
-        "subscriptions/<int:pk>/ask-again/",
-        subscription_ask_again,
-        name="subscription_ask_again",
-    ),
+    path("subscriptions/<int:pk>/ask-again/", subscription_ask_again, name="subscription_ask_again"),
     path("alerts/", alerts, name="alerts"),
     path("alerts/<int:pk>/retry/", alert_retry, name="alert_retry"),
     path("tokens/", tokens, name="tokens"),

@@ -119,11 +119,8 @@ def overlaid(
     for number, (name, samples) in enumerate(runs):
         panels = _of_a_tool(samples, name=name, colour=number, most=_MAX_POINTS_BESIDE_OTHERS, single=True)
         if stacked:
-            lines = {panel.axis["title"]["text"]: panel.lines for panel in panels}
-            stacked = [
-                TimePanel(one.axis, [*one.lines, *lines.get(one.axis["title"]["text"], ())])
-                for one in stacked
-            ]
+            lines = {panel.title: panel.lines for panel in panels}
+            stacked = [TimePanel(one.axis, [*one.lines, *lines.get(one.title, ())]) for one in stacked]
         else:
             stacked = panels
     return _time_line(stacked, steadiness) if stacked else None
