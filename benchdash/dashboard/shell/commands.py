@@ -1,6 +1,5 @@
 """Commands that can be copied from a page and typed as they are, but for the token and the file."""
 
-from collections.abc import Mapping
 from typing import Final
 
 from django.conf import settings
@@ -13,9 +12,10 @@ _FIELDS: Final = {
 }
 
 
-def upload_command(token: str = "TOKEN", *, fields: Mapping[str, str] = _FIELDS) -> str:  # noqa: S107 - a place for one
+def upload_command(token: str = "TOKEN", *, project: str = "") -> str:  # noqa: S107 - a place for one
     """Return the command that sends one file to this installation with curl."""
     parts = [f"curl -H 'Authorization: Bearer {token}'", "-F file=@result.txt"]
+    fields = {"project": project, **_FIELDS} if project else _FIELDS
     parts += [f"-F {name}={value}" for name, value in fields.items()]
     return " \\\n  ".join([*parts, f"{settings.SITE_URL}/api/v1/uploads/"])
 

@@ -4,7 +4,6 @@ import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Final
 
 from django.conf import settings
@@ -35,19 +34,17 @@ class ProjectCard:
     """A project in the list of projects. More runs than ``MAX_RUNS`` are not counted."""
 
     project: Project
-    runs: int
-    versions: int
-    last_run_at: datetime | None
+    size: Size
     open_incidents: int
     newest_incident: Incident | None
 
     @property
     def has_more_runs(self) -> bool:
-        return self.runs > MAX_RUNS
+        return self.size.runs > MAX_RUNS
 
     @property
     def counted_runs(self) -> int:
-        return min(self.runs, MAX_RUNS)
+        return min(self.size.runs, MAX_RUNS)
 
 
 def project_cards(viewer: Viewer) -> Sequence[ProjectCard]:
@@ -55,32 +52,16 @@ def project_cards(viewer: Viewer) -> Sequence[ProjectCard]:
     projects = list(viewer.projects())
     measured = sizes_of(projects, most=MAX_RUNS)
     listed = Incident.objects.filter(project__in=projects).exclude(status=Incident.Status.WITHDRAWN)
-    newest = {
-        incident.project_id: incident
-        for incident in listed.order_by("project_id", "-started_at", "-id")
-        .distinct("project_id")
-        .select_related("product", "until")
-    }
-    still_open = dict(
-        listed.filter(state__in=Incident.OPEN, historical=False)
-        .values_list("project")
-        .annotate(count=Count("pk"))
-        .order_by()
-    )
-    cards = []
-    for project in projects:
-        size = measured.get(project.pk, Size())
-        cards.append(
-            ProjectCard(
-                project=project,
-                runs=size.runs,
-                versions=size.versions,
-                last_run_at=size.last_run_at,
-                open_incidents=still_open.get(project.pk, 0),
-                newest_incident=newest.get(project.pk),
-            )
+    last = listed.order_by("project_id", "-started_at", "-id").distinct("project_id")
+    newest = {one.project_id: one for one in last.select_related("product", "until")}
+    relevant = listed.filter(state__in=Incident.OPEN, historical=False).order_by()
+    still_open = dict(relevant.values_list("project").annotate(count=Count("pk")))
+    return [
+        ProjectCard(
+            project, measured.get(project.pk, Size()), still_open.get(project.pk, 0), newest.get(project.pk)
         )
-    return cards
+        for project in projects
+    ]
 
 
 @require_safe
@@ -135,8 +116,13 @@ class SignIn(LoginView):
     redirect_authenticated_user = True
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        account = request.POST.get("username", "").strip().lower()
-        if _may_try(place_of(request), account):
+        account, place = request.POST.get("username", "").strip().lower(), place_of(request)
+        # A try that one limit refuses does not count for the next: one place never uses up an account's.
+        if (
+            TriesFromPlace().allows(place)
+            and TriesOfAccountFromPlace().allows(f"{account} {place}")
+            and TriesOfAccount().allows(account)
+        ):
             return super().post(request, *args, **kwargs)
         log_throttled_sign_in(request, account)
         # A bound form would try the password while it is drawn.
@@ -150,15 +136,6 @@ class SignIn(LoginView):
     def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
         log_failed_sign_in(self.request, self.request.POST.get("username", ""))
         return super().form_invalid(form)
-
-
-def _may_try(place: str, account: str) -> bool:
-    # A try that one limit refuses does not count for the next: one place alone never uses up an account's.
-    return (
-        TriesFromPlace().allows(place)
-        and TriesOfAccountFromPlace().allows(f"{account} {place}")
-        and TriesOfAccount().allows(account)
-    )
 
 
 def sign_in_for_admin(request: HttpRequest) -> HttpResponse:

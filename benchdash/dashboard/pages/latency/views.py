@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from django.http import HttpRequest, QueryDict
+from django.http import HttpRequest
 from django.urls import path, reverse
 
 from benchdash.accounts.models import Project
@@ -41,6 +41,7 @@ from benchdash.regressions.comparison.latency import (
     sampled_rows,
 )
 from benchdash.regressions.detection import Comparison
+from benchdash.results.distributions import Bounds
 from benchdash.results.models import Workload
 
 ALL_OPERATIONS: Final = "all"
@@ -55,10 +56,6 @@ class LatencyPresentation(Presentation):
     @property
     def kept(self) -> list[tuple[str, str]]:
         return [("operation", self.operation)] if self.operation else []
-
-
-def read_view(query: QueryDict) -> LatencyPresentation:
-    return LatencyPresentation(operation=query.get("operation", ""))
 
 
 def chosen_row(choice: VersionSelection, rows: Mapping[RowKey, int], ids: Mapping[str, int]) -> RowKey | None:
@@ -88,7 +85,7 @@ def row_filters(
     ids: Mapping[str, int],
     called: list[str],
 ) -> list[FilterChip]:
-    """Return the chip of the reference; ``called`` are the names of the chosen columns."""
+    """Return the chips of a row; ``called`` are the names of the chosen columns."""
     workloads = [(str(ids[name]), name) for name in dict.fromkeys(one.workload for one in rows)]
     same = [one for one in rows if one.workload == row.workload]
     threads = threads_options(dict.fromkeys(one.threads for one in same))
@@ -125,11 +122,12 @@ class PercentileFigures:
     @property
     def change_bounds(self) -> str:
         """``−10.0 % to −6.0 %``; in words where it would say nothing."""
-        if self.comparison is None or self.comparison.low is None or self.comparison.high is None:
+        one = self.comparison
+        if one is None or one.low is None or one.high is None:
             return ""
-        if self.comparison.high > _SAYS_SOMETHING * self.comparison.low:
+        if one.high > _SAYS_SOMETHING * one.low:
             return "too few runs"
-        return " to ".join(numbers.change(end - 1) for end in (self.comparison.low, self.comparison.high))
+        return " to ".join(numbers.change(end - 1) for end in (one.low, one.high))
 
 
 @dataclass(frozen=True)
@@ -145,7 +143,8 @@ def latency_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
     if not available:
         return {"command": upload_command()}
     columns = read_columns(request.GET, available, page.project)
-    choice = replace(read_choice(request.GET, columns), view=read_view(request.GET))
+    view = LatencyPresentation(operation=request.GET.get("operation", ""))
+    choice = replace(read_choice(request.GET, columns), view=view)
     return {
         "kept": [("metric", metric) for metric in choice.metrics],
         **choosing(request, choice, available),
@@ -158,7 +157,8 @@ def _distributions(path: str, project: Project, choice: VersionSelection) -> dic
     called = names(chosen)
     lines = lines_of(choice.columns)
     rows = sampled_rows(project, chosen)
-    ids = _workload_ids(project, rows)
+    workloads = Workload.objects.filter(project=project, name__in={one.workload for one in rows})
+    ids = dict(workloads.values_list("name", "pk"))
     named = {pk: name for name, pk in ids.items()}
     choice = replace(choice, workloads=workload_ids(choice.workloads, named))
     row = chosen_row(choice, rows, ids)
@@ -173,7 +173,12 @@ def _distributions(path: str, project: Project, choice: VersionSelection) -> dic
         **context,
         "doubts": latency_doubts(table),
         "filters": row_filters(choice, row, rows, ids, called),
-        "fixed_url": _fixed_url(path, choice, row, ids),
+        "fixed_url": choice.address(
+            path,
+            workload=str(ids[row.workload]),
+            threads=threads_texts([row.threads]),
+            operation=row.operation or ALL_OPERATIONS,
+        ),
         "row": row,
         "is_other": bool(choice.threads) and row.threads not in choice.threads,
         "title": _title(row),
@@ -185,19 +190,14 @@ def _distributions(path: str, project: Project, choice: VersionSelection) -> dic
         "histogram": charts.overlaid(shown_lines, distributions) if shown else None,
         "curves": charts.percentile_curves(shown_lines, distributions) if shown else None,
         "csv_url": _csv_url(project, choice, row),
-        "is_tested": any(map(_is_tested, shown)),
+        "is_tested": any(
+            one.comparison is not None and one.comparison.p is not None
+            for row in shown
+            for one in row.percentiles
+        ),
         "has_sessions": any(one.cell.sessions for one in shown),
         "are_runs_left_out": any(one.cell.runs < one.cell.measured for one in shown),
     }
-
-
-def _is_tested(row: LatencyTableRow) -> bool:
-    return any(one.comparison is not None and one.comparison.p is not None for one in row.percentiles)
-
-
-def _workload_ids(project: Project, rows: Mapping[RowKey, int]) -> dict[str, int]:
-    found = Workload.objects.filter(project=project, name__in={row.workload for row in rows})
-    return dict(found.values_list("name", "pk"))
 
 
 def _title(row: RowKey) -> str:
@@ -213,27 +213,22 @@ def _table_rows(table: LatencyTable, lines: Sequence[VersionLine]) -> list[Laten
     (row,) = table.rows
     others = iter(row.cells)
     cells = [(line, row.base if line.is_base else next(others)) for line in lines]
-    return [LatencyTableRow(line, cell, _figures(cell), _largest(cell)) for line, cell in cells if cell]
-
-
-def _figures(cell: Cell) -> list[PercentileFigures]:
     return [
-        PercentileFigures(charts.bounds_words(one.bounds), one.bounds.middle, one.comparison)
-        if one.bounds
-        else PercentileFigures("")
-        for one in cell.percentiles
+        LatencyTableRow(
+            line,
+            cell,
+            [_figures(one.bounds, one.comparison) for one in cell.percentiles],
+            _figures(cell.distribution.largest),
+        )
+        for line, cell in cells
+        if cell
     ]
 
 
-def _largest(cell: Cell) -> PercentileFigures:
-    largest = cell.distribution.largest
-    return PercentileFigures(charts.bounds_words(largest), largest.middle)
-
-
-def _fixed_url(path: str, choice: VersionSelection, row: RowKey, ids: Mapping[str, int]) -> str:
-    """Return the address with all that it left open."""
-    said = {"workload": str(ids[row.workload]), "threads": threads_texts([row.threads])}
-    return choice.address(path, **said, operation=row.operation or ALL_OPERATIONS)
+def _figures(bounds: Bounds | None, comparison: Comparison | None = None) -> PercentileFigures:
+    if bounds is None:
+        return PercentileFigures("")
+    return PercentileFigures(charts.bounds_words(bounds), bounds.middle, comparison)
 
 
 def _csv_url(project: Project, choice: VersionSelection, row: RowKey) -> str:

@@ -59,14 +59,8 @@ def place_try_again(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _in_words(failing: FailingPlace) -> str:
-    place = PlaceNames(
-        product=failing.product.name,
-        build=failing.build,
-        branch=failing.branch,
-        hardware=failing.hardware.name,
-        configuration=failing.configuration.name,
-        counterpart=failing.counterpart,
-    )
+    product, hardware, configuration = map(str, (failing.product, failing.hardware, failing.configuration))
+    place = PlaceNames(product, failing.build, failing.branch, hardware, configuration, failing.counterpart)
     return f"{place}, releases of {failing.line}" if failing.line else str(place)
 
 

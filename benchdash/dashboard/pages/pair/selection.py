@@ -57,7 +57,8 @@ def read_pair(query: QueryDict, available: Sequence[Column], project: Project) -
     meant = {side: meant_by(text, available) for side, text in asked.items() if text}
     base, against = (found[0] if len(found := meant.get(side, [])) == 1 else None for side in SIDES)
     if not any(asked.values()):
-        base, against = _reference_and_newest(asked_place(query, available), project)
+        at_place = newest_columns(asked_place(query, available), project)
+        base, against = default_reference(at_place) if len(at_place) > 1 else None, at_place[-1]
     elif base and not asked["against"]:
         against = _neighbour(base, available, later=True)
     elif against and not asked["base"]:
@@ -65,7 +66,7 @@ def read_pair(query: QueryDict, available: Sequence[Column], project: Project) -
     return PairSelection(
         base=base,
         against=against,
-        runs=_read_runs(query),
+        runs=ids_in(dict.fromkeys(query.getlist("run")))[:2],
         gone=[asked[side] for side, found in meant.items() if not found],
         unclear=[(side, asked[side], found) for side, found in meant.items() if len(found) > 1],
         beside=query.getlist("v"),
@@ -73,23 +74,10 @@ def read_pair(query: QueryDict, available: Sequence[Column], project: Project) -
     )
 
 
-def _reference_and_newest(available: Sequence[Column], project: Project) -> tuple[Column | None, Column]:
-    at_place = newest_columns(available, project)
-    return default_reference(at_place) if len(at_place) > 1 else None, at_place[-1]
-
-
 def _neighbour(column: Column, available: Sequence[Column], *, later: bool) -> Column | None:
     """Return the next version at the same place, or the one on the other side where there is none."""
     place = PlaceNames.of(column)
     of_place = [one for one in available if PlaceNames.of(one) == place]
     at = of_place.index(column)
-    before, after = of_place[:at], of_place[at + 1 :]
-    nearest = [*before[-1:], *after[:1]]
-    if later:
-        nearest.reverse()
-    return nearest[0] if nearest else None
-
-
-def _read_runs(query: QueryDict) -> list[int]:
-    """The first two numbers."""
-    return ids_in(dict.fromkeys(query.getlist("run")))[:2]
+    nearest = [*of_place[max(at - 1, 0) : at], *of_place[at + 1 : at + 2]]
+    return nearest[-1 if later else 0] if nearest else None

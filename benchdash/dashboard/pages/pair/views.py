@@ -18,10 +18,9 @@ from benchdash.dashboard.pages.pair import tables as pair_tables
 from benchdash.dashboard.pages.pair.selection import SIDES, PairSelection, read_pair
 from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.commands import upload_command
-from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.navigation import Link, page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
-from benchdash.regressions.comparison.column_contents import Measured, measured_of
+from benchdash.regressions.comparison.column_contents import measured_of
 from benchdash.regressions.comparison.column_names import names, short_id
 from benchdash.regressions.comparison.comparability import row_words
 from benchdash.regressions.comparison.pair_markdown import markdown
@@ -56,13 +55,8 @@ class Differing:
 
     @property
     def otherwise(self) -> str:
-        unknown = [
-            name
-            for name, is_known in zip(
-                self.names, (self.known.base_is_known, self.known.other_is_known), strict=True
-            )
-            if not is_known
-        ]
+        are_known = (self.known.base_is_known, self.known.other_is_known)
+        unknown = [name for name, is_known in zip(self.names, are_known, strict=True) if not is_known]
         if len(unknown) == 2:
             return "Nobody sent them with either side."
         return f"Nobody sent them with {unknown[0]}." if unknown else "The same on both sides."
@@ -112,45 +106,36 @@ def _of_columns(
     measured = measured_of(project, [choice.base, choice.against])
     base, against = choice.base, choice.against
     choice = replace(choice, workloads=workload_ids(choice.workloads, measured.workloads))
-    found = pair_of_columns(
-        project,
-        base,
-        against,
-        workloads=[name for pk, name in measured.workloads.items() if str(pk) in choice.workloads],
-        threads=choice.threads,
-    )
+    workloads = [name for pk, name in measured.workloads.items() if str(pk) in choice.workloads]
+    found = pair_of_columns(project, base, against, workloads=workloads, threads=choice.threads)
+    known = metrics_options([table.metric for table in found.tables] or measured.metrics)
     ids = [short_id(column) for column in (base, against)]
     lines = urlencode([("v", one) for one in ids] + [("base", ids[0])])
-    query = _query_of_columns(choice, measured)
+    query = [
+        *(("base", selector(base)), ("against", selector(against))),
+        *(("workload", name) for name in workloads),
+        *threads_of_api(choice.threads),
+    ]
     return {
         **context,
         **_shown(request, project, choice, found, query),
-        "filters": _filters(choice, measured, found),
+        "filters": [
+            workloads_filter(measured, choice.workloads),
+            threads_filter(measured.threads, choice.threads),
+            filters.some_of("metric", "Charts of", known, choice.metrics, empty="the most telling"),
+        ],
         "lines_url": f"{page_url('compare', project)}?{lines}",
     }
 
 
-def _filters(choice: PairSelection, measured: Measured, found: Pair) -> list[FilterChip]:
-    known = metrics_options([table.metric for table in found.tables] or measured.metrics)
-    return [
-        workloads_filter(measured, choice.workloads),
-        threads_filter(measured.threads, choice.threads),
-        filters.some_of("metric", "Charts of", known, choice.metrics, empty="the most telling"),
-    ]
-
-
 def _meanings(path: str, choice: PairSelection) -> list[tuple[str, list[Link]]]:
-    """Each id that means several columns, with an address for each of these."""
-    return [
-        (
-            text,
-            [
-                Link(name, choice.address(path, **{side: short_id(column)}))
-                for name, column in zip(names(columns), columns, strict=True)
-            ],
-        )
-        for side, text, columns in choice.unclear
-    ]
+    """Return each id that means several columns, with an address for each of these."""
+
+    def links(side: str, columns: Sequence[Column]) -> list[Link]:
+        addresses = (choice.address(path, **{side: short_id(column)}) for column in columns)
+        return list(map(Link, names(columns), addresses))
+
+    return [(text, links(side, columns)) for side, text, columns in choice.unclear]
 
 
 def _suggestions(path: str, choice: PairSelection, available: Available) -> list[Link]:
@@ -165,16 +150,6 @@ def _suggestions(path: str, choice: PairSelection, available: Available) -> list
             choice.address(path, base=short_id(found[-2]), against=short_id(found[-1])),
         )
         for found in largest[:_MAX_SUGGESTIONS]
-    ]
-
-
-def _query_of_columns(choice: PairSelection, measured: Measured) -> list[tuple[str, str]]:
-    """Return the query that asks the API for the same."""
-    workloads = [name for pk, name in measured.workloads.items() if str(pk) in choice.workloads]
-    return [
-        *((side, selector(column)) for side in SIDES if (column := getattr(choice, side))),
-        *(("workload", name) for name in workloads),
-        *threads_of_api(choice.threads),
     ]
 
 

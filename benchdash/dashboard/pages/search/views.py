@@ -7,6 +7,7 @@ from typing import Any, Final
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
 
+from benchdash.dashboard.shell.filters import search_text
 from benchdash.dashboard.shell.navigation import page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, project_page
 from benchdash.results.catalogue import find_named
@@ -66,12 +67,9 @@ def _hits(kind: str, things: Sequence[Any], hit: Callable[[Any], Hit]) -> Hits:
     return Hits(kind, [hit(thing) for thing in things[:_MAX_HITS]], more=len(things) > _MAX_HITS)
 
 
-_MAX_TEXT_LENGTH = 200
-
-
 @project_page
 def search(request: HttpRequest, page: ProjectPage) -> HttpResponse:
-    text = request.GET.get("q", "").replace("\x00", "").strip()[:_MAX_TEXT_LENGTH]
+    text = search_text(request.GET)
     return page.render(request, "dashboard/search.html", {"text": text, "found": find(page, text)})
 
 

@@ -118,16 +118,15 @@ def upload_change(request: HttpRequest, page: ProjectPage, pk: int) -> HttpRespo
     shown = upload_for(page.viewer, pk, page.project)
     page.require(Scope.UPLOAD)
     if request.method != "POST":
-        form = _form_of(shown, initial=as_texts(shown.metadata))
+        form = ChangeForm(is_archive=shown.is_archive, initial=as_texts(shown.metadata))
         return _change_page(request, page, shown, form)
-    form = _form_of(shown, request.POST)
+    form = ChangeForm(request.POST, is_archive=shown.is_archive)
     found: dict[str, Any] = {}
     try:
         changes = changes_in(request.POST, shown.metadata)
         if form.is_valid() and request.POST.get("step") == "change":
-            amended = services.amend_upload(
-                shown, changes, by=page.viewer, reason=form.cleaned_data["reason"]
-            )
+            reason = form.cleaned_data["reason"]
+            amended = services.amend_upload(shown, changes, by=page.viewer, reason=reason)
             messages.success(request, f"Changed: {', '.join(changes)}.")
             return redirect("dashboard:upload", page.project.slug, amended.pk)
         found = _previewed(shown, archive_services.preview_amend(shown, changes))
@@ -138,10 +137,6 @@ def upload_change(request: HttpRequest, page: ProjectPage, pk: int) -> HttpRespo
     except (UploadBusyError, FileUnavailableError) as error:
         form.show_errors([FieldError("", str(error))])
     return _change_page(request, page, shown, form, found)
-
-
-def _form_of(shown: Upload, data: Any = None, **given: Any) -> ChangeForm:
-    return ChangeForm(data, is_archive=shown.is_archive, **given)
 
 
 def _change_page(

@@ -178,7 +178,7 @@ def changes_in(data: QueryDict, metadata: Mapping[str, Any]) -> dict[str, Any]:
     said = {
         name: texts
         for name, texts in said_in(data).items()
-        if _one_text(data, name) != known.get(name, "").strip()
+        if data.get(name, "").replace("\r\n", "\n").strip() != known.get(name, "").strip()
     }
     values, errors = form_values(said)
     if not said:
@@ -186,10 +186,6 @@ def changes_in(data: QueryDict, metadata: Mapping[str, Any]) -> dict[str, Any]:
     if errors:
         raise FieldsError(errors)
     return values
-
-
-def _one_text(data: QueryDict, name: str) -> str:
-    return data.get(name, "").replace("\r\n", "\n").strip()
 
 
 def _as_text(name: str, value: Any) -> str:

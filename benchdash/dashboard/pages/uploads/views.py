@@ -43,18 +43,11 @@ from ingest.receiving.reimports import readable_uploads
 
 _PAGE: Final = 50
 _FILES: Final = 100
-_MAX_SEARCH_LENGTH: Final = 200
 # The columns of a row of the list; metadata can be long.
 _SHOWN: Final = (
     *("name", "state", "format", "errors", "warnings", "done", "total", "is_archive", "received_at"),
     *("user__name", "user__email", "token__name"),
 )
-_EXAMPLE: Final = {
-    "product": "MariaDB",
-    "version": "10.11.7",
-    "hardware": "bench-01",
-    "workload": "oltp_read_only",
-}
 
 
 # --- the list -----------------------------------------------------------------------------------------------
@@ -62,7 +55,7 @@ _EXAMPLE: Final = {
 
 @project_page
 def uploads(request: HttpRequest, page: ProjectPage) -> HttpResponse:
-    text = _search_text(request)
+    text = filters.search_text(request.GET)
     chips = _chips(page, request.GET)
     listed = uploads_for(page.viewer, page.project).filter(came_alone=True)
     found = _chosen(listed, chips, text)
@@ -82,13 +75,9 @@ def uploads(request: HttpRequest, page: ProjectPage) -> HttpResponse:
         "waits": any(upload.state not in Upload.FINISHED for upload in pages),
         "sees_reasons": sees_reasons,
         "may_upload": page.may(Scope.UPLOAD),
-        "upload_command": upload_command(fields={"project": page.project.slug, **_EXAMPLE}),
+        "upload_command": upload_command(project=page.project.slug),
     }
     return page.render(request, "dashboard/uploads.html", context)
-
-
-def _search_text(request: HttpRequest) -> str:
-    return request.GET.get("q", "").replace("\0", "").strip()[:_MAX_SEARCH_LENGTH]
 
 
 def _chips(page: ProjectPage, query: QueryDict) -> list[FilterChip]:
@@ -105,12 +94,9 @@ def _chips(page: ProjectPage, query: QueryDict) -> list[FilterChip]:
 
 def _chosen(found: QuerySet[Upload], chips: Sequence[FilterChip], text: str) -> QuerySet[Upload]:
     chosen = {chip.name: [choice.value for choice in chip.chosen] for chip in chips}
-    found = (
-        found.filter(state__in=chosen["state"])
-        if chosen["state"]
-        else found.exclude(state=Upload.State.DELETED)
-    )
-    found = filters.filtered(found, chips, {"format": "format"})
+    if not chosen["state"]:
+        found = found.exclude(state=Upload.State.DELETED)
+    found = filters.filtered(found, chips, {"state": "state", "format": "format"})
     if senders := chosen.get("by"):
         found = found.filter(
             Q(token__in=[one.removeprefix("token-") for one in senders if one.startswith("token-")])
@@ -141,8 +127,7 @@ def upload_new(request: HttpRequest, page: ProjectPage) -> HttpResponse:
 
 
 def _receive(request: HttpRequest, page: ProjectPage) -> list[FileOutcome]:
-    batch = form_files.sort_files(request.FILES)
-    said = said_in(request.POST)
+    batch, said = form_files.sort_files(request.FILES), said_in(request.POST)
     if request.POST.get("step") == "check":
         outcomes = [form_files.check(page.project, result, said) for result in batch.results]
     else:
@@ -232,7 +217,7 @@ def _archive(
     context = {**context, "states": states, "percent": shown.done * 100 // max(shown.total, 1)}
     if context["waits"]:
         return page.render(request, "dashboard/archive.html", context)
-    text, chips = _search_text(request), [_state_chip(states, request.GET.getlist("state"))]
+    text, chips = filters.search_text(request.GET), [_state_chip(states, request.GET.getlist("state"))]
     found = Paginator(_found(listed, chips[0], text), _FILES).get_page(request.GET.get("page"))
     context |= {
         "filters": chips,
@@ -256,7 +241,7 @@ def upload_files_csv(request: HttpRequest, page: ProjectPage, pk: int) -> HttpRe
     shown = upload_for(page.viewer, pk, page.project)
     listed = listed_files(shown, sees_reasons=may_see_raw(page.viewer, shown))
     chip = _state_chip(states_of(listed), request.GET.getlist("state"))
-    files = _found(listed, chip, _search_text(request))
+    files = _found(listed, chip, filters.search_text(request.GET))
     return csv_file(f"{page.project.slug}-upload-{pk}-files", CSV_COLUMNS, csv_rows(page.project, files))
 
 

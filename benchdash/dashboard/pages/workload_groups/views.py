@@ -56,15 +56,14 @@ def groups_said(data: QueryDict) -> tuple[list[Group], list[Field]]:
         for order, name, patterns in said
     ]
     fields = sorted((one for one in fields if one.name or one.patterns), key=_order)[: MOST_GROUPS + _EMPTY]
-    return [Group(one.name, _patterns(one)) for one in fields], _with_empty(fields)
+    groups = [
+        Group(one.name, tuple(filter(None, map(str.strip, one.patterns.splitlines())))) for one in fields
+    ]
+    return groups, _with_empty(fields)
 
 
 def _with_empty(fields: Sequence[Field]) -> list[Field]:
     return [*fields, *(Field(str(len(fields) + number)) for number in range(1, _EMPTY + 1))]
-
-
-def _patterns(field: Field) -> tuple[str, ...]:
-    return tuple(filter(None, map(str.strip, field.patterns.splitlines())))
 
 
 def _order(field: Field) -> float:
