@@ -44,9 +44,6 @@ def bounds_words(bounds: Bounds) -> str:
     return ends[0] if ends[0] == ends[1] else " to ".join(ends)
 
 
-# --- one run ----------------------------------------------------------------------------------------------
-
-
 def bars(distribution: Distribution) -> Figure:
     """Draw the number of operations by their response time, whose axis is logarithmic.
 
@@ -86,7 +83,18 @@ def bars(distribution: Distribution) -> Figure:
         ),
         yaxis=common.axis("operations", rangemode="tozero"),
         shapes=[_mark(value) for _, value in marked],
-        annotations=[_mark_name(name, value) for name, value in marked],
+        annotations=[
+            {
+                "text": name,
+                "x": math.log10(value),
+                "y": 1,
+                "yref": "paper",
+                "yanchor": "bottom",
+                "showarrow": False,
+                "font": {"size": 11, "color": token("ink-2")},
+            }
+            for name, value in marked
+        ],
     )
     return common.figure([trace], layout)
 
@@ -101,18 +109,6 @@ def _mark(value: float) -> dict[str, Any]:
     return {"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "paper", "line": line}
 
 
-def _mark_name(name: str, value: float) -> dict[str, Any]:
-    return {
-        "text": name,
-        "x": math.log10(value),
-        "y": 1,
-        "yref": "paper",
-        "yanchor": "bottom",
-        "showarrow": False,
-        "font": {"size": 11, "color": token("ink-2")},
-    }
-
-
 def _ticks(low: float, high: float) -> list[float]:
     """1, 2 and 5 of every decade between two ends; all nine where these would be few."""
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
@@ -122,9 +118,6 @@ def _ticks(low: float, high: float) -> list[float]:
         if len(ticks) >= _TICKS_WANTED:
             break
     return ticks
-
-
-# --- several versions -------------------------------------------------------------------------------------
 
 
 def overlaid(lines: Sequence[VersionLine], distributions: Sequence[Distribution]) -> Figure:
@@ -240,7 +233,7 @@ def _told(distribution: Distribution) -> list[float]:
 
 
 def _slowest(share: float) -> float:
-    """One of how many operations took longer."""
+    """Return one of how many operations took longer."""
     return 1 / (1 - share)
 
 

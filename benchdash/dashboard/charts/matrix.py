@@ -229,7 +229,7 @@ class _Drawing:
             yield from (self._row([part], folds=0, is_open=False) for part in rows)
 
     def aggregates(self, summary: GroupSummary, rows: Sequence[Row]) -> Aggregates:
-        """Nothing of a single row, or of rows some of which are better when higher and some when lower."""
+        """Summarise rows that are better in the same direction; a single row needs no summary."""
         directions = {row.direction for row in rows}
         if len(directions) > 1 or len(rows) < 2:
             return Aggregates()
@@ -290,7 +290,11 @@ class _Drawing:
             return None
         compared = [one for row in rows if (one := row.comparisons[column])]
         ratio, direction = geometric_mean(rows, column), rows[0].direction
-        text, below = self._words(self._ratio(ratio), cells)
+        text, below = self._ratio(ratio), ""
+        if self.look.values == "absolute":
+            text, below = _value(cells), _runs(cells)
+        elif self.look.values == "both":
+            below = f"{_value(cells)}, {_runs(cells)}"
         return MatrixCell(
             text=text,
             level=self._level(ratio, direction, compared),
@@ -298,14 +302,6 @@ class _Drawing:
             url=self.link(rows, column),
             below=below,
         )
-
-    def _words(self, ratio: str, cells: Sequence[Cell]) -> tuple[str, str]:
-        match self.look.values:
-            case "absolute":
-                return _value(cells), _runs(cells)
-            case "both":
-                return ratio, f"{_value(cells)}, {_runs(cells)}"
-        return ratio, ""
 
 
 # --- words --------------------------------------------------------------------------------------------------
@@ -335,7 +331,7 @@ def _runs(cells: Sequence[Cell]) -> str:
 
 
 def _value_words(cells: Sequence[Cell]) -> str:
-    """``153.4 ms, n = 3``, or of several thread counts only how many runs there are."""
+    """``153.4 ms, n = 3``, or how many runs several thread counts have."""
     if len(cells) > 1:
         return f"{len(cells)} thread counts, {numbers.count(sum(cell.n for cell in cells))} runs"
     [cell] = cells

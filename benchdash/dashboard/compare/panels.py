@@ -109,7 +109,7 @@ def named_parts(
 
 
 def curves_and_bars(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
-    """Several thread counts make a curve; one count, and runs of which nobody said it, stand alone."""
+    """Yield several thread counts as one curve; a single one, and an unknown one, stand alone."""
     counted = [row for row in rows if row.threads is not None]
     if counted:
         yield counted

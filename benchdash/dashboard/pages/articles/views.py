@@ -54,9 +54,6 @@ def _article(page: ProjectPage, name: str, *, deleted: bool = False) -> Article:
     return found_or_hidden(found.select_related("project"), f"there is no article {name!r}")
 
 
-# --- writing ------------------------------------------------------------------------------------------------
-
-
 @project_form
 def article_add(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     """Save a view in an article, or in a new one. Without a view, a new article begins with none."""

@@ -90,9 +90,6 @@ class ShownChangePoint:
     figure: Figure | None = None
 
 
-# --- the list ---------------------------------------------------------------------------------------------
-
-
 @project_page
 def incidents(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     chips = _filters(page.project, request.GET)
@@ -139,9 +136,6 @@ def _chosen(found: QuerySet[Incident], chips: Sequence[FilterChip]) -> QuerySet[
     if chosen["branch"]:
         found = found.filter(branch__in=["" if name == _RELEASES else name for name in chosen["branch"]])
     return found
-
-
-# --- one incident -----------------------------------------------------------------------------------------
 
 
 @project_page

@@ -140,9 +140,6 @@ def _reading(project: Project, view: MatrixPresentation, measured: Measured, met
     return MatrixReading(metric, rows, view.relative_to, grouping_of(project))
 
 
-# --- versions -----------------------------------------------------------------------------------------------
-
-
 def _versions(
     project: Project, query: QueryDict, path: str, view: MatrixPresentation, available: Available
 ) -> ChosenMatrix:
@@ -179,9 +176,6 @@ def _versions(
         columns=columns,
         doubts=doubts([source.table], named, base) if source.table else [],
     )
-
-
-# --- nights -------------------------------------------------------------------------------------------------
 
 
 def _nights(

@@ -56,9 +56,6 @@ def _fixed_url(request: HttpRequest, shown: WholeMatrix) -> str:
     return address_with(request.path, request.GET, v=chosen, base=base, metric=metric, over="versions")
 
 
-# --- the baseline of a branch ------------------------------------------------------------------------------
-
-
 @project_action
 def matrix_baseline(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     """Move the baseline of a branch, and lead back to the matrix that was shown."""
@@ -97,9 +94,6 @@ def _back(request: HttpRequest) -> str:
     query.pop("base", None)
     query["over"] = "nights"
     return query.urlencode()
-
-
-# --- CSV ----------------------------------------------------------------------------------------------------
 
 
 def _csv(page: ProjectPage, context: dict[str, Any]) -> HttpResponse:

@@ -74,9 +74,6 @@ def pair_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
     return {"choice": choice, **context}
 
 
-# --- versions ---------------------------------------------------------------------------------------------
-
-
 def _of_columns(
     request: HttpRequest, project: Project, choice: PairSelection, available: Available
 ) -> dict[str, Any]:
@@ -153,9 +150,6 @@ def _suggestions(path: str, choice: PairSelection, available: Available) -> list
     ]
 
 
-# --- runs -------------------------------------------------------------------------------------------------
-
-
 def _of_runs(request: HttpRequest, project: Project, choice: PairSelection) -> dict[str, Any]:
     runs = find_runs(project, choice.runs)
     unknown = [pk for pk in choice.runs if pk not in runs]
@@ -173,9 +167,6 @@ def _of_runs(request: HttpRequest, project: Project, choice: PairSelection) -> d
         return context
     query = [("run", str(run.pk)) for run in found]
     return {**context, **_shown(request, project, choice, pair_of_runs(*found), query), "runs": found}
-
-
-# --- what is shown ----------------------------------------------------------------------------------------
 
 
 def _shown(

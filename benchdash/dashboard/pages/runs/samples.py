@@ -122,9 +122,6 @@ def _name(run: Run) -> str:
     return f"run {run.pk}, {run.version}"
 
 
-# --- the machine ------------------------------------------------------------------------------------------
-
-
 def _beside(details: RunDetails) -> tuple[Mapping[str, MachineSamples], list[str]]:
     """Return by source how samples of the machine were laid on the time of the run, with notes on that."""
     known = [name for name in details.samples if name.split()[0] in _OF_THE_MACHINE]
@@ -161,9 +158,6 @@ def _note(name: str, laid: MachineSamples) -> str:
         f"{begun}, with a sample every {laid.step_s:g} s: "
         f"it printed no times, and {samples} samples for the duration of the run"
     )
-
-
-# --- other runs -------------------------------------------------------------------------------------------
 
 
 def _others(

@@ -36,7 +36,6 @@ from ingest.queries import may_see_raw
 
 _RUNS: Final = 100
 
-# --- the list ---------------------------------------------------------------------------------------------
 
 # Chips of things that a project has few of; the others show only when an address asks for them.
 _NAMED: Final = {
@@ -97,9 +96,6 @@ def _chip(name: str, label: str, values: Sequence[str], asked: Mapping[str, str 
     chosen = str(asked.get(name, ""))
     options = values if not chosen or chosen in values else [chosen, *values]
     return one_of(name, label, [(value, value) for value in options], chosen)
-
-
-# --- one run ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -228,9 +224,6 @@ def _iterations(details: RunDetails, samples: IntervalSamples) -> Figure | None:
         return None
     series = score.series
     return timeline.iterations(samples, unit=series.unit, direction=series.direction, score=score.value)
-
-
-# --- leaving a run out ------------------------------------------------------------------------------------
 
 
 @project_action

@@ -183,9 +183,6 @@ def _usual_x(sweep: Sweep) -> str:
     return "value" if len(values) > 2 and are_numbers(values) else "threads"
 
 
-# --- what can be clicked ----------------------------------------------------------------------------------
-
-
 def _filters(
     asked: _Asked, measured: Mapping[str, int], metric: str, table: SweepTable | None
 ) -> list[FilterChip]:

@@ -29,8 +29,6 @@ _ORDER: Final = (
 )
 _TRIED_ORDER: Final = (archived.REFUSED, archived.WOULD_BE_IMPORTED, archived.KNOWN_ALREADY)
 
-# --- what each file would become ----------------------------------------------------------------------------
-
 
 @dataclass(frozen=True)
 class TriedFiles:
@@ -68,9 +66,6 @@ def tried_files(tried: ArchiveDryRun) -> TriedFiles:
             if state in by_state
         ],
     )
-
-
-# --- what each file became ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -119,9 +114,7 @@ def csv_rows(project: Project, files: QuerySet[Any]) -> Iterator[Sequence[Any]]:
             file.current_state,
             file.upload.format if file.upload else "",
             file.run_count,
-            "; ".join(
-                (f"line {one['line']}: " if one["line"] else "") + one["message"] for one in file.reasons
-            ),
+            "; ".join(reasons),
             f"{settings.SITE_URL}{page_url('upload', project, file.upload_id)}" if file.upload_id else "",
         )
 

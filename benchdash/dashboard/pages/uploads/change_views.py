@@ -200,9 +200,6 @@ def _previewed(shown: Upload, preview: services.Preview) -> dict[str, Any]:
     }
 
 
-# --- reading a file again -----------------------------------------------------------------------------------
-
-
 @project_form
 def upload_reread(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     """Read the kept file again in two steps: what it would change, then doing it."""

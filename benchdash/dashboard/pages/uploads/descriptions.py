@@ -32,8 +32,6 @@ _LINES_EACH_SIDE: Final = 2
 _MAX_LINE_LENGTH: Final = 300
 _MAX_SUGGESTIONS: Final = 200
 
-# --- what an upload holds -----------------------------------------------------------------------------------
-
 
 @dataclass(frozen=True)
 class Held:
@@ -112,9 +110,6 @@ def known_names(project: Project) -> dict[str, list[str]]:
     return {name: list(dict.fromkeys(names[:_MAX_SUGGESTIONS])) for name, names in found.items()}
 
 
-# --- what is wrong with a file ------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class FileLine:
     number: int
@@ -163,9 +158,6 @@ def lines_around(data: bytes, number: int) -> list[FileLine]:
         FileLine(one, mask_text(lines[one - 1][:_MAX_LINE_LENGTH]), is_meant=one == number)
         for one in range(first, last + 1)
     ]
-
-
-# --- what was and would be changed --------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -195,9 +195,6 @@ def _outcome(
     return FileOutcome(name, Upload.State.REFUSED, troubles=found, is_dry_run=is_dry_run)
 
 
-# --- what lies beside what ----------------------------------------------------------------------------------
-
-
 def _with_neighbours(
     file: "UploadedFile[Any]", beside: Sequence["UploadedFile[Any]"], shared: tuple[CompanionFile, ...]
 ) -> ResultFile:

@@ -50,9 +50,6 @@ _SHOWN: Final = (
 )
 
 
-# --- the list -----------------------------------------------------------------------------------------------
-
-
 @project_page
 def uploads(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     text = filters.search_text(request.GET)
@@ -107,9 +104,6 @@ def _chosen(found: QuerySet[Upload], chips: Sequence[FilterChip], text: str) -> 
     return found
 
 
-# --- the form -----------------------------------------------------------------------------------------------
-
-
 @project_form
 def upload_new(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     """Show the form and take its files; a script that sends one at a time gets its outcome without a page."""
@@ -149,9 +143,6 @@ def _form(
         "archive_suffixes": " ".join(form_files.ARCHIVE_SUFFIXES),
     }
     return page.render(request, "dashboard/upload_new.html", context, status=422 if form.errors else 200)
-
-
-# --- one upload ---------------------------------------------------------------------------------------------
 
 
 @project_page
@@ -203,9 +194,6 @@ def upload_raw(
         status = 404 if isinstance(error, FileMissingError) else 503
         context = {"upload": shown, "reason": str(error)}
         return page.render(request, "dashboard/upload_unavailable.html", context, status=status)
-
-
-# --- an archive ---------------------------------------------------------------------------------------------
 
 
 def _archive(
