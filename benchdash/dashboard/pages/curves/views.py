@@ -15,15 +15,9 @@ from benchdash.dashboard.charts import compare as charts
 from benchdash.dashboard.charts.common import Figure
 from benchdash.dashboard.charts.compare import Value, ValueScale, VersionLine
 from benchdash.dashboard.compare import controls
+from benchdash.dashboard.compare import tables as compared
 from benchdash.dashboard.compare.panels import Panel, panels
 from benchdash.dashboard.compare.selection import read_columns, workload_ids
-from benchdash.dashboard.compare.tables import (
-    addresses_of,
-    choosing,
-    lines_of,
-    queries_of_api,
-    tables_of,
-)
 from benchdash.dashboard.compare.versions import available_columns
 from benchdash.dashboard.pages.curves import figure as curve_charts
 from benchdash.dashboard.pages.curves.figure import CurvesLook
@@ -100,7 +94,7 @@ def curves_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
     if not available:
         return {"command": upload_command()}
     choice = read_curves_choice(request.GET, read_columns(request.GET, available, page.project))
-    context = {"kept": choice.view.look, **choosing(request, choice, available)}
+    context = {"kept": choice.view.look, **compared.choosing(request, choice, available)}
     if choice.columns.base:
         context |= _compared(request, page, choice, choice.columns.base)
     return context
@@ -120,9 +114,9 @@ def _compared(
     asked = [metric for metric in metrics.in_order(measured.metrics) if metric in choice.metrics]
     wanted = asked or metrics.shown_at_first(measured.metrics)
     workloads = [name for pk, name in measured.workloads.items() if str(pk) in choice.workloads]
-    tables = _with_curves(tables_of(page.project, choice, base, workloads, wanted))
+    tables = _with_curves(compared.tables_of(page.project, choice, base, workloads, wanted))
     called = names(chosen)
-    lines = lines_of(choice.columns)
+    lines = compared.lines_of(choice.columns)
     shown = [table.metric for table in tables] or asked
     context = {
         "filters": [
@@ -205,7 +199,7 @@ class _Drawing:
         columns = self.choice.columns
         measured = tuple(one for one, (_, curve) in zip(columns.chosen, found, strict=True) if curve)
         choice = replace(self.choice, columns=replace(columns, chosen=measured, base=measured[0]))
-        query = queries_of_api(self.project, choice)(throughput.metric, rows[0].workload)
+        query = compared.queries_of_api(self.project, choice)(throughput.metric, rows[0].workload)
         counts = urlencode(
             {name: count for name, count in (("from", view.before), ("to", view.after)) if count}
         )
@@ -222,7 +216,7 @@ class _Drawing:
         workload, view = table.rows[0].workload, self.choice.view
         if view.values == "relative" and not any(row.base for row in table.rows):
             view = replace(view, values="")
-        addresses = addresses_of(self.path, self.project, self.choice, {workload: key})
+        addresses = compared.addresses_of(self.path, self.project, self.choice, {workload: key})
 
         def draw(rows: Sequence[Row], lines: Sequence[VersionLine], metric: str) -> Figure:
             curves = [

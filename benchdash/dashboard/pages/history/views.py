@@ -14,15 +14,8 @@ from django.urls import path
 from benchdash.accounts.models import Project
 from benchdash.dashboard.charts.common import Figure
 from benchdash.dashboard.compare.controls import Switch, switch
-from benchdash.dashboard.pages.history.figure import (
-    HistoryAddresses,
-    HistoryLook,
-    history_figure,
-    line_colours,
-    shared_axes,
-    small_figure,
-    suits_log,
-)
+from benchdash.dashboard.pages.history import figure as drawing
+from benchdash.dashboard.pages.history.figure import HistoryLook
 from benchdash.dashboard.pages.history.histories import (
     Changes,
     HistoryLine,
@@ -199,7 +192,7 @@ def _look(lines: Sequence[HistoryLine], wishes: Wishes) -> HistoryLook:
         relative = _have_a_history(lines) and are_far_apart
     return HistoryLook(
         axis=versions_axis(lines) if wishes.against == "versions" else None,
-        log=suits_log(lines) if wishes.log is None else wishes.log,
+        log=drawing.suits_log(lines) if wishes.log is None else wishes.log,
         bases=_bases(lines) if relative else None,
     )
 
@@ -252,10 +245,10 @@ def _chart(
     return Chart(
         name=name,
         title=series_words.title(series),
-        figure=history_figure(lines, names, look, _addresses(page)),
+        figure=drawing.history_figure(lines, names, look, _addresses(page)),
         lines=[
             NamedLine(name, line, changes[line], colour, _pair_url(page.project, line))
-            for name, line, colour in zip(names, lines, line_colours(series), strict=True)
+            for name, line, colour in zip(names, lines, drawing.line_colours(series), strict=True)
         ],
         rows=rows,
         is_relative=look.relative,
@@ -301,12 +294,12 @@ def _small_charts(
     panel_lines = [[of_series[series] for series in panel] for panel in shown]
     relative = _have_a_history(of_series.values()) if wishes.relative is None else wishes.relative
     looks = _small_looks(panel_lines, wishes, _bases(list(of_series.values())) if relative else None)
-    shared = shared_axes(panel_lines, looks[0])
+    shared = drawing.shared_axes(panel_lines, looks[0])
     charts = [
         SmallChart(
             name=f"small-{number}",
             title=name,
-            figure=small_figure(lines, series_words.names(panel), look, shared),
+            figure=drawing.small_figure(lines, series_words.names(panel), look, shared),
             url=_series_url("history", page, lines, wishes),
         )
         for number, (panel, lines, look, name) in enumerate(
@@ -412,9 +405,9 @@ def _switches(request: HttpRequest, looks: Sequence[HistoryLook]) -> list[Switch
 # --- addresses --------------------------------------------------------------------------------------------
 
 
-def _addresses(page: ProjectPage) -> HistoryAddresses:
+def _addresses(page: ProjectPage) -> drawing.HistoryAddresses:
     runs, incidents = page_url("runs", page.project), page_url("incidents", page.project)
-    return HistoryAddresses(run=lambda pk: f"{runs}{pk}/", incident=lambda pk: f"{incidents}{pk}/")
+    return drawing.HistoryAddresses(run=lambda pk: f"{runs}{pk}/", incident=lambda pk: f"{incidents}{pk}/")
 
 
 def _series_url(

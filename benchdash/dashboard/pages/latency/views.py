@@ -29,17 +29,9 @@ from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
 from benchdash.dashboard.shell.series_words import threads_words
+from benchdash.regressions.comparison import latency
 from benchdash.regressions.comparison.column_names import names
-from benchdash.regressions.comparison.latency import (
-    SHARES,
-    Cell,
-    LatencyTable,
-    RowKey,
-    compare_columns,
-    latency_doubts,
-    sampled_columns,
-    sampled_rows,
-)
+from benchdash.regressions.comparison.latency import Cell, LatencyTable, RowKey
 from benchdash.regressions.detection import Comparison
 from benchdash.results.distributions import Bounds
 from benchdash.results.models import Workload
@@ -139,7 +131,7 @@ class LatencyTableRow:
 
 
 def latency_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
-    available = Available(sampled_columns(page.project))
+    available = Available(latency.sampled_columns(page.project))
     if not available:
         return {"command": upload_command()}
     columns = read_columns(request.GET, available, page.project)
@@ -156,7 +148,7 @@ def _distributions(path: str, project: Project, choice: VersionSelection) -> dic
     chosen, base = choice.columns.chosen, choice.columns.base
     called = names(chosen)
     lines = lines_of(choice.columns)
-    rows = sampled_rows(project, chosen)
+    rows = latency.sampled_rows(project, chosen)
     workloads = Workload.objects.filter(project=project, name__in={one.workload for one in rows})
     ids = dict(workloads.values_list("name", "pk"))
     named = {pk: name for name, pk in ids.items()}
@@ -165,13 +157,13 @@ def _distributions(path: str, project: Project, choice: VersionSelection) -> dic
     context: dict[str, Any] = {"lines": lines, "chips": controls.chips(path, choice, lines)}
     if base is None or row is None:
         return {**context, "whole_url": choice.address(path, workload="", threads="", operation="")}
-    table = compare_columns(project, base=base, columns=choice.columns.others, row=row)
+    table = latency.compare_columns(project, base=base, columns=choice.columns.others, row=row)
     shown = _table_rows(table, lines)
     shown_lines = [one.line for one in shown]
     distributions = [one.cell.distribution for one in shown]
     return {
         **context,
-        "doubts": latency_doubts(table),
+        "doubts": latency.latency_doubts(table),
         "filters": row_filters(choice, row, rows, ids, called),
         "fixed_url": choice.address(
             path,
@@ -186,7 +178,7 @@ def _distributions(path: str, project: Project, choice: VersionSelection) -> dic
         "histogram_title": f"{_title(row)}, share of the operations by response time",
         "table_rows": shown,
         "missing": [line.name for line in lines if line not in shown_lines],
-        "percentiles": [charts.percentile_name(share) for share in SHARES],
+        "percentiles": [charts.percentile_name(share) for share in latency.SHARES],
         "histogram": charts.overlaid(shown_lines, distributions) if shown else None,
         "curves": charts.percentile_curves(shown_lines, distributions) if shown else None,
         "csv_url": _csv_url(project, choice, row),

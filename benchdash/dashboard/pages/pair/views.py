@@ -20,20 +20,13 @@ from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.navigation import Link, page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
+from benchdash.regressions.comparison import pairs
 from benchdash.regressions.comparison.column_contents import measured_of
 from benchdash.regressions.comparison.column_names import names, short_id
 from benchdash.regressions.comparison.comparability import row_words
 from benchdash.regressions.comparison.pair_markdown import markdown
 from benchdash.regressions.comparison.pair_words import summary
-from benchdash.regressions.comparison.pairs import (
-    Known,
-    Pair,
-    find_runs,
-    pair_of_columns,
-    pair_of_runs,
-    runs_beside,
-    side_names,
-)
+from benchdash.regressions.comparison.pairs import Known, Pair
 from benchdash.regressions.comparison.version_table import Column
 from benchdash.results import metrics
 
@@ -104,7 +97,7 @@ def _of_columns(
     base, against = choice.base, choice.against
     choice = replace(choice, workloads=workload_ids(choice.workloads, measured.workloads))
     workloads = [name for pk, name in measured.workloads.items() if str(pk) in choice.workloads]
-    found = pair_of_columns(project, base, against, workloads=workloads, threads=choice.threads)
+    found = pairs.pair_of_columns(project, base, against, workloads=workloads, threads=choice.threads)
     known = metrics_options([table.metric for table in found.tables] or measured.metrics)
     ids = [short_id(column) for column in (base, against)]
     lines = urlencode([("v", one) for one in ids] + [("base", ids[0])])
@@ -151,10 +144,10 @@ def _suggestions(path: str, choice: PairSelection, available: Available) -> list
 
 
 def _of_runs(request: HttpRequest, project: Project, choice: PairSelection) -> dict[str, Any]:
-    runs = find_runs(project, choice.runs)
+    runs = pairs.find_runs(project, choice.runs)
     unknown = [pk for pk in choice.runs if pk not in runs]
     found = [runs[pk] for pk in choice.runs if pk in runs]
-    beside = runs_beside(found[0]) if found else []
+    beside = pairs.runs_beside(found[0]) if found else []
     context: dict[str, Any] = {
         "unknown_runs": unknown,
         "beside": [(run, f"{request.path}?run={found[0].pk}&run={run.pk}") for run in beside],
@@ -166,7 +159,7 @@ def _of_runs(request: HttpRequest, project: Project, choice: PairSelection) -> d
     if len(found) < 2:
         return context
     query = [("run", str(run.pk)) for run in found]
-    return {**context, **_shown(request, project, choice, pair_of_runs(*found), query), "runs": found}
+    return {**context, **_shown(request, project, choice, pairs.pair_of_runs(*found), query), "runs": found}
 
 
 def _shown(
@@ -176,7 +169,7 @@ def _shown(
     found: Pair,
     query: Sequence[tuple[str, str]],
 ) -> dict[str, Any]:
-    history, called = page_url("history", project), side_names(found)
+    history, called = page_url("history", project), pairs.side_names(found)
     by_metric = {table.metric: table for table in found.tables}
     compared = {table.metric: len(table.rows) for table in found.tables}
     telling = metrics.telling(compared) if compared else []

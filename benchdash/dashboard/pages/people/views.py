@@ -15,34 +15,13 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods
 
+from benchdash.accounts import services as accounts
 from benchdash.accounts.access import NotAllowed, viewer_of
 from benchdash.accounts.models import AuditEntry, Membership, Scope, Token
-from benchdash.accounts.services import (
-    LastAdminError,
-    change_project,
-    create_token,
-    remove_member,
-    revoke_token,
-    set_role,
-)
+from benchdash.alerts import services as mailing
 from benchdash.alerts.mail_files import kept_mails, mails_are_files
 from benchdash.alerts.models import Alert, Subscription
-from benchdash.alerts.services import (
-    ask_to_confirm,
-    confirm,
-    is_old_news,
-    retry,
-    subscribe,
-    unsubscribe,
-)
-from benchdash.dashboard.pages.people.forms import (
-    DeleteProjectForm,
-    MemberForm,
-    ProjectForm,
-    RoleForm,
-    SubscriptionForm,
-    TokenForm,
-)
+from benchdash.dashboard.pages.people import forms
 from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.facts import in_words
@@ -73,10 +52,10 @@ def _require_member(page: ProjectPage) -> None:
 @project_form
 def subscriptions(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     _require_member(page)
-    form = SubscriptionForm(page, request.POST or None)
+    form = forms.SubscriptionForm(page, request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            subscription, is_new = subscribe(page.project, **form.cleaned_data, by=page.viewer)
+            subscription, is_new = mailing.subscribe(page.project, **form.cleaned_data, by=page.viewer)
         except ValidationError as error:
             form.add_error(None, error)
         else:
@@ -115,7 +94,7 @@ def subscription_ask_again(request: HttpRequest, page: ProjectPage, pk: int) -> 
         f"no subscription {pk} waits for confirmation",
     )
     try:
-        ask_to_confirm(found)
+        mailing.ask_to_confirm(found)
     except ValidationError as error:
         messages.error(request, f"Nothing was sent: {' '.join(error.messages)}.")
     else:
@@ -131,7 +110,7 @@ def subscription_end(request: HttpRequest, page: ProjectPage, pk: int) -> HttpRe
     )
     if found.address != page.viewer.address:
         page.require(Scope.TRIAGE)
-    unsubscribe(found, by=page.viewer)
+    mailing.unsubscribe(found, by=page.viewer)
     messages.success(request, f"The subscription of {found.address} has ended.")
     return redirect("dashboard:subscriptions", page.project.slug)
 
@@ -147,7 +126,7 @@ def unsubscribe_by_mail(request: HttpRequest, key: str) -> HttpResponse:
     """Answer the link of a mail; a mail program may end the subscription by itself (RFC 8058)."""
     if request.method == "POST" and request.POST.get("List-Unsubscribe") == "One-Click":
         if found := Subscription.objects.filter(key=key).first():
-            unsubscribe(found, by=viewer_of(request))
+            mailing.unsubscribe(found, by=viewer_of(request))
         return HttpResponse("unsubscribed\n", content_type="text/plain")
     return _unsubscribe_page(request, key)
 
@@ -157,7 +136,7 @@ def _unsubscribe_page(request: HttpRequest, key: str) -> HttpResponse:
     found = _subscription(key)
     is_ended = request.method == "POST"
     if is_ended:
-        unsubscribe(found, by=viewer_of(request))
+        mailing.unsubscribe(found, by=viewer_of(request))
     return render(request, "dashboard/unsubscribe.html", {"subscription": found, "is_ended": is_ended})
 
 
@@ -166,7 +145,7 @@ def confirm_subscription(request: HttpRequest, key: str) -> HttpResponse:
     """Answer the link of a mail to an address that somebody else subscribed; GET changes nothing."""
     found = _subscription(key)
     if request.method == "POST":
-        confirm(found, by=viewer_of(request))
+        mailing.confirm(found, by=viewer_of(request))
     return render(request, "dashboard/confirm_subscription.html", {"subscription": found})
 
 
@@ -193,7 +172,7 @@ def alerts(request: HttpRequest, page: ProjectPage) -> HttpResponse:
         "filters": [chip],
         "reset_url": request.path if chip.chosen else "",
         "pages": pages,
-        "rows": [(alert, is_old_news(alert)) for alert in pages],
+        "rows": [(alert, mailing.is_old_news(alert)) for alert in pages],
         "mails_are_files": mails_are_files(),
         "mail_is_held": settings.HOLD_MAIL,
         "held_for_days": settings.HISTORICAL_AFTER.days,
@@ -210,7 +189,7 @@ def alerts(request: HttpRequest, page: ProjectPage) -> HttpResponse:
 def alert_retry(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     page.require(Scope.TRIAGE)
     alert = found_or_hidden(Alert.objects.filter(project=page.project, pk=pk), f"there is no alert {pk}")
-    retry(alert)
+    mailing.retry(alert)
     messages.success(request, f"The mail to {alert.address} is tried again within 10 seconds.")
     return redirect("dashboard:alerts", page.project.slug)
 
@@ -223,12 +202,12 @@ def alert_retry(request: HttpRequest, page: ProjectPage, pk: int) -> HttpRespons
 def tokens(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     """List the tokens; a new one's secret is in the answer to its form, and nowhere else."""
     page.require(Scope.ADMIN)
-    form = TokenForm(request.POST or None)
+    form = forms.TokenForm(request.POST or None)
     made, secret, status = None, "", 422 if request.method == "POST" else 200
     if form.is_valid():
         wanted = form.cleaned_data
-        made, secret = create_token(page.project, wanted["name"], wanted["scopes"], by=page.viewer)
-        form, status = TokenForm(), 201
+        made, secret = accounts.create_token(page.project, wanted["name"], wanted["scopes"], by=page.viewer)
+        form, status = forms.TokenForm(), 201
     context = {
         "form": form,
         "tokens": Token.objects.filter(project=page.project)
@@ -248,7 +227,7 @@ def token_revoke(request: HttpRequest, page: ProjectPage, pk: int) -> HttpRespon
         Token.objects.filter(project=page.project, pk=pk, revoked_at=None),
         f"there is no token {pk} that could be revoked",
     )
-    revoke_token(token, by=page.viewer)
+    accounts.revoke_token(token, by=page.viewer)
     messages.success(request, f"The token {token} is revoked.")
     return redirect("dashboard:tokens", page.project.slug)
 
@@ -259,10 +238,10 @@ def token_revoke(request: HttpRequest, page: ProjectPage, pk: int) -> HttpRespon
 @project_form
 def project_settings(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     page.require(Scope.ADMIN)
-    form = ProjectForm(request.POST or None, instance=copy(page.project))
+    form = forms.ProjectForm(request.POST or None, instance=copy(page.project))
     if request.method == "POST" and form.is_valid():
         try:
-            change_project(page.project, form.changes(), by=page.viewer)
+            accounts.change_project(page.project, form.changes(), by=page.viewer)
         except ValidationError as error:
             form.add_error(None, error)
         else:
@@ -274,12 +253,12 @@ def project_settings(request: HttpRequest, page: ProjectPage) -> HttpResponse:
 @project_action
 def member_add(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     page.require(Scope.ADMIN)
-    form = MemberForm(request.POST)
+    form = forms.MemberForm(request.POST)
     if form.is_valid():
         user = form.cleaned_data["address"]
         try:
-            set_role(page.project, user, form.cleaned_data["role"], by=page.viewer)
-        except LastAdminError as error:
+            accounts.set_role(page.project, user, form.cleaned_data["role"], by=page.viewer)
+        except accounts.LastAdminError as error:
             form.add_error("role", f"{error}.")
         else:
             messages.success(request, f"{user.email} is {form.cleaned_data['role']} now.")
@@ -290,11 +269,11 @@ def member_add(request: HttpRequest, page: ProjectPage) -> HttpResponse:
 @project_action
 def member_role(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     member = _member(page, pk)
-    form = RoleForm(request.POST)
+    form = forms.RoleForm(request.POST)
     if form.is_valid():
         try:
-            set_role(page.project, member.user, form.cleaned_data["role"], by=page.viewer)
-        except LastAdminError as error:
+            accounts.set_role(page.project, member.user, form.cleaned_data["role"], by=page.viewer)
+        except accounts.LastAdminError as error:
             messages.error(request, f"Nothing was changed: {error}.")
         else:
             messages.success(request, f"{member.user.email} is {form.cleaned_data['role']} now.")
@@ -307,8 +286,8 @@ def member_role(request: HttpRequest, page: ProjectPage, pk: int) -> HttpRespons
 def member_remove(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     member = _member(page, pk)
     try:
-        remove_member(member, by=page.viewer)
-    except LastAdminError as error:
+        accounts.remove_member(member, by=page.viewer)
+    except accounts.LastAdminError as error:
         messages.error(request, f"Nothing was changed: {error}.")
     else:
         messages.success(request, f"{member.user.email} is no member any more.")
@@ -318,7 +297,7 @@ def member_remove(request: HttpRequest, page: ProjectPage, pk: int) -> HttpRespo
 @project_action
 def project_delete(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     page.require(Scope.ADMIN)
-    form = DeleteProjectForm(page.project, request.POST)
+    form = forms.DeleteProjectForm(page.project, request.POST)
     if not form.is_valid():
         return _settings_page(request, page, delete_form=form)
     begin_removal(page.project, by=page.viewer)
@@ -345,18 +324,18 @@ def _settings_page(
     request: HttpRequest,
     page: ProjectPage,
     *,
-    form: ProjectForm | None = None,
-    member_form: MemberForm | None = None,
-    delete_form: DeleteProjectForm | None = None,
+    form: forms.ProjectForm | None = None,
+    member_form: forms.MemberForm | None = None,
+    delete_form: forms.DeleteProjectForm | None = None,
 ) -> HttpResponse:
     sent = [one for one in (form, member_form, delete_form) if one is not None and one.is_bound]
     members = Membership.objects.filter(project=page.project).select_related("user")
     context = {
-        "form": form or ProjectForm(instance=copy(page.project)),
-        "member_form": member_form or MemberForm(),
-        "delete_form": delete_form or DeleteProjectForm(page.project),
+        "form": form or forms.ProjectForm(instance=copy(page.project)),
+        "member_form": member_form or forms.MemberForm(),
+        "delete_form": delete_form or forms.DeleteProjectForm(page.project),
         "members": [
-            (member, RoleForm(initial={"role": member.role}, auto_id=f"role_{member.pk}_%s"))
+            (member, forms.RoleForm(initial={"role": member.role}, auto_id=f"role_{member.pk}_%s"))
             for member in members.order_by("user__name", "user__email")
         ],
     }

@@ -4,14 +4,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from benchdash.dashboard.shell import numbers
-from benchdash.regressions.comparison.comparability import (
-    Doubt,
-    differently_told,
-    listed,
-    said_of,
-    single_runs,
-    told_doubts,
-)
+from benchdash.regressions.comparison import comparability
+from benchdash.regressions.comparison.comparability import Doubt
 from benchdash.regressions.comparison.rows import Row
 from benchdash.regressions.queries import Difference
 from benchdash.regressions.sweeps.conditions import Point, Sweep
@@ -23,7 +17,7 @@ def sweep_doubts(sweep: Sweep, rows: Sequence[Row]) -> list[Doubt]:
         _other_differences(sweep),
         *_differently_told(sweep, rows),
         *(_left_out(sweep, point) for point in sweep.points if point.left_out),
-        single_runs(rows),
+        comparability.single_runs(rows),
     ]
     return [doubt for doubt in found if doubt]
 
@@ -37,8 +31,8 @@ def _other_differences(sweep: Sweep) -> Doubt | None:
         return None
     what = sorted({difference.name for difference in by_difference})
     return Doubt(
-        f"More than {sweep.factor.name} differs from {sweep.base.name}: {listed(what)}.",
-        [f"{listed(of)}: {difference}" for difference, of in by_difference.items()],
+        f"More than {sweep.factor.name} differs from {sweep.base.name}: {comparability.listed(what)}.",
+        [f"{comparability.listed(of)}: {difference}" for difference, of in by_difference.items()],
     )
 
 
@@ -46,7 +40,7 @@ def _differently_told(sweep: Sweep, rows: Sequence[Row]) -> list[Doubt]:
     """Sizes of tables and durations, which may stand in the command alone; of one thread count a workload."""
     of_workload = {row.workload: row for row in rows if row.base}.values()
     ids = {cell.run_id for row in of_workload for cell in (row.base, *row.cells) if cell}
-    said = said_of(ids)
+    said = comparability.said_of(ids)
     sizes: dict[Difference, dict[str, None]] = defaultdict(dict)
     lengths: dict[Difference, dict[str, None]] = defaultdict(dict)
     for row in of_workload:
@@ -54,13 +48,13 @@ def _differently_told(sweep: Sweep, rows: Sequence[Row]) -> list[Doubt]:
             if not row.base or not cell:
                 continue
             named = {sweep.factor.name, *(one.name for one in point.differences)}
-            differing, length = differently_told(said[row.base.run_id], said[cell.run_id])
+            differing, length = comparability.differently_told(said[row.base.run_id], said[cell.run_id])
             for difference in differing:
                 if difference.name not in named:
                     sizes[difference][point.name] = None
             if length:
                 lengths[length][point.name] = None
-    return told_doubts(
+    return comparability.told_doubts(
         {one: list(names) for one, names in sizes.items()},
         {one: list(names) for one, names in lengths.items()},
     )
@@ -70,5 +64,5 @@ def _left_out(sweep: Sweep, point: Point) -> Doubt:
     runs = numbers.counted(point.left_out, "more run")
     return Doubt(
         f"Left out: {runs} with {sweep.factor.name} {point.name}, because of what else differs there:"
-        f" {listed(point.left_out_for)}."
+        f" {comparability.listed(point.left_out_for)}."
     )

@@ -7,16 +7,8 @@ from benchdash.dashboard.charts import compare as charts
 from benchdash.dashboard.charts import verdict_words
 from benchdash.dashboard.charts.common import Figure
 from benchdash.dashboard.charts.compare import ValueScale, VersionLine
-from benchdash.dashboard.compare.panels import (
-    CURVE_HEIGHT,
-    Panel,
-    PanelAddresses,
-    PanelRow,
-    curves_and_bars,
-    means_of,
-    named_parts,
-    note_of,
-)
+from benchdash.dashboard.compare import panels as shared
+from benchdash.dashboard.compare.panels import Panel, PanelAddresses, PanelRow
 from benchdash.dashboard.pages.sweep.figure import against_values, thread_lines
 from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.series_words import threads_words
@@ -50,9 +42,12 @@ def sweep_panels(
 
     def parts(rows: Sequence[Row]) -> Iterable[Sequence[Row]]:
         # Over the values all thread counts stand together, known or not.
-        return [rows] if look.x == "value" else curves_and_bars(rows)
+        return [rows] if look.x == "value" else shared.curves_and_bars(rows)
 
-    return [_panel(table, rows, look, name, addresses) for name, rows in named_parts(table.rows, keys, parts)]
+    return [
+        _panel(table, rows, look, name, addresses)
+        for name, rows in shared.named_parts(table.rows, keys, parts)
+    ]
 
 
 def _panel(
@@ -68,7 +63,7 @@ def _panel(
         PanelRow(row.threads, values, "not said" if row.threads is None else numbers.count(row.threads))
         for row, values in zip(rows, cells, strict=True)
     ]
-    means = means_of(rows, look.lines)
+    means = shared.means_of(rows, look.lines)
     in_rows = [
         PanelRow(None, column, line.name, mean)
         for line, mean, *column in zip(look.lines, means, *cells, strict=True)
@@ -83,7 +78,7 @@ def _panel(
         direction=rows[0].direction,
         title=_title(rows, table.metric, look, over_values=over_values),
         figure=_figure(table, rows, look, addresses.series, over_values=over_values),
-        height=CURVE_HEIGHT if is_curve else charts.bars_height(len(look.lines)),
+        height=shared.CURVE_HEIGHT if is_curve else charts.bars_height(len(look.lines)),
         is_curve=is_curve,
         is_over_values=over_values,
         corner=look.setting if over_values else "threads",
@@ -128,7 +123,7 @@ def _title(rows: Sequence[Row], metric: str, look: SweepLook, *, over_values: bo
 
 def _note(rows: Sequence[PanelRow], runs: set[int], look: SweepLook, *, has_base: bool, margin: float) -> str:
     if not look.scale.hides_values:
-        return note_of(rows, runs, has_base=has_base, margin=margin)
+        return shared.note_of(rows, runs, has_base=has_base, margin=margin)
     if not has_base:
         return f"{look.scale.relative_to} was not measured here."
     compared = [one for row in rows for value in row.values if (one := value.comparison)]

@@ -13,17 +13,8 @@ from django_htmx.http import reselect, retarget
 
 from benchdash.accounts.access import NotVisible
 from benchdash.accounts.models import Scope
+from benchdash.dashboard.pages.uploads import archive_files, form_files
 from benchdash.dashboard.pages.uploads import descriptions as received
-from benchdash.dashboard.pages.uploads import form_files
-from benchdash.dashboard.pages.uploads.archive_files import (
-    CSV_COLUMNS,
-    counted,
-    csv_rows,
-    file_rows,
-    listed_files,
-    places_of,
-    states_of,
-)
 from benchdash.dashboard.pages.uploads.form_files import FileOutcome
 from benchdash.dashboard.pages.uploads.forms import SaidForm, as_texts, said_in
 from benchdash.dashboard.shell import filters
@@ -68,7 +59,7 @@ def uploads(request: HttpRequest, page: ProjectPage) -> HttpResponse:
         "reset_url": request.path if is_filtered else "",
         "pages": pages,
         "held_by": received.held_by(pages),
-        "files_of": {archive: counted(states) for archive, states in files.items()},
+        "files_of": {archive: archive_files.counted(states) for archive, states in files.items()},
         "waits": any(upload.state not in Upload.FINISHED for upload in pages),
         "sees_reasons": sees_reasons,
         "may_upload": page.may(Scope.UPLOAD),
@@ -151,7 +142,7 @@ def upload(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     context = _about(page, shown)
     if shown.is_archive:
         return _archive(request, page, shown, context)
-    context |= {"runs": run_summaries(shown), "places": places_of(shown, page.viewer)}
+    context |= {"runs": run_summaries(shown), "places": archive_files.places_of(shown, page.viewer)}
     return page.render(request, "dashboard/upload.html", context)
 
 
@@ -200,8 +191,8 @@ def _archive(
     request: HttpRequest, page: ProjectPage, shown: Upload, context: Mapping[str, Any]
 ) -> HttpResponse:
     """While it waits, a script asks for its progress alone; what comes at the end is the whole page."""
-    listed = listed_files(shown, sees_reasons=context["sees_raw"])
-    states = states_of(listed)
+    listed = archive_files.listed_files(shown, sees_reasons=context["sees_raw"])
+    states = archive_files.states_of(listed)
     context = {**context, "states": states, "percent": shown.done * 100 // max(shown.total, 1)}
     if context["waits"]:
         return page.render(request, "dashboard/archive.html", context)
@@ -213,7 +204,7 @@ def _archive(
         "search_label": "File name",
         "reset_url": request.path if text or chips[0].chosen else "",
         "pages": found,
-        "rows": file_rows(found),
+        "rows": archive_files.file_rows(found),
         "number_of_files": sum(number for _, number in states),
         "lists_reasons": any(state == Upload.State.REFUSED for state, _ in states),
     }
@@ -227,10 +218,14 @@ def _archive(
 def upload_files_csv(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     """Write all files of an archive that the address asks for."""
     shown = upload_for(page.viewer, pk, page.project)
-    listed = listed_files(shown, sees_reasons=may_see_raw(page.viewer, shown))
-    chip = _state_chip(states_of(listed), request.GET.getlist("state"))
+    listed = archive_files.listed_files(shown, sees_reasons=may_see_raw(page.viewer, shown))
+    chip = _state_chip(archive_files.states_of(listed), request.GET.getlist("state"))
     files = _found(listed, chip, filters.search_text(request.GET))
-    return csv_file(f"{page.project.slug}-upload-{pk}-files", CSV_COLUMNS, csv_rows(page.project, files))
+    return csv_file(
+        f"{page.project.slug}-upload-{pk}-files",
+        archive_files.CSV_COLUMNS,
+        archive_files.csv_rows(page.project, files),
+    )
 
 
 def _state_chip(states: Sequence[tuple[str, int]], chosen: Sequence[str]) -> FilterChip:

@@ -12,17 +12,9 @@ from django.urls import path
 
 from benchdash.accounts.models import Scope
 from benchdash.dashboard.shell.project_page import ProjectPage, project_form, sent_reason
+from benchdash.results import workload_groups as grouping
 from benchdash.results.models import Workload
-from benchdash.results.workload_groups import (
-    AUTOMATIC,
-    MOST_GROUPS,
-    Group,
-    Grouping,
-    GroupingError,
-    check_groups,
-    grouping_of,
-    set_groups,
-)
+from benchdash.results.workload_groups import Group, Grouping, GroupingError
 
 _EMPTY: Final = 2
 _MAX_ORDER_LENGTH: Final = 9
@@ -55,7 +47,9 @@ def groups_said(data: QueryDict) -> tuple[list[Group], list[Field]]:
         Field(_text(order)[:_MAX_ORDER_LENGTH], _text(name), _text(patterns))
         for order, name, patterns in said
     ]
-    fields = sorted((one for one in fields if one.name or one.patterns), key=_order)[: MOST_GROUPS + _EMPTY]
+    fields = sorted((one for one in fields if one.name or one.patterns), key=_order)[
+        : grouping.MOST_GROUPS + _EMPTY
+    ]
     groups = [
         Group(one.name, tuple(filter(None, map(str.strip, one.patterns.splitlines())))) for one in fields
     ]
@@ -92,7 +86,7 @@ class GroupRow:
 @project_form
 def workload_groups(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     """Show first what the groups would hold; the same form, sent with another button, saves them."""
-    current = grouping_of(page.project)
+    current = grouping.grouping_of(page.project)
     shown, fields, error, status = current, fields_of(current.groups), "", 200
     if request.method == "POST":
         page.require(Scope.TRIAGE)
@@ -100,11 +94,11 @@ def workload_groups(request: HttpRequest, page: ProjectPage) -> HttpResponse:
         wanted = [] if request.POST.get("do") == "automatic" else groups
         try:
             if request.POST.get("do") in {"save", "automatic"}:
-                set_groups(page.project, wanted, by=page.viewer, reason=sent_reason(request))
+                grouping.set_groups(page.project, wanted, by=page.viewer, reason=sent_reason(request))
                 messages.success(request, "The groups are saved.")
                 return redirect("dashboard:workload_groups", page.project.slug)
-            check_groups(groups)
-            shown = Grouping(tuple(groups)) if groups else AUTOMATIC
+            grouping.check_groups(groups)
+            shown = Grouping(tuple(groups)) if groups else grouping.AUTOMATIC
         except GroupingError as refusal:
             error, status = f"{str(refusal)[:1].upper()}{str(refusal)[1:]}.", 422
     context = {
