@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.db.models import Model, QuerySet
@@ -62,6 +63,11 @@ class ProjectPage:
         """Render a template with ``page``, ``project`` and ``viewer`` beside its own context."""
         shared = {"page": self, "project": self.project, "viewer": self.viewer}
         return render(request, template, {**shared, **(context or {})}, status=status)
+
+    def done(self, request: HttpRequest, said: str, name: str, *args: object) -> HttpResponse:
+        """Go to a page of the project, which says what was done."""
+        messages.success(request, said)
+        return redirect(f"dashboard:{name}", self.project.slug, *args)
 
 
 _View = Callable[Concatenate[HttpRequest, ProjectPage, P], HttpResponseBase]

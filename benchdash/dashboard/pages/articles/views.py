@@ -62,8 +62,7 @@ def article_add(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     if request.method == "POST":
         form = AddForm(page.project, request.POST)
         if form.is_valid() and (saved := _saved(request, page, form)):
-            messages.success(request, f"The view is saved in {saved}.")
-            return redirect("dashboard:article", page.project.slug, saved.slug)
+            return page.done(request, f"The view is saved in {saved}.", "article", saved.slug)
     else:
         form = AddForm(page.project, initial={"page": shown, "query": query})
     name = str(form["page"].value())
@@ -94,8 +93,7 @@ def article_edit(request: HttpRequest, page: ProjectPage, name: str) -> HttpResp
     form = ArticleForm(request.POST or None, initial={"title": found.title, "prose": found.prose})
     if request.method == "POST" and form.is_valid():
         services.change_article(found, form.cleaned_data, by=page.viewer)
-        messages.success(request, "The article is saved.")
-        return redirect("dashboard:article", page.project.slug, found.slug)
+        return page.done(request, "The article is saved.", "article", found.slug)
     return _edit_page(request, page, found, form)
 
 
@@ -131,8 +129,7 @@ def article_delete(request: HttpRequest, page: ProjectPage, name: str) -> HttpRe
     page.require(Scope.TRIAGE)
     found = _article(page, name)
     services.delete_article(found, by=page.viewer)
-    messages.success(request, f"{found} is deleted; below it can be put back.")
-    return redirect("dashboard:articles", page.project.slug)
+    return page.done(request, f"{found} is deleted; below it can be put back.", "articles")
 
 
 @project_action
@@ -140,8 +137,7 @@ def article_restore(request: HttpRequest, page: ProjectPage, name: str) -> HttpR
     page.require(Scope.TRIAGE)
     found = _article(page, name, deleted=True)
     services.restore_article(found, by=page.viewer)
-    messages.success(request, f"{found} is back.")
-    return redirect("dashboard:article", page.project.slug, found.slug)
+    return page.done(request, f"{found} is back.", "article", found.slug)
 
 
 @project_action

@@ -41,8 +41,6 @@ from benchdash.results.version_facts import correct_version
 _PAGE: Final = 100
 _DIGEST: Final = re.compile("[0-9a-f]{64}")
 
-# --- lists ------------------------------------------------------------------------------------------------
-
 
 @project_page
 def versions(request: HttpRequest, page: ProjectPage) -> HttpResponse:
@@ -145,7 +143,7 @@ def configurations(request: HttpRequest, page: ProjectPage) -> HttpResponse:
 
 
 def _choices(rows: Sequence[ConfigurationRow]) -> list[tuple[str, str]]:
-    """Each content once: its digest, and words to choose it by."""
+    """Return each content once: its digest, and words to choose it by."""
     choices: dict[str, str] = {}
     for row in rows:
         for stream in row.streams:
@@ -159,7 +157,7 @@ def _choices(rows: Sequence[ConfigurationRow]) -> list[tuple[str, str]]:
 
 @project_page
 def configurations_csv(_request: HttpRequest, page: ProjectPage) -> HttpResponse:
-    """One line for each setting of each content."""
+    """Write one line for each setting of each content."""
     rows = (
         (
             row.configuration.name,
@@ -201,9 +199,6 @@ def _comparison(request: HttpRequest, page: ProjectPage) -> ContentComparison | 
         return None
     before, after = (known[digest] for digest in digests)
     return ContentComparison(before, after, differing(before.settings, after.settings))
-
-
-# --- corrections ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -315,13 +310,14 @@ def _corrections(request: HttpRequest, page: ProjectPage, thing: Any) -> list[Co
 
 def _unmerge_correction(page: ProjectPage, merge: Merge, sent: Any) -> Correction:
     later = later_runs(merge)
-    form = UnmergeForm(merge.name, later.count(), sent, prefix=f"unmerge-{merge.pk}")
+    name = f"unmerge-{merge.pk}"
+    form = UnmergeForm(merge.name, later.count(), sent, prefix=name)
 
     def take_apart(reason: str, *, with_later: bool = False) -> Effect:
         return corrections.unmerge(merge, by=page.viewer, reason=reason, with_later=with_later)
 
     return Correction(
-        name=f"unmerge-{merge.pk}",
+        name=name,
         title=f"Take {merge.name} out again",
         verb="Take it out",
         form=form,

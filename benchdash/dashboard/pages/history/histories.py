@@ -139,9 +139,6 @@ def read_lines(series: Sequence[Series], *, margin: float = EQUIVALENT) -> list[
     ]
 
 
-# --- what else changed ------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class _Surroundings:
     content_id: int | None = None
@@ -198,9 +195,6 @@ def _read_differences(switches: Sequence[_Switch]) -> dict[_Switch, list[Differe
         )
 
     return {(before, after): differences(as_run(before), as_run(after)) for before, after in switches}
-
-
-# --- horizontal axes --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -280,9 +274,6 @@ def version_beside(point: Point, branch: str) -> str:
     if branch:
         return "" if point.version.version == UNKNOWN_VERSION else point.version.version
     return (point.commit or "")[:_SHORT_COMMIT]
-
-
-# --- rows of tables ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -135,9 +135,6 @@ def panels(series: Sequence[Series]) -> list[list[Series]]:
     return [list(panel) for _, panel in groupby(series, key=_panel)]
 
 
-# --- what an address asks for -----------------------------------------------------------------------------
-
-
 def _by_id(project: Project, query: QueryDict) -> list[Series] | None:
     """Return the series that are named by their ids; None where the address names none."""
     texts = [text for text in query.getlist("series") if text][:_MAX_IDS]
@@ -225,9 +222,6 @@ def _fits(facet: Facet, values: Collection[str]) -> Q:
     return fits | Q(**{facet.of_series: ""}) if NONE in values else fits
 
 
-# --- what there is ----------------------------------------------------------------------------------------
-
-
 _OF_PLACE: Final = ("product", "branch", "line", "build", "hardware", "configuration", "counterpart")
 
 
@@ -287,9 +281,6 @@ def _metric_filter(measured: Collection[str], asked: Collection[str], shown: Col
 
 def _text(value: object) -> str:
     return NONE if value is None or value == "" else str(value)
-
-
-# --- order ------------------------------------------------------------------------------------------------
 
 
 def _sort_key(facet: Facet) -> Any:

@@ -128,30 +128,23 @@ def history_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
     wishes = Wishes.of(request.GET)
     choice = choose_series(page.project, request.GET)
     shown = _charts if _fits_large_charts(choice.series) else _small_charts
+    fixed_url = f"{request.path}?{_query(choice.series, wishes)}"
     return {
         "filters": choice.filters,
         "kept": [*choice.kept, *wishes.parameters.items()],
         "choice": choice,
         "selection": choice.selection,
-        "fixed_url": _fixed_url(request.path, choice, wishes),
+        "fixed_url": fixed_url if 0 < len(choice.series) <= _MAX_NAMED else "",
         **(shown(request, page, choice, wishes) if choice.series else _nothing(request, choice)),
     }
 
 
-def _fixed_url(path: str, choice: SeriesChoice, wishes: Wishes) -> str:
-    """Return the address with the series by their ids; empty for more than an address names."""
-    return f"{path}?{_query(choice.series, wishes)}" if 0 < len(choice.series) <= _MAX_NAMED else ""
-
-
 def _fits_large_charts(series: Sequence[Series]) -> bool:
-    """Six lines at most in each, or however many release lines of one thing."""
+    """Tell whether large charts hold them: six lines in each, or all release lines of one thing."""
     by_metric = [list(found) for _, found in groupby(series, key=lambda one: one.metric)]
     return len(by_metric) <= LINES_IN_ONE_CHART and all(
         len(found) <= LINES_IN_ONE_CHART or len(panels(found)) == 1 for found in by_metric
     )
-
-
-# --- large charts -----------------------------------------------------------------------------------------
 
 
 def _charts(request: HttpRequest, page: ProjectPage, choice: SeriesChoice, wishes: Wishes) -> dict[str, Any]:
@@ -160,15 +153,24 @@ def _charts(request: HttpRequest, page: ProjectPage, choice: SeriesChoice, wishe
     looks = [_look(part, wishes) for part in parts]
     several = len(parts) > 1
     charts = []
+    runs, incidents = page_url("runs", page.project), page_url("incidents", page.project)
+    addresses = drawing.HistoryAddresses(lambda pk: f"{runs}{pk}/", lambda pk: f"{incidents}{pk}/")
     for number, (part, look) in enumerate(zip(parts, looks, strict=True), 1):
+        series = [line.series for line in part]
+        names, changes, colours = series_words.names(series), changes_of(part), drawing.line_colours(series)
         rows = Paginator(rows_of(part, look.axis, look.bases), _ROWS_OF_SEVERAL if several else _ROWS)
         charts.append(
-            _chart(
-                page,
-                f"history-{number}",
-                part,
-                look,
+            Chart(
+                name=f"history-{number}",
+                title=series_words.title(series),
+                figure=drawing.history_figure(part, names, look, addresses),
+                lines=[
+                    NamedLine(name, line, changes[line], colour, _pair_url(page.project, line))
+                    for name, line, colour in zip(names, part, colours, strict=True)
+                ],
                 rows=rows.get_page(1 if several else request.GET.get("page")),
+                is_relative=look.relative,
+                csv_url=_series_url("history_csv", page, part),
                 open_url=_series_url("history", page, part, wishes) if several else "",
             )
         )
@@ -231,32 +233,6 @@ def _grouped(
     return groups
 
 
-def _chart(
-    page: ProjectPage,
-    name: str,
-    lines: Sequence[HistoryLine],
-    look: HistoryLook,
-    *,
-    rows: Page[HistoryRow],
-    open_url: str,
-) -> Chart:
-    series = [line.series for line in lines]
-    names, changes = series_words.names(series), changes_of(lines)
-    return Chart(
-        name=name,
-        title=series_words.title(series),
-        figure=drawing.history_figure(lines, names, look, _addresses(page)),
-        lines=[
-            NamedLine(name, line, changes[line], colour, _pair_url(page.project, line))
-            for name, line, colour in zip(names, lines, drawing.line_colours(series), strict=True)
-        ],
-        rows=rows,
-        is_relative=look.relative,
-        csv_url=_series_url("history_csv", page, lines),
-        open_url=open_url,
-    )
-
-
 def _compare_urls(page: ProjectPage, charts: Sequence[Chart]) -> dict[int, str]:
     """Return by change point the comparison of its two sides, where they are two versions."""
     compare, urls = page_url("compare", page.project), {}
@@ -277,13 +253,10 @@ def _reasons(page: ProjectPage, charts: Sequence[Chart]) -> dict[int, str]:
     return dict(Run.objects.filter(pk__in=excluded).values_list("pk", "excluded_reason"))
 
 
-# --- small charts -----------------------------------------------------------------------------------------
-
-
 def _small_charts(
     request: HttpRequest, page: ProjectPage, choice: SeriesChoice, wishes: Wishes
 ) -> dict[str, Any]:
-    """Many panels: a page of small charts on common axes, relative unless it is wished otherwise."""
+    """Draw a page of small charts on common axes, relative unless the address says otherwise."""
     found = panels(choice.series)
     # The same names on every page, whichever panels are on it.
     named = list(zip(found, series_words.panel_names(found), strict=True))
@@ -295,17 +268,11 @@ def _small_charts(
     relative = _have_a_history(of_series.values()) if wishes.relative is None else wishes.relative
     looks = _small_looks(panel_lines, wishes, _bases(list(of_series.values())) if relative else None)
     shared = drawing.shared_axes(panel_lines, looks[0])
-    charts = [
-        SmallChart(
-            name=f"small-{number}",
-            title=name,
-            figure=drawing.small_figure(lines, series_words.names(panel), look, shared),
-            url=_series_url("history", page, lines, wishes),
-        )
-        for number, (panel, lines, look, name) in enumerate(
-            zip(shown, panel_lines, looks, names, strict=True), 1
-        )
-    ]
+    charts = []
+    for number, (panel, own, look) in enumerate(zip(shown, panel_lines, looks, strict=True), 1):
+        figure = drawing.small_figure(own, series_words.names(panel), look, shared)
+        url = _series_url("history", page, own, wishes)
+        charts.append(SmallChart(f"small-{number}", names[number - 1], figure, url))
     return {
         "small_charts": charts,
         "title": series_words.title(choice.series),
@@ -320,7 +287,7 @@ def _small_charts(
 def _small_looks(
     panel_lines: Sequence[Sequence[HistoryLine]], wishes: Wishes, bases: Mapping[Series, float] | None
 ) -> list[HistoryLook]:
-    """Panels of one product and branch share their versions."""
+    """Return the look of each panel; those of one product and branch share their versions."""
 
     def key(line: HistoryLine) -> tuple[Any, ...]:
         return line.series.product_id, line.series.branch
@@ -344,20 +311,14 @@ def _named_lines(
     return named
 
 
-# --- nothing to show --------------------------------------------------------------------------------------
-
-
 def _nothing(request: HttpRequest, choice: SeriesChoice) -> dict[str, Any]:
     without = [(one, address_with("", request.GET, page="", **{one.name: ""})) for one in choice.relaxations]
     return {"without": without, "by_id": "series" in request.GET, "command": upload_command()}
 
 
-# --- all rows as a file -----------------------------------------------------------------------------------
-
-
 @project_page
 def history_csv(request: HttpRequest, page: ProjectPage) -> HttpResponse:
-    """Every group of the chosen series, oldest first."""
+    """Write every group of the chosen series, oldest first."""
     lines = read_lines(choose_series(page.project, request.GET).series)
     rows = (row for line in lines for row in reversed(rows_of([line], versions_axis([line]))))
     return csv_file(f"history-{page.project.slug}", _COLUMNS, map(_csv_row, rows))
@@ -386,9 +347,6 @@ def _csv_row(row: HistoryRow) -> Sequence[Any]:
     )
 
 
-# --- switches ---------------------------------------------------------------------------------------------
-
-
 def _switches(request: HttpRequest, looks: Sequence[HistoryLook]) -> list[Switch]:
     look = looks[0]
     address = partial(address_with, request.path, request.GET, page="")
@@ -400,14 +358,6 @@ def _switches(request: HttpRequest, looks: Sequence[HistoryLook]) -> list[Switch
         switch("Vertical axis", "scale", [("linear", "Linear"), ("log", "Log")], scale, address),
         switch("Values", "relative", [("0", "Absolute"), ("1", "Relative")], values, address),
     ]
-
-
-# --- addresses --------------------------------------------------------------------------------------------
-
-
-def _addresses(page: ProjectPage) -> drawing.HistoryAddresses:
-    runs, incidents = page_url("runs", page.project), page_url("incidents", page.project)
-    return drawing.HistoryAddresses(run=lambda pk: f"{runs}{pk}/", incident=lambda pk: f"{incidents}{pk}/")
 
 
 def _series_url(

@@ -6,7 +6,6 @@ from itertools import zip_longest
 from typing import Any, Final
 
 from django import forms
-from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.db.models.functions import TruncHour
@@ -159,10 +158,12 @@ def triage(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
         unassign=said["assignee"] is None,
         reason=said["reason"],
     )
-    messages.success(
-        request, f"Saved: {shown.get_state_display()}, assigned to {shown.assignee or 'nobody'}."
+    return page.done(
+        request,
+        f"Saved: {shown.get_state_display()}, assigned to {shown.assignee or 'nobody'}.",
+        "incident",
+        pk,
     )
-    return redirect("dashboard:incident", page.project.slug, pk)
 
 
 @project_action

@@ -46,9 +46,6 @@ def _require_member(page: ProjectPage) -> None:
         raise NotAllowed(f"this is for members of the project '{page.project.slug}'")
 
 
-# --- subscriptions ----------------------------------------------------------------------------------------
-
-
 @project_form
 def subscriptions(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     _require_member(page)
@@ -111,8 +108,7 @@ def subscription_end(request: HttpRequest, page: ProjectPage, pk: int) -> HttpRe
     if found.address != page.viewer.address:
         page.require(Scope.TRIAGE)
     mailing.unsubscribe(found, by=page.viewer)
-    messages.success(request, f"The subscription of {found.address} has ended.")
-    return redirect("dashboard:subscriptions", page.project.slug)
+    return page.done(request, f"The subscription of {found.address} has ended.", "subscriptions")
 
 
 def _subscription(key: str) -> Subscription:
@@ -148,8 +144,6 @@ def confirm_subscription(request: HttpRequest, key: str) -> HttpResponse:
         mailing.confirm(found, by=viewer_of(request))
     return render(request, "dashboard/confirm_subscription.html", {"subscription": found})
 
-
-# --- alerts -----------------------------------------------------------------------------------------------
 
 _ALERT_STATES: Final = {
     "sent": ("sent", Q(sent_at__isnull=False)),
@@ -190,11 +184,7 @@ def alert_retry(request: HttpRequest, page: ProjectPage, pk: int) -> HttpRespons
     page.require(Scope.TRIAGE)
     alert = found_or_hidden(Alert.objects.filter(project=page.project, pk=pk), f"there is no alert {pk}")
     mailing.retry(alert)
-    messages.success(request, f"The mail to {alert.address} is tried again within 10 seconds.")
-    return redirect("dashboard:alerts", page.project.slug)
-
-
-# --- tokens -----------------------------------------------------------------------------------------------
+    return page.done(request, f"The mail to {alert.address} is tried again within 10 seconds.", "alerts")
 
 
 @never_cache
@@ -228,11 +218,7 @@ def token_revoke(request: HttpRequest, page: ProjectPage, pk: int) -> HttpRespon
         f"there is no token {pk} that could be revoked",
     )
     accounts.revoke_token(token, by=page.viewer)
-    messages.success(request, f"The token {token} is revoked.")
-    return redirect("dashboard:tokens", page.project.slug)
-
-
-# --- settings ---------------------------------------------------------------------------------------------
+    return page.done(request, f"The token {token} is revoked.", "tokens")
 
 
 @project_form
@@ -245,8 +231,7 @@ def project_settings(request: HttpRequest, page: ProjectPage) -> HttpResponse:
         except ValidationError as error:
             form.add_error(None, error)
         else:
-            messages.success(request, "The settings are saved.")
-            return redirect("dashboard:project_settings", page.project.slug)
+            return page.done(request, "The settings are saved.", "project_settings")
     return _settings_page(request, page, form=form)
 
 
@@ -261,8 +246,7 @@ def member_add(request: HttpRequest, page: ProjectPage) -> HttpResponse:
         except accounts.LastAdminError as error:
             form.add_error("role", f"{error}.")
         else:
-            messages.success(request, f"{user.email} is {form.cleaned_data['role']} now.")
-            return redirect("dashboard:project_settings", page.project.slug)
+            return page.done(request, f"{user.email} is {form.cleaned_data['role']} now.", "project_settings")
     return _settings_page(request, page, member_form=form)
 
 
@@ -340,9 +324,6 @@ def _settings_page(
         ],
     }
     return page.render(request, "dashboard/project_settings.html", context, status=422 if sent else 200)
-
-
-# --- the audit log ----------------------------------------------------------------------------------------
 
 
 @project_page

@@ -127,8 +127,7 @@ def upload_change(request: HttpRequest, page: ProjectPage, pk: int) -> HttpRespo
         if form.is_valid() and request.POST.get("step") == "change":
             reason = form.cleaned_data["reason"]
             amended = services.amend_upload(shown, changes, by=page.viewer, reason=reason)
-            messages.success(request, f"Changed: {', '.join(changes)}.")
-            return redirect("dashboard:upload", page.project.slug, amended.pk)
+            return page.done(request, f"Changed: {', '.join(changes)}.", "upload", amended.pk)
         found = _previewed(shown, archive_services.preview_amend(shown, changes))
     except FieldsError as error:
         form.show_errors(error.errors)
@@ -165,8 +164,9 @@ def upload_delete(request: HttpRequest, page: ProjectPage, pk: int) -> HttpRespo
     try:
         if request.method == "POST":
             services.delete_upload(shown, by=page.viewer, reason=sent_reason(request))
-            messages.success(request, f"Deleted {shown.name}. The file is kept and can be restored.")
-            return redirect("dashboard:upload", page.project.slug, pk)
+            return page.done(
+                request, f"Deleted {shown.name}. The file is kept and can be restored.", "upload", pk
+            )
         found = _previewed(shown, services.preview_delete(shown))
     except UploadBusyError as error:
         messages.error(request, f"Not deleted: {error}.")

@@ -5,9 +5,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Final
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import redirect
 from django.urls import path
 
 from benchdash.accounts.models import Scope
@@ -95,8 +93,7 @@ def workload_groups(request: HttpRequest, page: ProjectPage) -> HttpResponse:
         try:
             if request.POST.get("do") in {"save", "automatic"}:
                 grouping.set_groups(page.project, wanted, by=page.viewer, reason=sent_reason(request))
-                messages.success(request, "The groups are saved.")
-                return redirect("dashboard:workload_groups", page.project.slug)
+                return page.done(request, "The groups are saved.", "workload_groups")
             grouping.check_groups(groups)
             shown = Grouping(tuple(groups)) if groups else grouping.AUTOMATIC
         except GroupingError as refusal:
