@@ -121,75 +121,52 @@ def history_figure(
     return common.figure(data, layout)
 
 
-# --- lines ------------------------------------------------------------------------------------------------
-
-
 def _traces(
     line: HistoryLine, name: str, colour: str, look: HistoryLook, addresses: HistoryAddresses
 ) -> Iterable[dict[str, Any]]:
-    kept = _kept(line, MAX_POINTS)
-    points = [line.points[index] for index in kept]
+    factor, series = look.factor(line), line.series
+
+    def trace(called: str, points: Sequence[Point], after: str = "", **parts: Any) -> dict[str, Any]:
+        return common.line(
+            called,
+            [look.x(line, point) for point in points],
+            [_drawn(point.value * factor) for point in points],
+            colour=colour,
+            hover=[f"{_hover(line, point, look)}{after}" for point in points],
+            links=[addresses.run(point.run_id) for point in points],
+            **parts,
+        )
+
+    points = [line.points[index] for index in _kept(line, MAX_POINTS)]
     if len(points) > _MAX_ERROR_BARS and (band := _band(line, points, colour, look)):
         yield band
-    yield _trace(line, name, colour, look, points, addresses)
+    where = f"{series.hardware.name}, configuration {series.configuration.name}"
+    # Plotly fills in ``%{...}`` in templates.
+    called, place = (plain(text).replace("%{", "%&#123;") for text in (name, where))
+    parts: dict[str, Any] = {"hovertemplate": f"<b>{called}</b><br>%{{text}}<br>{place}<extra></extra>"}
+    if len(points) <= _MAX_ERROR_BARS and any(point.low is not None for point in points):
+        values = [_drawn(point.value * factor) for point in points]
+        lows = [_scaled_low(point, factor, look) for point in points]
+        parts["error_y"] = common.error_bars(values, lows, [_scaled(point.high, factor) for point in points])
+    mode = "lines+markers" if len(points) <= _MAX_MARKERS else "lines"
+    yield trace(shortened(name), points, mode=mode, **parts)
     if line.excluded:
-        yield _excluded(line, name, colour, look, addresses)
+        # Hollow markers, which no line joins.
+        yield trace(
+            f"{shortened(name)}, excluded",
+            line.excluded[-MAX_POINTS:],
+            "<br>excluded",
+            mode="markers",
+            marker={"color": colour, "size": 7, "symbol": "circle-open"},
+            hovertemplate="%{text}<extra></extra>",
+            showlegend=False,
+        )
 
 
 def _kept(line: HistoryLine, most: int) -> list[int]:
     """Return the indexes of the points to draw: extremes, and both sides of each change."""
     happened = {*line.shifts, *(index - 1 for index in line.shifts if index)}
     return thinned([point.value for point in line.points], most, keep=happened)
-
-
-def _trace(
-    line: HistoryLine,
-    name: str,
-    colour: str,
-    look: HistoryLook,
-    points: Sequence[Point],
-    addresses: HistoryAddresses,
-) -> dict[str, Any]:
-    factor, series = look.factor(line), line.series
-    values = [_drawn(point.value * factor) for point in points]
-    where = f"{series.hardware.name}, configuration {series.configuration.name}"
-    # Plotly fills in ``%{...}`` in templates.
-    called, place = (plain(text).replace("%{", "%&#123;") for text in (name, where))
-    parts: dict[str, Any] = {}
-    if len(points) <= _MAX_ERROR_BARS and any(point.low is not None for point in points):
-        lows = [_scaled_low(point, factor, look) for point in points]
-        parts["error_y"] = common.error_bars(values, lows, [_scaled(point.high, factor) for point in points])
-    return common.line(
-        shortened(name),
-        [look.x(line, point) for point in points],
-        values,
-        colour=colour,
-        hover=[_hover(line, point, look) for point in points],
-        links=[addresses.run(point.run_id) for point in points],
-        mode="lines+markers" if len(points) <= _MAX_MARKERS else "lines",
-        hovertemplate=f"<b>{called}</b><br>%{{text}}<br>{place}<extra></extra>",
-        **parts,
-    )
-
-
-def _excluded(
-    line: HistoryLine, name: str, colour: str, look: HistoryLook, addresses: HistoryAddresses
-) -> dict[str, Any]:
-    """Hollow markers, which no line joins."""
-    factor = look.factor(line)
-    points = line.excluded[-MAX_POINTS:]
-    return common.line(
-        f"{shortened(name)}, excluded",
-        [look.x(line, point) for point in points],
-        [_drawn(point.value * factor) for point in points],
-        colour=colour,
-        hover=[f"{_hover(line, point, look)}<br>excluded" for point in points],
-        links=[addresses.run(point.run_id) for point in points],
-        mode="markers",
-        marker={"color": colour, "size": 7, "symbol": "circle-open"},
-        hovertemplate="%{text}<extra></extra>",
-        showlegend=False,
-    )
 
 
 def _band(line: HistoryLine, points: Sequence[Point], colour: str, look: HistoryLook) -> dict[str, Any]:
@@ -213,9 +190,6 @@ def _hover(line: HistoryLine, point: Point, look: HistoryLook) -> str:
         value = f"{numbers.number(point.value * look.factor(line))}{numbers.NO_BREAK}%: {value}"
     version = plain(version_words(point, series.branch))
     return f"{version}<br>{value}<br>{numbers.exact_time(point.time.astimezone(UTC))}"
-
-
-# --- what else changed ------------------------------------------------------------------------------------
 
 
 def _switched(lines: Sequence[HistoryLine], look: HistoryLook) -> dict[Position, list[str]]:
@@ -280,8 +254,6 @@ def _switch_text(words: Sequence[str]) -> str:
     more = [f"and {len(words) - 8} more"] if len(words) > 8 else []
     return "<br>".join(["<b>Settings changed</b>", *shown, *more])
 
-
-# --- changes ----------------------------------------------------------------------------------------------
 
 _Changes = Mapping[Position, Sequence[ChangePoint]]
 
@@ -395,9 +367,6 @@ def _is_confirmed(shifts: Iterable[ChangePoint]) -> bool:
     return any(shift.state == ChangePoint.State.CONFIRMED for shift in shifts)
 
 
-# --- axes -------------------------------------------------------------------------------------------------
-
-
 def _x_axis(lines: Sequence[HistoryLine], look: HistoryLook) -> dict[str, Any]:
     if look.axis is None:
         times = [point.time for line in lines for point in line.all_points]
@@ -422,9 +391,6 @@ def _y_axis(lines: Sequence[HistoryLine], look: HistoryLook) -> dict[str, Any]:
         return common.metric_axis(series.metric, series.unit, series.direction, log=look.log)
     scale = {"type": "log", "dtick": "D2", "tickformat": ",~f"} if look.log else {}
     return {**common.relative_axis("the first group", series.direction), **scale}
-
-
-# --- small multiples --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -512,9 +478,6 @@ def _small_x_axis(look: HistoryLook, shared: Shared) -> dict[str, Any]:
         "ticktext": [plain(shortened(labels[tick], 14)) for tick in ticks],
         "range": [-0.5, len(labels) - 0.5],
     }
-
-
-# --- words and numbers ------------------------------------------------------------------------------------
 
 
 def _drawn(value: float) -> float:

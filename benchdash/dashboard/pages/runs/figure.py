@@ -89,9 +89,6 @@ class TimeLine:
     height: int
 
 
-# --- several sources, or several runs, on one axis --------------------------------------------------------
-
-
 def together(
     samples: IntervalSamples, *, beside: Sequence[MachineSamples] = (), steadiness: Stability | None = None
 ) -> TimeLine | None:
@@ -139,19 +136,9 @@ def _marks(steadiness: Stability) -> dict[str, Any]:
     annotations = []
     if steadiness.warmup_s:
         shapes.append(_shade(0, steadiness.warmup_s, "same"))
-        annotations.append(
-            {
-                "text": "warm-up",
-                "x": 0,
-                "y": 0,
-                "yref": "y domain",
-                "xanchor": "left",
-                "yanchor": "bottom",
-                "xshift": 4,
-                "showarrow": False,
-                "font": {"size": 11, "color": token("ink-2")},
-            }
-        )
+        corner = {"x": 0, "y": 0, "yref": "y domain", "xanchor": "left", "yanchor": "bottom", "xshift": 4}
+        font = {"size": 11, "color": token("ink-2")}
+        annotations.append({"text": "warm-up", **corner, "showarrow": False, "font": font})
     return {"shapes": [*shapes, _level(steadiness.limit, "ink-2", "dot")], "annotations": annotations}
 
 
@@ -162,26 +149,14 @@ def _level(y: float, colour: str, dash: str) -> dict[str, Any]:
 
 def _shade(start: float, end: float, colour: str) -> dict[str, Any]:
     """Shade some seconds; the border is seen even where they are narrower than a pixel."""
-    return {
-        "type": "rect",
-        "x0": start,
-        "x1": end,
-        "y0": 0,
-        "y1": 1,
-        "yref": "paper",
-        "layer": "below",
-        "fillcolor": token(colour),
-        "opacity": 0.45,
-        "line": {"color": token(colour), "width": 1},
-    }
+    place = {"x0": start, "x1": end, "y0": 0, "y1": 1, "yref": "paper", "layer": "below"}
+    line = {"color": token(colour), "width": 1}
+    return {"type": "rect", **place, "fillcolor": token(colour), "opacity": 0.45, "line": line}
 
 
 def height(panels: int) -> int:
     most = max(_HEIGHTS)
     return _HEIGHTS.get(panels) or _HEIGHTS[most] + (panels - most) * _HEIGHT_OF_ONE_MORE
-
-
-# --- one source alone -------------------------------------------------------------------------------------
 
 
 def over_time(samples: IntervalSamples) -> TimeLine | None:
@@ -214,9 +189,6 @@ def of_the_machine(samples: IntervalSamples) -> TimeLine | None:
         return None
     figure = _stacked(panels, *_ALONG_THE_MACHINE[along], each=True, rows=len(samples.rows), legend=True)
     return TimeLine(figure, height(len(panels)))
-
-
-# --- what a tool printed ----------------------------------------------------------------------------------
 
 
 def _of_a_tool(
@@ -307,9 +279,6 @@ def _known(metric: str) -> Reading:
     return Reading(own, 0, "ms", LOWER) if own.startswith(_LATENCY) else reading(own, 0)
 
 
-# --- the machine meanwhile --------------------------------------------------------------------------------
-
-
 # Metrics of one unit, by the title of their axis.
 _PARTS: Final = {
     "CPU (%)": ("cpu_user", "cpu_system", "cpu_wait", "cpu_steal"),
@@ -343,19 +312,10 @@ def _sampled_of(wanted: Iterable[str], samples: IntervalSamples) -> list[str]:
 
 def _machine_line(beside: MachineSamples, metric: str, colour: int) -> dict[str, Any]:
     """Draw one metric of the machine; very many samples are thinned to the extremes of this line."""
-    x, values = beside.along(), _column(beside.samples, metric)
+    along, values = beside.along(), _column(beside.samples, metric)
     kept = thinned([value or 0 for value in values], _MAX_POINTS_OF_THE_MACHINE)
-    return _line(
-        metric,
-        [x[index] for index in kept],
-        [values[index] for index in kept],
-        colour=colour,
-        name=numbers.metric_name(metric),
-        width=1.5,
-    )
-
-
-# --- drawing ----------------------------------------------------------------------------------------------
+    x, y = [along[index] for index in kept], [values[index] for index in kept]
+    return _line(metric, x, y, colour=colour, name=numbers.metric_name(metric), width=1.5)
 
 
 def _line(
@@ -428,9 +388,6 @@ def _stacked(
 
 def _axis_name(axis: str, number: int) -> str:
     return f"{axis}{number + 1}" if number else axis
-
-
-# --- iterations -------------------------------------------------------------------------------------------
 
 
 def iterations(samples: IntervalSamples, *, unit: str, direction: str, score: float) -> Figure:
