@@ -19,11 +19,10 @@ CURVE_HEIGHT: Final = 340
 
 @dataclass(frozen=True)
 class PanelRow:
-    """A row of thread counts; or of a value that was varied, with its name and the mean of its changes."""
+    """A row of a thread count, or of a value that was varied, with the mean of its changes."""
 
-    threads: int | None
+    name: str
     values: Sequence[Value]
-    name: str = ""
     mean: float | None = None
 
 
@@ -86,14 +85,21 @@ def panels(
     ``keys`` are short names of workloads for the page; those without one get no panel. Curves are drawn on
     the ``scale`` unless the page draws its own.
     """
-
-    def draw(rows: Sequence[Row], lines: Sequence[VersionLine], metric: str) -> Figure:
-        return charts.against_threads(rows, lines, metric, scale, addresses.series)
-
-    return [
-        _panel(table, rows, lines, scale, place, name, addresses, draw_curve or draw)
-        for name, rows in named_parts(table.rows, keys, curves_and_bars)
-    ]
+    metric = table.metric
+    made = []
+    for name, rows in named_parts(table.rows, keys, curves_and_bars):
+        own = scale if any(row.base for row in rows) else replace(scale, relative_to="")
+        if len(rows) == 1:
+            figure = charts.bars(rows[0], lines, metric, own, addresses.series)
+        elif draw_curve:
+            figure = draw_curve(rows, lines, metric)
+        else:
+            figure = charts.against_threads(rows, lines, metric, scale, addresses.series)
+        title = _title(rows, metric, own, place)
+        panel = panel_of(rows, lines, metric, own, table.margin, name, title, figure, addresses)
+        shown = sum(bool(value.cell) for value in panel.rows[0].values)
+        made.append(panel if panel.is_curve else replace(panel, height=charts.bars_height(shown)))
+    return made
 
 
 def named_parts(
@@ -116,28 +122,23 @@ def curves_and_bars(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
     yield from ([row] for row in rows if row.threads is None)
 
 
-def _panel(
-    table: ComparisonTable,
+def panel_of(
     rows: Sequence[Row],
     lines: Sequence[VersionLine],
+    metric: str,
     scale: ValueScale,
-    place: str,
+    margin: float,
     name: str,
+    title: str,
+    figure: Figure,
     addresses: PanelAddresses,
-    draw_curve: DrawCurve,
 ) -> Panel:
-    first, metric = rows[0], table.metric
-    is_curve = len(rows) > 1
-    has_base = any(row.base for row in rows)
-    if not has_base:
-        scale = replace(scale, relative_to="")
-    values = [PanelRow(row.threads, charts.values(row, lines)) for row in rows]
-    columns = zip(*(row.values for row in values), strict=True)
-    shown = sum(any(value.cell for value in column) for column in columns)
-    if is_curve:
-        figure = draw_curve(rows, lines, metric)
-    else:
-        figure = charts.bars(first, lines, metric, scale, addresses.series)
+    """Return a panel whose table has a row for each thread count and a column for each line."""
+    first, is_curve = rows[0], len(rows) > 1
+    values = [
+        PanelRow("not said" if row.threads is None else numbers.count(row.threads), charts.values(row, lines))
+        for row in rows
+    ]
     runs = {value.cell.n for row in values for value in row.values if value.cell}
     return Panel(
         name=name,
@@ -145,17 +146,18 @@ def _panel(
         metric=metric,
         unit=first.unit,
         direction=first.direction,
-        title=_title(rows, metric, scale, place),
+        title=title,
         figure=figure,
-        height=CURVE_HEIGHT if is_curve else charts.bars_height(shown),
+        height=CURVE_HEIGHT if is_curve else charts.bars_height(len(lines)),
         is_curve=is_curve,
         lines=lines,
         rows=values,
         means=means_of(rows, lines) if is_curve else [],
-        note=note_of(values, runs, has_base=has_base, margin=table.margin),
+        note=_note(values, runs, scale, margin, has_base=any(row.base for row in rows)),
         says_n=len(runs) > 1,
         csv_url=addresses.csv(metric, first.workload),
         url=addresses.alone(metric, first.workload),
+        hides_values=scale.hides_values,
     )
 
 
@@ -169,10 +171,14 @@ def _title(rows: Sequence[Row], metric: str, scale: ValueScale, place: str) -> s
     return ", ".join(filter(None, [rows[0].workload, threads, what, place]))
 
 
-def note_of(rows: Sequence[PanelRow], runs: set[int], *, has_base: bool, margin: float) -> str:
+def _note(
+    rows: Sequence[PanelRow], runs: set[int], scale: ValueScale, margin: float, *, has_base: bool
+) -> str:
     """Explain the numbers of a table and their ±."""
     with_error = any(value.interval != (None, None) for row in rows for value in row.values)
-    if runs != {1}:
+    if scale.hides_values:
+        what = f"Relative to {scale.relative_to}; ± is the 95 % interval of the ratio."
+    elif runs != {1}:
         of = f"{numbers.count(next(iter(runs)))} runs" if len(runs) == 1 else "n runs"
         what = f"Medians of {of}; ± is the 95 % interval of the level."
     else:
@@ -180,10 +186,10 @@ def note_of(rows: Sequence[PanelRow], runs: set[int], *, has_base: bool, margin:
             "One run each; ± is the tool's own error." if with_error else "One run each: no error is known."
         )
     if not has_base:
-        return f"{what} The reference was not measured here."
+        missing = f"{scale.relative_to} was" if scale.hides_values else f"{what} The reference was"
+        return f"{missing} not measured here."
     compared = [one for row in rows for value in row.values if (one := value.comparison)]
-    judged = verdict_words.note(compared, margin=margin)
-    return " ".join(filter(None, [what, judged]))
+    return " ".join(filter(None, [what, verdict_words.note(compared, margin=margin)]))
 
 
 def means_of(rows: Sequence[Row], lines: Sequence[VersionLine]) -> list[float | None]:

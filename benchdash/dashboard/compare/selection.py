@@ -200,7 +200,8 @@ def workload_ids(texts: Iterable[str], workloads: Mapping[int, str]) -> list[str
 
 
 def read_choice(query: QueryDict, columns: ChosenColumns) -> VersionSelection:
-    return VersionSelection(columns=columns, view=_read_view(query), **read_measured(query))
+    view = Presentation(query.get("values") == "relative", one_known(query, "axis", SCALES))
+    return VersionSelection(columns=columns, view=view, **read_measured(query))
 
 
 def read_measured(query: QueryDict) -> dict[str, Any]:
@@ -231,7 +232,3 @@ def read_threads(query: QueryDict) -> list[int | None]:
     texts = query.getlist("threads")
     counts = sorted({count for text in texts if (count := whole_number(text)) is not None})
     return [*counts, None] if UNSAID_THREADS in texts else [*counts]
-
-
-def _read_view(query: QueryDict) -> Presentation:
-    return Presentation(query.get("values") == "relative", one_known(query, "axis", SCALES))

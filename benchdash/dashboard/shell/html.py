@@ -48,12 +48,9 @@ def grid_cells(cells: Iterable[GridCell | None]) -> SafeString:
 
 def number_cells(values: Iterable[float | None]) -> SafeString:
     """Write numbers as the cells of a row, each with its exact value."""
-    return mark_safe("".join(map(_number_cell, values)))  # noqa: S308 - nothing in a number needs escaping
-
-
-def _number_cell(value: float | None) -> str:
-    exact = "" if value is None else f' data-value="{value}"'
-    return f'<td class="number"{exact}>{number(value)}</td>'
+    exact = ((value, "" if value is None else f' data-value="{value}"') for value in values)
+    cells = (f'<td class="number"{attribute}>{number(value)}</td>' for value, attribute in exact)
+    return mark_safe("".join(cells))  # noqa: S308 - nothing in a number needs escaping
 
 
 def _cell(cell: GridCell | None) -> str:

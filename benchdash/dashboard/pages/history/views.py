@@ -174,10 +174,12 @@ def _charts(request: HttpRequest, page: ProjectPage, choice: SeriesChoice, wishe
                 open_url=_series_url("history", page, part, wishes) if several else "",
             )
         )
+    groups = (row.point for chart in charts for row in chart.rows if row.is_excluded)
+    excluded = Run.objects.filter(pk__in=[point.run_id for point in groups])
     return {
         "charts": charts,
         "compare_urls": _compare_urls(page, charts),
-        "reasons": _reasons(page, charts),
+        "reasons": dict(excluded.values_list("pk", "excluded_reason")) if page.is_member else {},
         "switches": _switches(request, looks),
     }
 
@@ -243,14 +245,6 @@ def _compare_urls(page: ProjectPage, charts: Sequence[Chart]) -> dict[int, str]:
             query = {"v": sides, "base": sides[0], "metric": series.metric, "workload": series.workload_id}
             urls[row.shift.pk] = f"{compare}?{urlencode(query, doseq=True)}"
     return urls
-
-
-def _reasons(page: ProjectPage, charts: Sequence[Chart]) -> dict[int, str]:
-    """Return why runs were excluded, by run; for members."""
-    if not page.is_member:
-        return {}
-    excluded = [row.point.run_id for chart in charts for row in chart.rows if row.index is None]
-    return dict(Run.objects.filter(pk__in=excluded).values_list("pk", "excluded_reason"))
 
 
 def _small_charts(

@@ -222,6 +222,7 @@ def _show(
     comment_form: CommentForm | None = None,
 ) -> HttpResponse:
     evidence = queries.evidence(shown)
+    series = [f"series={one.series_id}" for one in evidence[:_MAX_CHARTS]]
     may_triage = page.may(Scope.TRIAGE)
     if may_triage and triage_form is None:
         triage_form = TriageForm(page.project, initial={"assignee": shown.assignee_id})
@@ -231,7 +232,7 @@ def _show(
         "evidence": _shown(page.project, evidence),
         "family": queries.family_evidence(evidence),
         "worst": evidence[0] if evidence else None,
-        "history_url": _history_url(page.project, evidence),
+        "history_url": f"{page_url('history', page.project)}?{'&'.join(series)}" if series else "",
         "pair_url": _pair_url(page.project, evidence),
         "differences": queries.what_changed(evidence),
         "may_triage": may_triage,
@@ -268,11 +269,6 @@ def _title(change_point: ChangePoint) -> str:
     series = change_point.series
     threads = None if series.threads is None else f"{series.threads} threads"
     return ", ".join(filter(None, [series.workload.name, threads, series.metric, series.hardware.name]))
-
-
-def _history_url(project: Project, evidence: Sequence[ChangePoint]) -> str:
-    chosen = "&".join(f"series={one.series_id}" for one in evidence[:_MAX_CHARTS])
-    return f"{page_url('history', project)}?{chosen}" if chosen else ""
 
 
 def _pair_url(project: Project, evidence: Sequence[ChangePoint]) -> str:

@@ -161,6 +161,8 @@ def _distributions(path: str, project: Project, choice: VersionSelection) -> dic
     shown = _table_rows(table, lines)
     shown_lines = [one.line for one in shown]
     distributions = [one.cell.distribution for one in shown]
+    parameters = [("workload", row.workload), *threads_of_api([row.threads]), *columns_of_api(choice)]
+    query = [("project", project.slug), *parameters, ("format", "csv")]
     return {
         **context,
         "doubts": latency.latency_doubts(table),
@@ -181,7 +183,7 @@ def _distributions(path: str, project: Project, choice: VersionSelection) -> dic
         "percentiles": [charts.percentile_name(share) for share in latency.SHARES],
         "histogram": charts.overlaid(shown_lines, distributions) if shown else None,
         "curves": charts.percentile_curves(shown_lines, distributions) if shown else None,
-        "csv_url": _csv_url(project, choice, row),
+        "csv_url": f"{reverse('api:latency')}?{urlencode(query)}",
         "is_tested": any(
             one.comparison is not None and one.comparison.p is not None
             for row in shown
@@ -221,13 +223,6 @@ def _figures(bounds: Bounds | None, comparison: Comparison | None = None) -> Per
     if bounds is None:
         return PercentileFigures("")
     return PercentileFigures(charts.bounds_words(bounds), bounds.middle, comparison)
-
-
-def _csv_url(project: Project, choice: VersionSelection, row: RowKey) -> str:
-    """Return the address of the same comparison in the API."""
-    parameters = [("workload", row.workload), *threads_of_api([row.threads]), *columns_of_api(choice)]
-    query = urlencode([("project", project.slug), *parameters, ("format", "csv")])
-    return f"{reverse('api:latency')}?{query}"
 
 
 urlpatterns = [

@@ -12,7 +12,7 @@ from benchdash.accounts.models import Project
 from benchdash.dashboard.charts.compare import ValueScale
 from benchdash.dashboard.charts.matrix import Head, Matrix, matrix
 from benchdash.dashboard.compare import controls
-from benchdash.dashboard.compare.panels import Panel, panels
+from benchdash.dashboard.compare.panels import panels
 from benchdash.dashboard.compare.selection import VersionSelection, read_choice, read_columns, workload_ids
 from benchdash.dashboard.compare.tables import addresses_of, choosing, lines_of, tables_of
 from benchdash.dashboard.compare.versions import available_columns
@@ -79,6 +79,10 @@ def _comparison(
             addresses=addresses_of(request.path, project, choice, ids),
         )
     ]
+    # Under their workloads, or all together where there is one metric.
+    sections = [(workload, [one for one in made if one.workload == workload]) for workload in workloads]
+    if len(tables) == 1:
+        sections = [("", [one for _, of_workload in sections for one in of_workload])]
     return {
         **context,
         "doubts": doubts(tables, list(zip(chosen, called, strict=True)), base),
@@ -88,7 +92,7 @@ def _comparison(
         "summary": _summary(request.path, choice, tables[0], ids),
         "summary_metric": tables[0],
         "matrix_url": choice.address(page_url("matrix", project), metric=tables[0].metric),
-        "sections": _sections(made, workloads, by_workload=len(tables) > 1),
+        "sections": sections,
         "pages": pages,
     }
 
@@ -112,15 +116,6 @@ def _what_to_show(
         return wanted, found
     each = (([metric], having([metric])) for metric in metrics.in_order(measured.metrics))
     return next((one for one in each if one[1]), (wanted, []))
-
-
-def _sections(
-    made: Sequence[Panel], workloads: Sequence[str], *, by_workload: bool
-) -> list[tuple[str, list[Panel]]]:
-    """Put the charts under their workloads, or all together where there is one metric."""
-    if not by_workload:
-        return [("", sorted(made, key=lambda panel: workloads.index(panel.workload)))]
-    return [(workload, [panel for panel in made if panel.workload == workload]) for workload in workloads]
 
 
 def _summary(

@@ -67,7 +67,11 @@ def matrix_baseline(request: HttpRequest, page: ProjectPage) -> HttpResponse:
         messages.error(request, f"The baseline stays: {error}.")
     else:
         messages.success(request, f"The baseline is {moved.name} from now on.")
-    return redirect(f"{page_url('matrix', page.project)}?{_back(request)}")
+    query = QueryDict(request.POST.get("back", "")[:_MAX_QUERY_LENGTH], mutable=True)
+    # What the page that was left said of the baseline is settled.
+    query.pop("base", None)
+    query["over"] = "nights"
+    return redirect(f"{page_url('matrix', page.project)}?{query.urlencode()}")
 
 
 def _move_baseline(page: ProjectPage, form: BaselineForm) -> Baseline:
@@ -86,14 +90,6 @@ def _move_baseline(page: ProjectPage, form: BaselineForm) -> Baseline:
     except LookupError:
         raise BaselineError("there is no such version") from None
     return set_baseline(page.project, stream_of(branch), target, by=page.viewer, reason=said["reason"])
-
-
-def _back(request: HttpRequest) -> str:
-    """Return the query of the page that was left, without its choice of a baseline."""
-    query = QueryDict(request.POST.get("back", "")[:_MAX_QUERY_LENGTH], mutable=True)
-    query.pop("base", None)
-    query["over"] = "nights"
-    return query.urlencode()
 
 
 def _csv(page: ProjectPage, context: dict[str, Any]) -> HttpResponse:

@@ -152,8 +152,7 @@ def run(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
 
 def _environment(run: Run) -> dict[str, Any]:
     """Return the facts of the machine for this run that its hardware does not say in the same words."""
-    facts = run.environment.facts if run.environment else {}
-    known = run.hardware.facts
+    facts, known = run.environment.facts if run.environment else {}, run.hardware.facts
     return {name: value for name, value in facts.items() if name not in known or known[name] != value}
 
 

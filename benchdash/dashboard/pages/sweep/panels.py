@@ -4,11 +4,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from benchdash.dashboard.charts import compare as charts
-from benchdash.dashboard.charts import verdict_words
 from benchdash.dashboard.charts.common import Figure
 from benchdash.dashboard.charts.compare import ValueScale, VersionLine
-from benchdash.dashboard.compare import panels as shared
-from benchdash.dashboard.compare.panels import Panel, PanelAddresses, PanelRow
+from benchdash.dashboard.compare.panels import (
+    CURVE_HEIGHT,
+    Panel,
+    PanelAddresses,
+    PanelRow,
+    curves_and_bars,
+    means_of,
+    named_parts,
+    panel_of,
+)
 from benchdash.dashboard.pages.sweep.figure import against_values, thread_lines
 from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.series_words import threads_words
@@ -42,54 +49,36 @@ def sweep_panels(
 
     def parts(rows: Sequence[Row]) -> Iterable[Sequence[Row]]:
         # Over the values all thread counts stand together, known or not.
-        return [rows] if look.x == "value" else shared.curves_and_bars(rows)
+        return [rows] if look.x == "value" else curves_and_bars(rows)
 
-    return [
-        _panel(table, rows, look, name, addresses)
-        for name, rows in shared.named_parts(table.rows, keys, parts)
-    ]
+    return [_panel(table, rows, look, name, addresses) for name, rows in named_parts(table.rows, keys, parts)]
 
 
 def _panel(
     table: SweepTable, rows: Sequence[Row], look: SweepLook, name: str, addresses: PanelAddresses
 ) -> Panel:
-    has_base = any(row.base for row in rows)
-    if not has_base and not look.scale.hides_values:
+    if not any(row.base for row in rows) and not look.scale.hides_values:
         look = replace(look, scale=replace(look.scale, relative_to=""))
     _, spacing = positions([point.value for point in table.sweep.points])
     over_values = look.x == "value" or (len(rows) == 1 and spacing != "even")
-    cells = [charts.values(row, look.lines) for row in rows]
-    in_columns = [
-        PanelRow(row.threads, values, "not said" if row.threads is None else numbers.count(row.threads))
-        for row, values in zip(rows, cells, strict=True)
-    ]
-    means = shared.means_of(rows, look.lines)
-    in_rows = [
-        PanelRow(None, column, line.name, mean)
-        for line, mean, *column in zip(look.lines, means, *cells, strict=True)
-    ]
-    runs = {value.cell.n for values in cells for value in values if value.cell}
-    is_curve = over_values or len(rows) > 1
-    return Panel(
-        name=name,
-        workload=rows[0].workload,
-        metric=table.metric,
-        unit=rows[0].unit,
-        direction=rows[0].direction,
-        title=_title(rows, table.metric, look, over_values=over_values),
-        figure=_figure(table, rows, look, addresses.series, over_values=over_values),
-        height=shared.CURVE_HEIGHT if is_curve else charts.bars_height(len(look.lines)),
-        is_curve=is_curve,
-        is_over_values=over_values,
-        corner=look.setting if over_values else "threads",
-        lines=thread_lines(rows) if over_values else look.lines,
-        rows=in_rows if over_values else in_columns,
-        means=means if not over_values and len(rows) > 1 else [],
-        note=_note(in_columns, runs, look, has_base=has_base, margin=table.margin),
-        says_n=len(runs) > 1,
-        csv_url=addresses.csv(table.metric, rows[0].workload),
-        url=addresses.alone(table.metric, rows[0].workload),
-        hides_values=look.scale.hides_values,
+    title = _title(rows, table.metric, look, over_values=over_values)
+    figure = _figure(table, rows, look, addresses.series, over_values=over_values)
+    panel = panel_of(rows, look.lines, table.metric, look.scale, table.margin, name, title, figure, addresses)
+    if not over_values:
+        return panel
+    means, cells = means_of(rows, look.lines), [row.values for row in panel.rows]
+    return replace(
+        panel,
+        height=CURVE_HEIGHT,
+        is_curve=True,
+        is_over_values=True,
+        corner=look.setting,
+        lines=thread_lines(rows),
+        rows=[
+            PanelRow(line.name, column, mean)
+            for line, mean, *column in zip(look.lines, means, *cells, strict=True)
+        ],
+        means=[],
     )
 
 
@@ -119,14 +108,3 @@ def _title(rows: Sequence[Row], metric: str, look: SweepLook, *, over_values: bo
     by = f" by {look.setting}" if against == "threads" else ""
     what = f"{numbers.metric_name(metric)} against {against}{by}{relative}"
     return ", ".join(filter(None, [rows[0].workload, threads, what, look.place]))
-
-
-def _note(rows: Sequence[PanelRow], runs: set[int], look: SweepLook, *, has_base: bool, margin: float) -> str:
-    if not look.scale.hides_values:
-        return shared.note_of(rows, runs, has_base=has_base, margin=margin)
-    if not has_base:
-        return f"{look.scale.relative_to} was not measured here."
-    compared = [one for row in rows for value in row.values if (one := value.comparison)]
-    judged = verdict_words.note(compared, margin=margin)
-    what = f"Relative to {look.scale.relative_to}; ± is the 95 % interval of the ratio."
-    return " ".join(filter(None, [what, judged]))

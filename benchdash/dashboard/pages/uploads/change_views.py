@@ -1,6 +1,5 @@
 """Mistakes with files, mended: other metadata, deleting and restoring, reading a file again."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -54,28 +53,19 @@ class ChangedRow:
 
 def changed_rows(reread: Reread, *, most: int) -> list[ChangedRow]:
     """Return the first readings that change, in a constant number of statements."""
-    shown = reread.changes[:most]
-    runs, units = _runs(reread), _units(reread)
-    return [
-        ChangedRow(runs.get(one.run, one.run), one.metric, units.get(one.metric, ""), one.before, one.after)
-        for one in shown
-    ]
-
-
-def _runs(reread: Reread) -> dict[str, str]:
-    rows = Run.objects.filter(upload_id=reread.upload.pk).select_related("workload")
-    named = {run.key: ", ".join([run.workload.name, *_threads(run)]) for run in rows}
-    return named if len(named) > 1 else dict.fromkeys(named, "")
-
-
-def _threads(run: Run) -> Sequence[str]:
-    return [] if run.threads is None else [threads_words(run.threads)]
-
-
-def _units(reread: Reread) -> dict[str, str]:
+    runs = {}
+    for run in Run.objects.filter(upload_id=reread.upload.pk).select_related("workload"):
+        threads = [] if run.threads is None else [threads_words(run.threads)]
+        runs[run.key] = ", ".join([run.workload.name, *threads])
+    if len(runs) == 1:
+        runs = dict.fromkeys(runs, "")
     metrics = {one.metric for one in reread.changes}
     known = Series.objects.filter(project=reread.upload.project_id, metric__in=metrics).order_by()
-    return dict(known.values_list("metric", "unit").distinct())
+    units = dict(known.values_list("metric", "unit").distinct())
+    return [
+        ChangedRow(runs.get(one.run, one.run), one.metric, units.get(one.metric, ""), one.before, one.after)
+        for one in reread.changes[:most]
+    ]
 
 
 def planned_in_words(reread: Reread) -> str:
