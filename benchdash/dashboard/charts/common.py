@@ -152,6 +152,11 @@ def line_at(x: Any, dash: str = "dot") -> dict[str, Any]:
     return {"type": "line", "x0": x, "x1": x, "yref": "paper", "y0": 0, "y1": 1, "line": line}
 
 
+def level(x0: Any, x1: Any, y: float, colour: str, width: float) -> dict[str, Any]:
+    """Draw a horizontal line: the level of a stretch."""
+    return {"type": "line", "x0": x0, "x1": x1, "y0": y, "y1": y, "line": {"color": colour, "width": width}}
+
+
 def band(x: Sequence[Any], y: Sequence[float | None], colour: str, opacity: float) -> dict[str, Any]:
     """Fill the area within these corners, behind a line."""
     return {

@@ -9,6 +9,7 @@ from typing import Literal
 
 from benchdash.dashboard.charts import verdict_words
 from benchdash.dashboard.shell import numbers
+from benchdash.dashboard.shell.html import GridCell
 from benchdash.regressions.comparison.cells import Cell
 from benchdash.regressions.comparison.rows import GroupSummary, Row, geometric_mean, summary_of
 from benchdash.regressions.comparison.version_table import ComparisonTable
@@ -51,24 +52,6 @@ class MatrixLook:
 
 
 @dataclass(frozen=True, slots=True)
-class MatrixCell:
-    """``says`` is what the number alone does not: the value, the number of runs, the verdict.
-
-    ``below`` is what stands under the number.
-    """
-
-    text: str
-    level: str
-    says: str
-    url: str
-    below: str = ""
-
-    @property
-    def is_changed(self) -> bool:
-        return self.level.startswith(("better", "worse"))
-
-
-@dataclass(frozen=True, slots=True)
 class MatrixRow:
     """A workload with its thread counts folded into one, or one thread count of it.
 
@@ -79,8 +62,8 @@ class MatrixRow:
     threads: int | None
     folds: int
     is_open: bool
-    base: MatrixCell | None
-    cells: Sequence[MatrixCell | None]
+    base: GridCell | None
+    cells: Sequence[GridCell | None]
 
     @property
     def is_part(self) -> bool:
@@ -96,7 +79,7 @@ class MatrixRow:
 class Aggregates:
     """Over some rows, column by column; empty where they have no meaning."""
 
-    mean: Sequence[MatrixCell | None] = ()
+    mean: Sequence[GridCell | None] = ()
     lowest: Sequence[str] = ()
     highest: Sequence[str] = ()
 
@@ -160,9 +143,6 @@ def is_tested(table: ComparisonTable) -> bool:
     """Tell whether anything of it could be told from noise."""
     compared = (one for row in table.rows for one in row.comparisons if one)
     return any(one.verdict != "unknown" or one.p is not None for one in compared)
-
-
-# --- rows ---------------------------------------------------------------------------------------------------
 
 
 def _sections(
@@ -240,9 +220,7 @@ class _Drawing:
             highest=[self._ratio(ratio) for ratio in summary.highest],
         )
 
-    def _mean(
-        self, ratio: float | None, column: int, rows: Sequence[Row], direction: str
-    ) -> MatrixCell | None:
+    def _mean(self, ratio: float | None, column: int, rows: Sequence[Row], direction: str) -> GridCell | None:
         if ratio is None:
             return None
         compared = [one for row in rows if (one := row.comparisons[column])]
@@ -251,7 +229,7 @@ class _Drawing:
         if level.startswith(("better", "worse")):
             # One workload beyond the noise does not make a mean of 1.00 a change.
             level = numbers.ratio_level(ratio, direction)
-        return MatrixCell(self.write(ratio), level, says, url="")
+        return GridCell(self.write(ratio), level, says, url="")
 
     def _ratio(self, ratio: float | None) -> str:
         return numbers.NOTHING if ratio is None else self.write(ratio)
@@ -272,11 +250,11 @@ class _Drawing:
             cells=[self._cell(rows, column) for column in range(len(rows[0].cells))],
         )
 
-    def _base_cell(self, rows: Sequence[Row]) -> MatrixCell | None:
+    def _base_cell(self, rows: Sequence[Row]) -> GridCell | None:
         cells = [row.base for row in rows if row.base]
         if not cells:
             return None
-        return MatrixCell(
+        return GridCell(
             text=_value(cells),
             level="base",
             says=_value_words(cells),
@@ -284,7 +262,7 @@ class _Drawing:
             below="" if self.look.values == "relative" else _runs(cells),
         )
 
-    def _cell(self, rows: Sequence[Row], column: int) -> MatrixCell | None:
+    def _cell(self, rows: Sequence[Row], column: int) -> GridCell | None:
         cells = [cell for row in rows if (cell := row.cells[column])]
         if not cells:
             return None
@@ -295,16 +273,13 @@ class _Drawing:
             text, below = _value(cells), _runs(cells)
         elif self.look.values == "both":
             below = f"{_value(cells)}, {_runs(cells)}"
-        return MatrixCell(
+        return GridCell(
             text=text,
             level=self._level(ratio, direction, compared),
             says=", ".join(filter(None, [_value_words(cells), _verdict_words(compared)])),
             url=self.link(rows, column),
             below=below,
         )
-
-
-# --- words --------------------------------------------------------------------------------------------------
 
 
 def _verdict(compared: Sequence[Comparison], ratio: float | None, direction: str) -> str:

@@ -27,11 +27,11 @@ AXES: Final = (("", "auto"), ("linear", "linear"), ("log", "log"))
 
 @dataclass(frozen=True)
 class VersionChip:
-    """A chosen column, with the addresses that make it the reference and that leave it out."""
+    """A chosen column or value, with the addresses that make it the reference and that leave it out."""
 
     line: VersionLine
     base_url: str
-    without_url: str
+    without_url: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,9 @@
 """HTML written by hand: figures as JSON, and cells of grids, which a template writes twenty times slower."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from html import escape
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import orjson
 from django.core.serializers.json import DjangoJSONEncoder
@@ -26,19 +27,22 @@ def figure_json(figure: Mapping[str, Any]) -> SafeString:
     return mark_safe(written.decode())  # noqa: S308 - nothing in it can end its element
 
 
-class GridCell(Protocol):
-    """A number that leads somewhere; ``level`` is its colour, ``says`` its title, ``below`` a small note."""
+@dataclass(frozen=True, slots=True)
+class GridCell:
+    """A number that leads somewhere; ``level`` is its colour, ``below`` stands under it.
+
+    ``says`` is its title: what the number alone does not say.
+    """
+
+    text: str
+    level: str
+    says: str
+    url: str
+    below: str = ""
 
     @property
-    def text(self) -> str: ...
-    @property
-    def level(self) -> str: ...
-    @property
-    def says(self) -> str: ...
-    @property
-    def url(self) -> str: ...
-    @property
-    def below(self) -> str: ...
+    def is_changed(self) -> bool:
+        return self.level.startswith(("better", "worse"))
 
 
 def grid_cells(cells: Iterable[GridCell | None]) -> SafeString:

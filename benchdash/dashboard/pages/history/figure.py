@@ -289,17 +289,10 @@ def _levels(lines: Sequence[HistoryLine], colours: Sequence[str], look: HistoryL
             start, end = max(index - reach, ends[nth - 1]), min(index + reach, ends[nth + 1])
             x = [look.place(line, line.points[at]) for at in (start, index, end)]
             shade = token("ink") if len(lines) == 1 else colour
-            levels += [
-                _level(x[0], x[1], shift.before * factor, shade),
-                _level(x[1], x[2], shift.after * factor, shade),
-            ]
+            for x0, x1, value in ((x[0], x[1], shift.before), (x[1], x[2], shift.after)):
+                x_end = x1 + 0.4 if isinstance(x1, int) and x0 == x1 else x1
+                levels.append(common.level(x0, x_end, value * factor, shade, 2.5))
     return levels
-
-
-def _level(x0: Position, x1: Position, y: float, colour: str) -> dict[str, Any]:
-    end = x1 + 0.4 if isinstance(x1, int) and x0 == x1 else x1
-    line = {"color": colour, "width": 2.5}
-    return {"type": "line", "x0": x0, "x1": end, "y0": y, "y1": y, "line": line}
 
 
 def _label_rows(changes: _Changes, lines: Sequence[HistoryLine], look: HistoryLook) -> dict[Position, int]:

@@ -73,17 +73,12 @@ def _marks(x: Sequence[Any], index: int, change_point: ChangePoint) -> list[dict
     after = 100 * change_point.after / change_point.before
     marks = []
     if index > 0:
-        marks.append(_level(x[0], x[index - 1], 100))
+        marks.append(common.level(x[0], x[index - 1], 100, common.token("ink"), 2))
     if index < len(x):
-        marks.append(_level(x[index], x[-1], after))
+        marks.append(common.level(x[index], x[-1], after, common.token("ink"), 2))
         dash = "solid" if change_point.state == ChangePoint.State.CONFIRMED else "dot"
         marks.append(common.line_at(x[index], dash))
     return marks
-
-
-def _level(start: Any, end: Any, share: float) -> dict[str, Any]:
-    line = {"color": common.token("ink"), "width": 2}
-    return {"type": "line", "x0": start, "x1": end, "y0": share, "y1": share, "line": line}
 
 
 def _label(x: Sequence[Any], index: int, change_point: ChangePoint) -> list[dict[str, Any]]:

@@ -12,13 +12,20 @@ from django.urls import path, reverse
 
 from benchdash.accounts.models import Project
 from benchdash.dashboard.charts import compare as charts
-from benchdash.dashboard.charts.compare import ValueScale, VersionLine
-from benchdash.dashboard.compare.controls import AXES, Switch, metrics_options, switch, threads_filter
+from benchdash.dashboard.charts.compare import ValueScale
+from benchdash.dashboard.compare.controls import (
+    AXES,
+    Switch,
+    VersionChip,
+    metrics_options,
+    switch,
+    threads_filter,
+)
 from benchdash.dashboard.compare.panels import PanelAddresses
 from benchdash.dashboard.compare.selection import is_log
 from benchdash.dashboard.compare.tables import threads_of_api
 from benchdash.dashboard.pages.sweep.doubts import sweep_doubts
-from benchdash.dashboard.pages.sweep.panels import SweepLook, sweep_panels
+from benchdash.dashboard.pages.sweep.figure import SweepLook, sweep_panels
 from benchdash.dashboard.pages.sweep.selection import SweepSelection, read_choice
 from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.commands import upload_command
@@ -51,14 +58,6 @@ _KIND_WORDS: Final[Mapping[Kind, str]] = {
     "name": "name",
     "fact": "fact of the machine",
 }
-
-
-@dataclass(frozen=True)
-class ValueChip:
-    """A value of the setting, with the address that makes it the reference."""
-
-    line: VersionLine
-    base_url: str
 
 
 @dataclass(frozen=True)
@@ -167,7 +166,7 @@ def _shown(request: HttpRequest, asked: _Asked, table: SweepTable) -> dict[str, 
         "lines": lines,
         "x": look.x,
         "chips": [
-            ValueChip(line, choice.address(request.path, base=point.name))
+            VersionChip(line, choice.address(request.path, base=point.name))
             for line, point in zip(lines, sweep.points, strict=True)
         ],
         "doubts": sweep_doubts(sweep, rows),
