@@ -62,17 +62,11 @@ def read_place(
         if asked[name] in values:
             places = [place for place in places if getattr(place, name) == asked[name]]
     place = places[0]
-    chips = [
-        filters.one_of(
-            name,
-            label,
-            [(value or _NONE, value or empty) for value in values],
-            getattr(place, name) or _NONE,
-            empty="",
-        )
-        for name, label, empty, values in offered
-        if len(values) > 1
-    ]
+    chips = []
+    for name, label, empty, values in offered:
+        if len(values) > 1:
+            options = [(value or _NONE, value or empty) for value in values]
+            chips.append(filters.one_of(name, label, options, getattr(place, name) or _NONE, empty=""))
     return place, chips
 
 

@@ -33,15 +33,8 @@ class PlaceNames(NamedTuple):
 
     @classmethod
     def of(cls, column: Column) -> "PlaceNames":
-        version = column.version
-        return cls(
-            version.product.name,
-            version.build,
-            column.branch,
-            column.hardware,
-            column.configuration,
-            column.counterpart,
-        )
+        product, build = column.version.product.name, column.version.build
+        return cls(product, build, column.branch, column.hardware, column.configuration, column.counterpart)
 
     def __str__(self) -> str:
         """``MariaDB debug on bench-03, branch main, configuration tuned, with Connector/C``."""

@@ -45,6 +45,11 @@ class ProjectPage:
         """Whether the viewer writes articles."""
         return self.may(Scope.TRIAGE)
 
+    @property
+    def shared(self) -> dict[str, Any]:
+        """The part of the context that all templates share."""
+        return {"page": self, "project": self.project, "viewer": self.viewer}
+
     def may(self, scope: str) -> bool:
         return self.viewer.may(scope, self.project)
 
@@ -61,8 +66,7 @@ class ProjectPage:
         status: int = 200,
     ) -> HttpResponse:
         """Render a template with ``page``, ``project`` and ``viewer`` beside its own context."""
-        shared = {"page": self, "project": self.project, "viewer": self.viewer}
-        return render(request, template, {**shared, **(context or {})}, status=status)
+        return render(request, template, {**self.shared, **(context or {})}, status=status)
 
     def done(self, request: HttpRequest, said: str, name: str, *args: object) -> HttpResponse:
         """Go to a page of the project, which says what was done."""

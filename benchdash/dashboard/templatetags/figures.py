@@ -13,41 +13,25 @@ from benchdash.dashboard.shell.html import grid_cells, number_cells
 
 register = template.Library()
 
-# What a state means, beside its word: a tone for the colour and a sign for those who see none.
+# What a state means beside its word: a tone for the colour, and a sign for those who see none.
+# Other states are plain.
 _TONES: Final = {
-    "regression": ("worse", "▼"),
-    "improvement": ("better", "▲"),
+    **dict.fromkeys(("regression", "worse"), ("worse", "▼")),
+    **dict.fromkeys(("improvement", "better"), ("better", "▲")),
+    **dict.fromkeys(("imported", "fixed", "would be imported"), ("plain", "✓")),
+    **dict.fromkeys(("same", "known already"), ("plain", "=")),
+    **dict.fromkeys(("suspected", "private"), ("dotted", "")),
+    **dict.fromkeys(("queued", "importing", "not looked at"), ("dotted", "…")),
+    **dict.fromkeys(("confirmed", "new"), ("strong", "")),
+    **dict.fromkeys(("withdrawn", "historical", "expected", "wontfix", "invalid"), ("faded", "")),
+    **dict.fromkeys(("deleted", "revoked"), ("faded", "×")),
     "environment": ("plain", "◆"),
     "silence": ("plain", "◌"),
-    "worse": ("worse", "▼"),
-    "better": ("better", "▲"),
-    "same": ("plain", "="),
     "unknown": ("plain", "?"),
-    "suspected": ("dotted", ""),
-    "confirmed": ("strong", ""),
-    "withdrawn": ("faded", ""),
-    "historical": ("faded", ""),
-    "new": ("strong", ""),
-    "acknowledged": ("plain", ""),
-    "investigating": ("plain", ""),
-    "expected": ("faded", ""),
-    "wontfix": ("faded", ""),
-    "fixed": ("plain", "✓"),
-    "invalid": ("faded", ""),
-    "queued": ("dotted", "…"),
-    "importing": ("dotted", "…"),
-    "imported": ("plain", "✓"),
     "partial": ("warning", "!"),
     "refused": ("error", "×"),
-    "deleted": ("faded", "×"),
     "ignored": ("faded", "–"),
-    "would be imported": ("plain", "✓"),
-    "known already": ("plain", "="),
-    "not looked at": ("dotted", "…"),
     "excluded": ("faded", "○"),
-    "revoked": ("faded", "×"),
-    "public": ("plain", ""),
-    "private": ("dotted", ""),
 }
 
 register.filter("number", numbers.number)

@@ -29,13 +29,7 @@ class ShownBlock:
 def shown_block(request: HttpRequest, page: ProjectPage, block: Block) -> ShownBlock:
     """Draw a block in the statements of its page and one more."""
     url, inner = block_url(page, block), request_of(request, page, block.page, block.query)
-    context = {
-        "page": page,
-        "project": page.project,
-        "viewer": page.viewer,
-        "at": f"view-{block.pk}-",
-        **_context(inner, page),
-    }
+    context = {**page.shared, "at": f"view-{block.pk}-", **_context(inner, page)}
     content = render_to_string(f"dashboard/_{block.page}_content.html", context, inner)
     return ShownBlock(block, page_label(block.page), url, content, runs_since(page.project, block))
 

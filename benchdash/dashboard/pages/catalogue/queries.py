@@ -108,14 +108,10 @@ def version_rows(found: Iterable[ServerVersion]) -> list[VersionRow]:
     listed = list(found)
     ids = [version.pk for version in listed]
     used, old_names = uses_of_versions(ids), _old_names("version", ids)
+    lines = (release_line(version.product.name, version.version) for version in listed)
     return [
-        VersionRow(
-            version,
-            release_line(version.product.name, version.version),
-            used.get(version.pk, _UNUSED),
-            old_names[version.pk],
-        )
-        for version in listed
+        VersionRow(version, line, used.get(version.pk, _UNUSED), old_names[version.pk])
+        for version, line in zip(listed, lines, strict=True)
     ]
 
 
@@ -131,10 +127,8 @@ def workload_rows(project: Project) -> list[WorkloadRow]:
     counted = Series.objects.filter(project=project).order_by().values_list("workload").annotate(Count("pk"))
     series, old_names = dict(counted), _old_names("workload", [workload.pk for workload in workloads])
     return [
-        WorkloadRow(
-            workload, used.get(workload.pk, _UNUSED), series.get(workload.pk, 0), old_names[workload.pk]
-        )
-        for workload in workloads
+        WorkloadRow(one, used.get(one.pk, _UNUSED), series.get(one.pk, 0), old_names[one.pk])
+        for one in workloads
     ]
 
 
@@ -153,8 +147,8 @@ def facts_in_words(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
 def _old_names(kind: str, ids: Iterable[int]) -> defaultdict[int, list[str]]:
     """Return, by id, the names by which uploads still find renamed or merged things."""
     names: defaultdict[int, list[str]] = defaultdict(list)
-    listed = Alias.objects.filter(**{f"{kind}__in": list(ids)}).order_by("pk").values_list(kind, "name")
-    for thing, name in listed:
+    known = Alias.objects.filter(**{f"{kind}__in": list(ids)}).order_by("pk")
+    for thing, name in known.values_list(kind, "name"):
         names[thing].append(name)
     return names
 

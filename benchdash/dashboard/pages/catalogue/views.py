@@ -65,15 +65,9 @@ def versions_csv(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     )
     rows = (
         (
-            row.version.product.name,
-            row.version.version,
-            row.line,
-            row.version.build,
-            row.version.commit,
+            *(row.version.product.name, row.version.version, row.line, row.version.build, row.version.commit),
             row.version.committed_at and row.version.committed_at.isoformat(),
-            row.version.released_on,
-            " ".join(row.use.branches),
-            row.use.runs,
+            *(row.version.released_on, " ".join(row.use.branches), row.use.runs),
         )
         for row in catalogue.version_rows(found)
     )
@@ -118,10 +112,7 @@ def workloads(request: HttpRequest, page: ProjectPage) -> HttpResponse:
 def workloads_csv(_request: HttpRequest, page: ProjectPage) -> HttpResponse:
     rows = (
         (
-            row.workload.name,
-            " ".join(map(str, row.use.threads)),
-            row.series,
-            row.use.runs,
+            *(row.workload.name, " ".join(map(str, row.use.threads)), row.series, row.use.runs),
             "; ".join(f"{name}={value}" for name, value in row.workload.options.items()),
         )
         for row in catalogue.workload_rows(page.project)
@@ -160,14 +151,8 @@ def configurations_csv(_request: HttpRequest, page: ProjectPage) -> HttpResponse
     """Write one line for each setting of each content."""
     rows = (
         (
-            row.configuration.name,
-            stream.product,
-            stream.branch,
-            one.content.digest[:10],
-            one.first_run_at.isoformat(),
-            one.runs,
-            name,
-            value,
+            *(row.configuration.name, stream.product, stream.branch, one.content.digest[:10]),
+            *(one.first_run_at.isoformat(), one.runs, name, value),
         )
         for row in catalogue.configuration_rows(page.project)
         for stream in row.streams

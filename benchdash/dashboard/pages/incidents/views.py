@@ -111,20 +111,15 @@ def incidents(request: HttpRequest, page: ProjectPage) -> HttpResponse:
 
 def _filters(project: Project, query: QueryDict) -> list[FilterChip]:
     products = Product.objects.filter(project=project).order_by("name").values_list("name", flat=True)
-    branches = Incident.objects.filter(project=project).order_by("branch").values_list("branch", flat=True)
+    known = Incident.objects.filter(project=project).order_by("branch")
+    branches = known.values_list("branch", flat=True).distinct()
+    statuses, named = query.getlist("status"), [(one or _RELEASES, one or "releases") for one in branches]
     return [
         filters.some_of("state", "State", Incident.State.choices, query.getlist("state")),
-        filters.some_of(
-            "status", "Status", Incident.Status.choices, query.getlist("status"), empty="not withdrawn"
-        ),
+        filters.some_of("status", "Status", Incident.Status.choices, statuses, empty="not withdrawn"),
         filters.some_of("kind", "Kind", Incident.Kind.choices, query.getlist("kind")),
         filters.some_of_names("product", "Product", products, query.getlist("product")),
-        filters.some_of(
-            "branch",
-            "Branch",
-            [(name or _RELEASES, name or "releases") for name in branches.distinct()],
-            query.getlist("branch"),
-        ),
+        filters.some_of("branch", "Branch", named, query.getlist("branch")),
     ]
 
 
@@ -158,12 +153,8 @@ def triage(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
         unassign=said["assignee"] is None,
         reason=said["reason"],
     )
-    return page.done(
-        request,
-        f"Saved: {shown.get_state_display()}, assigned to {shown.assignee or 'nobody'}.",
-        "incident",
-        pk,
-    )
+    saved = f"Saved: {shown.get_state_display()}, assigned to {shown.assignee or 'nobody'}."
+    return page.done(request, saved, "incident", pk)
 
 
 @project_action
@@ -186,19 +177,10 @@ def evidence_csv(_request: HttpRequest, page: ProjectPage, pk: int) -> HttpRespo
     )
     rows = [
         (
-            one.series.workload.name,
-            one.series.threads,
-            one.series.metric,
-            one.series.unit,
-            one.series.direction,
-            one.series.hardware.name,
-            one.series.configuration.name,
-            one.last_good.version if one.last_good else None,
-            one.run.version,
-            one.run.started_at.isoformat(),
-            *(getattr(one, name) for name in _EVIDENCE),
-            one.series_id,
-            one.run_id,
+            *(one.series.workload.name, one.series.threads, one.series.metric, one.series.unit),
+            *(one.series.direction, one.series.hardware.name, one.series.configuration.name),
+            *(one.last_good and one.last_good.version, one.run.version, one.run.started_at.isoformat()),
+            *(getattr(one, name) for name in (*_EVIDENCE, "series_id", "run_id")),
         )
         for one in queries.evidence(shown)
     ]
@@ -207,10 +189,8 @@ def evidence_csv(_request: HttpRequest, page: ProjectPage, pk: int) -> HttpRespo
 
 def _incident(page: ProjectPage, pk: int) -> Incident:
     """Return an incident. Raise NotVisible where there is none of this number."""
-    return found_or_hidden(
-        queries.incidents(page.project).filter(pk=pk),
-        f"there is no incident {pk} in the project '{page.project.slug}'",
-    )
+    found = queries.incidents(page.project).filter(pk=pk)
+    return found_or_hidden(found, f"there is no incident {pk} in the project '{page.project.slug}'")
 
 
 def _show(
@@ -249,7 +229,7 @@ def _show(
             "entries": entries.select_related("user", "token"),
         }
     # What was sent and cannot be taken is said with the form.
-    is_refused = bool((triage_form and triage_form.errors) or (comment_form and comment_form.errors))
+    is_refused = any(form and form.errors for form in (triage_form, comment_form))
     return page.render(request, "dashboard/incident.html", context, status=422 if is_refused else 200)
 
 

@@ -60,14 +60,11 @@ def chosen_row(choice: VersionSelection, rows: Mapping[RowKey, int], ids: Mappin
     if not asked:
         return None
     operation = choice.view.operation if isinstance(choice.view, LatencyPresentation) else ""
-    return max(
-        asked,
-        key=lambda row: (
-            row.threads in choice.threads,
-            (row.operation or ALL_OPERATIONS) == operation,
-            rows[row],
-        ),
-    )
+
+    def fit(row: RowKey) -> tuple[bool, bool, int]:
+        return row.threads in choice.threads, (row.operation or ALL_OPERATIONS) == operation, rows[row]
+
+    return max(asked, key=fit)
 
 
 def row_filters(
@@ -207,16 +204,12 @@ def _table_rows(table: LatencyTable, lines: Sequence[VersionLine]) -> list[Laten
     (row,) = table.rows
     others = iter(row.cells)
     cells = [(line, row.base if line.is_base else next(others)) for line in lines]
-    return [
-        LatencyTableRow(
-            line,
-            cell,
-            [_figures(one.bounds, one.comparison) for one in cell.percentiles],
-            _figures(cell.distribution.largest),
-        )
-        for line, cell in cells
-        if cell
-    ]
+    shown = []
+    for line, cell in cells:
+        if cell:
+            percentiles = [_figures(one.bounds, one.comparison) for one in cell.percentiles]
+            shown.append(LatencyTableRow(line, cell, percentiles, _figures(cell.distribution.largest)))
+    return shown
 
 
 def _figures(bounds: Bounds | None, comparison: Comparison | None = None) -> PercentileFigures:

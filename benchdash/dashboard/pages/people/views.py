@@ -86,10 +86,8 @@ def _said_of(subscription: Subscription, *, is_new: bool) -> str:
 def subscription_ask_again(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     """Send the link that confirms once more."""
     page.require(Scope.TRIAGE)
-    found = found_or_hidden(
-        Subscription.objects.filter(project=page.project, pk=pk, confirmed_at=None),
-        f"no subscription {pk} waits for confirmation",
-    )
+    waiting = Subscription.objects.filter(project=page.project, pk=pk, confirmed_at=None)
+    found = found_or_hidden(waiting, f"no subscription {pk} waits for confirmation")
     try:
         mailing.ask_to_confirm(found)
     except ValidationError as error:
@@ -102,9 +100,8 @@ def subscription_ask_again(request: HttpRequest, page: ProjectPage, pk: int) -> 
 @project_action
 def subscription_end(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     _require_member(page)
-    found = found_or_hidden(
-        Subscription.objects.filter(project=page.project, pk=pk), f"there is no subscription {pk}"
-    )
+    known = Subscription.objects.filter(project=page.project, pk=pk)
+    found = found_or_hidden(known, f"there is no subscription {pk}")
     if found.address != page.viewer.address:
         page.require(Scope.TRIAGE)
     mailing.unsubscribe(found, by=page.viewer)
@@ -198,11 +195,10 @@ def tokens(request: HttpRequest, page: ProjectPage) -> HttpResponse:
         wanted = form.cleaned_data
         made, secret = accounts.create_token(page.project, wanted["name"], wanted["scopes"], by=page.viewer)
         form, status = forms.TokenForm(), 201
+    known = Token.objects.filter(project=page.project).select_related("created_by")
     context = {
         "form": form,
-        "tokens": Token.objects.filter(project=page.project)
-        .select_related("created_by")
-        .order_by(F("revoked_at").desc(nulls_first=True), "-created_at"),
+        "tokens": known.order_by(F("revoked_at").desc(nulls_first=True), "-created_at"),
         "made": made,
         "secret": secret,
         "command": upload_command(secret) if made and Scope.UPLOAD in made.scopes else "",
@@ -213,10 +209,8 @@ def tokens(request: HttpRequest, page: ProjectPage) -> HttpResponse:
 @project_action
 def token_revoke(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     page.require(Scope.ADMIN)
-    token = found_or_hidden(
-        Token.objects.filter(project=page.project, pk=pk, revoked_at=None),
-        f"there is no token {pk} that could be revoked",
-    )
+    valid = Token.objects.filter(project=page.project, pk=pk, revoked_at=None)
+    token = found_or_hidden(valid, f"there is no token {pk} that could be revoked")
     accounts.revoke_token(token, by=page.viewer)
     return page.done(request, f"The token {token} is revoked.", "tokens")
 
@@ -291,10 +285,8 @@ def project_delete(request: HttpRequest, page: ProjectPage) -> HttpResponse:
 def _member(page: ProjectPage, pk: int) -> Membership:
     """Return a member, for who administers the project. Raise NotAllowed or NotVisible."""
     page.require(Scope.ADMIN)
-    return found_or_hidden(
-        Membership.objects.filter(project=page.project, pk=pk).select_related("user", "project"),
-        f"there is no member {pk}",
-    )
+    known = Membership.objects.filter(project=page.project, pk=pk).select_related("user", "project")
+    return found_or_hidden(known, f"there is no member {pk}")
 
 
 def _back_to_settings(request: HttpRequest, page: ProjectPage) -> HttpResponse:

@@ -98,15 +98,8 @@ def within_run(details: RunDetails, asked: Sequence[int]) -> WithinRun | None:
         drawn = {tool.source, *beside}
     if time_line is None:
         return None
-    return WithinRun(
-        source=tool.source,
-        drawn=frozenset(drawn),
-        time_line=time_line,
-        rule=rule,
-        steadiness=steadiness,
-        notes=notes,
-        others=[other for other, _ in others],
-    )
+    shown = [other for other, _ in others]
+    return WithinRun(tool.source, frozenset(drawn), time_line, rule, steadiness, notes, shown)
 
 
 def _tool_of(tables: Iterable[IntervalSamples]) -> IntervalSamples | None:

@@ -38,20 +38,8 @@ _RUNS: Final = 100
 
 
 # Chips of things that a project has few of; the others show only when an address asks for them.
-_NAMED: Final = {
-    "product": "Product",
-    "version": "Version",
-    "workload": "Workload",
-    "hardware": "Hardware",
-    "configuration": "Configuration",
-}
-_ASKED_ONLY: Final = {
-    "branch": "Branch",
-    "build": "Build",
-    "commit": "Commit",
-    "tag": "Tag",
-    "upload": "Upload",
-}
+_NAMED: Final = ("product", "version", "workload", "hardware", "configuration")
+_ASKED_ONLY: Final = ("branch", "build", "commit", "tag", "upload")
 _EXCLUDED: Final = {"yes": True, "no": False}
 
 
@@ -86,16 +74,16 @@ def _asked(query: QueryDict) -> dict[str, str | int | None]:
 def _filters(project: Project, asked: Mapping[str, str | int | None], excluded: str) -> list[FilterChip]:
     product = asked.get("product")
     names = run_choices(project, product=None if product is None else str(product))
-    chips = [_chip(name, label, names[name], asked) for name, label in _NAMED.items()]
-    chips += [_chip(name, label, [], asked) for name, label in _ASKED_ONLY.items() if name in asked]
+    chips = [_chip(name, names[name], asked) for name in _NAMED]
+    chips += [_chip(name, [], asked) for name in _ASKED_ONLY if name in asked]
     states = [("no", "included"), ("yes", "excluded")]
     return [*chips, one_of("excluded", "State", states, excluded)]
 
 
-def _chip(name: str, label: str, values: Sequence[str], asked: Mapping[str, str | int | None]) -> FilterChip:
+def _chip(name: str, values: Sequence[str], asked: Mapping[str, str | int | None]) -> FilterChip:
     chosen = str(asked.get(name, ""))
     options = values if not chosen or chosen in values else [chosen, *values]
-    return one_of(name, label, [(value, value) for value in options], chosen)
+    return one_of(name, name.capitalize(), [(value, value) for value in options], chosen)
 
 
 @dataclass(frozen=True)

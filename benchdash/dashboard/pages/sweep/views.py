@@ -93,14 +93,8 @@ def sweep_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
     # The pages of several versions know workloads by their ids.
     known = workload_names(page.project, choice.workloads)
     choice = replace(choice, workloads=[known.get(text, text) for text in choice.workloads])
-    found = find_sweep(
-        page.project,
-        subject,
-        setting=choice.setting,
-        base=choice.base,
-        hardware=choice.hardware,
-        only=choice.only,
-    )
+    asked_for = {"setting": choice.setting, "base": choice.base, "hardware": choice.hardware}
+    found = find_sweep(page.project, subject, **asked_for, only=choice.only)
     measured = metrics_of(page.project, subject)
     asked_metrics = (metric for metric in choice.metrics if metric in measured)
     metric = next(asked_metrics, metrics.main_metric(measured) if measured else "")
@@ -144,25 +138,16 @@ def _shown(request: HttpRequest, asked: _Asked, table: SweepTable) -> dict[str, 
     machines = asked.found.swept_on
     look = SweepLook(
         lines=lines,
-        scale=ValueScale(
-            relative_to=base if choice.is_relative else "",
-            log=is_log(choice.scale),
-            hides_values=hidden,
-        ),
+        scale=ValueScale(base if choice.is_relative else "", is_log(choice.scale), hidden),
         x=choice.x or _usual_x(sweep),
         setting=sweep.factor.name,
         place=", ".join([asked.name_of(asked.subject), *(machines if len(machines) == 1 else [])]),
     )
+    fixed = {"setting": sweep.factor.key, "base": sweep.base.name, "metric": table.metric}
     numbered = {workload: str(number) for number, workload in enumerate(pages.object_list)}
     return {
         "sweep": sweep,
-        "fixed_url": choice.address(
-            request.path,
-            v=asked.subject.id,
-            setting=sweep.factor.key,
-            base=sweep.base.name,
-            metric=table.metric,
-        ),
+        "fixed_url": choice.address(request.path, v=asked.subject.id, **fixed),
         "lines": lines,
         "x": look.x,
         "chips": [

@@ -196,13 +196,13 @@ def _archive(
     context = {**context, "states": states, "percent": shown.done * 100 // max(shown.total, 1)}
     if context["waits"]:
         return page.render(request, "dashboard/archive.html", context)
-    text, chips = filters.search_text(request.GET), [_state_chip(states, request.GET.getlist("state"))]
-    found = Paginator(_found(listed, chips[0], text), _FILES).get_page(request.GET.get("page"))
+    text, chip = filters.search_text(request.GET), _state_chip(states, request.GET.getlist("state"))
+    found = Paginator(_found(listed, chip, text), _FILES).get_page(request.GET.get("page"))
     context |= {
-        "filters": chips,
+        "filters": [chip],
         "text": text,
         "search_label": "File name",
-        "reset_url": request.path if text or chips[0].chosen else "",
+        "reset_url": request.path if text or chip.chosen else "",
         "pages": found,
         "rows": archive_files.file_rows(found),
         "number_of_files": sum(number for _, number in states),
@@ -221,11 +221,8 @@ def upload_files_csv(request: HttpRequest, page: ProjectPage, pk: int) -> HttpRe
     listed = archive_files.listed_files(shown, sees_reasons=may_see_raw(page.viewer, shown))
     chip = _state_chip(archive_files.states_of(listed), request.GET.getlist("state"))
     files = _found(listed, chip, filters.search_text(request.GET))
-    return csv_file(
-        f"{page.project.slug}-upload-{pk}-files",
-        archive_files.CSV_COLUMNS,
-        archive_files.csv_rows(page.project, files),
-    )
+    name, rows = f"{page.project.slug}-upload-{pk}-files", archive_files.csv_rows(page.project, files)
+    return csv_file(name, archive_files.CSV_COLUMNS, rows)
 
 
 def _state_chip(states: Sequence[tuple[str, int]], chosen: Sequence[str]) -> FilterChip:
