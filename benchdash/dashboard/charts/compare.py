@@ -99,7 +99,7 @@ class Value:
 
 @dataclass(frozen=True)
 class ValueScale:
-    """``relative_to`` names the base of percentages; empty: values. ``log`` None: as the values need it.
+    """The scale of values. ``relative_to`` names the base of percentages; ``log`` None: as values need it.
 
     ``hides_values``: nothing may say what was measured but as a percentage.
     """
@@ -191,7 +191,7 @@ def bars(
 
 
 def bars_height(count: int) -> int:
-    """Pixels for so many bars."""
+    """Return the height in pixels of a chart with this number of bars."""
     return _AROUND_BARS + _BAR * max(count, 2)
 
 

@@ -140,7 +140,7 @@ def matrix(
 
 
 def is_tested(table: ComparisonTable) -> bool:
-    """Tell whether anything of it could be told from noise."""
+    """Tell whether any difference in the table was tested against noise."""
     compared = (one for row in table.rows for one in row.comparisons if one)
     return any(one.verdict != "unknown" or one.p is not None for one in compared)
 

@@ -78,7 +78,7 @@ def read_metric(query: QueryDict, measured: dict[str, int]) -> tuple[str, Filter
 
 @dataclass(frozen=True)
 class ShownColumns:
-    """``last`` columns, or the newest version of each release line."""
+    """The columns to show: the ``last`` ones, or the newest version of each release line."""
 
     last: int = DEFAULT_COLUMNS
     by_line: bool = False
@@ -107,7 +107,7 @@ def read_shown(query: QueryDict, *, what: str, lines: bool) -> tuple[ShownColumn
 
 @dataclass(frozen=True)
 class BranchBase:
-    """``base`` None: the oldest shown group. ``chip`` chooses another; ``history`` has the newest first."""
+    """The baseline of a branch; None: its oldest shown group. ``history`` has the newest first."""
 
     base: Base | None
     chip: FilterChip

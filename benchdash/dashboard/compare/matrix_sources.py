@@ -28,7 +28,7 @@ from benchdash.regressions.comparison.version_table import (
 from benchdash.results.points import Point
 from benchdash.results.workload_groups import Grouping
 
-# A click on the cell of several thread counts shows so many of their series at most.
+# Maximum number of series that a click on a cell of several thread counts shows.
 _MAX_SERIES: Final = 8
 
 

@@ -17,7 +17,7 @@ from benchdash.results.versions import release_line
 
 # Default number of versions.
 DEFAULT_COLUMNS: Final = 6
-# The default reference is the oldest of so many of the newest versions at a place, on every page.
+# The default reference of every page is the oldest of this many newest versions at a place.
 _REFERENCE_DEPTH: Final = 12
 MAX_COLUMNS: Final = 40
 UNSAID_THREADS: Final = "none"
@@ -26,7 +26,7 @@ SCALES: Final = ("linear", "log")
 
 @dataclass(frozen=True)
 class ChosenColumns:
-    """``chosen`` are in the order of versions, with the base among them, or empty.
+    """The chosen columns, in the order of versions, with the base among them, or none.
 
     ``gone`` are ids in the address that mean nothing here; ``unclear`` are those that mean several columns,
     with these; ``left_out`` is how many were chosen beyond what a page can hold.

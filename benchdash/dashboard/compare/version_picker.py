@@ -30,7 +30,7 @@ class PickerChoice:
 
 @dataclass(frozen=True)
 class PickerGroup:
-    """The versions of one product at one place; ``older`` are so many that only a search shows.
+    """The versions of one product at one place; ``older`` counts those that only a search shows.
 
     ``newest_url`` compares the newest of them; ``shortcuts`` are (label, address) of more ready choices.
     """

@@ -68,7 +68,7 @@ class Available(list[Column]):
 def meant_by(text: str, columns: Iterable[Column]) -> list[Column]:
     """Return the columns with this short id; the id of a version alone (``12``) means it at every place."""
     versions = ids_in([text.partition(".")[0]])
-    # Of the thousands that a project has, few are of the version.
+    # Few of the thousands of columns of a project are of this version.
     of_version = (column for column in columns if column.version.pk in versions)
     return [column for column in of_version if text in (short_id(column), *map(str, versions))]
 

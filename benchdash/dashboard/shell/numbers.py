@@ -20,7 +20,7 @@ from benchdash.results.wording import (
     unit_words,
 )
 
-# What is written alike everywhere belongs to what pages write.
+# Re-exported from results.wording, which the API and mails use too.
 __all__ = ["NOTHING", "NO_BREAK", "change", "count", "metric_name", "number", "p_value", "plus_minus"]
 __all__ += ["ratio", "share", "short_metric_name", "unit_words"]
 __all__ += ["LEVELS", "ago", "axis_title", "counted", "direction_words", "exact_time", "level", "ratio_level"]

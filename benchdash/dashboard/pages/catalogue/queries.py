@@ -24,7 +24,7 @@ from benchdash.results.models import (
 )
 from benchdash.results.versions import release_line
 
-# Of one configuration so many streams, and of a stream so many contents are shown; the older are counted.
+# Maximum number of streams of a configuration, and of contents of a stream; older ones are counted.
 MAX_STREAMS: Final = 12
 MAX_CONTENTS: Final = 12
 

@@ -42,7 +42,7 @@ from benchdash.regressions.comparison.version_table import Column, ComparisonTab
 from benchdash.results import metrics
 from benchdash.results.readings import DERIVED, HIGHER, LOWER
 
-# So many charts on a page at most, whatever is chosen.
+# Maximum number of charts on a page, whatever is chosen.
 _MAX_CHARTS: Final = 24
 _PLANE_HEIGHT: Final = 420
 _PEAK_THREADS: Final = "curve_peak_threads"

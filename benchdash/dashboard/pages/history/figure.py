@@ -21,7 +21,7 @@ _MAX_ERROR_BARS: Final = 200
 _POINTS_IN_SMALL: Final = 150
 _MAX_MARKERS_IN_SMALL: Final = 20
 _MAX_TICKS: Final = 12
-# The levels around a change are drawn over so many groups, or this part of the axis.
+# The levels around a change are drawn over this many groups, or this part of the axis.
 _LEVEL_GROUPS: Final = 2
 _LEVEL_PART: Final = 0.06
 # Labels of changes nearer to each other than this part of the axis stand above each other.
@@ -110,7 +110,7 @@ def history_figure(
         margin=margin,
         xaxis=_x_axis(lines, look),
         yaxis=_y_axis(lines, look),
-        # Of the marks along the axis alone: nothing is read from it.
+        # An axis for the marks along the horizontal one; it has no ticks of its own.
         yaxis2={"overlaying": "y", "range": [0, 1], "visible": False, "fixedrange": True},
         shapes=[*_change_lines(changes), *_levels(lines, colours, look)],
         annotations=[

@@ -24,7 +24,7 @@ from benchdash.results.models import UNKNOWN_VERSION, ConfigurationContent, Envi
 from benchdash.results.points import Point, histories_and_excluded, positions
 
 _SHORT_COMMIT: Final = 10
-# Of so many newest switches what was switched is read; of older ones it is only said that something was.
+# The differences of this many newest switches are read; older ones only say that something changed.
 _MAX_SWITCHES: Final = 200
 
 
@@ -270,7 +270,7 @@ def version_words(point: Point, branch: str) -> str:
 
 
 def version_beside(point: Point, branch: str) -> str:
-    """Return what is known of a point's version beside its name: on a branch the version, else the commit."""
+    """Return what a page says of a version beside its name: on a branch the version, else the commit."""
     if branch:
         return "" if point.version.version == UNKNOWN_VERSION else point.version.version
     return (point.commit or "")[:_SHORT_COMMIT]

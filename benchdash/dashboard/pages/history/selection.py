@@ -26,7 +26,7 @@ from benchdash.results.versions import parse_version
 # Stands in addresses for what nobody said: no branch (a release), no build, no thread count.
 NONE: Final = "none"
 METRIC: Final = "metric"
-# Says that an address without any choice is meant so, and not to get what was measured last.
+# Asks for all places, where an address without any choice would get what was measured last.
 _ANY_PLACE: Final = ("place", "any")
 # More series than this are not named one by one in an address.
 _MAX_IDS: Final = 200
@@ -75,7 +75,7 @@ class Relaxation:
 
 @dataclass(frozen=True)
 class SeriesChoice:
-    """``series`` are in the order of their names, numbers and versions. ``kept`` goes into the filters' form.
+    """The chosen series in the order of their names, with the filters; ``kept`` goes into their form.
 
     ``has_any``: whether the project has series at all. ``relaxations`` tell why nothing was found.
     ``selection`` says in the words of an address what ids of series mean.

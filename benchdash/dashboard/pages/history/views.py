@@ -37,7 +37,7 @@ from benchdash.results.models import Run, Series
 
 LINES_IN_ONE_CHART: Final = 6
 SMALL_CHARTS: Final = 24
-# So many series an address names one by one.
+# Maximum number of series that an address names one by one.
 _MAX_NAMED: Final = 60
 _ROWS: Final = 100
 _ROWS_OF_SEVERAL: Final = 20

@@ -9,7 +9,7 @@ from benchdash.regressions.models import ChangePoint
 from benchdash.results.models import UNKNOWN_VERSION
 from benchdash.results.points import Point
 
-# So many groups on each side: a small chart shows no more.
+# Maximum number of groups on each side of a change: a small chart shows no more.
 MAX_GROUPS: Final = 80
 _MARGIN: Final = 5.0
 

@@ -26,7 +26,7 @@ from benchdash.regressions.comparison.comparability import doubts
 from benchdash.regressions.comparison.version_table import Column, ComparisonTable
 from benchdash.results import metrics
 
-# So many charts on a page at most, whatever is chosen: each is computed, with its table.
+# Maximum number of charts on a page, whatever is chosen: each is computed, with its table.
 _MAX_CHARTS: Final = 12
 
 

@@ -21,7 +21,7 @@ from benchdash.regressions.comparison.rows import RelativeTo
 
 T = TypeVar("T", bound=str)
 
-# So many versions at first: a matrix holds more of them than charts do.
+# Default number of versions: a matrix holds more of them than charts do.
 DEFAULT_COLUMNS: Final = 12
 
 _ORDERS: Final = (

@@ -13,7 +13,7 @@ _ROW: Final = 22
 _AROUND: Final = 72
 # On a phone the script shortens them further.
 _MAX_NAME_LENGTH: Final = 44
-# The chart reaches at most so many times as far as its largest change; wider intervals leave it.
+# The chart reaches this many times as far as its largest change; wider intervals leave it.
 _FAR: Final = 2.5
 _MIN_PER_CENT: Final = 5.0
 _MARGIN: Final = 0.05
@@ -78,7 +78,7 @@ def changes(rows: Sequence[PairChange], *, title: str) -> Figure:
 
 
 def height(count: int) -> int:
-    """Pixels for so many rows."""
+    """Return the height in pixels of a chart with this number of rows."""
     return _AROUND + _ROW * max(count, 2)
 
 

@@ -41,7 +41,7 @@ class ReadingRow:
 
 @dataclass(frozen=True)
 class RunDetails:
-    """``before`` is the latest run of the group before; None for the first group and for excluded runs.
+    """A run with its readings; ``before`` is the latest run of the group before, if there is one.
 
     ``differences`` are what changed in settings and environment since then.
     """

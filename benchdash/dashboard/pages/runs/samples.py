@@ -48,7 +48,7 @@ class Other:
 
 @dataclass(frozen=True)
 class WithinRun:
-    """``source`` is the tool whose samples lead the chart, ``drawn`` are all sources in it.
+    """The time line of a run. ``source`` leads the chart, ``drawn`` are all sources in it.
 
     ``steadiness`` is None of a run with too few intervals.
     """

@@ -46,9 +46,9 @@ from benchdash.regressions.sweeps.values import are_numbers
 from benchdash.results import metrics
 from benchdash.results.catalogue import workload_names
 
-# So many charts on a page at most, whatever is chosen.
+# Maximum number of charts on a page, whatever is chosen.
 _MAX_CHARTS: Final = 12
-# Of the versions of a project those in which most was varied can be chosen.
+# Maximum number of versions to choose from: those in which most was varied.
 _MAX_VERSIONS: Final = 100
 _DIFFERS: Final = " *"
 _KIND_WORDS: Final[Mapping[Kind, str]] = {

@@ -1,4 +1,4 @@
-"""The files of an upload form: told apart, then each tried or uploaded, and what became of it."""
+"""The files of an upload form: results and the files beside them, tried or uploaded, with the outcome."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

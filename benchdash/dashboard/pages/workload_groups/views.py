@@ -67,7 +67,7 @@ def _text(text: str) -> str:
     return text.replace("\0", "").strip()[:_MAX_TEXT_LENGTH]
 
 
-# So many of the workloads of a group are named.
+# Maximum number of named workloads of a group.
 _NAMED: Final = 60
 
 
