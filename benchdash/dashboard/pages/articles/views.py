@@ -104,24 +104,15 @@ def _edit_page(
     form: ArticleForm,
     bound: Mapping[int, BlockForm] | None = None,
 ) -> HttpResponse:
-    """``bound`` are forms of views that were sent and have errors."""
-    sent = bound or {}
-    context = {
-        "article": found,
-        "form": form,
-        "blocks": [
-            (block, page_label(block.page), block_url(page, block), sent.get(block.pk) or _form(block))
-            for block in blocks_of(found)
-        ],
-        "removed": deleted_blocks(found),
-    }
+    """Show the forms of an article; ``bound`` are those of views that were sent and have errors."""
+    sent, blocks = bound or {}, []
+    for block in blocks_of(found):
+        said = {"heading": block.heading, "text": block.text}
+        own = sent.get(block.pk) or BlockForm(initial=said, auto_id=f"id_{block.pk}_%s")
+        blocks.append((block, page_label(block.page), block_url(page, block), own))
+    context = {"article": found, "form": form, "blocks": blocks, "removed": deleted_blocks(found)}
     status = 422 if form.is_bound or sent else 200
     return page.render(request, "dashboard/article_edit.html", context, status=status)
-
-
-def _form(block: Block) -> BlockForm:
-    said = {"heading": block.heading, "text": block.text}
-    return BlockForm(initial=said, auto_id=f"id_{block.pk}_%s")
 
 
 @project_action

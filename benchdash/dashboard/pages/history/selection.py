@@ -1,7 +1,7 @@
 """Which series an address chooses, and what else there is to choose."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
@@ -96,8 +96,9 @@ def choose_series(project: Project, query: QueryDict) -> SeriesChoice:
     was chosen. A constant number of statements.
     """
     places, values = _offered(project)
-    by_id = _by_id(project, query)
-    if by_id is None:
+    selection = None
+    texts = [text for text in query.getlist("series") if text][:_MAX_IDS]
+    if not texts:
         asked = _asked(project, query)
         if not asked.keys() & {*PLACE}:
             asked = {**asked, **_places_of_columns(project, query)}
@@ -111,18 +112,22 @@ def choose_series(project: Project, query: QueryDict) -> SeriesChoice:
         kept = [_ANY_PLACE] if len(asked) <= 1 else []
         series = list(found.filter(metric__in=metrics))
     else:
+        series = list(find_series(project).filter(pk__in=set(ids_in(texts))))
+        values_of = {facet.name: attrgetter(facet.of_series.replace("__", ".")) for facet in FACETS}
+        asked = {name: {_text(value(one)) for one in series} for name, value in values_of.items()}
         # A changed chip takes the ids out of the address.
-        series, asked, kept = by_id, _values_of(by_id), [("series", "")]
+        kept = [("series", "")]
         asked_metrics = metrics = {one.metric for one in series}
         measured = _measured(find_series(project).filter(_condition(asked)))
-    selection = None
-    if by_id:
-        selection = QueryDict(mutable=True)
-        for name, texts in {**asked, METRIC: metrics}.items():
-            selection.setlist(name, sorted(texts))
+        if series:
+            selection = QueryDict(mutable=True)
+            for name, said in {**asked, METRIC: metrics}.items():
+                selection.setlist(name, sorted(said))
+    options = [(metric, short_metric_name(metric)) for metric in in_order({*measured, *asked_metrics})]
+    main = ", ".join(map(short_metric_name, metrics)) or "main"
     return SeriesChoice(
         series=_in_order(series),
-        filters=[*_filters(values, asked), _metric_filter(measured, asked_metrics, metrics)],
+        filters=[*_filters(values, asked), some_of(METRIC, "Metric", options, asked_metrics, empty=main)],
         kept=kept,
         has_any=bool(places),
         relaxations=[] if series else _relaxations(project, asked, measured, asked_metrics),
@@ -133,14 +138,6 @@ def choose_series(project: Project, query: QueryDict) -> SeriesChoice:
 def panels(series: Sequence[Series]) -> list[list[Series]]:
     """Return the series of each small chart: release lines of one thing, measured in the same way."""
     return [list(panel) for _, panel in groupby(series, key=_panel)]
-
-
-def _by_id(project: Project, query: QueryDict) -> list[Series] | None:
-    """Return the series that are named by their ids; None where the address names none."""
-    texts = [text for text in query.getlist("series") if text][:_MAX_IDS]
-    if not texts:
-        return None
-    return list(find_series(project).filter(pk__in=set(ids_in(texts))))
 
 
 def _asked(project: Project, query: QueryDict) -> Asked:
@@ -202,11 +199,6 @@ def _newest_place(project: Project, places: Sequence[_Identity]) -> Asked:
             asked[name] = {text}
             left = [identity for identity in left if identity[name] == text]
     return asked
-
-
-def _values_of(series: Iterable[Series]) -> Asked:
-    values = {facet.name: attrgetter(facet.of_series.replace("__", ".")) for facet in FACETS}
-    return {name: {_text(value(one)) for one in series} for name, value in values.items()}
 
 
 def _condition(asked: Asked) -> Q:
@@ -271,12 +263,6 @@ def _filters(offered: Mapping[str, set[str]], asked: Asked) -> list[FilterChip]:
             ]
             chips.append(some_of(facet.name, facet.label, options, chosen))
     return chips
-
-
-def _metric_filter(measured: Collection[str], asked: Collection[str], shown: Collection[str]) -> FilterChip:
-    """Return the chip of metrics; ``shown`` was chosen where the address asks for none."""
-    options = [(metric, short_metric_name(metric)) for metric in in_order({*measured, *asked})]
-    return some_of(METRIC, "Metric", options, asked, empty=", ".join(map(short_metric_name, shown)) or "main")
 
 
 def _text(value: object) -> str:

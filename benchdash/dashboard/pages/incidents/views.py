@@ -202,6 +202,8 @@ def _show(
     comment_form: CommentForm | None = None,
 ) -> HttpResponse:
     evidence = queries.evidence(shown)
+    # The groups before and after the largest change that has both.
+    pairs = ((one.last_good, one.run) for one in evidence if one.last_good)
     series = [f"series={one.series_id}" for one in evidence[:_MAX_CHARTS]]
     may_triage = page.may(Scope.TRIAGE)
     if may_triage and triage_form is None:
@@ -213,7 +215,7 @@ def _show(
         "family": queries.family_evidence(evidence),
         "worst": evidence[0] if evidence else None,
         "history_url": f"{page_url('history', page.project)}?{'&'.join(series)}" if series else "",
-        "pair_url": _pair_url(page.project, evidence),
+        "pair_url": next((runs_url(page.project, *pair) for pair in pairs), ""),
         "differences": queries.what_changed(evidence),
         "may_triage": may_triage,
         "triage_form": triage_form,
@@ -249,12 +251,6 @@ def _title(change_point: ChangePoint) -> str:
     series = change_point.series
     threads = None if series.threads is None else f"{series.threads} threads"
     return ", ".join(filter(None, [series.workload.name, threads, series.metric, series.hardware.name]))
-
-
-def _pair_url(project: Project, evidence: Sequence[ChangePoint]) -> str:
-    """Return the address of the groups before and after the largest change that has both."""
-    pairs = ((one.last_good, one.run) for one in evidence)
-    return next((runs_url(project, before, after) for before, after in pairs if before), "")
 
 
 urlpatterns = [

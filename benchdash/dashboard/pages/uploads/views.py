@@ -101,7 +101,12 @@ def upload_new(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     page.require(Scope.UPLOAD)
     if request.method != "POST":
         return _form(request, page, SaidForm(initial=request.GET.dict()))
-    outcomes = _receive(request, page)
+    batch, said = form_files.sort_files(request.FILES), said_in(request.POST)
+    if request.POST.get("step") == "check":
+        outcomes = [form_files.check(page.project, result, said) for result in batch.results]
+    else:
+        outcomes = [form_files.upload(page.project, result, said, by=page.viewer) for result in batch.results]
+    outcomes += map(form_files.stray, batch.stray)
     if request.headers.get("X-Requested-With") == "upload.js":
         return page.render(request, "dashboard/_upload_outcomes.html", {"outcomes": outcomes})
     if len(outcomes) == 1 and (waiting := outcomes[0].left_to_a_job):
@@ -109,15 +114,6 @@ def upload_new(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     form = SaidForm(request.POST)
     form.show_errors(error for outcome in outcomes for error in outcome.fields)
     return _form(request, page, form, outcomes)
-
-
-def _receive(request: HttpRequest, page: ProjectPage) -> list[FileOutcome]:
-    batch, said = form_files.sort_files(request.FILES), said_in(request.POST)
-    if request.POST.get("step") == "check":
-        outcomes = [form_files.check(page.project, result, said) for result in batch.results]
-    else:
-        outcomes = [form_files.upload(page.project, result, said, by=page.viewer) for result in batch.results]
-    return [*outcomes, *map(form_files.stray, batch.stray)]
 
 
 def _form(
