@@ -275,7 +275,7 @@ def _sort_key(facet: Facet) -> Any:
         return lambda text: (text != NONE, int(text) if text.isascii() and text.isdigit() else 0, text)
     if facet.name == "line":
         return lambda text: (text != NONE, parse_version(text).sort_key)
-    return lambda text: (text != NONE, _natural(text))
+    return lambda text: (text != NONE, _natural(text), text)
 
 
 @lru_cache(maxsize=1000)
