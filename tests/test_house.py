@@ -14,8 +14,7 @@ SAME_NAME = {"Command", "Migration"}
 # Still to be told apart by better names.
 # fmt: off
 AMBIGUOUS = {
-    "Block", "Cell", "Columns", "Entry", "Group", "Measured", "Output", "Place",
-    "Point", "Report", "Row", "Table", "Totals",
+    "Columns", "Entry", "Output", "Place", "Report", "Totals",
 }
 # fmt: on
 

@@ -11,7 +11,7 @@ from django.http import QueryDict
 
 from benchdash.database.ids import ids_in
 
-LONGEST_QUERY: Final = 8000
+MAX_QUERY: Final = 8000
 
 
 class AddressError(Exception):
@@ -54,8 +54,8 @@ def checked_query(page: str, text: str) -> str:
     """The query of an address as it is stored. Raises AddressError."""
     if page not in PAGES:
         raise AddressError(f"{page[:50]!r} is none of {', '.join(PAGES)}")
-    if len(text) > LONGEST_QUERY:
-        raise AddressError(f"the address is longer than {LONGEST_QUERY} characters")
+    if len(text) > MAX_QUERY:
+        raise AddressError(f"the address is longer than {MAX_QUERY} characters")
     query = QueryDict(text.removeprefix("?").replace("%00", ""), mutable=True)
     for name in ("page", "find", "find_base", "find_against", "format"):
         query.pop(name, None)

@@ -14,9 +14,9 @@ from benchdash.accounts.services import audit
 from benchdash.articles.addresses import checked_query
 from benchdash.articles.models import Article, Block
 
-MOST_BLOCKS: Final = 12
-LONGEST_PROSE: Final = 20_000
-LONGEST_TEXT: Final = 5_000
+MAX_BLOCKS: Final = 12
+MAX_PROSE: Final = 20_000
+MAX_TEXT: Final = 5_000
 # Addresses beside those of articles.
 _RESERVED: Final = frozenset({"add"})
 
@@ -164,8 +164,8 @@ def _append(article: Article, blocks: Sequence[NewBlock]) -> list[Block]:
 
 
 def _require_room(article: Article, more: int) -> None:
-    if article.blocks.filter(deleted_at=None).count() + more > MOST_BLOCKS:
-        raise ArticleError(f"an article has at most {MOST_BLOCKS} views")
+    if article.blocks.filter(deleted_at=None).count() + more > MAX_BLOCKS:
+        raise ArticleError(f"an article has at most {MAX_BLOCKS} views")
 
 
 def _number(blocks: Iterable[Block]) -> None:

@@ -10,7 +10,7 @@ from benchdash.accounts.models import Project, User
 from benchdash.results.models import Configuration, Hardware, Product, Run, Series, ServerVersion
 
 # A response time that falls to nothing counts as a thousandfold speed.
-_LEAST_REST = 0.001
+_MIN_REST = 0.001
 
 
 class Incident(models.Model):
@@ -128,7 +128,7 @@ class ChangePoint(models.Model):
         """The change as one of throughput: a response time that doubles is -0.5."""
         if self.series.higher_is_better:
             return self.change
-        return 1 / max(1 + self.change, _LEAST_REST) - 1
+        return 1 / max(1 + self.change, _MIN_REST) - 1
 
 
 _OF_A_PLACE = ["product", "branch", "line", "hardware", "configuration", "build", "counterpart", "project"]

@@ -28,7 +28,7 @@ from benchdash.regressions.analysis.group_orders import keep_order
 from benchdash.regressions.analysis.incidents import update_incidents
 from benchdash.regressions.analysis.places import (
     History,
-    Table,
+    PlaceTable,
     derived_histories,
     place_histories,
     table_of,
@@ -51,7 +51,7 @@ _ROUNDING_S = 1e-6
 _LOCK = 20117
 # Of a history that is imported at once, only so many of the last groups are looked at one by one that all
 # looks together go over so many values: half a minute's work.
-_MOST_VALUES = 1_000_000
+_MAX_VALUES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -416,12 +416,12 @@ def _first_new_position(histories: Mapping[int, History], new_since: datetime | 
     groups = history.length
     is_new = history.runs.recorded_at >= new_since.timestamp() - _ROUNDING_S
     first_new = int(history.runs.positions[is_new].min()) if is_new.any() else groups
-    most_looks = _MOST_VALUES // max(1, groups * len(histories))
+    most_looks = _MAX_VALUES // max(1, groups * len(histories))
     return max(first_new, groups - most_looks)
 
 
 def _find(
-    table: Table, histories: Mapping[int, History], *, known: frozenset[int], first_new: int
+    table: PlaceTable, histories: Mapping[int, History], *, known: frozenset[int], first_new: int
 ) -> list[_Found]:
     joint = follow_joint_shifts(
         table.values,

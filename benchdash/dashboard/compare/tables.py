@@ -18,7 +18,7 @@ from benchdash.dashboard.compare.selection import ChosenColumns, VersionSelectio
 from benchdash.dashboard.compare.version_picker import VersionPicker, version_picker
 from benchdash.dashboard.compare.versions import MAX_SEARCH_LENGTH, Available
 from benchdash.dashboard.shell.navigation import page_url
-from benchdash.regressions.comparison.column_contents import Measured
+from benchdash.regressions.comparison.column_contents import ColumnContents
 from benchdash.regressions.comparison.column_names import are_versions_in_order, names, short_id
 from benchdash.regressions.comparison.version_table import (
     Column,
@@ -54,7 +54,7 @@ def choosing(request: HttpRequest, choice: VersionSelection, available: Availabl
     }
 
 
-def chosen_workloads(choice: VersionSelection, measured: Measured) -> list[str]:
+def chosen_workloads(choice: VersionSelection, measured: ColumnContents) -> list[str]:
     """Their names, none where the address chooses all."""
     return [name for pk, name in measured.workloads.items() if str(pk) in choice.workloads]
 

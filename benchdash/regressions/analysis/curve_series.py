@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 import numpy as np
 
 from benchdash.regressions.analysis.places import History
-from benchdash.regressions.detection.curves import LEAST_COUNTS, CurvePoint, Shape, scale_up, shape_of
+from benchdash.regressions.detection.curves import MIN_THREAD_COUNTS, CurvePoint, Shape, scale_up, shape_of
 from benchdash.results.derived import DerivedSeries, store_derived
 from benchdash.results.models import Series
 from benchdash.results.readings import DERIVED, HIGHER
@@ -25,7 +25,7 @@ _Curve = Mapping[int, History]
 def may_have_curves(series: Iterable[Series]) -> bool:
     """Whether there is something to compute of these series."""
     counts = {one.threads for one in series if one.threads and one.metric in _THROUGHPUT}
-    return len(counts) >= LEAST_COUNTS
+    return len(counts) >= MIN_THREAD_COUNTS
 
 
 def update_curve_series(
@@ -47,7 +47,7 @@ def _curves(histories: Iterable[History]) -> Iterator[_Curve]:
             by_workload[series.workload_id][series.metric][series.threads] = history
     for by_metric in by_workload.values():
         known = (by_metric[metric] for metric in _THROUGHPUT if metric in by_metric)
-        curve = next((one for one in known if len(one) >= LEAST_COUNTS), None)
+        curve = next((one for one in known if len(one) >= MIN_THREAD_COUNTS), None)
         if curve:
             yield curve
 
@@ -73,10 +73,10 @@ def _usual_counts(curve: _Curve) -> list[int]:
     """The thread counts of at least half of the groups that have enough of them; empty: too few."""
     there = np.array([np.isfinite(history.values) for history in curve.values()])
     groups = [[threads for threads, has in zip(curve, column, strict=True) if has] for column in there.T]
-    whole = [counts for counts in groups if len(counts) >= LEAST_COUNTS]
+    whole = [counts for counts in groups if len(counts) >= MIN_THREAD_COUNTS]
     had = Counter(threads for counts in whole for threads in counts)
     usual = sorted(threads for threads, times in had.items() if 2 * times >= len(whole))
-    return usual if len(usual) >= LEAST_COUNTS else []
+    return usual if len(usual) >= MIN_THREAD_COUNTS else []
 
 
 def _figures(curve: _Curve, at: int) -> Iterator[tuple[str, int, float]]:

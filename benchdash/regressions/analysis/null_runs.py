@@ -10,19 +10,19 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from benchdash.accounts.models import Project
-from benchdash.regressions.analysis.places import History, Table, place_histories, table_of
+from benchdash.regressions.analysis.places import History, PlaceTable, place_histories, table_of
 from benchdash.regressions.detection import FalseAlarms, false_alarms
 from benchdash.regressions.models import ChangePoint, NullRun
 from benchdash.results.models import Series
 from benchdash.results.place import Place, all_places
 
-FEWEST_GROUPS = 12
+MIN_GROUPS = 12
 """A shorter history has too little to shuffle."""
 
 # Enough looks to see one false alarm in a thousand, within half a minute's work.
 _ENOUGH_LOOKS = 3000
-_MOST_VALUES = 3_000_000
-_MOST_PLACES = 50
+_MAX_VALUES = 3_000_000
+_MAX_PLACES = 50
 # A little less than a week: what ran late once still runs on the same day of the next.
 _DUE_AFTER = timedelta(days=6, hours=12)
 
@@ -67,13 +67,13 @@ def _nightly(day: datetime) -> datetime:
     return datetime.combine(day.astimezone(UTC).date(), settings.NULL_RUNS_AT, tzinfo=UTC)
 
 
-def _tables(places: Sequence[Place]) -> Iterator[tuple[Table, frozenset[int]]]:
+def _tables(places: Sequence[Place]) -> Iterator[tuple[PlaceTable, frozenset[int]]]:
     """Of the first places with histories that are long enough, with the positions of confirmed changes."""
-    left = _MOST_PLACES
+    left = _MAX_PLACES
     for place in places:
         histories = place_histories(place)
         table = table_of(histories)
-        if table.length >= FEWEST_GROUPS:
+        if table.length >= MIN_GROUPS:
             yield table, _confirmed_positions(histories)
             left -= 1
         if not left:
@@ -86,10 +86,12 @@ def _confirmed_positions(histories: dict[int, History]) -> frozenset[int]:
     return frozenset(position for position in positions if position is not None)
 
 
-def _looks(tables: Sequence[tuple[Table, frozenset[int]]], rng: np.random.Generator) -> list[FalseAlarms]:
+def _looks(
+    tables: Sequence[tuple[PlaceTable, frozenset[int]]], rng: np.random.Generator
+) -> list[FalseAlarms]:
     """Each table in turn, shuffled anew each time, until there were enough looks."""
     found: list[FalseAlarms] = []
-    values_left, looks_left = _MOST_VALUES, _ENOUGH_LOOKS
+    values_left, looks_left = _MAX_VALUES, _ENOUGH_LOOKS
     for table, known in cycle(tables):
         one = false_alarms(
             table.values,

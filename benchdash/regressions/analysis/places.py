@@ -10,7 +10,7 @@ from django.conf import settings
 from numpy.typing import NDArray
 
 from benchdash.regressions.detection.joint import Key
-from benchdash.regressions.detection.releases import MOST_GROUPS, Sessions
+from benchdash.regressions.detection.releases import MAX_RELEASE_GROUPS, Sessions
 from benchdash.regressions.watched_metrics import is_watched
 from benchdash.results.layouts import Measured, PlacedRuns, lay_on, lay_out
 from benchdash.results.models import Series
@@ -24,7 +24,7 @@ SPEED_OF_THE_MACHINE = "client_cpu_per_op"
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class _Group:
     """The runs of one series at one position: when the first started, and the ids of the first and latest."""
 
     time: datetime
@@ -83,14 +83,14 @@ class History:
     def has(self, position: int) -> bool:
         return bool(len(self._positions)) and int(self._positions[-1]) >= position
 
-    def at(self, position: int) -> Group:
+    def at(self, position: int) -> _Group:
         """The first group at or after a position. Raises LookupError where there is none."""
         start = int(np.searchsorted(self._positions, position))
         if start == len(self._positions):
             raise LookupError(position)
         return self._group(int(self._positions[start]))
 
-    def before(self, position: int) -> Group | None:
+    def before(self, position: int) -> _Group | None:
         """The last group before a position."""
         end = int(np.searchsorted(self._positions, position))
         return self._group(int(self._positions[end - 1])) if end else None
@@ -120,9 +120,9 @@ class History:
             return values
         return session_means(values, [name or f"run {run}" for name, run in zip(named, runs, strict=True)])
 
-    def _group(self, position: int) -> Group:
+    def _group(self, position: int) -> _Group:
         runs = self.measured.runs[self._slice(position)]
-        return Group(
+        return _Group(
             time=moment(float(self.runs.started_at[runs[0]])),
             first_run_id=int(self.runs.ids[runs[0]]),
             run_id=int(self.runs.ids[runs[-1]]),
@@ -165,7 +165,7 @@ def derived_histories(runs: PlacedRuns, values: Mapping[Series, Mapping[int, flo
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class PlaceTable:
     """The watched series of a place as detection takes them; see ``detection.find_joint_shifts``.
 
     ``series`` are their ids, ``sessions`` the values of each session of the first groups.
@@ -183,22 +183,22 @@ class Table:
         return max(map(len, self.values.values()), default=0)
 
 
-def table_of(histories: Mapping[int, History]) -> Table:
+def table_of(histories: Mapping[int, History]) -> PlaceTable:
     """Of what tools printed: what was derived of it is no further evidence."""
     printed = {pk: history for pk, history in histories.items() if not history.series.is_derived}
     return _table(printed)
 
 
-def table_of_curves(histories: Mapping[int, History]) -> Table:
+def table_of_curves(histories: Mapping[int, History]) -> PlaceTable:
     """Of the derived series that are watched: the peak of a scaling curve may move and nothing else."""
     return _table({pk: history for pk, history in histories.items() if history.series.is_derived})
 
 
-def _table(histories: Mapping[int, History]) -> Table:
+def _table(histories: Mapping[int, History]) -> PlaceTable:
     watched: dict[Key, History] = {
         (history.what, history.series.metric): history for history in histories.values() if history.is_watched
     }
-    return Table(
+    return PlaceTable(
         values={key: history.values for key, history in watched.items()},
         directions={key: history.series.better for key, history in watched.items()},
         machine={
@@ -220,7 +220,7 @@ class _FirstSessions(Mapping[Key, Sessions]):
 
     def __getitem__(self, key: Key) -> Sessions:
         history = self._histories[key]
-        return [history.sessions(position) for position in range(min(history.length, MOST_GROUPS))]
+        return [history.sessions(position) for position in range(min(history.length, MAX_RELEASE_GROUPS))]
 
     def __iter__(self) -> Iterator[Key]:
         return iter(self._histories)

@@ -22,7 +22,7 @@ from benchdash.regressions.comparison.rows import (
     summary_of,
 )
 from benchdash.regressions.comparison.version_table import (
-    MOST_CANDIDATES,
+    MAX_CANDIDATES,
     Column,
     ComparisonTable,
     Selector,
@@ -121,7 +121,7 @@ def find_branch(project: Project, branch: str, place: Mapping[str, str]) -> Colu
         raise SelectorError(f"there is no branch {branch!r} of these", field="branch")
     if len(found) > 1:
         said = ("product", "build", "branch", "hardware", "configuration", "counterpart")
-        texts = [column.as_json() for column in list(found.values())[:MOST_CANDIDATES]]
+        texts = [column.as_json() for column in list(found.values())[:MAX_CANDIDATES]]
         candidates = [{name: one[name] for name in said} for one in texts]
         raise SelectorError(
             f"the branch was measured in {len(found)} places; say more", candidates, field="branch"

@@ -9,7 +9,7 @@ from benchdash.accounts.models import Project
 from benchdash.regressions.comparison.version_table import Column
 
 
-class Measured(NamedTuple):
+class ColumnContents(NamedTuple):
     """``metrics`` by how many series they have; ``workloads`` are names by id, in order of names; of
     ``threads`` None stands last, for runs of which nobody said it.
     """
@@ -19,9 +19,9 @@ class Measured(NamedTuple):
     threads: Sequence[int | None]
 
 
-def measured_of(project: Project, columns: Sequence[Column]) -> Measured:
+def contents_of(project: Project, columns: Sequence[Column]) -> ColumnContents:
     """A little more than that where columns of several products stand at several places; one statement."""
-    found = Measured({}, {}, threads := [])
+    found = ColumnContents({}, {}, threads := [])
     with connection.cursor() as cursor:
         cursor.execute(_OF_PLACES, _places(project, columns))
         for metric, workload, name, count, series, no_metric, no_workload in cursor.fetchall():

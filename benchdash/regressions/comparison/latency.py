@@ -43,15 +43,15 @@ from benchdash.results.sessions import sessions_of
 SHARES: Final = (0.5, 0.9, 0.95, 0.99, 0.999)
 """The percentiles that are told and compared."""
 
-MOST_RUNS: Final = 600
+MAX_RUNS: Final = 600
 """So many runs are merged at most, those of each column that started last; others are counted only."""
 
-MOST_CELLS: Final = 200
+MAX_CELLS: Final = 200
 """A table with more is not computed."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class RowKey:
+class LatencyRowKey:
     """A workload at a thread count, and whose response times: ``read`` of YCSB, or ``""`` for all of them."""
 
     workload: str
@@ -69,7 +69,7 @@ class Percentile:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class LatencyCell:
     """The operations of the included runs of one column in one row, merged.
 
     ``runs`` are merged of ``measured``; ``run_id`` is the latest. ``sessions`` are as many as the merged runs
@@ -89,12 +89,12 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class LatencyRow:
     """``cells[i]`` belongs to column i; None where it has no histogram."""
 
-    key: RowKey
-    base: Cell | None
-    cells: tuple[Cell | None, ...]
+    key: LatencyRowKey
+    base: LatencyCell | None
+    cells: tuple[LatencyCell | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class LatencyTable:
 
     base: Column
     columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[LatencyRow, ...]
     margin: float
 
 
@@ -120,9 +120,9 @@ def sampled_columns(project: Project) -> list[Column]:
     return columns_of_runs(sampled_runs(project))
 
 
-def sampled_rows(project: Project, columns: Sequence[Column]) -> dict[RowKey, int]:
+def sampled_rows(project: Project, columns: Sequence[Column]) -> dict[LatencyRowKey, int]:
     """What there are histograms of, and of how many of these columns; one statement."""
-    found: dict[RowKey, set[ColumnKey]] = defaultdict(set)
+    found: dict[LatencyRowKey, set[ColumnKey]] = defaultdict(set)
     for one in _sampled(included_runs(project), columns):
         found[one.row].add(one.column)
     return {row: len(found[row]) for row in sorted(found, key=_row_order)}
@@ -139,7 +139,7 @@ def compare_latencies(
 ) -> LatencyTable:
     """As comparison.compare, among the versions that have histograms.
 
-    Raises SelectorError, also where the table would have more than MOST_CELLS.
+    Raises SelectorError, also where the table would have more than MAX_CELLS.
     """
     runs = sampled_runs(project, workloads=workloads, threads=threads)
     column, columns = chosen_columns(runs, base, against, filters or {})
@@ -147,7 +147,7 @@ def compare_latencies(
 
 
 def compare_columns(
-    project: Project, *, base: Column, columns: Sequence[Column], row: RowKey
+    project: Project, *, base: Column, columns: Sequence[Column], row: LatencyRowKey
 ) -> LatencyTable:
     """The same of columns that are known already, in one row; two statements."""
     runs = included_runs(project, workloads=[row.workload], threads=[row.threads])
@@ -189,8 +189,8 @@ class _Sampled:
     tags: Sequence[str]
 
     @property
-    def row(self) -> RowKey:
-        return RowKey(self.workload, self.threads, self.source.removesuffix("histogram").strip())
+    def row(self) -> LatencyRowKey:
+        return LatencyRowKey(self.workload, self.threads, self.source.removesuffix("histogram").strip())
 
     @property
     def column(self) -> ColumnKey:
@@ -223,7 +223,7 @@ def _sampled(runs: QuerySet[Run], columns: Iterable[Column]) -> list[_Sampled]:
     return [one for one in (_Sampled(*row) for row in rows) if one.column in keys]
 
 
-def _row_order(row: RowKey) -> tuple[str, int, str]:
+def _row_order(row: LatencyRowKey) -> tuple[str, int, str]:
     return row.workload, -1 if row.threads is None else row.threads, row.operation
 
 
@@ -231,7 +231,7 @@ def _row_order(row: RowKey) -> tuple[str, int, str]:
 
 
 @dataclass(slots=True)
-class _Group:
+class _Histograms:
     """The histograms of one column in one row that count, newest last; ``kept`` are merged."""
 
     counting: list[_Sampled]
@@ -248,9 +248,9 @@ def _table(
 ) -> LatencyTable:
     sampled = _sampled(runs, [base, *columns])
     groups = _groups(one for one in sampled if operation in (None, one.row.operation))
-    if len(groups) > MOST_CELLS:
+    if len(groups) > MAX_CELLS:
         raise SelectorError(
-            f"these are {len(groups)} distributions, and at most {MOST_CELLS} are computed at once; "
+            f"these are {len(groups)} distributions, and at most {MAX_CELLS} are computed at once; "
             "name fewer versions or thread counts",
             field="against",
         )
@@ -263,24 +263,24 @@ def _table(
         base=base,
         columns=tuple(columns),
         rows=tuple(
-            Row(row, made.get((row, base.key)), tuple(made.get((row, one.key)) for one in columns))
+            LatencyRow(row, made.get((row, base.key)), tuple(made.get((row, one.key)) for one in columns))
             for row in sorted({row for row, _ in made}, key=_row_order)
         ),
         margin=margin,
     )
 
 
-def _groups(sampled: Iterable[_Sampled]) -> dict[tuple[RowKey, ColumnKey], _Group]:
+def _groups(sampled: Iterable[_Sampled]) -> dict[tuple[LatencyRowKey, ColumnKey], _Histograms]:
     """Where one version was measured under several environments or contents, the newest counts."""
-    found: dict[tuple[RowKey, ColumnKey], list[_Sampled]] = defaultdict(list)
+    found: dict[tuple[LatencyRowKey, ColumnKey], list[_Sampled]] = defaultdict(list)
     for one in sorted(sampled, key=lambda one: (one.started_at, one.run_id)):
         found[one.row, one.column].append(one)
     groups = {}
-    most = max(1, MOST_RUNS // max(1, len(found)))
+    most = max(1, MAX_RUNS // max(1, len(found)))
     for key, all_of_it in found.items():
         surroundings = all_of_it[-1].environment_id, all_of_it[-1].content_id
         counting = [one for one in all_of_it if (one.environment_id, one.content_id) == surroundings]
-        groups[key] = _Group(counting, counting[-most:])
+        groups[key] = _Histograms(counting, counting[-most:])
     return groups
 
 
@@ -302,13 +302,13 @@ def _distributions(sampled: Iterable[_Sampled]) -> dict[tuple[int, str], Distrib
 class _MergedRuns:
     """The histograms of a group that say something: one for each session, or each run where none is known."""
 
-    group: _Group
+    group: _Histograms
     units: Sequence[Distribution]
     runs: int
     shares_sessions: bool
 
 
-def _merged_runs(group: _Group, read: Mapping[tuple[int, str], Distribution]) -> _MergedRuns | None:
+def _merged_runs(group: _Histograms, read: Mapping[tuple[int, str], Distribution]) -> _MergedRuns | None:
     told = [one for one in group.kept if (one.run_id, one.source) in read]
     if not told:
         return None
@@ -325,9 +325,9 @@ def _merged_runs(group: _Group, read: Mapping[tuple[int, str], Distribution]) ->
 def _comparisons(
     base: Column,
     columns: Sequence[Column],
-    known: Mapping[tuple[RowKey, ColumnKey], RunPercentiles],
+    known: Mapping[tuple[LatencyRowKey, ColumnKey], RunPercentiles],
     margin: float,
-) -> dict[tuple[RowKey, ColumnKey], list[Comparison]]:
+) -> dict[tuple[LatencyRowKey, ColumnKey], list[Comparison]]:
     """With the base of its row, p adjusted over the whole table."""
     others = {column.key for column in columns}
     raw = {
@@ -340,9 +340,9 @@ def _comparisons(
     return {key: [next(verdicts) for _ in of_shares] for key, of_shares in raw.items()}
 
 
-def _cell(found: _MergedRuns, known: RunPercentiles, compared: Sequence[Comparison]) -> Cell:
+def _cell(found: _MergedRuns, known: RunPercentiles, compared: Sequence[Comparison]) -> LatencyCell:
     comparisons: Sequence[Comparison | None] = compared or [None] * len(SHARES)
-    return Cell(
+    return LatencyCell(
         distribution=merged(found.units),
         percentiles=[
             Percentile(share, bounds, comparison)

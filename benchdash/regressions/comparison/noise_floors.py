@@ -22,8 +22,8 @@ from benchdash.results.place import Place
 from benchdash.results.points import Point, read_points
 
 # So many runs of a series, those that came in last, tell its noise: it changes with time.
-_NEWEST_RUNS: Final = 36
-_MOST_WORTH: Final = 19.0
+_MAX_RUNS: Final = 36
+_MAX_WORTH: Final = 19.0
 # Values that were the same each time are known to scatter little: no comparison believes less than 0.1 %.
 _UNSEEN: Final = 1e-9
 
@@ -153,7 +153,7 @@ class NoiseFloors:
         worth = np.bincount(asked, floors.worth, len(which))
         squares = np.bincount(asked, np.where(floors.worth > 0, floors.worth * floors.sd**2, 0), len(which))
         sd = np.sqrt(squares / np.where(worth > 0, worth, np.nan))
-        return Floors(sd, np.minimum(worth, _MOST_WORTH))
+        return Floors(sd, np.minimum(worth, _MAX_WORTH))
 
 
 def of_two_places(left: Floors, right: Floors, *, runs: tuple[Floats, Floats]) -> Floors:
@@ -168,7 +168,7 @@ def of_two_places(left: Floors, right: Floors, *, runs: tuple[Floats, Floats]) -
     with np.errstate(divide="ignore", invalid="ignore"):
         worth = (first + second) ** 2 / (first**2 / left.worth + second**2 / right.worth)
     return Floors(
-        np.where(known, np.sqrt(variance), np.nan), np.where(known, np.minimum(worth, _MOST_WORTH), 0)
+        np.where(known, np.sqrt(variance), np.nan), np.where(known, np.minimum(worth, _MAX_WORTH), 0)
     )
 
 
@@ -187,7 +187,7 @@ def noise_floors(series: Collection[SeriesRow]) -> NoiseFloors:
 def _levels(series: Collection[SeriesRow]) -> list[Levels]:
     """Of each series its points, their versions as names, in levels that begin at its change points."""
     ids = [one.id for one in series]
-    points = read_points({one.id: one for one in series}, newest=_NEWEST_RUNS, intervals=False)
+    points = read_points({one.id: one for one in series}, newest=_MAX_RUNS, intervals=False)
     independent = points.independent
     version_ids = points.version_ids
     ends = np.searchsorted(points.series, np.arange(len(ids) + 1))

@@ -13,8 +13,8 @@ from benchdash.regressions.comparison.version_table import ComparisonTable
 from benchdash.results.metrics import telling
 from benchdash.results.wording import NOTHING, change, metric_name, number, p_value, unit_words
 
-_MOST_ROWS: Final = 60
-_MOST_DIFFERENCES: Final = 30
+_MAX_ROWS: Final = 60
+_MAX_DIFFERENCES: Final = 30
 _SPECIAL: Final = re.compile(r"([\\`*_\[\]<>|#~])")
 
 
@@ -43,8 +43,8 @@ def _table(tables: Sequence[ComparisonTable], base: str, other: str) -> str:
     # The order of metrics and rows stays among those of one rank.
     rows.sort(key=lambda one: _rank(one[1]))
     head = ["Workload", "Threads", "Metric", base, other, "Change", "95 % interval", "p", "Verdict", "n"]
-    lines = _lines(head, (_row(table, row) for table, row in rows[:_MOST_ROWS]))
-    more = len(rows) - _MOST_ROWS
+    lines = _lines(head, (_row(table, row) for table, row in rows[:_MAX_ROWS]))
+    more = len(rows) - _MAX_ROWS
     return "\n".join(lines) + (f"\n\n{more:,} more rows are on the page." if more > 0 else "")
 
 
@@ -84,8 +84,8 @@ def _differences(what: str, known: Known, base: str, other: str) -> str:
     if not known.differences:
         return ""
     rows = ([one.name, one.before or "not set", one.after or "not set"] for one in known.differences)
-    lines = _lines([what, base, other], list(rows)[:_MOST_DIFFERENCES])
-    more = len(known.differences) - _MOST_DIFFERENCES
+    lines = _lines([what, base, other], list(rows)[:_MAX_DIFFERENCES])
+    more = len(known.differences) - _MAX_DIFFERENCES
     return "\n".join(lines) + (f"\n\n{more:,} more differ." if more > 0 else "")
 
 

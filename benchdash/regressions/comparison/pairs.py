@@ -31,9 +31,9 @@ from benchdash.regressions.queries import Difference, differing
 from benchdash.results.models import Run, run_identity
 
 # Longer texts are compared by their settings alone.
-_MOST_LINES = 2000
+_MAX_LINES = 2000
 # So many runs on each side of one are offered to be laid beside it.
-_MOST_BESIDE = 8
+_MAX_BESIDE = 8
 _FACTS = ("environment", "configuration", "content")
 _RUN_PARTS = ("project", "version__product", "hardware", "workload", *_FACTS)
 
@@ -148,7 +148,7 @@ def runs_beside(run: Run) -> list[Run]:
     )
     before = alike.filter(started_at__lte=run.started_at).order_by("-started_at", "-pk")
     after = alike.filter(started_at__gt=run.started_at).order_by("started_at", "pk")
-    found = [*before[:_MOST_BESIDE], *after[:_MOST_BESIDE]]
+    found = [*before[:_MAX_BESIDE], *after[:_MAX_BESIDE]]
     return sorted(found, key=lambda one: not _share_a_place(one, run))
 
 
@@ -221,7 +221,7 @@ def _known(base: Side, other: Side, facts: Callable[[Run], Mapping[str, object]]
 
 def _text_diff(base: Run | None, other: Run | None) -> list[str]:
     texts = [(run.content.text if run and run.content else "").splitlines() for run in (base, other)]
-    if not all(texts) or texts[0] == texts[1] or max(map(len, texts)) > _MOST_LINES:
+    if not all(texts) or texts[0] == texts[1] or max(map(len, texts)) > _MAX_LINES:
         return []
     # The two lines before name files, which these have not.
     return list(islice(unified_diff(texts[0], texts[1], lineterm=""), 2, None))

@@ -10,7 +10,7 @@ import numpy as np
 from benchdash.regressions.comparison.cells import Cell, RowKey
 from benchdash.regressions.comparison.noise_floors import Floors
 from benchdash.regressions.detection import Comparison, median_intervals
-from benchdash.regressions.detection.compare import EQUIVALENT, MOST_PRIOR_DF, adjusted_p, compare_sides
+from benchdash.regressions.detection.compare import EQUIVALENT, MAX_PRIOR_DF, adjusted_p, compare_sides
 from benchdash.regressions.detection.noise import Floats
 from benchdash.regressions.detection.scatter import HISTORY, TABLE, Bools, Ints, Sides, independent
 from benchdash.results.readings import HIGHER, Direction
@@ -209,7 +209,7 @@ class _Grid:
             worth -= np.where(shared, worth_of_column[column], self.df[rows, column])
         sd = np.sqrt(np.maximum(residual, 0) / np.maximum(df, 1))
         is_known = (df > 0) & (sd > _NO_SCATTER)
-        return Floors(np.where(is_known, sd, np.nan), np.where(is_known, np.minimum(worth, MOST_PRIOR_DF), 0))
+        return Floors(np.where(is_known, sd, np.nan), np.where(is_known, np.minimum(worth, MAX_PRIOR_DF), 0))
 
     def steadied(self) -> list[tuple[Cell | None, ...]]:
         """The cells of each row; those of several runs have intervals that know how much repeats scatter over

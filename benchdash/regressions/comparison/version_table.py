@@ -43,7 +43,7 @@ from benchdash.results.version_places import versions_at
 from benchdash.results.versions import parse_version
 from benchdash.results.workload_groups import Grouping, grouping_of
 
-MOST_CANDIDATES = 20
+MAX_CANDIDATES = 20
 
 
 class SelectorError(Exception):
@@ -270,7 +270,7 @@ def resolve(runs: QuerySet[Run], selector: Selector, *, field: str) -> Column:
     if not found:
         raise SelectorError("no run fits the selector " + _words(selector), field=field)
     if len(found) > 1:
-        candidates = [column.as_json() for column in found[:MOST_CANDIDATES]]
+        candidates = [column.as_json() for column in found[:MAX_CANDIDATES]]
         raise SelectorError(
             f"the selector {_words(selector)} fits {len(found)} columns; say more", candidates, field=field
         )

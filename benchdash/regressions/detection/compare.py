@@ -59,10 +59,10 @@ SIGNIFICANT = 0.05
 EQUIVALENT = 0.02
 """Versions whose ratio certainly lies between 1 / 1.02 and 1.02 are the same, unless told otherwise."""
 
-MOST_RUNS = 100
+MAX_RUNS = 100
 """More runs than this are not asked for."""
 
-MOST_PRIOR_DF = 19
+MAX_PRIOR_DF = 19
 """What is known from elsewhere counts for so many degrees of freedom at most in the interval of one group."""
 
 _UNTESTED = (NONE, WITHIN_SESSION, WITHIN_FORK)
@@ -234,7 +234,7 @@ def median_intervals(
     for at in np.flatnonzero(~positive).tolist():
         values = np.asarray(groups[at], dtype=float)
         mean[at], rss[at] = values.mean(), ((values - values.mean()) ** 2).sum()
-    prior = np.where(positive & (noise_sd > 0), np.minimum(noise_df, MOST_PRIOR_DF), 0)
+    prior = np.where(positive & (noise_sd > 0), np.minimum(noise_df, MAX_PRIOR_DF), 0)
     df = prior + n - 1
     variance = (np.where(prior > 0, prior * noise_sd**2, 0) + rss) / df
     half = _t_quantiles(df) * np.sqrt(variance / n)
@@ -277,4 +277,4 @@ def _more_runs(difference: Floats, found: Evidence, margin: float) -> Ints:
         half = _t_quantiles(df) * error
         is_settled = (difference > half) | (difference + half <= same)
         too_few = np.where(is_settled, too_few, more)
-    return np.where(too_few < MOST_RUNS, too_few + 1, 0)
+    return np.where(too_few < MAX_RUNS, too_few + 1, 0)

@@ -11,8 +11,8 @@ import numpy as np
 
 from benchdash.regressions.detection.noise import Floats
 
-_FEWEST = 12
-_MOST_SLOPE = 2.0
+_MIN_POINTS = 12
+_MAX_SLOPE = 2.0
 _CLIPPED_AT = 4.0  # median absolute differences
 _WORTH = 0.8
 
@@ -26,7 +26,7 @@ def without_machine(values: Floats, cost: Floats | None) -> Floats:
     if cost is None:
         return values
     both = np.isfinite(values) & np.isfinite(cost) & (values > 0) & (cost > 0)
-    if both.sum() < _FEWEST:
+    if both.sum() < _MIN_POINTS:
         return values
     x, c = np.log(values[both]), np.log(cost[both])
     dx, dc = np.diff(x), np.diff(c)
@@ -34,7 +34,7 @@ def without_machine(values: Floats, cost: Floats | None) -> Floats:
     squares = float((dc[usual] ** 2).sum())
     if squares == 0:
         return values
-    slope = float(np.clip((dx[usual] * dc[usual]).sum() / squares, -_MOST_SLOPE, _MOST_SLOPE))
+    slope = float(np.clip((dx[usual] * dc[usual]).sum() / squares, -_MAX_SLOPE, _MAX_SLOPE))
     if np.median(np.abs(dx - slope * dc)) > _WORTH * np.median(np.abs(dx)):
         return values
     adjusted = values.copy()

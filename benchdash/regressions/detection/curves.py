@@ -18,10 +18,10 @@ import numpy as np
 from scipy.special import stdtrit
 
 from benchdash.regressions.detection.compare import SIGNIFICANT
-from benchdash.regressions.detection.noise import LEAST_SD
+from benchdash.regressions.detection.noise import MIN_SD
 from benchdash.results.sessions import session_means
 
-LEAST_COUNTS = 4
+MIN_THREAD_COUNTS = 4
 """Fewer thread counts make no curve whose peak and knee could be told."""
 
 
@@ -81,7 +81,7 @@ def shape_of(points: Sequence[CurvePoint]) -> Shape | None:
     not positive.
     """
     in_order = sorted(points, key=lambda point: point.threads)
-    if len(in_order) < LEAST_COUNTS or in_order[0].threads < 1:
+    if len(in_order) < MIN_THREAD_COUNTS or in_order[0].threads < 1:
         return None
     if any(min(point.value, *point.values) <= 0 for point in in_order):
         return None
@@ -107,7 +107,7 @@ def _among(points: Sequence[CurvePoint], top: CurvePoint) -> tuple[int, ...]:
     if df < 1:
         return ()
     squares = sum(float(((of_point - of_point.mean()) ** 2).sum()) for of_point in logs)
-    sd = max(float(np.sqrt(squares / df)), LEAST_SD)
+    sd = max(float(np.sqrt(squares / df)), MIN_SD)
     distance = float(stdtrit(df, 1 - SIGNIFICANT / (len(points) - 1))) * sd
     best = logs[points.index(top)]
     return tuple(

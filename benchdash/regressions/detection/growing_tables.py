@@ -13,11 +13,11 @@ import numpy as np
 
 from benchdash.regressions.detection.joint import JointShift, Key, find_joint_shifts
 from benchdash.regressions.detection.levels import LASTING
-from benchdash.regressions.detection.releases import MOST_GROUPS, Sessions, find_release_shifts
+from benchdash.regressions.detection.releases import MAX_RELEASE_GROUPS, Sessions, find_release_shifts
 from benchdash.regressions.detection.shifts import Values, as_array
 from benchdash.results.readings import Direction
 
-_FEWEST_GROUPS = 2
+_MIN_GROUPS = 2
 
 
 def follow_joint_shifts(
@@ -60,7 +60,7 @@ def joint_looks(
 ) -> Iterator[list[JointShift]]:
     """What each look shows: one at every position from ``first_new`` on, the last at the whole table."""
     length = max(map(len, table.values()), default=0)
-    first = min(max(first_new + 1, _FEWEST_GROUPS), length)
+    first = min(max(first_new + 1, _MIN_GROUPS), length)
 
     # A long history asks for none of them, and they are as many lists as it has values.
     @cache
@@ -76,9 +76,11 @@ def joint_looks(
             repeats,
             directions,
             end=end,
-            known=[index for index in known if not _holds(found, index)] if end > MOST_GROUPS else known,
+            known=[index for index in known if not _holds(found, index)]
+            if end > MAX_RELEASE_GROUPS
+            else known,
             expected=expected_so_far,
-            search=end <= MOST_GROUPS,
+            search=end <= MAX_RELEASE_GROUPS,
         )
         found = _together(found, few)
         yield found
@@ -94,7 +96,7 @@ def _of_few_groups(
     expected: Collection[int],
     search: bool,
 ) -> list[JointShift]:
-    early = [index for index in known if index < MOST_GROUPS]
+    early = [index for index in known if index < MAX_RELEASE_GROUPS]
     if not early and not search:
         return []
     so_far = {key: values[:end] for key, values in sessions().items()}

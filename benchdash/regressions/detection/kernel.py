@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-SHORTEST = 3
+MIN_LEVEL = 3
 """A level of fewer points is not looked for."""
 
 LASTING = 5
@@ -40,15 +40,15 @@ TYPICAL_CORRELATION = 0.3
 CORRELATION_WEIGHT = 100.0
 """The typical correlation counts as much as so many points: a short series says little about its own."""
 
-HIGHEST_CORRELATION = 0.8
+MAX_CORRELATION = 0.8
 
 BASE = -8.0
 """What the bar of the evidence begins with; chosen on the public synthetic and measured series."""
 
-FEWEST_SEARCHED = 80.0
+MIN_SEARCHED = 80.0
 """A short series is looked at after every point, and each look searches it anew."""
 
-LEAST_EVIDENCE = 5.4
+MIN_EVIDENCE = 5.4
 """Below this (p 0.02) nothing is a change, however much is known of the noise."""
 
 SHORT = 8.0
@@ -116,7 +116,7 @@ def noise_of(x: Floats) -> tuple[float, float]:
     if n > 7 and nearest > 0:
         second = half_squared_difference(x, 2) / nearest - 1
         third = math.sqrt(max(0.0, half_squared_difference(x, 3) / nearest - 0.75)) - 0.5
-        own = min(max((second + third) / 2, 0.0), HIGHEST_CORRELATION)
+        own = min(max((second + third) / 2, 0.0), MAX_CORRELATION)
         weight = n / (n + CORRELATION_WEIGHT)
         correlation = weight * own + (1 - weight) * TYPICAL_CORRELATION
     return math.sqrt(nearest / (1 - correlation)), correlation
@@ -268,9 +268,9 @@ def propose(x: Floats, sd: float, pinned: Ints, bound: float) -> Ints:
     start = 0
     for k in range(len(pinned) + 1):
         end = pinned[k] if k < len(pinned) else n
-        if end - start >= 2 * SHORTEST:
+        if end - start >= 2 * MIN_LEVEL:
             for index in partition(x[start:end] / sd, penalty, bound):
-                if SHORTEST <= index <= end - start - SHORTEST:
+                if MIN_LEVEL <= index <= end - start - MIN_LEVEL:
                     edges[count] = start + index
                     count += 1
         edges[count] = end
@@ -361,8 +361,8 @@ def _step_beside_line(sums: Floats, start: int, index: int, end: int) -> float:
 @compiled
 def best_split(sums: Floats, start: int, end: int) -> int:
     """The index that parts [start, end) into the two levels with the least squared residuals."""
-    best, least = start + SHORTEST, np.inf
-    for index in range(start + SHORTEST, end - SHORTEST + 1):
+    best, least = start + MIN_LEVEL, np.inf
+    for index in range(start + MIN_LEVEL, end - MIN_LEVEL + 1):
         left, right = sums[0, index] - sums[0, start], sums[0, end] - sums[0, index]
         cost = -left * left / (index - start) - right * right / (end - index)
         if cost < least:
@@ -447,7 +447,7 @@ def excess(
         needed += max(0.0, SHORT - before)
     if tail_is_short:
         needed += tail_needs(before, after)
-    needed = max(needed, LEAST_EVIDENCE)
+    needed = max(needed, MIN_EVIDENCE)
     return z * z - needed
 
 
@@ -523,7 +523,7 @@ def _score(
     rho: float,
     common: float,
     df: float,
-    least_step: float,
+    min_step: float,
     searched: float,
     expected_tests: float,
     typical_step: float,
@@ -531,7 +531,7 @@ def _score(
     """The evidence of an inner edge less what it must exceed; negative where it does not stand."""
     if is_fixed:
         end = min(end, index + SETTLED)
-    if abs(_mean(sums, index, end) - _mean(sums, start, index)) < least_step:
+    if abs(_mean(sums, index, end) - _mean(sums, start, index)) < min_step:
         return REJECTED
     if is_fixed:
         z, _ = alone_z(sums, start, index, end, sd, rho)
@@ -553,7 +553,7 @@ def eliminate(
     expected: Ints,
     sd: float,
     rho: float,
-    least_step: float,
+    min_step: float,
     searched: float,
     expected_tests: float,
     typical_step: float,
@@ -580,7 +580,7 @@ def eliminate(
                 continue
             scores[k] = _score(
                 sums, start, index, end, is_fixed[index], is_expected[index], sd, rho, common, df,
-                least_step, searched, expected_tests, typical_step,
+                min_step, searched, expected_tests, typical_step,
             )  # fmt: skip
             judged[index, 0], judged[index, 1], scored[index] = start, end, scores[k]
         kept = scores.copy()
@@ -599,7 +599,7 @@ def eliminate(
         for k in (weakest, weakest + 1):
             if k in (0, len(edges) - 1) or is_fixed[edges[k]] or is_expected[edges[k]]:
                 continue
-            if edges[k + 1] - edges[k - 1] >= 2 * SHORTEST:
+            if edges[k + 1] - edges[k - 1] >= 2 * MIN_LEVEL:
                 edges[k] = best_split(sums, edges[k - 1], edges[k + 1])
     return edges
 
@@ -609,8 +609,8 @@ def find_edges(
     x: Floats,
     fixed: Ints,
     expected: Ints,
-    least_sd: float,
-    least_step: float,
+    min_sd: float,
+    min_step: float,
     tests: float,
     typical_step: float,
 ) -> tuple[Ints, Floats, Floats, float, float, float]:
@@ -619,7 +619,7 @@ def find_edges(
     And the noise: standard deviation, correlation, and the number of places searched.
     """
     n = len(x)
-    sd = max(difference_scale(x), least_sd)
+    sd = max(difference_scale(x), min_sd)
     pinned = np.sort(np.concatenate((fixed, expected)))
     edges = propose(x, sd, pinned, BOUND)
     y, share = tame(x, edges, sd, BOUND)
@@ -627,13 +627,11 @@ def find_edges(
         edges = propose(x, sd, pinned, WIDE_BOUND)
         y = x
     sd, rho = noise_of(y)
-    sd = max(sd, least_sd)
+    sd = max(sd, min_sd)
     sums = prefix_sums(y)
-    searched = max(float(n), FEWEST_SEARCHED) * tests
+    searched = max(float(n), MIN_SEARCHED) * tests
     expected_tests = max(1, len(expected)) * tests
-    edges = eliminate(
-        sums, edges, fixed, expected, sd, rho, least_step, searched, expected_tests, typical_step
-    )
+    edges = eliminate(sums, edges, fixed, expected, sd, rho, min_step, searched, expected_tests, typical_step)
     inner = len(edges) - 2
     z, left = np.empty(inner), np.empty(inner)
     common, df = common_variance(sums, edges, sd * sd)
@@ -684,11 +682,11 @@ WINDOW = 7
 OUTLYING = 4.0
 FEW_OUTLYING = 0.08
 DECIMALS = 10
-MOST_DIGITS = 1e10
+MAX_DIGITS = 1e10
 
 
 @compiled
-def tame_outliers(x: Floats, least_sd: float) -> Floats:
+def tame_outliers(x: Floats, min_sd: float) -> Floats:
     """The series with isolated outliers, beyond 4 robust sd of a running median of 7, put on that median.
 
     Only where they are few: more than 8 % of the points are a second mode of what is measured, not outliers.
@@ -708,7 +706,7 @@ def tame_outliers(x: Floats, least_sd: float) -> Floats:
                 k -= 1
             window[k] = value
         level[i] = window[WINDOW // 2]
-    limit = OUTLYING * max(np.median(np.abs(x - level)) / 0.6745, least_sd)
+    limit = OUTLYING * max(np.median(np.abs(x - level)) / 0.6745, min_sd)
     tamed = x.copy()
     count = 0
     for i in range(n):
@@ -723,7 +721,7 @@ def rounding_sd(values: Floats) -> float:
     """As ``noise.rounding_sd``, which those ask who need no compiler."""
     for decimals in range(DECIMALS):
         scale = 10.0**decimals
-        if values[0] * scale > MOST_DIGITS:
+        if values[0] * scale > MAX_DIGITS:
             break
         printed = True
         for value in values:
@@ -738,23 +736,23 @@ def rounding_sd(values: Floats) -> float:
 
 
 @compiled
-def orient(numbers: Floats, signs: Floats, fewest: int, least_sd: float) -> tuple[Floats, Floats, Floats]:
+def orient(numbers: Floats, signs: Floats, min_points: int, min_sd: float) -> tuple[Floats, Floats, Floats]:
     """Series x positions as a search sees them: logs around their median, worse is negative, 1 is the noise.
 
     Gaps are NaN. And the noise of each series: its standard deviation in logs, NaN where there are fewer
-    points than ``fewest``, or no scatter, and the correlation of neighbours.
+    points than ``min_points``, or no scatter, and the correlation of neighbours.
     """
     oriented = np.full(numbers.shape, np.nan)
     sds, correlations = np.full(len(numbers), np.nan), np.empty(len(numbers))
     for at in range(len(numbers)):
         there = np.flatnonzero(np.isfinite(numbers[at]))
         present = numbers[at][there]
-        if len(present) < fewest or present.max() <= 0 or present.max() == present.min():
+        if len(present) < min_points or present.max() <= 0 or present.max() == present.min():
             continue
         positive = present[present > 0]
         x = np.log(np.maximum(present, positive.min() / 10))
-        sd, correlations[at] = noise_of(tame_outliers(x, least_sd))
-        sds[at] = max(sd, least_sd, rounding_sd(positive))
+        sd, correlations[at] = noise_of(tame_outliers(x, min_sd))
+        sds[at] = max(sd, min_sd, rounding_sd(positive))
         x = (x - np.median(x)) * signs[at] / sds[at]
         for i in range(len(there)):
             oriented[at, there[i]] = x[i]
@@ -763,11 +761,11 @@ def orient(numbers: Floats, signs: Floats, fewest: int, least_sd: float) -> tupl
 
 @compiled
 def steps(
-    values: Floats, oriented: Floats, correlations: Floats, start: int, index: int, end: int, fewest: int
+    values: Floats, oriented: Floats, correlations: Floats, start: int, index: int, end: int, min_points: int
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """How each series moved at ``index``: medians before and after, the step as it is oriented, and its p.
 
-    p is two-sided and not corrected, NaN where fewer than ``fewest`` points lie before or none after.
+    p is two-sided and not corrected, NaN where fewer than ``min_points`` points lie before or none after.
     """
     number = len(values)
     old, new, step, p = np.empty(number), np.empty(number), np.empty(number), np.full(number, np.nan)
@@ -776,7 +774,7 @@ def steps(
         before = before[np.isfinite(before)]
         after = values[at, index:end]
         after = after[np.isfinite(after)]
-        if len(before) < fewest or len(after) == 0:
+        if len(before) < min_points or len(after) == 0:
             continue
         old[at], new[at] = np.median(before), np.median(after)
         if old[at] <= 0:

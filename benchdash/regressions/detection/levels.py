@@ -48,7 +48,7 @@ TYPICAL_STEP = 0.1
 FALSE_ALARM = 0.02
 """One or two newest points must have p below this after correction for all places searched."""
 
-_SHORTEST = 3
+_MIN_LEVEL = 3
 _CERTAINTY = (0.35, 0.56)
 
 Ints = NDArray[np.int64]
@@ -74,8 +74,8 @@ def find_boundaries(
     *,
     known: Collection[int] = (),
     expected: Collection[int] = (),
-    least_sd: float,
-    least_step: float,
+    min_sd: float,
+    min_step: float,
     tests: float = 1,
     typical_step: float = TYPICAL_STEP,
 ) -> list[Boundary]:
@@ -89,13 +89,13 @@ def find_boundaries(
     from benchdash.regressions.detection import kernel  # noqa: PLC0415 - a page that compares needs no compiler
 
     n = len(x)
-    if n <= _SHORTEST:
+    if n <= _MIN_LEVEL:
         return []
-    fixed = np.array(sorted({index for index in known if _SHORTEST <= index < n}), dtype=np.int64)
-    placed = {index for index in expected if _SHORTEST <= index < n}.difference(fixed.tolist())
+    fixed = np.array(sorted({index for index in known if _MIN_LEVEL <= index < n}), dtype=np.int64)
+    placed = {index for index in expected if _MIN_LEVEL <= index < n}.difference(fixed.tolist())
     chosen = np.array(sorted(placed), dtype=np.int64)
     edges, z, left, sd, rho, searched = kernel.find_edges(
-        x, fixed, chosen, float(least_sd), float(least_step), float(tests), float(typical_step)
+        x, fixed, chosen, float(min_sd), float(min_step), float(tests), float(typical_step)
     )
     gone = set(fixed.tolist()).difference(edges.tolist())
     if gone:
@@ -104,8 +104,8 @@ def find_boundaries(
             x,
             known=set(fixed.tolist()) - gone,
             expected=expected,
-            least_sd=least_sd,
-            least_step=least_step,
+            min_sd=min_sd,
+            min_step=min_step,
             tests=tests,
             typical_step=typical_step,
         )
@@ -123,7 +123,7 @@ def find_boundaries(
     if index < 0 or p * searched >= FALSE_ALARM:
         return found
     start = int(edges[-2])
-    if abs(x[index:].mean() - x[start:index].mean()) < least_step:
+    if abs(x[index:].mean() - x[start:index].mean()) < min_step:
         return found
     return [*found, Boundary(start, index, n, p, p * searched, confirmed=False)]
 

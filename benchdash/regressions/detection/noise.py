@@ -5,13 +5,13 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-LEAST_SD = 0.001
+MIN_SD = 0.001
 """No measured series is trusted to scatter less than 0.1 %."""
 
 SCALES: Floats = np.array([10.0**digits for digits in range(10)])
 """Up to nine decimals are printed."""
 
-MOST_DIGITS = 1e10
+MAX_DIGITS = 1e10
 """A digit behind so many is worth nothing."""
 
 
@@ -24,7 +24,7 @@ def rounding_sd(values: Floats) -> float:
     """
     first = float(values[0])
     for scale in SCALES.tolist():
-        if first * scale > MOST_DIGITS:
+        if first * scale > MAX_DIGITS:
             break
         # The first number rules out nearly every scale of what was not printed.
         if abs(first * scale - round(first * scale)) > 1e-6 + 1e-12 * first * scale:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
 from benchdash.regressions.detection.compare import SIGNIFICANT, Comparison
-from benchdash.regressions.detection.noise import LEAST_SD
+from benchdash.regressions.detection.noise import MIN_SD
 from benchdash.results.distributions import Bounds, Distribution, merged
 
 _DRAWS: Final = 400
@@ -98,7 +98,7 @@ def _variances(runs: Sequence[Distribution], shares: Sequence[float]) -> _Number
     ]
     logs: _Numbers = np.log(middles)
     corrected: _Numbers = logs.var(axis=0) * len(runs) / (len(runs) - 1)
-    at_least: _Numbers = np.maximum(corrected, LEAST_SD**2 / len(runs))
+    at_least: _Numbers = np.maximum(corrected, MIN_SD**2 / len(runs))
     return at_least
 
 

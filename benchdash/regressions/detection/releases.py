@@ -48,14 +48,14 @@ from scipy.special import bdtrc, stdtr, stdtrit
 
 from benchdash.regressions.detection.compare import adjust
 from benchdash.regressions.detection.joint import JointShift, Key
-from benchdash.regressions.detection.noise import LEAST_SD, Floats, rounding_sd
-from benchdash.regressions.detection.shifts import LEAST_EFFECT, Family, Shift, State
+from benchdash.regressions.detection.noise import MIN_SD, Floats, rounding_sd
+from benchdash.regressions.detection.shifts import MIN_EFFECT, Family, Shift, State
 from benchdash.results.readings import HIGHER, Direction
 
 Sessions = Sequence[Sequence[float]]
 """By position, the value of each session; empty where nothing was measured."""
 
-MOST_GROUPS = 10
+MAX_RELEASE_GROUPS = 10
 """With more groups than this a history speaks for itself (``joint.py``)."""
 
 _SUSPECTED = 0.02
@@ -69,13 +69,13 @@ _MEMBER_BELOW = 0.05
 _KEPT_BELOW = 0.01
 _KINDS = 4
 _PRIOR_DF = 4
-_LEAST_SESSION_SD = 0.005
+_MIN_SESSION_SD = 0.005
 """No machine is trusted to be the same from session to session within less than 0.5 %."""
 _BELIEVED = 0.005
-_FEWEST_WORKLOADS = 5
-_FEWEST_TOGETHER = 3
-_FEWEST_THREADS = 4
-_MOST_SESSIONS = 10
+_MIN_WORKLOADS = 5
+_MIN_TOGETHER = 3
+_MIN_THREAD_COUNTS = 4
+_MAX_SESSIONS = 10
 _NORMAL_MEDIAN = 0.6745  # median of |z| for a standard normal z
 _SETTLED = 15
 
@@ -86,7 +86,7 @@ _Ints = NDArray[np.int64]
 class _Lines:
     """Series, or means of some. ``x`` is (lines, sessions): logs, worse is down, NaN where nothing is.
 
-    ``positions`` are those of the sessions, ``least_sd`` is what a line cannot scatter
+    ``positions`` are those of the sessions, ``min_sd`` is what a line cannot scatter
     less than.
     """
 
@@ -94,12 +94,12 @@ class _Lines:
     x: Floats
     positions: _Ints
     signs: Floats
-    least_sd: Floats
+    min_sd: Floats
 
     def only(self, chosen: _Ints) -> "_Lines":
         keys = tuple(self.keys[line] for line in chosen)
         return replace(
-            self, keys=keys, x=self.x[chosen], signs=self.signs[chosen], least_sd=self.least_sd[chosen]
+            self, keys=keys, x=self.x[chosen], signs=self.signs[chosen], min_sd=self.min_sd[chosen]
         )
 
 
@@ -269,15 +269,15 @@ def _lines(table: Mapping[Key, Sessions], directions: Mapping[Key, Direction], l
         for at, group in enumerate(values[key]):
             x[line, first[at] : first[at] + len(group)] = np.log(group)
     signs = np.array([1.0 if directions[key] == HIGHER else -1.0 for key in keys])
-    least = [max(LEAST_SD, rounding_sd(np.exp(line[np.isfinite(line)]))) for line in x]
+    least = [max(MIN_SD, rounding_sd(np.exp(line[np.isfinite(line)]))) for line in x]
     return _Lines(keys, x * signs[:, None], np.repeat(np.arange(length), most), signs, np.array(least))
 
 
 def _thinned(values: list[float]) -> list[float]:
     """More sessions than ten are means of neighbours: they would not know more of a session's scatter."""
-    if len(values) <= _MOST_SESSIONS:
+    if len(values) <= _MAX_SESSIONS:
         return values
-    return [float(np.exp(np.log(part).mean())) for part in np.array_split(values, _MOST_SESSIONS)]
+    return [float(np.exp(np.log(part).mean())) for part in np.array_split(values, _MAX_SESSIONS)]
 
 
 def _families(lines: _Lines) -> list[_Lines]:
@@ -289,7 +289,7 @@ def _means_of_metrics(lines: _Lines) -> _Lines:
     weights = np.zeros(len(lines.keys))
     for chosen in _sets([key[1] for key in lines.keys]):
         weights[chosen] = 1 / max(
-            _typical_difference(lines.x[chosen]), float(np.median(lines.least_sd[chosen]))
+            _typical_difference(lines.x[chosen]), float(np.median(lines.min_sd[chosen]))
         )
     centred = lines.x - np.array([np.mean(_present(line)) for line in lines.x])[:, None]
     sets = _sets([key[0] for key in lines.keys])
@@ -298,7 +298,7 @@ def _means_of_metrics(lines: _Lines) -> _Lines:
         x=np.array([_weighted_mean(centred[chosen], weights[chosen]) for chosen in sets]),
         positions=lines.positions,
         signs=np.ones(len(sets)),
-        least_sd=np.array([lines.least_sd[chosen].min() for chosen in sets]),
+        min_sd=np.array([lines.min_sd[chosen].min() for chosen in sets]),
     )
 
 
@@ -364,14 +364,14 @@ def _together(means: _Lines, rows: _Rows) -> Iterator[_Sign]:
         yield _everything(rows.means(of_workload), ran)
     threads = np.array([_threads(what) for what in ran])
     yield from _from_threads_on(threads, rows, ran)
-    if len(of_workload) >= _FEWEST_WORKLOADS:
+    if len(of_workload) >= _MIN_WORKLOADS:
         yield from _part_of_workloads(rows.means(of_workload), of_workload, ran)
 
 
 def _everything(workloads: _Rows, ran: Sequence[Hashable]) -> _Sign:
     step = float(workloads.steps.mean())
     rest = _mean_present(workloads.rest)
-    variance = max(_scatter(rest, workloads.df), _LEAST_SESSION_SD**2)
+    variance = max(_scatter(rest, workloads.df), _MIN_SESSION_SD**2)
     p = _two_sided(step / np.sqrt(variance * workloads.width), workloads.df)
     holds = workloads.has_sessions(_SESSIONS_OF_EVERYTHING) and _holds_without_any_session(
         step, rest, workloads
@@ -382,7 +382,7 @@ def _everything(workloads: _Rows, ran: Sequence[Hashable]) -> _Sign:
 def _from_threads_on(threads: Floats, rows: _Rows, ran: Sequence[Hashable]) -> Iterator[_Sign]:
     """Every split of the thread counts, two or more on each side."""
     counts = np.unique(threads[np.isfinite(threads)])
-    if len(counts) < _FEWEST_THREADS:
+    if len(counts) < _MIN_THREAD_COUNTS:
         return
     curve = rows.means([np.flatnonzero(threads == count) for count in counts])
     splits = range(2, len(counts) - 1)
@@ -399,7 +399,7 @@ def _from_threads_on(threads: Floats, rows: _Rows, ran: Sequence[Hashable]) -> I
             # One session each: how thread counts of one side differ in their steps is all that is known.
             df = len(counts) - 2
             variance = (low.var() * split + high.var() * len(high)) / df / curve.width * share
-        t = step / np.sqrt(max(variance, LEAST_SD**2 * share) * curve.width)
+        t = step / np.sqrt(max(variance, MIN_SD**2 * share) * curve.width)
         moved = threads >= counts[split] if abs(high.mean()) >= abs(low.mean()) else threads < counts[split]
         yield _Sign(
             _two_sided(t, df) * len(splits),
@@ -415,7 +415,7 @@ def _part_of_workloads(
     """Those that moved down against the median of all, and those that moved up."""
     t, df = _against_the_others(workloads)
     count = len(t)
-    together = range(_FEWEST_TOGETHER, max(_FEWEST_TOGETHER, count // 2) + 1)
+    together = range(_MIN_TOGETHER, max(_MIN_TOGETHER, count // 2) + 1)
     for worse in (True, False):
         p = stdtr(df, t if worse else -t)
         order = np.argsort(p)
@@ -446,7 +446,7 @@ def _against_the_others(workloads: _Rows) -> tuple[Floats, float]:
     else:
         typical = float(np.median(np.abs(against))) / _NORMAL_MEDIAN
         variance = np.full(len(against), typical**2 / workloads.width)
-    sd = np.sqrt(np.maximum(variance, LEAST_SD**2) * workloads.width)
+    sd = np.sqrt(np.maximum(variance, MIN_SD**2) * workloads.width)
     return against / sd, _PRIOR_DF + workloads.df
 
 
@@ -480,7 +480,7 @@ def _holds_without_any_session(step: float, rest: Floats, rows: _Rows) -> bool:
 
 def _stands_out(step: float, rest: Floats, rows: _Rows) -> bool:
     """Is the step of a difference more than what the difference does from session to session?"""
-    variance = max(_scatter(rest, rows.df), LEAST_SD**2)
+    variance = max(_scatter(rest, rows.df), MIN_SD**2)
     return _two_sided(step / np.sqrt(variance * rows.width), rows.df) < _STANDS_OUT
 
 
@@ -493,14 +493,14 @@ def _single(lines: _Lines, rows: _Rows, place: _Place) -> _Single | None:
         prior = min(_PRIOR_DF, rows.df * (count - 1))
         variance = (prior * float(own.mean()) + rows.df * own) / (prior + rows.df)
         df: float = prior + rows.df
-        least = np.maximum(lines.least_sd[rows.lines], _LEAST_SESSION_SD)
-    elif count >= _FEWEST_WORKLOADS:
+        least = np.maximum(lines.min_sd[rows.lines], _MIN_SESSION_SD)
+    elif count >= _MIN_WORKLOADS:
         # One session each: all that can be said is how a series moved beside the others.
         common = float(np.median(rows.steps))
         typical = float(np.median(np.abs(rows.steps - common))) / _NORMAL_MEDIAN
         variance = np.full(count, typical**2 / rows.width)
         df = _PRIOR_DF
-        least = lines.least_sd[rows.lines]
+        least = lines.min_sd[rows.lines]
     else:
         return None
     sd = np.sqrt(np.maximum(variance, least**2))
@@ -525,7 +525,7 @@ def _members(single: _Single, sign: _Sign, place: _Place) -> Iterator[tuple[Key,
         change = new / old - 1
         is_worse = (change < 0) == (lines.signs[line] > 0)
         same_way = is_worse == (single.rows.steps[at] < 0) == sign.worse
-        if p is None or key[0] not in sign.moved or not same_way or abs(change) < LEAST_EFFECT:
+        if p is None or key[0] not in sign.moved or not same_way or abs(change) < MIN_EFFECT:
             continue
         family = Family(
             noise=float(single.noise[at]),

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import fdtrc, stdtrit
 
-from benchdash.regressions.detection.noise import LEAST_SD, MOST_DIGITS, SCALES, Floats, is_printed
+from benchdash.regressions.detection.noise import MAX_DIGITS, MIN_SD, SCALES, Floats, is_printed
 from benchdash.results.sessions import session_means
 
 Ints = NDArray[np.int64]
@@ -185,14 +185,14 @@ class Sides:
             _values=values,
         )
 
-    def least_sds(self, pairs: Ints) -> Floats:
+    def min_sds(self, pairs: Ints) -> Floats:
         """No scatter of a pair is taken for smaller; see ``noise.rounding_sd`` for what digits allow."""
         first = self._values.values[self._values.starts]
         of_sample = np.logical_and.reduceat(is_printed(self._values.values), self._values.starts)
-        of_pair = of_sample[pairs].all(axis=0) & (np.outer(first[pairs[0]], SCALES) <= MOST_DIGITS)
+        of_pair = of_sample[pairs].all(axis=0) & (np.outer(first[pairs[0]], SCALES) <= MAX_DIGITS)
         medians = self._values.joined(pairs).medians()
         allowed = 0.5 / SCALES[of_pair.argmax(axis=1)] / medians
-        return np.maximum(np.where(of_pair.any(axis=1), allowed, 0), LEAST_SD)
+        return np.maximum(np.where(of_pair.any(axis=1), allowed, 0), MIN_SD)
 
 
 def independent(sample: Sampled) -> Sequence[float]:
@@ -294,7 +294,7 @@ def evidence(sides: Sides, pairs: Ints, history_sd: Floats, history_df: Floats) 
         within_fork = sides.has_one_fork[pairs].any(axis=0)
         found._take(left & within_fork, WITHIN_FORK, runs, tool)
         found._take(left & ~within_fork, TOOL, runs, tool)
-        np.maximum(found.variance, sides.least_sds(pairs) ** 2, out=found.variance)
+        np.maximum(found.variance, sides.min_sds(pairs) ** 2, out=found.variance)
     return found
 
 

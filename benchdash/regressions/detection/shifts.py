@@ -7,12 +7,12 @@ from typing import Literal
 import numpy as np
 
 from benchdash.regressions.detection.levels import Boundary, find_boundaries, medians
-from benchdash.regressions.detection.noise import LEAST_SD, Floats, rounding_sd
+from benchdash.regressions.detection.noise import MIN_SD, Floats, rounding_sd
 
 State = Literal["suspected", "confirmed"]
 Values = Sequence[float | None] | Floats
 
-LEAST_EFFECT = 0.005
+MIN_EFFECT = 0.005
 """Changes below 0.5 % are not worth telling."""
 
 
@@ -51,7 +51,7 @@ class Shift:
 
 
 def find_shifts(
-    values: Values, *, known: Collection[int] = (), least_effect: float = LEAST_EFFECT
+    values: Values, *, known: Collection[int] = (), min_effect: float = MIN_EFFECT
 ) -> list[Shift]:
     """The changes of level in a series, in order; see ``levels`` for how.
 
@@ -71,8 +71,8 @@ def find_shifts(
     boundaries = find_boundaries(
         logs(present),
         known=[int(np.searchsorted(usable, index)) for index in known],
-        least_sd=max(LEAST_SD, rounding_sd(present[present > 0])),
-        least_step=float(np.log1p(least_effect)),
+        min_sd=max(MIN_SD, rounding_sd(present[present > 0])),
+        min_step=float(np.log1p(min_effect)),
     )
     if not boundaries:
         return []
@@ -86,13 +86,13 @@ def find_shifts(
     ]
 
 
-def find_shifts_in(many: Iterable[Values], *, least_effect: float = LEAST_EFFECT) -> list[list[Shift]]:
+def find_shifts_in(many: Iterable[Values], *, min_effect: float = MIN_EFFECT) -> list[list[Shift]]:
     """The shifts of each of many series."""
-    return [find_shifts(values, least_effect=least_effect) for values in many]
+    return [find_shifts(values, min_effect=min_effect) for values in many]
 
 
 def follow_shifts(
-    new: Values, *, values: Values = (), known: Collection[int] = (), least_effect: float = LEAST_EFFECT
+    new: Values, *, values: Values = (), known: Collection[int] = (), min_effect: float = MIN_EFFECT
 ) -> list[Shift]:
     """The shifts after a look at each new point in turn, as they would have come.
 
@@ -102,9 +102,9 @@ def follow_shifts(
     """
     numbers = np.concatenate((as_array(values), as_array(new)))
     for length in range(len(values) + 1, len(numbers)):
-        found = find_shifts(numbers[:length], known=known, least_effect=least_effect)
+        found = find_shifts(numbers[:length], known=known, min_effect=min_effect)
         known = [shift.index for shift in found if shift.state == "confirmed"]
-    return find_shifts(numbers, known=known, least_effect=least_effect)
+    return find_shifts(numbers, known=known, min_effect=min_effect)
 
 
 def as_array(values: Values) -> Floats:

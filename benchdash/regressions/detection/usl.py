@@ -25,19 +25,19 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 from scipy.special import fdtrc
 
-from benchdash.regressions.detection.noise import LEAST_SD, Floats
+from benchdash.regressions.detection.noise import MIN_SD, Floats
 
-LEAST_CONCURRENCIES = 5
+MIN_CONCURRENCIES = 5
 """Three coefficients and two degrees of freedom to judge them by."""
 
-FARTHEST_PEAK = 2.0
+MAX_PEAK_RATIO = 2.0
 """No peak is predicted beyond so many times the largest concurrency measured."""
 
 _DRAWS = 2000
 _SEED = 20070101
 _ROUNDS = 8
 _HUBER = 2.0
-_LEAST_DF_FOR_WEIGHTS = 4
+_MIN_DF_FOR_WEIGHTS = 4
 _NORMAL_MEDIAN = 0.6745  # median of |z| for a standard normal z
 _NOT_BY_CHANCE = 0.01
 _MISFIT = 0.02
@@ -112,7 +112,7 @@ def fit_scalability(
     n, x = np.asarray(concurrency, dtype=float), np.asarray(values, dtype=float)
     if len(n) != len(x) or (len(sessions) and len(sessions) != len(n)):
         raise ValueError("Concurrency, values and sessions must be of one length.")
-    if len(np.unique(n)) < LEAST_CONCURRENCIES or n.min() < 1 or x.min() <= 0 or not np.isfinite(x).all():
+    if len(np.unique(n)) < MIN_CONCURRENCIES or n.min() < 1 or x.min() <= 0 or not np.isfinite(x).all():
         return None
     members = _membership(sessions)
     if len(n) - 3 - max(members.shape[1] - 1, 0) < 1:
@@ -166,11 +166,11 @@ def _limited_least_squares(rows: Floats, target: Floats) -> Floats:
 
 def _weights(residuals: Floats, df: int) -> Floats:
     """Huber's: 1 up to two robust standard deviations, falling with the distance beyond. 1 for few points."""
-    if df < _LEAST_DF_FOR_WEIGHTS:
+    if df < _MIN_DF_FOR_WEIGHTS:
         return np.ones_like(residuals)
     distance = np.abs(residuals)
     spread = float(np.median(distance)) / _NORMAL_MEDIAN * float(np.sqrt(len(residuals) / df))
-    return np.minimum(1, _HUBER * max(spread, LEAST_SD) / np.maximum(distance, LEAST_SD))
+    return np.minimum(1, _HUBER * max(spread, MIN_SD) / np.maximum(distance, MIN_SD))
 
 
 def _variance(residuals: Floats, weights: Floats, df: int) -> float:
@@ -181,7 +181,7 @@ def _variance(residuals: Floats, weights: Floats, df: int) -> float:
     """
     full = float((weights >= 1).mean())
     correction = 1 + (len(residuals) - df) / len(residuals) * (1 - full) / full
-    return max(float(((weights * residuals) ** 2).sum()) / df * (correction / full) ** 2, LEAST_SD**2)
+    return max(float(((weights * residuals) ** 2).sum()) / df * (correction / full) ** 2, MIN_SD**2)
 
 
 def _scalability(n: Floats, x: Floats, free: _Fit, limited: _Fit, *, does_not_fit: bool) -> Scalability:
@@ -249,7 +249,7 @@ def _peak(
     if coherency.value <= 0:
         return None
     value = float(_peaks(np.array([contention.value]), np.array([coherency.value]))[0])
-    return _estimate(value, _peaks(contentions, coherencies)) if value <= FARTHEST_PEAK * measured else None
+    return _estimate(value, _peaks(contentions, coherencies)) if value <= MAX_PEAK_RATIO * measured else None
 
 
 def _peaks(contention: Floats, coherency: Floats) -> Floats:
@@ -273,6 +273,6 @@ def _does_not_fit(n: Floats, fit: _Fit) -> bool:
     pure_df = len(n) - len(groups) - max(len(fit.factors) - 1, 0)
     if pure_df < 1:
         return bool(np.sqrt((lack + pure) / fit.df) > _GREAT_MISFIT)
-    least = max(pure / pure_df, LEAST_SD**2)
+    least = max(pure / pure_df, MIN_SD**2)
     is_off = fdtrc(lack_df, pure_df, lack / lack_df / least) < _NOT_BY_CHANCE
     return bool(is_off and np.sqrt(lack / len(n)) > _MISFIT)

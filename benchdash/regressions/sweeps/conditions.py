@@ -20,7 +20,7 @@ _KIND_ORDER: Final[Mapping[Kind, int]] = {"setting": 0, "parameter": 1, "option"
 _SEPARATOR: Final = ":"
 _NOT_KNOWN: Final = "not known"
 # Where no two runs were made under the same conditions, so many of the newest are held against all others.
-_MOST_CANDIDATES: Final = 50
+_MAX_CANDIDATES: Final = 50
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -54,7 +54,7 @@ _Profile = frozenset[tuple[Factor, Value]]
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class RunGroup:
     """Runs of one workload under the same conditions. ``threads`` is how many thread counts they have."""
 
     workload: str
@@ -99,7 +99,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class SweepPoint:
     """One value of the factor: its runs by row, and what else differs there from the base.
 
     ``left_out`` is how many more runs have the value, under conditions that come less near, and
@@ -107,7 +107,7 @@ class Point:
     """
 
     value: Value
-    groups: Mapping[str, tuple[Group, ...]]
+    groups: Mapping[str, tuple[RunGroup, ...]]
     differences: tuple[Difference, ...]
     left_out: int
     left_out_for: tuple[str, ...]
@@ -128,7 +128,7 @@ class Point:
         return sum(seconds * number for seconds, number in known) / runs if runs else None
 
     @property
-    def _all(self) -> list[Group]:
+    def _all(self) -> list[RunGroup]:
         return [group for groups in self.groups.values() for group in groups]
 
 
@@ -139,19 +139,19 @@ class Sweep:
     """
 
     factor: Factor
-    points: tuple[Point, ...]
-    base: Point
+    points: tuple[SweepPoint, ...]
+    base: SweepPoint
     left_out: int = 0
 
     @property
-    def others(self) -> list[Point]:
+    def others(self) -> list[SweepPoint]:
         return [point for point in self.points if point is not self.base]
 
 
 # --- what varies ------------------------------------------------------------------------------------------
 
 
-def choices(groups: Sequence[Group]) -> list[Choice]:
+def choices(groups: Sequence[RunGroup]) -> list[Choice]:
     """What takes two values or more, that first which was varied alone most often."""
     found = [
         Choice(factor, tuple(values), _alike(groups, factor))
@@ -168,7 +168,7 @@ def find_choice(among: Sequence[Choice], text: str) -> Choice | None:
     return next(of_key, None) or next(of_name, None)
 
 
-def only_with(groups: Sequence[Group], wanted: Iterable[str]) -> list[Group]:
+def only_with(groups: Sequence[RunGroup], wanted: Iterable[str]) -> list[RunGroup]:
     """The groups under chosen conditions, each written ``key=value``; of several values of one any counts."""
     values: dict[Factor, set[Value]] = defaultdict(set)
     for text in wanted:
@@ -185,7 +185,7 @@ def only_with(groups: Sequence[Group], wanted: Iterable[str]) -> list[Group]:
     ]
 
 
-def without_constants(groups: Sequence[Group]) -> list[Group]:
+def without_constants(groups: Sequence[RunGroup]) -> list[RunGroup]:
     """The groups with their machine and what varies among them alone.
 
     Where its settings or options are known, what a group lacks of them was not set.
@@ -208,15 +208,15 @@ def without_constants(groups: Sequence[Group]) -> list[Group]:
     ]
 
 
-def on_one_machine(groups: Sequence[Group], factor: Factor) -> list[Group]:
+def on_one_machine(groups: Sequence[RunGroup], factor: Factor) -> list[RunGroup]:
     """The groups of the machine on which most values were measured; all where machines are what varies."""
     if factor.kind in ("fact", "name"):
         return list(groups)
-    machines: dict[Value, list[Group]] = defaultdict(list)
+    machines: dict[Value, list[RunGroup]] = defaultdict(list)
     for group in groups:
         machines[group.value(HARDWARE)].append(group)
 
-    def weight(found: Sequence[Group]) -> tuple[int, int, datetime]:
+    def weight(found: Sequence[RunGroup]) -> tuple[int, int, datetime]:
         return (
             _alike(found, factor),
             sum(len(group.runs) for group in found),
@@ -240,7 +240,7 @@ def meaning(factor: Factor, value: Value) -> Value:
     return same_text(value) if factor.kind == "setting" and value is not None else value
 
 
-def _values(groups: Iterable[Group], factor: Factor) -> list[Value]:
+def _values(groups: Iterable[RunGroup], factor: Factor) -> list[Value]:
     """Each once, as its newest runs write it."""
     written: dict[Value, Value] = {}
     for group in sorted(groups, key=lambda group: group.newest):
@@ -250,7 +250,7 @@ def _values(groups: Iterable[Group], factor: Factor) -> list[Value]:
     return in_order(list(written.values()))
 
 
-def _alike(groups: Iterable[Group], factor: Factor) -> int:
+def _alike(groups: Iterable[RunGroup], factor: Factor) -> int:
     """The most values that one row has under the same other conditions."""
     values: dict[tuple[str, _Profile], set[Value]] = defaultdict(set)
     for group in groups:
@@ -259,14 +259,14 @@ def _alike(groups: Iterable[Group], factor: Factor) -> int:
     return max((len(found) for found in values.values()), default=0)
 
 
-def _profile(group: Group, factor: Factor) -> _Profile:
+def _profile(group: RunGroup, factor: Factor) -> _Profile:
     return frozenset((one, meaning(one, value)) for one, value in group.others(factor).items())
 
 
 # --- one sweep --------------------------------------------------------------------------------------------
 
 
-def sweep(groups: Sequence[Group], factor: Factor, *, base: str = "", most: int) -> Sweep | None:
+def sweep(groups: Sequence[RunGroup], factor: Factor, *, base: str = "", most: int) -> Sweep | None:
     """The sweep along a factor; None where no row has two values of it.
 
     ``base`` is a value as pages write it; without one it is the first that was measured under the conditions
@@ -288,24 +288,24 @@ def written(value: Value) -> str:
     return NOT_SET if value is None else value
 
 
-_Counting = Mapping[str, tuple[Group, ...]]
+_Counting = Mapping[str, tuple[RunGroup, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class _InRow:
     """The groups of one row by value, and the conditions that most of the values were measured under."""
 
-    of_value: Mapping[Value, Sequence[Group]]
+    of_value: Mapping[Value, Sequence[RunGroup]]
     reference: _Profile
 
     @property
-    def groups(self) -> list[Group]:
+    def groups(self) -> list[RunGroup]:
         return [group for groups in self.of_value.values() for group in groups]
 
 
-def _by_row(groups: Iterable[Group], factor: Factor) -> dict[str, _InRow]:
+def _by_row(groups: Iterable[RunGroup], factor: Factor) -> dict[str, _InRow]:
     """The rows that have two values or more."""
-    rows: dict[str, dict[Value, list[Group]]] = defaultdict(lambda: defaultdict(list))
+    rows: dict[str, dict[Value, list[RunGroup]]] = defaultdict(lambda: defaultdict(list))
     for group in groups:
         rows[group.row(factor)][meaning(factor, group.value(factor))].append(group)
     return {
@@ -330,9 +330,9 @@ def _belonging(by_row: Mapping[str, _InRow], counting: _Counting, factor: Factor
     return sum(_profile(groups[0], factor) == by_row[row].reference for row, groups in counting.items())
 
 
-def _reference(of_value: Mapping[Value, Sequence[Group]], factor: Factor) -> _Profile:
+def _reference(of_value: Mapping[Value, Sequence[RunGroup]], factor: Factor) -> _Profile:
     """The conditions with the most values, then those nearest to all other values, then the newest."""
-    by_profile: dict[_Profile, dict[Value, list[Group]]] = defaultdict(lambda: defaultdict(list))
+    by_profile: dict[_Profile, dict[Value, list[RunGroup]]] = defaultdict(lambda: defaultdict(list))
     of_values: dict[Value, set[_Profile]] = defaultdict(set)
     for value, groups in of_value.items():
         for group in groups:
@@ -348,13 +348,13 @@ def _reference(of_value: Mapping[Value, Sequence[Group]], factor: Factor) -> _Pr
 
     most = max(map(len, by_profile.values()))
     tied = [profile for profile, values in by_profile.items() if len(values) == most]
-    tied = sorted(tied, key=newest, reverse=True)[:_MOST_CANDIDATES]
+    tied = sorted(tied, key=newest, reverse=True)[:_MAX_CANDIDATES]
     return min(tied, key=distance) if len(tied) > 1 else tied[0]
 
 
-def _nearest(groups: Sequence[Group], reference: _Profile, factor: Factor) -> tuple[Group, ...]:
+def _nearest(groups: Sequence[RunGroup], reference: _Profile, factor: Factor) -> tuple[RunGroup, ...]:
     """Those under the one set of conditions that differs least from the reference."""
-    by_profile: dict[_Profile, list[Group]] = defaultdict(list)
+    by_profile: dict[_Profile, list[RunGroup]] = defaultdict(list)
     for group in groups:
         by_profile[_profile(group, factor)].append(group)
 
@@ -377,7 +377,7 @@ def _point(
     base: _Counting,
     by_row: Mapping[str, _InRow],
     factor: Factor,
-) -> Point:
+) -> SweepPoint:
     own, same = counting[value], meaning(factor, value)
     found = (one for row, groups in own.items() for one in _differences(base.get(row, ()), groups, factor))
     aside = [
@@ -387,7 +387,7 @@ def _point(
         if group not in groups
     ]
     reasons = (one.name for group, groups in aside for one in _differences(groups, [group], factor))
-    return Point(
+    return SweepPoint(
         value=value,
         groups=own,
         differences=tuple(dict.fromkeys(found)),
@@ -396,7 +396,7 @@ def _point(
     )
 
 
-def are_alike(base: Sequence[Group], other: Sequence[Group], factor: Factor) -> bool:
+def are_alike(base: Sequence[RunGroup], other: Sequence[RunGroup], factor: Factor) -> bool:
     """Whether nothing but the factor is known to differ between the groups of two sides.
 
     The name of a machine is no difference of its own beside a fact of machines.
@@ -405,7 +405,7 @@ def are_alike(base: Sequence[Group], other: Sequence[Group], factor: Factor) -> 
     return all(one.name in of_machines for one in _differences(base, other, factor))
 
 
-def _differences(base: Sequence[Group], other: Sequence[Group], factor: Factor) -> Iterator[Difference]:
+def _differences(base: Sequence[RunGroup], other: Sequence[RunGroup], factor: Factor) -> Iterator[Difference]:
     """In what conditions the groups of two sides differ, all of a side having the same."""
     if not base or not other:
         return

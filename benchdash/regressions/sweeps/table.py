@@ -38,7 +38,7 @@ from benchdash.regressions.sweeps.conditions import (
     HARDWARE,
     Conditions,
     Factor,
-    Group,
+    RunGroup,
     Sweep,
 )
 from benchdash.regressions.sweeps.subjects import Subject
@@ -54,8 +54,8 @@ from benchdash.results.models import (
 from benchdash.results.readings import Direction
 from benchdash.results.versions import release_line
 
-MOST_VALUES: Final = 24
-_LONGEST_VALUE: Final = 300
+MAX_VALUES: Final = 24
+_MAX_LENGTH: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class SweepTable:
         return self.rows[0].direction
 
 
-def groups_of(project: Project, subject: Subject) -> list[Group]:
+def groups_of(project: Project, subject: Subject) -> list[RunGroup]:
     """The runs of a subject by what they were measured under, without what never varies; six statements."""
     runs = _of_subject(project, subject)
     workloads = Workload.objects.filter(pk__in=runs.order_by().values("workload")).in_bulk()
@@ -115,7 +115,7 @@ def groups_of(project: Project, subject: Subject) -> list[Group]:
     )
     surroundings = _Surroundings.of(rows)
     groups = [
-        Group(
+        RunGroup(
             workload=workloads[row["workload"]].name,
             conditions=surroundings.conditions(row, workloads[row["workload"]].name),
             runs=tuple(row["ids"]),
@@ -170,7 +170,7 @@ class _Surroundings:
 
 def _conditions(kind: conditions.Kind, values: Mapping[str, Any]) -> dict[Factor, str]:
     return {
-        Factor(kind, name): str(value)[:_LONGEST_VALUE] for name, value in values.items() if value is not None
+        Factor(kind, name): str(value)[:_MAX_LENGTH] for name, value in values.items() if value is not None
     }
 
 
@@ -198,11 +198,11 @@ def find_sweep(
     swept = None
     if chosen:
         groups = conditions.on_one_machine(groups, chosen.factor)
-        swept = conditions.sweep(groups, chosen.factor, base=base, most=MOST_VALUES)
+        swept = conditions.sweep(groups, chosen.factor, base=base, most=MAX_VALUES)
     return Found(machines, sorted(_machines(groups)), offered, chosen, swept)
 
 
-def _machines(groups: Iterable[Group]) -> set[str]:
+def _machines(groups: Iterable[RunGroup]) -> set[str]:
     return {name for group in groups if (name := group.value(HARDWARE))}
 
 

@@ -111,7 +111,7 @@ def test_one_printed_digit_is_no_change_of_a_third():
 def test_changes_below_the_least_effect_are_left_out():
     values = noisy([1000] * 50 + [990] * 50, noise=0.002)
     assert confirmed(values) == [50]
-    assert confirmed(values, least_effect=0.02) == []
+    assert confirmed(values, min_effect=0.02) == []
 
 
 def test_the_unit_does_not_matter():

@@ -40,7 +40,7 @@ from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.navigation import page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
-from benchdash.regressions.comparison.column_contents import Measured, measured_of
+from benchdash.regressions.comparison.column_contents import ColumnContents, contents_of
 from benchdash.regressions.comparison.column_names import names
 from benchdash.regressions.comparison.comparability import doubts
 from benchdash.regressions.comparison.rows import Row
@@ -115,7 +115,7 @@ def _compared(
     request: HttpRequest, page: ProjectPage, choice: CurvesSelection, base: Column
 ) -> dict[str, Any]:
     chosen = choice.columns.chosen
-    everything = measured_of(page.project, chosen)
+    everything = contents_of(page.project, chosen)
     choice = replace(choice, workloads=workload_ids(choice.workloads, everything.workloads))
     measured = _at_thread_counts(everything)
     known = metrics.in_order(measured.metrics)
@@ -154,7 +154,7 @@ def _compared(
     }
 
 
-def _at_thread_counts(measured: Measured) -> Measured:
+def _at_thread_counts(measured: ColumnContents) -> ColumnContents:
     """Without what nobody said the threads of, and without what is derived of whole curves."""
     return measured._replace(
         metrics={metric: number for metric, number in measured.metrics.items() if metric not in DERIVED},

@@ -10,7 +10,7 @@ from benchdash.dashboard.compare.controls import reference_filter, threads_optio
 from benchdash.dashboard.compare.selection import Presentation, VersionSelection, threads_texts
 from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.filters import FilterChip
-from benchdash.regressions.comparison.latency import RowKey
+from benchdash.regressions.comparison.latency import LatencyRowKey
 
 ALL_OPERATIONS: Final = "all"
 
@@ -30,7 +30,9 @@ def read_view(query: QueryDict) -> LatencyPresentation:
     return LatencyPresentation(operation=query.get("operation", ""))
 
 
-def chosen_row(choice: VersionSelection, rows: Mapping[RowKey, int], ids: Mapping[str, int]) -> RowKey | None:
+def chosen_row(
+    choice: VersionSelection, rows: Mapping[LatencyRowKey, int], ids: Mapping[str, int]
+) -> LatencyRowKey | None:
     """The row that an address asks for: of its workload, and as far as there is one, of its threads.
 
     ``rows`` are how many columns each has, ``ids`` those of the workloads by their names. What the address
@@ -52,8 +54,8 @@ def chosen_row(choice: VersionSelection, rows: Mapping[RowKey, int], ids: Mappin
 
 def row_filters(
     choice: VersionSelection,
-    row: RowKey,
-    rows: Mapping[RowKey, int],
+    row: LatencyRowKey,
+    rows: Mapping[LatencyRowKey, int],
     ids: Mapping[str, int],
     called: list[str],
 ) -> list[FilterChip]:

@@ -29,9 +29,9 @@ from benchdash.dashboard.shell.series_words import threads_words
 from benchdash.regressions.comparison.column_names import names
 from benchdash.regressions.comparison.latency import (
     SHARES,
-    Cell,
+    LatencyCell,
+    LatencyRowKey,
     LatencyTable,
-    RowKey,
     compare_columns,
     latency_doubts,
     sampled_columns,
@@ -70,7 +70,7 @@ class PercentileFigures:
 @dataclass(frozen=True)
 class LatencyTableRow:
     line: VersionLine
-    cell: Cell
+    cell: LatencyCell
     percentiles: Sequence[PercentileFigures]
     largest: PercentileFigures
 
@@ -130,12 +130,12 @@ def _is_tested(row: LatencyTableRow) -> bool:
     return any(one.comparison is not None and one.comparison.p is not None for one in row.percentiles)
 
 
-def _workload_ids(project: Project, rows: Mapping[RowKey, int]) -> dict[str, int]:
+def _workload_ids(project: Project, rows: Mapping[LatencyRowKey, int]) -> dict[str, int]:
     found = Workload.objects.filter(project=project, name__in={row.workload for row in rows})
     return dict(found.values_list("name", "pk"))
 
 
-def _title(row: RowKey) -> str:
+def _title(row: LatencyRowKey) -> str:
     """``workloada, read, 8 threads``."""
     threads = "" if row.threads is None else threads_words(row.threads)
     return ", ".join(filter(None, [row.workload, row.operation, threads]))
@@ -151,7 +151,7 @@ def _table_rows(table: LatencyTable, lines: Sequence[VersionLine]) -> list[Laten
     return [LatencyTableRow(line, cell, _figures(cell), _largest(cell)) for line, cell in cells if cell]
 
 
-def _figures(cell: Cell) -> list[PercentileFigures]:
+def _figures(cell: LatencyCell) -> list[PercentileFigures]:
     return [
         PercentileFigures(charts.bounds_words(one.bounds), one.bounds.middle, one.comparison)
         if one.bounds
@@ -160,18 +160,18 @@ def _figures(cell: Cell) -> list[PercentileFigures]:
     ]
 
 
-def _largest(cell: Cell) -> PercentileFigures:
+def _largest(cell: LatencyCell) -> PercentileFigures:
     largest = cell.distribution.largest
     return PercentileFigures(charts.bounds_words(largest), largest.middle)
 
 
-def _fixed_url(path: str, choice: VersionSelection, row: RowKey, ids: Mapping[str, int]) -> str:
+def _fixed_url(path: str, choice: VersionSelection, row: LatencyRowKey, ids: Mapping[str, int]) -> str:
     """The address with all that it left open."""
     said = {"workload": str(ids[row.workload]), "threads": threads_texts([row.threads])}
     return choice.address(path, **said, operation=row.operation or ALL_OPERATIONS)
 
 
-def _csv_url(project: Project, choice: VersionSelection, row: RowKey) -> str:
+def _csv_url(project: Project, choice: VersionSelection, row: LatencyRowKey) -> str:
     """The same of the API."""
     parameters = [("workload", row.workload), *threads_of_api([row.threads]), *columns_of_api(choice)]
     query = urlencode([("project", project.slug), *parameters, ("format", "csv")])

@@ -20,7 +20,7 @@ from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.navigation import page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
-from benchdash.regressions.comparison.column_contents import Measured, measured_of, workloads_measured
+from benchdash.regressions.comparison.column_contents import ColumnContents, contents_of, workloads_measured
 from benchdash.regressions.comparison.column_names import names, short_id
 from benchdash.regressions.comparison.comparability import doubts
 from benchdash.regressions.comparison.version_table import Column, ComparisonTable
@@ -45,7 +45,7 @@ def _comparison(
     request: HttpRequest, project: Project, choice: VersionSelection, base: Column
 ) -> dict[str, Any]:
     chosen = choice.columns.chosen
-    measured = measured_of(project, chosen)
+    measured = contents_of(project, chosen)
     choice = replace(choice, workloads=workload_ids(choice.workloads, measured.workloads))
     known = metrics.in_order(measured.metrics)
     asked = [metric for metric in known if metric in choice.metrics]
@@ -82,7 +82,7 @@ def _comparison(
 
 
 def _what_to_show(
-    project: Project, choice: VersionSelection, measured: Measured, asked: Sequence[str]
+    project: Project, choice: VersionSelection, measured: ColumnContents, asked: Sequence[str]
 ) -> tuple[Sequence[str], list[str]]:
     """The metrics, and the names of the workloads that have any of them.
 

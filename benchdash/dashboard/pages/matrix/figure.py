@@ -28,7 +28,7 @@ from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.navigation import Link, address_with, page_url
 from benchdash.regressions.comparison.branch_table import Rows
-from benchdash.regressions.comparison.column_contents import Measured, measured_of
+from benchdash.regressions.comparison.column_contents import ColumnContents, contents_of
 from benchdash.regressions.comparison.column_names import names, short_id
 from benchdash.regressions.comparison.comparability import Doubt, doubts
 from benchdash.regressions.comparison.version_table import Column, ComparisonTable
@@ -94,7 +94,7 @@ class _Chosen:
 
     source: MatrixSource
     title: str
-    measured: Measured
+    measured: ColumnContents
     metric: str
     filters: Sequence[FilterChip]
     charts: Callable[[str], str]
@@ -145,11 +145,13 @@ def _writer(view: MatrixPresentation) -> Callable[[float], str]:
     return (lambda ratio: numbers.change(ratio - 1)) if view.nights else numbers.ratio
 
 
-def _with_ids(view: MatrixPresentation, measured: Measured) -> MatrixPresentation:
+def _with_ids(view: MatrixPresentation, measured: ColumnContents) -> MatrixPresentation:
     return replace(view, workloads=workload_ids(view.workloads, measured.workloads))
 
 
-def _reading(project: Project, view: MatrixPresentation, measured: Measured, metric: str) -> MatrixReading:
+def _reading(
+    project: Project, view: MatrixPresentation, measured: ColumnContents, metric: str
+) -> MatrixReading:
     asked = _with_ids(view, measured).workloads
     workloads = [name for pk, name in measured.workloads.items() if str(pk) in asked]
     rows = Rows(workloads=workloads, threads=view.threads)
@@ -164,7 +166,7 @@ def _versions(
 ) -> _Chosen:
     columns = read_columns(query, available, project, at_first=form.DEFAULT_COLUMNS)
     picker = _picker(query, path, available, columns)
-    measured = measured_of(project, columns.chosen or available)
+    measured = contents_of(project, columns.chosen or available)
     metric, metric_chip = place_form.read_metric(query, measured.metrics)
     base = columns.chosen[0] if columns.chosen and view.relative_to == "previous" else columns.base
     ids = {name: str(pk) for pk, name in measured.workloads.items()}
@@ -216,7 +218,7 @@ def _nights(
     at_place = [column for column in branches if Place.of(column) == place]
     of_releases = place._replace(branch="")
     releases = [column for column in available if Place.of(column) == of_releases]
-    measured = measured_of(project, at_place)
+    measured = contents_of(project, at_place)
     metric, metric_chip = place_form.read_metric(query, measured.metrics)
     shown, shown_chip = place_form.read_shown(query, what="nights", lines=False)
     held = place_form.branch_base(project, query, at_place[0], releases)

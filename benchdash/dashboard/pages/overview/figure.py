@@ -12,7 +12,7 @@ from benchdash.dashboard.compare.matrix_sources import MatrixReading, MatrixSour
 from benchdash.dashboard.compare.places import Place, recent_use
 from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.filters import FilterChip
-from benchdash.regressions.comparison.column_contents import measured_of
+from benchdash.regressions.comparison.column_contents import contents_of
 from benchdash.regressions.comparison.version_table import Column
 from benchdash.results.versions import release_line
 
@@ -38,7 +38,7 @@ def overview_matrix(
     """Read the matrix of an address, in a constant number of statements. ``available`` is not empty."""
     place, chips = form.read_place(query, available, recent_use(project))
     at_place = [column for column in available if Place.of(column) == place]
-    measured = measured_of(project, at_place)
+    measured = contents_of(project, at_place)
     metric, metric_chip = form.read_metric(query, measured.metrics)
     ids = {name: str(pk) for pk, name in measured.workloads.items()}
     if place.branch:

@@ -22,7 +22,7 @@ from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.navigation import Link, page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
-from benchdash.regressions.comparison.column_contents import Measured, measured_of
+from benchdash.regressions.comparison.column_contents import ColumnContents, contents_of
 from benchdash.regressions.comparison.column_names import names, short_id
 from benchdash.regressions.comparison.comparability import row_words
 from benchdash.regressions.comparison.pair_markdown import markdown
@@ -101,7 +101,7 @@ def _of_columns(
     }
     if choice.base is None or choice.against is None:
         return context
-    measured = measured_of(project, [choice.base, choice.against])
+    measured = contents_of(project, [choice.base, choice.against])
     base, against = choice.base, choice.against
     choice = replace(choice, workloads=workload_ids(choice.workloads, measured.workloads))
     found = pair_of_columns(
@@ -141,7 +141,7 @@ def _picker(
     )
 
 
-def _filters(choice: PairSelection, measured: Measured, found: Pair) -> list[FilterChip]:
+def _filters(choice: PairSelection, measured: ColumnContents, found: Pair) -> list[FilterChip]:
     known = metrics_options([table.metric for table in found.tables] or measured.metrics)
     return [
         workloads_filter(measured, choice.workloads),
@@ -179,7 +179,7 @@ def _suggestions(path: str, choice: PairSelection, available: Available) -> list
     ]
 
 
-def _query_of_columns(choice: PairSelection, measured: Measured) -> list[tuple[str, str]]:
+def _query_of_columns(choice: PairSelection, measured: ColumnContents) -> list[tuple[str, str]]:
     """The same, asked of the API."""
     workloads = [name for pk, name in measured.workloads.items() if str(pk) in choice.workloads]
     return [

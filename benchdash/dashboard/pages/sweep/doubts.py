@@ -14,7 +14,7 @@ from benchdash.regressions.comparison.comparability import (
 )
 from benchdash.regressions.comparison.rows import Row
 from benchdash.regressions.queries import Difference
-from benchdash.regressions.sweeps.conditions import Point, Sweep
+from benchdash.regressions.sweeps.conditions import Sweep, SweepPoint
 
 
 def sweep_doubts(sweep: Sweep, rows: Sequence[Row]) -> list[Doubt]:
@@ -66,7 +66,7 @@ def _differently_told(sweep: Sweep, rows: Sequence[Row]) -> list[Doubt]:
     )
 
 
-def _left_out(sweep: Sweep, point: Point) -> Doubt | None:
+def _left_out(sweep: Sweep, point: SweepPoint) -> Doubt | None:
     if not point.left_out:
         return None
     runs = "1 more run" if point.left_out == 1 else f"{numbers.count(point.left_out)} more runs"

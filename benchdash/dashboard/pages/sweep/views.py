@@ -26,7 +26,7 @@ from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.navigation import page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
 from benchdash.regressions.sweeps import conditions
-from benchdash.regressions.sweeps.conditions import Point, Sweep
+from benchdash.regressions.sweeps.conditions import Sweep, SweepPoint
 from benchdash.regressions.sweeps.subjects import Subject, find_subject
 from benchdash.regressions.sweeps.subjects import subjects as subjects_of
 from benchdash.regressions.sweeps.table import (
@@ -221,7 +221,7 @@ def _filters(
     chosen, swept = found.chosen, found.sweep
     settings = [(one.factor.key, _choice_words(one)) for one in found.choices]
     versions = [(one.id, _subject_name(one, asked)) for one in asked.subjects]
-    points: Sequence[Point] = swept.points if swept else ()
+    points: Sequence[SweepPoint] = swept.points if swept else ()
     rows = table.rows if table else ()
     counts = sorted({row.threads for row in rows}, key=lambda count: (count is None, count or 0))
     workloads = sorted({row.workload for row in rows})
