@@ -22,7 +22,7 @@ from benchdash.articles.services import (
     restore_article,
     restore_block,
 )
-from benchdash.regressions.comparison.column_names import id_at
+from benchdash.regressions.comparison.columns import id_at
 from tests.builders import make_project, make_run
 
 pytestmark = pytest.mark.django_db

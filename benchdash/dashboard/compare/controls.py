@@ -16,9 +16,7 @@ from benchdash.dashboard.compare.version_picker import VersionPicker
 from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.filters import FilterChip, one_of, some_of
 from benchdash.dashboard.shell.navigation import Link
-from benchdash.regressions.comparison.column_contents import ColumnContents
-from benchdash.regressions.comparison.column_names import names, short_id
-from benchdash.regressions.comparison.version_table import Column
+from benchdash.regressions.comparison.columns import Column, ColumnContents, names, short_id
 from benchdash.results import metrics
 
 _MAX_SUGGESTIONS: Final = 8

@@ -17,14 +17,9 @@ from benchdash.regressions.comparison.branch_table import (
     day,
     group_name,
 )
-from benchdash.regressions.comparison.column_names import names, short_id
+from benchdash.regressions.comparison.columns import Column, SelectorError, names, short_id
 from benchdash.regressions.comparison.rows import RelativeTo, Row
-from benchdash.regressions.comparison.version_table import (
-    Column,
-    ComparisonTable,
-    SelectorError,
-    compare_columns,
-)
+from benchdash.regressions.comparison.version_table import ComparisonTable, compare_columns
 from benchdash.results.points import Point
 from benchdash.results.workload_groups import Grouping
 

@@ -4,7 +4,7 @@ from collections import Counter
 from typing import NamedTuple
 
 from benchdash.accounts.models import Project
-from benchdash.regressions.comparison.version_table import Column
+from benchdash.regressions.comparison.columns import Column
 from benchdash.results import catalogue
 from benchdash.results.models import DEFAULT_CONFIGURATION
 

@@ -12,8 +12,7 @@ from benchdash.accounts.models import Project
 from benchdash.dashboard.compare.places import Place, recent_use
 from benchdash.dashboard.compare.versions import meant_by
 from benchdash.dashboard.shell.selection import EMPTY, PLACE
-from benchdash.regressions.comparison.column_names import short_id
-from benchdash.regressions.comparison.version_table import Column
+from benchdash.regressions.comparison.columns import Column, short_id
 from benchdash.results.versions import release_line
 
 # Default number of versions.

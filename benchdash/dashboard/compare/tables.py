@@ -18,12 +18,16 @@ from benchdash.dashboard.compare.selection import ChosenColumns, VersionSelectio
 from benchdash.dashboard.compare.version_picker import VersionPicker, version_picker
 from benchdash.dashboard.compare.versions import MAX_SEARCH_LENGTH, Available
 from benchdash.dashboard.shell.navigation import page_url
-from benchdash.regressions.comparison.column_contents import ColumnContents
-from benchdash.regressions.comparison.column_names import are_versions_in_order, names, short_id
-from benchdash.regressions.comparison.version_table import (
+from benchdash.regressions.comparison.columns import (
     Column,
-    ComparisonTable,
+    ColumnContents,
     SelectorError,
+    are_versions_in_order,
+    names,
+    short_id,
+)
+from benchdash.regressions.comparison.version_table import (
+    ComparisonTable,
     compare_all_metrics,
     compare_columns,
 )

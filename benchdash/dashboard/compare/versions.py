@@ -9,8 +9,7 @@ from django.http import QueryDict
 from benchdash.accounts.models import Project
 from benchdash.dashboard.compare.places import Place
 from benchdash.database.ids import ids_in
-from benchdash.regressions.comparison.column_names import short_id
-from benchdash.regressions.comparison.version_table import Column, columns_at
+from benchdash.regressions.comparison.columns import Column, columns_at, short_id
 from benchdash.results.version_places import PlaceOfVersions, newest_versions, places_of_versions
 
 # What chooses versions in the addresses of the pages, and what looks for them.

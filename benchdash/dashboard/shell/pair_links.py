@@ -4,7 +4,7 @@ from urllib.parse import urlencode
 
 from benchdash.accounts.models import Project
 from benchdash.dashboard.shell.navigation import page_url
-from benchdash.regressions.comparison.column_names import id_at
+from benchdash.regressions.comparison.columns import id_at
 from benchdash.results.models import Run, Series
 from benchdash.results.points import Point
 

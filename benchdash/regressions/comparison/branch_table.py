@@ -12,6 +12,13 @@ from django.db.models.functions import TruncDate
 
 from benchdash.accounts.models import Project
 from benchdash.regressions.comparison.cells import Cell, RowKey, cell_of, threads_in
+from benchdash.regressions.comparison.columns import (
+    MAX_CANDIDATES,
+    Column,
+    Selector,
+    SelectorError,
+    columns_of,
+)
 from benchdash.regressions.comparison.noise_floors import Floors, Histories, Levels
 from benchdash.regressions.comparison.rows import (
     Noise,
@@ -21,15 +28,7 @@ from benchdash.regressions.comparison.rows import (
     group_summaries,
     summary_of,
 )
-from benchdash.regressions.comparison.version_table import (
-    MAX_CANDIDATES,
-    Column,
-    ComparisonTable,
-    Selector,
-    SelectorError,
-    columns_of,
-    compare_columns,
-)
+from benchdash.regressions.comparison.version_table import ComparisonTable, compare_columns
 from benchdash.regressions.options import equivalence_margin
 from benchdash.regressions.queries import change_points, places
 from benchdash.results.baselines import Stream, baselines

@@ -156,10 +156,10 @@ def workloads_named(project_id: int, names: Collection[str]) -> QuerySet[Workloa
     return Workload.objects.filter(named, project=project_id).order_by().values("pk")
 
 
-def threads_in(threads: Collection[int | None]) -> Q:
-    """Runs or series of these thread counts; None: of those where nobody said it."""
-    counted = Q(threads__in=[count for count in threads if count is not None])
-    return counted | Q(threads=None) if None in threads else counted
+def threads_in(threads: Collection[int | None], field: str = "threads") -> Q:
+    """Return a condition for runs or series of these thread counts; None: of those where nobody said it."""
+    counted = Q(**{f"{field}__in": [count for count in threads if count is not None]})
+    return counted | Q(**{field: None}) if None in threads else counted
 
 
 def _rows_of(found: QuerySet[Series]) -> list[SeriesRow]:

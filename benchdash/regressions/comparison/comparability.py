@@ -11,9 +11,10 @@ import numpy as np
 from django.db import connection
 
 from benchdash.regressions.comparison.cells import Cell, ColumnKey, RowKey
+from benchdash.regressions.comparison.columns import Column
 from benchdash.regressions.comparison.rows import Row
 from benchdash.regressions.comparison.run_commands import are_equally_long, data_size, seconds, told_length
-from benchdash.regressions.comparison.version_table import Column, ComparisonTable
+from benchdash.regressions.comparison.version_table import ComparisonTable
 from benchdash.regressions.detection import Comparison
 from benchdash.regressions.queries import Difference, differences, differing
 from benchdash.results.models import Run

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from benchdash.regressions.comparison.cells import Cell
-from benchdash.regressions.comparison.version_table import Column, ComparisonTable
+from benchdash.regressions.comparison.columns import Column
+from benchdash.regressions.comparison.version_table import ComparisonTable
 from benchdash.regressions.detection.curves import CurvePoint, Shape, shape_of
 from benchdash.regressions.detection.usl import Scalability, fit_scalability
 from benchdash.results.readings import HIGHER

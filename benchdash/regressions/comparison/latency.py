@@ -11,16 +11,16 @@ from django.db.models import QuerySet
 
 from benchdash.accounts.models import Project
 from benchdash.regressions.comparison.cells import ColumnKey
-from benchdash.regressions.comparison.column_names import names
-from benchdash.regressions.comparison.comparability import Doubt, Newest, doubts_of_runs
-from benchdash.regressions.comparison.version_table import (
+from benchdash.regressions.comparison.columns import (
     Column,
     Selector,
     SelectorError,
     chosen_columns,
     columns_of_runs,
     included_runs,
+    names,
 )
+from benchdash.regressions.comparison.comparability import Doubt, Newest, doubts_of_runs
 from benchdash.regressions.detection import Comparison, adjusted
 from benchdash.regressions.detection.quantiles import (
     RunPercentiles,

@@ -8,7 +8,7 @@ from itertools import islice
 
 from benchdash.accounts.models import Project
 from benchdash.regressions.comparison.cells import RowKey
-from benchdash.regressions.comparison.column_names import names
+from benchdash.regressions.comparison.columns import Column, column_of, names
 from benchdash.regressions.comparison.comparability import (
     Doubt,
     Said,
@@ -20,13 +20,7 @@ from benchdash.regressions.comparison.comparability import (
 )
 from benchdash.regressions.comparison.rows import row_order
 from benchdash.regressions.comparison.run_commands import COMMAND, told
-from benchdash.regressions.comparison.version_table import (
-    Column,
-    ComparisonTable,
-    column_of,
-    compare_all_metrics,
-    compare_runs,
-)
+from benchdash.regressions.comparison.version_table import ComparisonTable, compare_all_metrics, compare_runs
 from benchdash.regressions.queries import Difference, differing
 from benchdash.results.models import Run, run_identity
 

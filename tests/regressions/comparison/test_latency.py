@@ -4,6 +4,7 @@ import pytest
 
 from benchdash.accounts.access import Viewer
 from benchdash.regressions.comparison import latency
+from benchdash.regressions.comparison.columns import Selector, SelectorError
 from benchdash.regressions.comparison.latency import (
     SHARES,
     LatencyRowKey,
@@ -13,7 +14,6 @@ from benchdash.regressions.comparison.latency import (
     sampled_columns,
     sampled_rows,
 )
-from benchdash.regressions.comparison.version_table import Selector, SelectorError
 from benchdash.regressions.detection.quantiles import compared_percentiles, percentiles_of_runs
 from benchdash.regressions.options import EQUIVALENCE_MARGIN
 from benchdash.results.corrections import exclude_run

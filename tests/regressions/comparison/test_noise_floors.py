@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from benchdash.regressions.comparison.cells import series_at
+from benchdash.regressions.comparison.columns import Selector, columns_of
 from benchdash.regressions.comparison.noise_floors import (
     Floors,
     Histories,
@@ -13,7 +14,7 @@ from benchdash.regressions.comparison.noise_floors import (
     noise_floors,
     of_two_places,
 )
-from benchdash.regressions.comparison.version_table import Selector, columns_of, compare_columns
+from benchdash.regressions.comparison.version_table import compare_columns
 from benchdash.regressions.detection import compare_samples
 from benchdash.regressions.tasks import analyse_touched
 from tests.builders import START, make_project, make_record, make_runs, make_series

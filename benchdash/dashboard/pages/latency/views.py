@@ -26,7 +26,7 @@ from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
 from benchdash.dashboard.shell.series_words import threads_words
-from benchdash.regressions.comparison.column_names import names
+from benchdash.regressions.comparison.columns import names
 from benchdash.regressions.comparison.latency import (
     SHARES,
     LatencyCell,

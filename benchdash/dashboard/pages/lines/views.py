@@ -20,10 +20,16 @@ from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.navigation import page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
-from benchdash.regressions.comparison.column_contents import ColumnContents, contents_of, workloads_measured
-from benchdash.regressions.comparison.column_names import names, short_id
+from benchdash.regressions.comparison.columns import (
+    Column,
+    ColumnContents,
+    contents_of,
+    names,
+    short_id,
+    workloads_measured,
+)
 from benchdash.regressions.comparison.comparability import doubts
-from benchdash.regressions.comparison.version_table import Column, ComparisonTable
+from benchdash.regressions.comparison.version_table import ComparisonTable
 from benchdash.results import metrics
 
 # So many charts on a page at most, whatever is chosen: each is computed, with its table.

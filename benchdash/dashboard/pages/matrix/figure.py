@@ -28,10 +28,9 @@ from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.navigation import Link, address_with, page_url
 from benchdash.regressions.comparison.branch_table import Rows
-from benchdash.regressions.comparison.column_contents import ColumnContents, contents_of
-from benchdash.regressions.comparison.column_names import names, short_id
+from benchdash.regressions.comparison.columns import Column, ColumnContents, contents_of, names, short_id
 from benchdash.regressions.comparison.comparability import Doubt, doubts
-from benchdash.regressions.comparison.version_table import Column, ComparisonTable
+from benchdash.regressions.comparison.version_table import ComparisonTable
 from benchdash.results.models import Baseline
 from benchdash.results.workload_groups import grouping_of
 

@@ -16,7 +16,7 @@ from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.navigation import Link, address_with
 from benchdash.regressions.comparison.branch_table import Around
-from benchdash.regressions.comparison.column_contents import ColumnContents
+from benchdash.regressions.comparison.columns import ColumnContents
 from benchdash.regressions.comparison.rows import RelativeTo
 
 T = TypeVar("T", bound=str)

@@ -12,8 +12,7 @@ from benchdash.dashboard.compare.matrix_sources import MatrixReading, MatrixSour
 from benchdash.dashboard.compare.places import Place, recent_use
 from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.filters import FilterChip
-from benchdash.regressions.comparison.column_contents import contents_of
-from benchdash.regressions.comparison.version_table import Column
+from benchdash.regressions.comparison.columns import Column, contents_of
 from benchdash.results.versions import release_line
 
 

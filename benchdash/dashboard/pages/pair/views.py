@@ -22,8 +22,7 @@ from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.navigation import Link, page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
-from benchdash.regressions.comparison.column_contents import ColumnContents, contents_of
-from benchdash.regressions.comparison.column_names import names, short_id
+from benchdash.regressions.comparison.columns import Column, ColumnContents, contents_of, names, short_id
 from benchdash.regressions.comparison.comparability import row_words
 from benchdash.regressions.comparison.pair_markdown import markdown
 from benchdash.regressions.comparison.pair_words import summary
@@ -36,7 +35,6 @@ from benchdash.regressions.comparison.pairs import (
     runs_beside,
     side_names,
 )
-from benchdash.regressions.comparison.version_table import Column
 from benchdash.results import metrics
 
 # More rows than these are a click away, and beyond the second number in the CSV alone.
