@@ -13,7 +13,7 @@ from benchdash.regressions.models import Incident
 from benchdash.regressions.services import analyse_touched
 from tests.builders import make_project, make_record, make_runs
 from tests.dashboard.page_text import text_of
-from tests.regressions.test_curve_series import FALLING, RISING, records
+from tests.regressions.analysis.test_curve_series import FALLING, RISING, records
 
 pytestmark = pytest.mark.django_db
 
