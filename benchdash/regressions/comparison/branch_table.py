@@ -311,7 +311,7 @@ def _cells_of(project: Project, base: Base, metric: str, rows: Rows) -> dict[Row
         )
     except SelectorError:
         return {}
-    return {(row.workload, row.threads): row.base for row in table.rows if row.base}
+    return {row.key: row.base for row in table.rows if row.base}
 
 
 def _noise(points: _Points, series: Mapping[int, Series], columns: Sequence[Hashable]) -> Noise:

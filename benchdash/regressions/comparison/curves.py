@@ -64,7 +64,7 @@ def curves_of(table: ComparisonTable) -> list[ColumnCurve]:
     columns = [table.base, *table.columns]
     cells: dict[str, list[dict[int, Cell]]] = defaultdict(lambda: [{} for _ in columns])
     for row in table.rows:
-        for of_column, cell in zip(cells[row.workload], (row.base, *row.cells), strict=True):
+        for of_column, cell in zip(cells[row.workload], row.sides, strict=True):
             if cell and row.threads is not None and cell.unit == row.unit:
                 of_column[row.threads] = cell
     return [

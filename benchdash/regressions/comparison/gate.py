@@ -166,7 +166,7 @@ def _rows(pairs: Iterable[_Pair], *, margin: float, grouping: Grouping) -> list[
         groups = {key: cell_of(pair.group, pair.series) for key, pair in of_table.items()}
         noise = {key: _floor(pair.before) for key, pair in of_table.items()}
         compared = compared_rows(bases, [groups], noise=_by_row(noise), margin=margin, group_of=grouping.of)
-        rows += [GateRow(of_table[row.workload, row.threads].series, row) for row in compared]
+        rows += [GateRow(of_table[row.key].series, row) for row in compared]
     return rows
 
 

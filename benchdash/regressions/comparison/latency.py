@@ -20,7 +20,7 @@ from benchdash.regressions.comparison.columns import (
     included_runs,
     names,
 )
-from benchdash.regressions.comparison.comparability import Doubt, Newest, doubts_of_runs
+from benchdash.regressions.comparison.comparability import Doubt, doubts_of_runs, newest_runs
 from benchdash.regressions.detection import Comparison, adjusted
 from benchdash.regressions.detection.quantiles import (
     RunPercentiles,
@@ -157,14 +157,9 @@ def compare_columns(
 def latency_doubts(table: LatencyTable) -> list[Doubt]:
     """What makes the columns of a table unlike each other; two statements."""
     columns = [table.base, *table.columns]
-    newest: Newest = defaultdict(dict)
-    for row in table.rows:
-        key = row.key.workload, row.key.threads
-        for column, cell in zip(columns, (row.base, *row.cells), strict=True):
-            if cell:
-                of_column = newest[column.key]
-                of_column[key] = max(cell.run_id, of_column.get(key, 0))
-    return doubts_of_runs(newest, list(zip(columns, names(columns), strict=True)), table.base)
+    rows = (((row.key.workload, row.key.threads), (row.base, *row.cells)) for row in table.rows)
+    named = list(zip(columns, names(columns), strict=True))
+    return doubts_of_runs(newest_runs(columns, rows), named, table.base)
 
 
 # --- what there is ----------------------------------------------------------------------------------------

@@ -11,12 +11,12 @@ from benchdash.regressions.comparison.cells import RowKey
 from benchdash.regressions.comparison.columns import Column, column_of, names
 from benchdash.regressions.comparison.comparability import (
     Doubt,
-    Said,
+    RunScale,
+    ScaleDifferences,
     different_places,
-    differently_told,
+    newest_runs,
     row_words,
     single_runs,
-    told_doubts,
 )
 from benchdash.regressions.comparison.rows import row_order
 from benchdash.regressions.comparison.run_commands import COMMAND, told
@@ -106,13 +106,13 @@ def pair_of_columns(
 ) -> Pair:
     """At most three statements."""
     tables = compare_all_metrics(project, base=base, columns=[other], workloads=workloads, threads=threads)
-    of_base, of_other = _newest_by_row(tables)
-    runs = Run.objects.select_related(*_RUN_PARTS).in_bulk({*of_base.values(), *of_other.values()})
-    return _pair(
-        Side(base, {key: runs[pk] for key, pk in of_base.items()}, _count(tables, of_base=True)),
-        Side(other, {key: runs[pk] for key, pk in of_other.items()}, _count(tables, of_base=False)),
-        tables,
+    newest = newest_runs([base, other], ((row.key, row.sides) for table in tables for row in table.rows))
+    runs = find_runs(project, (pk for rows in newest.values() for pk in rows.values()))
+    of_base, of_other = (
+        Side(column, {key: runs[pk] for key, pk in newest[column.key].items()}, _count(tables, at))
+        for at, column in enumerate((base, other))
     )
+    return _pair(of_base, of_other, tables)
 
 
 def pair_of_runs(base: Run, other: Run) -> Pair:
@@ -143,12 +143,7 @@ def runs_beside(run: Run) -> list[Run]:
     before = alike.filter(started_at__lte=run.started_at).order_by("-started_at", "-pk")
     after = alike.filter(started_at__gt=run.started_at).order_by("started_at", "pk")
     found = [*before[:_MAX_BESIDE], *after[:_MAX_BESIDE]]
-    return sorted(found, key=lambda one: not _share_a_place(one, run))
-
-
-def _share_a_place(one: Run, other: Run) -> bool:
-    identities = [run_identity(run) for run in (one, other)]
-    return identities[0] == identities[1]
+    return sorted(found, key=lambda one: run_identity(one) != run_identity(run))
 
 
 def side_names(pair: Pair) -> tuple[str, str]:
@@ -162,7 +157,6 @@ def side_names(pair: Pair) -> tuple[str, str]:
 
 
 def _pair(base: Side, other: Side, tables: Sequence[ComparisonTable], doubts: Sequence[Doubt] = ()) -> Pair:
-    single = single_runs(row for table in tables for row in table.rows)
     return Pair(
         base=base,
         other=other,
@@ -176,32 +170,19 @@ def _pair(base: Side, other: Side, tables: Sequence[ComparisonTable], doubts: Se
         doubts=[
             *doubts,
             *different_places([base.column, other.column]),
-            *_told_doubts(base, other),
-            *([single] if single else []),
+            *_different_scales(base, other),
+            *single_runs([row for table in tables for row in table.rows]),
         ],
     )
 
 
-def _newest_by_row(tables: Iterable[ComparisonTable]) -> tuple[dict[RowKey, int], dict[RowKey, int]]:
-    """The latest run of each row of the base and of the other, by any metric."""
-    newest: tuple[dict[RowKey, int], dict[RowKey, int]] = ({}, {})
-    for table in tables:
-        for row in table.rows:
-            key = row.workload, row.threads
-            for side, cell in zip(newest, (row.base, row.cells[0]), strict=True):
-                if cell:
-                    side[key] = max(cell.run_id, side.get(key, 0))
-    return newest
-
-
-def _count(tables: Iterable[ComparisonTable], *, of_base: bool) -> int:
-    """How many runs stand behind a side; of the metrics of one row, that which most have."""
+def _count(tables: Iterable[ComparisonTable], side: int) -> int:
+    """Count the runs behind a side; of the metrics of one row, those of the metric that most have."""
     runs: dict[RowKey, int] = defaultdict(int)
     for table in tables:
         for row in table.rows:
-            cell = row.base if of_base else row.cells[0]
-            key = row.workload, row.threads
-            runs[key] = max(runs[key], cell.n if cell else 0)
+            if cell := row.sides[side]:
+                runs[row.key] = max(runs[row.key], cell.n)
     return sum(runs.values())
 
 
@@ -245,16 +226,12 @@ def _commands(base: Side, other: Side) -> list[Commands]:
     return list(found.values())
 
 
-def _told_doubts(base: Side, other: Side) -> list[Doubt]:
-    sizes: dict[Difference, list[str]] = defaultdict(list)
-    lengths: dict[Difference, list[str]] = defaultdict(list)
-    for key, one, another in _both(base, other):
-        differ, length = differently_told(Said.of(one), Said.of(another))
-        for difference in differ:
-            sizes[difference].append(row_words(key))
-        if length:
-            lengths[length].append(row_words(key))
-    return told_doubts(sizes, lengths)
+def _different_scales(base: Side, other: Side) -> list[Doubt]:
+    found = ScaleDifferences()
+    for key, *runs in _both(base, other):
+        one, another = (RunScale.of(run.options, run.duration_s) for run in runs)
+        found.note(one, another, row_words(key))
+    return found.doubts
 
 
 def _different_rows(base: Run, other: Run) -> list[Doubt]:

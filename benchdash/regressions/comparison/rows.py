@@ -57,6 +57,15 @@ class Row:
     comparisons: tuple[Comparison | None, ...]
 
     @property
+    def key(self) -> RowKey:
+        return self.workload, self.threads
+
+    @property
+    def sides(self) -> tuple[Cell | None, ...]:
+        """The base and then the other cells."""
+        return self.base, *self.cells
+
+    @property
     def unit(self) -> str:
         return self._any_cell.unit
 
@@ -66,7 +75,7 @@ class Row:
 
     @property
     def _any_cell(self) -> Cell:
-        return next(cell for cell in (self.base, *self.cells) if cell)
+        return next(cell for cell in self.sides if cell)
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,13 +62,13 @@ def data_size(options: Options) -> dict[str, str]:
 
 
 def seconds(options: Options, duration_s: float | None) -> float | None:
-    """How long the tool was told to run, else how long it did; None where operations were told instead."""
+    """Return how long the tool was told to run, else how long it did; None where it counted operations."""
     told, is_counted = told_length(options)
     return told if told or is_counted else duration_s
 
 
 def told_length(options: Options) -> tuple[float | None, bool]:
-    """How many seconds the tool was told to run, and whether it was told a count of operations instead."""
+    """Return how many seconds the tool was told to run, and whether it was told a count of operations."""
     said = {_spelt(name): str(value) for name, value in {**options, **arguments(options)}.items()}
     told = next(filter(None, (_number(said.get(name, "")) for name in _TIMES)), None)
     return told, not told and any(_number(said.get(name, "")) for name in _COUNTS)

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from benchdash.dashboard.shell import numbers
 from benchdash.regressions.comparison.comparability import (
     Doubt,
-    differently_told,
+    ScaleDifferences,
     listed,
-    said_of,
+    scales_of,
     single_runs,
-    told_doubts,
 )
 from benchdash.regressions.comparison.rows import Row
 from benchdash.regressions.queries import Difference
@@ -21,9 +20,9 @@ def sweep_doubts(sweep: Sweep, rows: Sequence[Row]) -> list[Doubt]:
     """Why values may not be compared as they stand; one statement."""
     found = [
         _other_differences(sweep),
-        *_differently_told(sweep, rows),
+        *_different_scales(sweep, rows),
         *(_left_out(sweep, point) for point in sweep.points),
-        single_runs(rows),
+        *single_runs(rows),
     ]
     return [doubt for doubt in found if doubt]
 
@@ -42,28 +41,17 @@ def _other_differences(sweep: Sweep) -> Doubt | None:
     )
 
 
-def _differently_told(sweep: Sweep, rows: Sequence[Row]) -> list[Doubt]:
+def _different_scales(sweep: Sweep, rows: Sequence[Row]) -> list[Doubt]:
     """Sizes of tables and durations, which may stand in the command alone; of one thread count a workload."""
     of_workload = {row.workload: row for row in rows if row.base}.values()
-    ids = {cell.run_id for row in of_workload for cell in (row.base, *row.cells) if cell}
-    said = said_of(ids)
-    sizes: dict[Difference, dict[str, None]] = defaultdict(dict)
-    lengths: dict[Difference, dict[str, None]] = defaultdict(dict)
+    scales = scales_of({cell.run_id for row in of_workload for cell in row.sides if cell})
+    found = ScaleDifferences()
     for row in of_workload:
         for point, cell in zip(sweep.others, row.cells, strict=True):
-            if not row.base or not cell:
-                continue
-            named = {sweep.factor.name, *(one.name for one in point.differences)}
-            differing, length = differently_told(said[row.base.run_id], said[cell.run_id])
-            for difference in differing:
-                if difference.name not in named:
-                    sizes[difference][point.name] = None
-            if length:
-                lengths[length][point.name] = None
-    return told_doubts(
-        {one: list(names) for one, names in sizes.items()},
-        {one: list(names) for one, names in lengths.items()},
-    )
+            if row.base and cell:
+                named = {sweep.factor.name, *(one.name for one in point.differences)}
+                found.note(scales[row.base.run_id], scales[cell.run_id], point.name, leaving_out=named)
+    return found.doubts
 
 
 def _left_out(sweep: Sweep, point: SweepPoint) -> Doubt | None:
