@@ -164,12 +164,7 @@ class PlaceOrder(RowOfPlace):
     groups = models.TextField()
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=_OF_A_PLACE,
-                name="one_order_of_a_place",
-            ),
-        ]
+        constraints = [models.UniqueConstraint(fields=_OF_A_PLACE, name="one_order_of_a_place")]
 
 
 class FailingPlace(RowOfPlace):
@@ -188,12 +183,7 @@ class FailingPlace(RowOfPlace):
     traceback = models.TextField()
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=_OF_A_PLACE,
-                name="one_failure_of_a_place",
-            ),
-        ]
+        constraints = [models.UniqueConstraint(fields=_OF_A_PLACE, name="one_failure_of_a_place")]
         ordering = ["-since", "-id"]
 
 

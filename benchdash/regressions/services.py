@@ -9,10 +9,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
@@ -20,6 +21,7 @@ from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project, User
 from benchdash.accounts.services import audit
 from benchdash.celery import ring
+from benchdash.database.locks import hold, is_free
 from benchdash.database.troubles import is_everybodys
 from benchdash.heartbeat import still_at_work
 from benchdash.regressions.analysis.curve_series import may_have_curves, update_curve_series
@@ -29,6 +31,7 @@ from benchdash.regressions.analysis.incidents import update_incidents
 from benchdash.regressions.analysis.places import (
     History,
     PlaceTable,
+    confirmed_positions,
     derived_histories,
     place_histories,
     table_of,
@@ -47,8 +50,7 @@ _log = logging.getLogger(__name__)
 _SAME_WITHIN = 5
 # Times of the database as numbers are a quarter of a microsecond apart.
 _ROUNDING_S = 1e-6
-# Any constant: it keeps these locks apart from other uses of PostgreSQL's advisory locks.
-_LOCK = 20117
+_LOCK = "analysis of product"
 # Of a history that is imported at once, only so many of the last groups are looked at one by one that all
 # looks together go over so many values: half a minute's work.
 _MAX_VALUES = 1_000_000
@@ -56,9 +58,8 @@ _MAX_VALUES = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A shift of one series, with the groups on its two sides."""
+    """A shift of one series, with its history."""
 
-    series_id: int
     shift: Shift
     history: History
 
@@ -190,7 +191,7 @@ def _next_touched_product(*, leaving_out: Iterable[int]) -> int | None:
 @transaction.atomic
 def _analyse_product(product_id: int) -> int | None:
     """Look at the touched places of a product; None where another worker is at it."""
-    if not _take(product_id):
+    if not is_free(_LOCK, product_id):
         return None
     due = due_touches().filter(series__product_id=product_id).select_related("series")
     due_places = {Place.of(row.series) for row in due}
@@ -211,7 +212,7 @@ def _analyse_product(product_id: int) -> int | None:
 @transaction.atomic
 def _recompute_place(place: Place) -> bool:
     """Whether the place could be looked at."""
-    _wait_for(place.product_id)
+    hold(_LOCK, place.product_id)
     touched = list(TouchedSeries.objects.filter(series__in=place.series()))
     if not _look_at_stream({place: touched}):
         return False
@@ -244,13 +245,16 @@ def _look_at_stream(touches: Mapping[Place, Sequence[TouchedSeries]]) -> list[Pl
 
 
 def _look_at_each(touches: Mapping[Place, Sequence[TouchedSeries]]) -> dict[Place, Exception]:
-    """Why the look at a place failed, by place."""
+    """Look at places one after the other; return why that failed, by place."""
     failed: dict[Place, Exception] = {}
     for place, touched in touches.items():
         still_at_work()
+        # One loud touch is enough: the news of a nightly run is not silenced by a correction beside it.
+        quiet = all(row.quiet for row in touched)
+        new_since = min((row.due_since for row in touched), default=None)
         try:
             with transaction.atomic():
-                _look_at(place, touched)
+                update_change_points(place, quiet=quiet, new_since=new_since)
         except Exception as error:
             if is_everybodys(error):
                 raise
@@ -258,35 +262,10 @@ def _look_at_each(touches: Mapping[Place, Sequence[TouchedSeries]]) -> dict[Plac
     return failed
 
 
-def _look_at(place: Place, touched: Sequence[TouchedSeries]) -> None:
-    # One loud touch is enough: the news of a nightly run is not silenced by a correction beside it.
-    quiet = all(row.quiet for row in touched)
-    new_since = min((row.due_since for row in touched), default=None)
-    update_change_points(place, quiet=quiet, new_since=new_since)
-
-
-def _take(product_id: int) -> bool:
-    """Hold a product alone until the transaction ends; False where somebody holds it."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_xact_lock(%s, %s)", [_LOCK, product_id % 2**31])
-        return bool(cursor.fetchone()[0])
-
-
-def _wait_for(product_id: int) -> None:
-    """Hold a product alone until the transaction ends, once nobody else does."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_LOCK, product_id % 2**31])
-
-
 def _forget(touched: Sequence[TouchedSeries]) -> None:
-    """What was touched again since it was read stays due."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "DELETE FROM results_touchedseries t"
-            " USING unnest(%s::bigint[], %s::timestamptz[]) AS seen (series_id, at)"
-            " WHERE t.series_id = seen.series_id AND t.touched_at = seen.at",
-            [[row.series_id for row in touched], [row.touched_at for row in touched]],
-        )
+    """Delete what was dealt with; what was touched again since then has a later time, and stays due."""
+    times = {row.touched_at for row in touched}
+    TouchedSeries.objects.filter(series__in=[row.series_id for row in touched], touched_at__in=times).delete()
 
 
 def _withdraw_incidents_without_evidence() -> None:
@@ -309,10 +288,11 @@ def update_change_points(place: Place, *, quiet: bool, new_since: datetime | Non
     found: dict[int, list[_Found]] = defaultdict(list)
     first_new = _first_new_position(histories, new_since)
     for table in (table_of(histories), table_of_curves(histories)):
-        known_here = _known_positions(stored, {pk: histories[pk] for pk in table.series.values()})
-        for one in _find(table, histories, known=known_here, first_new=first_new):
-            found[one.series_id].append(one)
-    news_since = _news_since(place.project_id, (one for of_series in found.values() for one in of_series))
+        # Change points of earlier looks keep their place while their evidence stands.
+        known = confirmed_positions((one for pk in table.series.values() for one in stored[pk]), histories)
+        for one in _find(table, histories, known=known, first_new=first_new):
+            found[one.history.series.pk].append(one)
+    news_since = _news_since(place.project_id, chain.from_iterable(found.values()))
     gone: list[ChangePoint] = []
     changed: list[ChangePoint] = []
     new: list[ChangePoint] = []
@@ -394,20 +374,6 @@ def _to_look_at_again(place: Place, histories: Mapping[int, History]) -> list[Ch
     return [one for one in stored if (one.series_id, one.run_id) not in kept]
 
 
-def _known_positions(
-    stored: Mapping[int, Sequence[ChangePoint]], histories: Mapping[int, History]
-) -> frozenset[int]:
-    """Where earlier looks confirmed change points, which keep their place while their evidence stands."""
-    positions = (
-        histories[series_id].position_of(change_point.run_id)
-        for series_id, change_points in stored.items()
-        if series_id in histories
-        for change_point in change_points
-        if change_point.state == ChangePoint.State.CONFIRMED
-    )
-    return frozenset(position for position in positions if position is not None)
-
-
 def _first_new_position(histories: Mapping[int, History], new_since: datetime | None) -> int:
     """The first position that analysis has not seen, or one so near the end that it is soon reached."""
     history = next(iter(histories.values()), None)
@@ -433,7 +399,7 @@ def _find(
         sessions=table.sessions,
     )
     found = (
-        _Found(series_id=table.series[key], shift=shift, history=histories[table.series[key]])
+        _Found(shift, histories[table.series[key]])
         for joint_shift in joint
         for key, shift in joint_shift.members.items()
     )

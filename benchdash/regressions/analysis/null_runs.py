@@ -10,7 +10,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from benchdash.accounts.models import Project
-from benchdash.regressions.analysis.places import History, PlaceTable, place_histories, table_of
+from benchdash.regressions.analysis.places import PlaceTable, confirmed_positions, place_histories, table_of
 from benchdash.regressions.detection import FalseAlarms, false_alarms
 from benchdash.regressions.models import ChangePoint, NullRun
 from benchdash.results.models import Series
@@ -74,16 +74,11 @@ def _tables(places: Sequence[Place]) -> Iterator[tuple[PlaceTable, frozenset[int
         histories = place_histories(place)
         table = table_of(histories)
         if table.length >= MIN_GROUPS:
-            yield table, _confirmed_positions(histories)
+            known = ChangePoint.objects.filter(series__in=list(histories))
+            yield table, confirmed_positions(known, histories)
             left -= 1
         if not left:
             return
-
-
-def _confirmed_positions(histories: dict[int, History]) -> frozenset[int]:
-    confirmed = ChangePoint.objects.filter(series__in=list(histories), state=ChangePoint.State.CONFIRMED)
-    positions = (histories[one.series_id].position_of(one.run_id) for one in confirmed)
-    return frozenset(position for position in positions if position is not None)
 
 
 def _looks(

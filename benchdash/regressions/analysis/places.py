@@ -1,6 +1,6 @@
 """One place of measurement, as detection sees it: its series side by side over the same groups."""
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from benchdash.regressions.detection.joint import Key
 from benchdash.regressions.detection.releases import MAX_RELEASE_GROUPS, Sessions
+from benchdash.regressions.models import ChangePoint
 from benchdash.regressions.watched_metrics import is_watched
 from benchdash.results.layouts import Measured, PlacedRuns, lay_on, lay_out
 from benchdash.results.models import Series
@@ -100,11 +101,13 @@ class History:
         there = np.isfinite(self.values)
         return int(there[:position].sum()), int(there[position:].sum())
 
-    def surroundings(self, ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Positions, and the id of each group's latest run's content or environment where it is known."""
+    def where_changed(self, ids: NDArray[np.int64]) -> list[int]:
+        """List the positions whose latest run's content or environment (``ids``) is known and a new one."""
         latest = np.flatnonzero(np.append(self._positions[1:] != self._positions[:-1], True))
-        found = ids[self.measured.runs[latest]]
-        return self._positions[latest][found > 0], found[found > 0]
+        latest = latest[ids[self.measured.runs[latest]] > 0]
+        known = ids[self.measured.runs[latest]]
+        found: list[int] = self._positions[latest][1:][known[1:] != known[:-1]].tolist()
+        return found
 
     def values_at(self, position: int) -> list[float]:
         """Those of the runs at a position, in the order of their starts."""
@@ -135,6 +138,15 @@ class History:
 
     def _slice(self, position: int) -> slice:
         return slice(self._starts[position], self._starts[position + 1])
+
+
+def confirmed_positions(
+    change_points: Iterable[ChangePoint], histories: Mapping[int, History]
+) -> frozenset[int]:
+    """Return where the confirmed ones of these change points begin in their histories."""
+    confirmed = (one for one in change_points if one.state == ChangePoint.State.CONFIRMED)
+    positions = (histories[one.series_id].position_of(one.run_id) for one in confirmed)
+    return frozenset(position for position in positions if position is not None)
 
 
 def noise_of(values: NDArray[np.float64]) -> float | None:
@@ -168,14 +180,15 @@ def derived_histories(runs: PlacedRuns, values: Mapping[Series, Mapping[int, flo
 class PlaceTable:
     """The watched series of a place as detection takes them; see ``detection.find_joint_shifts``.
 
-    ``series`` are their ids, ``sessions`` the values of each session of the first groups.
+    ``series`` are their ids, ``sessions`` gives the values of each session of
+    the first groups; it is mostly not asked.
     """
 
     values: Mapping[Key, NDArray[np.float64]]
     directions: Mapping[Key, Direction]
     machine: Mapping[Hashable, NDArray[np.float64]]
     expected: frozenset[int]
-    sessions: Mapping[Key, Sessions]
+    sessions: Callable[[Key], Sessions]
     series: Mapping[Key, int]
 
     @property
@@ -198,6 +211,11 @@ def _table(histories: Mapping[int, History]) -> PlaceTable:
     watched: dict[Key, History] = {
         (history.what, history.series.metric): history for history in histories.values() if history.is_watched
     }
+
+    def sessions(key: Key) -> Sessions:
+        history = watched[key]
+        return [history.sessions(position) for position in range(min(history.length, MAX_RELEASE_GROUPS))]
+
     return PlaceTable(
         values={key: history.values for key, history in watched.items()},
         directions={key: history.series.better for key, history in watched.items()},
@@ -207,26 +225,9 @@ def _table(histories: Mapping[int, History]) -> PlaceTable:
             if history.series.metric == SPEED_OF_THE_MACHINE
         },
         expected=changed_surroundings(watched.values()),
-        sessions=_FirstSessions(watched),
+        sessions=sessions,
         series={key: history.series.pk for key, history in watched.items()},
     )
-
-
-class _FirstSessions(Mapping[Key, Sessions]):
-    """The values of each session of the first groups, put together when they are asked for: mostly never."""
-
-    def __init__(self, histories: Mapping[Key, History]) -> None:
-        self._histories = histories
-
-    def __getitem__(self, key: Key) -> Sessions:
-        history = self._histories[key]
-        return [history.sessions(position) for position in range(min(history.length, MAX_RELEASE_GROUPS))]
-
-    def __iter__(self) -> Iterator[Key]:
-        return iter(self._histories)
-
-    def __len__(self) -> int:
-        return len(self._histories)
 
 
 def changed_surroundings(histories: Iterable[History]) -> frozenset[int]:
@@ -237,11 +238,5 @@ def changed_surroundings(histories: Iterable[History]) -> frozenset[int]:
         at
         for history in distinct.values()
         for ids in (history.runs.content_ids, history.runs.environment_ids)
-        for at in _differing(*history.surroundings(ids))
+        for at in history.where_changed(ids)
     )
-
-
-def _differing(positions: NDArray[np.int64], ids: NDArray[np.int64]) -> list[int]:
-    """Positions whose id is not that of the one before."""
-    found: list[int] = positions[1:][ids[1:] != ids[:-1]].tolist()
-    return found

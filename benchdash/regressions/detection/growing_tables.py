@@ -28,13 +28,13 @@ def follow_joint_shifts(
     known: Collection[int] = (),
     expected: Collection[int] = (),
     machine: Mapping[Hashable, Values] | None = None,
-    sessions: Mapping[Key, Sessions] | None = None,
+    sessions: Callable[[Key], Sessions] | None = None,
 ) -> list[JointShift]:
     """The joint shifts after a look at each position from ``first_new`` on, as they would have come.
 
     A history that is imported at once so tells what it would have told night by night. The arguments are
-    those of ``joint.find_joint_shifts``; ``sessions`` holds by position the values of the sessions behind
-    each value of ``table`` (see ``releases``), as far as they are known.
+    those of ``joint.find_joint_shifts``; ``sessions`` gives by position the values of the sessions behind
+    a series of ``table`` (see ``releases``), as far as they are known.
     """
     looks = joint_looks(
         table,
@@ -56,7 +56,7 @@ def joint_looks(
     known: Collection[int] = (),
     expected: Collection[int] = (),
     machine: Mapping[Hashable, Values] | None = None,
-    sessions: Mapping[Key, Sessions] | None = None,
+    sessions: Callable[[Key], Sessions] | None = None,
 ) -> Iterator[list[JointShift]]:
     """What each look shows: one at every position from ``first_new`` on, the last at the whole table."""
     length = max(map(len, table.values()), default=0)
@@ -65,7 +65,7 @@ def joint_looks(
     # A long history asks for none of them, and they are as many lists as it has values.
     @cache
     def repeats() -> dict[Key, Sessions]:
-        return {key: _sessions(values, (sessions or {}).get(key, ())) for key, values in table.items()}
+        return {key: _sessions(values, sessions(key) if sessions else ()) for key, values in table.items()}
 
     for end in range(first, length + 1):
         so_far = {key: values[:end] for key, values in table.items()}
