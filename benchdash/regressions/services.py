@@ -37,7 +37,8 @@ from benchdash.regressions.analysis.places import (
     table_of,
     table_of_curves,
 )
-from benchdash.regressions.detection import Shift, follow_joint_shifts
+from benchdash.regressions.detection.growing_tables import joint_looks
+from benchdash.regressions.detection.shifts import Shift
 from benchdash.regressions.models import ChangePoint, Comment, FailingPlace, Incident
 from benchdash.regressions.options import historical_after
 from benchdash.results.models import Measurement, Run, Series, TouchedSeries
@@ -389,7 +390,7 @@ def _first_new_position(histories: Mapping[int, History], new_since: datetime | 
 def _find(
     table: PlaceTable, histories: Mapping[int, History], *, known: frozenset[int], first_new: int
 ) -> list[_Found]:
-    joint = follow_joint_shifts(
+    *_, joint = joint_looks(
         table.values,
         table.directions,
         first_new=first_new,

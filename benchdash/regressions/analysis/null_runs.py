@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from benchdash.accounts.models import Project
 from benchdash.regressions.analysis.places import PlaceTable, confirmed_positions, place_histories, table_of
-from benchdash.regressions.detection import FalseAlarms, false_alarms
+from benchdash.regressions.detection.null import FalseAlarms, false_alarms
 from benchdash.regressions.models import ChangePoint, NullRun
 from benchdash.results.models import Series
 from benchdash.results.place import Place, all_places

@@ -10,8 +10,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 import numpy as np
 from django.db.models import Q, QuerySet
 
-from benchdash.regressions.detection import ToolInterval
-from benchdash.regressions.detection.scatter import Ints
+from benchdash.regressions.detection.scatter import Ints, ToolInterval
 from benchdash.results.models import Alias, IntervalSamples, Measurement, Run, Series, Workload
 from benchdash.results.place import Place
 from benchdash.results.points import (

@@ -12,7 +12,7 @@ from benchdash.regressions.comparison.columns import Column
 from benchdash.regressions.comparison.rows import Row
 from benchdash.regressions.comparison.run_commands import are_equally_long, data_size, seconds, told_length
 from benchdash.regressions.comparison.version_table import ComparisonTable
-from benchdash.regressions.detection import Comparison
+from benchdash.regressions.detection.compare import Comparison
 from benchdash.regressions.queries import Difference, differences, differing
 from benchdash.results.models import Run
 
@@ -51,7 +51,7 @@ def scales_of(runs: Collection[int]) -> dict[int, RunScale]:
     # The runs of a project were told a handful of things, which are read once each.
     alike = Run.objects.filter(pk__in=runs).order_by().values_list("options")
     found = {}
-    for options, ids, durations in alike.annotate(ArrayAgg("pk"), ArrayAgg("duration_s")):
+    for options, ids, durations in alike.annotate(ids=ArrayAgg("pk"), took=ArrayAgg("duration_s")):
         size, (length, is_counted) = data_size(options), told_length(options)
         for pk, duration_s in zip(ids, durations, strict=True):
             found[pk] = RunScale(size, length if length or is_counted else duration_s)

@@ -15,7 +15,7 @@ from benchdash.accounts.models import Project
 from benchdash.regressions.comparison.cells import RowKey, cell_of
 from benchdash.regressions.comparison.noise_floors import Floors, Levels, NoiseFloor
 from benchdash.regressions.comparison.rows import Noise, Row, compared_rows
-from benchdash.regressions.detection import find_shifts
+from benchdash.regressions.detection.shifts import find_shifts
 from benchdash.regressions.options import equivalence_margin
 from benchdash.regressions.watched_metrics import UNWATCHED_METRICS
 from benchdash.results.models import Measurement, Run, Series

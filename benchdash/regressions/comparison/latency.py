@@ -21,7 +21,7 @@ from benchdash.regressions.comparison.columns import (
     names,
 )
 from benchdash.regressions.comparison.comparability import Doubt, doubts_of_runs, newest_runs
-from benchdash.regressions.detection import Comparison, adjusted
+from benchdash.regressions.detection.compare import Comparison, adjusted
 from benchdash.regressions.detection.quantiles import (
     RunPercentiles,
     compared_percentiles,

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from benchdash.regressions.comparison.cells import RowKey, SeriesRow, What
-from benchdash.regressions.detection import LevelHistories
+from benchdash.regressions.detection.level_scatter import LevelHistories
 from benchdash.regressions.detection.noise import Floats
 from benchdash.regressions.detection.scatter import Bools, Ints
 from benchdash.regressions.queries import beginnings

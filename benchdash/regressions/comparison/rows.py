@@ -9,8 +9,14 @@ import numpy as np
 
 from benchdash.regressions.comparison.cells import Cell, RowKey
 from benchdash.regressions.comparison.noise_floors import Floors
-from benchdash.regressions.detection import Comparison, median_intervals
-from benchdash.regressions.detection.compare import EQUIVALENT, MAX_PRIOR_DF, adjusted_p, compare_sides
+from benchdash.regressions.detection.compare import (
+    EQUIVALENT,
+    MAX_PRIOR_DF,
+    Comparison,
+    adjusted_p,
+    compare_sides,
+    median_intervals,
+)
 from benchdash.regressions.detection.noise import Floats
 from benchdash.regressions.detection.scatter import HISTORY, TABLE, Bools, Ints, Sides, independent
 from benchdash.results.readings import HIGHER, Direction

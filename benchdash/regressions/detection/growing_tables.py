@@ -5,7 +5,6 @@ counts, and of two confirmed ones that of the history. What was confirmed of few
 evidence does, also where it lies too near the beginning for a history to say anything of it.
 """
 
-from collections import deque
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from functools import cache
 
@@ -20,34 +19,6 @@ from benchdash.results.readings import Direction
 _MIN_GROUPS = 2
 
 
-def follow_joint_shifts(
-    table: Mapping[Key, Values],
-    directions: Mapping[Key, Direction],
-    *,
-    first_new: int,
-    known: Collection[int] = (),
-    expected: Collection[int] = (),
-    machine: Mapping[Hashable, Values] | None = None,
-    sessions: Callable[[Key], Sessions] | None = None,
-) -> list[JointShift]:
-    """The joint shifts after a look at each position from ``first_new`` on, as they would have come.
-
-    A history that is imported at once so tells what it would have told night by night. The arguments are
-    those of ``joint.find_joint_shifts``; ``sessions`` gives by position the values of the sessions behind
-    a series of ``table`` (see ``releases``), as far as they are known.
-    """
-    looks = joint_looks(
-        table,
-        directions,
-        first_new=first_new,
-        known=known,
-        expected=expected,
-        machine=machine,
-        sessions=sessions,
-    )
-    return deque(looks, maxlen=1).pop()
-
-
 def joint_looks(
     table: Mapping[Key, Values],
     directions: Mapping[Key, Direction],
@@ -58,7 +29,12 @@ def joint_looks(
     machine: Mapping[Hashable, Values] | None = None,
     sessions: Callable[[Key], Sessions] | None = None,
 ) -> Iterator[list[JointShift]]:
-    """What each look shows: one at every position from ``first_new`` on, the last at the whole table."""
+    """Yield what each look shows: one at every position from ``first_new`` on, the last at the whole table.
+
+    A history that is imported at once so tells what it would have told night by night. The arguments are
+    those of ``joint.find_joint_shifts``; ``sessions`` gives by position the values of the sessions behind
+    a series of ``table`` (see ``releases``), as far as they are known.
+    """
     length = max(map(len, table.values()), default=0)
     first = min(max(first_new + 1, _MIN_GROUPS), length)
 

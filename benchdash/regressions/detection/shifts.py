@@ -1,6 +1,6 @@
 """Shifts in one series of positive numbers."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -86,27 +86,6 @@ def find_shifts(
     ]
 
 
-def find_shifts_in(many: Iterable[Values], *, min_effect: float = MIN_EFFECT) -> list[list[Shift]]:
-    """The shifts of each of many series."""
-    return [find_shifts(values, min_effect=min_effect) for values in many]
-
-
-def follow_shifts(
-    new: Values, *, values: Values = (), known: Collection[int] = (), min_effect: float = MIN_EFFECT
-) -> list[Shift]:
-    """The shifts after a look at each new point in turn, as they would have come.
-
-    ``values`` are the points of earlier looks and ``known`` the indexes confirmed by the last of them; both
-    are all that has to be stored. However the points are parted into calls, the answer is the same. A look
-    at no new point at all is one more look at what is there.
-    """
-    numbers = np.concatenate((as_array(values), as_array(new)))
-    for length in range(len(values) + 1, len(numbers)):
-        found = find_shifts(numbers[:length], known=known, min_effect=min_effect)
-        known = [shift.index for shift in found if shift.state == "confirmed"]
-    return find_shifts(numbers, known=known, min_effect=min_effect)
-
-
 def as_array(values: Values) -> Floats:
     """The values as floats, NaN wherever there is no usable number: None, infinite, negative."""
     if isinstance(values, np.ndarray):
@@ -123,10 +102,6 @@ def logs(values: Floats) -> Floats:
     return np.asarray(np.log(np.maximum(values, smallest / 10)))
 
 
-def state_of(boundary: Boundary) -> State:
-    return "confirmed" if boundary.confirmed else "suspected"
-
-
 def _shift(boundary: Boundary, index: int, before: float, after: float) -> Shift:
     return Shift(
         index=index,
@@ -134,5 +109,5 @@ def _shift(boundary: Boundary, index: int, before: float, after: float) -> Shift
         after=after,
         change=after / before - 1,
         confidence=1 - boundary.doubt,
-        state=state_of(boundary),
+        state="confirmed" if boundary.confirmed else "suspected",
     )

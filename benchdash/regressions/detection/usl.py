@@ -72,11 +72,6 @@ class Scalability:
     residual_sd: float
     does_not_fit: bool
 
-    @property
-    def is_retrograde(self) -> bool:
-        """Whether more clients certainly cost throughput somewhere: the interval of kappa leaves out 0."""
-        return self.coherency.low > 0
-
     def throughput(self, concurrency: float) -> float:
         """Of the fitted curve, in the unit of the values."""
         n = concurrency

@@ -15,7 +15,7 @@ from benchdash.regressions.comparison.noise_floors import (
     of_two_places,
 )
 from benchdash.regressions.comparison.version_table import compare_columns
-from benchdash.regressions.detection import compare_samples
+from benchdash.regressions.detection.compare import compare_samples
 from benchdash.regressions.tasks import analyse_touched
 from tests.builders import START, make_project, make_record, make_runs, make_series
 

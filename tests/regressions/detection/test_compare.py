@@ -2,14 +2,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from benchdash.regressions.detection import (
+from benchdash.regressions.detection.compare import (
     Sample,
-    ToolInterval,
     adjust,
     adjusted,
     compare_samples,
     median_intervals,
 )
+from benchdash.regressions.detection.scatter import ToolInterval
 
 
 def compare(base, other, **options):

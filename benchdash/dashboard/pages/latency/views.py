@@ -37,7 +37,7 @@ from benchdash.regressions.comparison.latency import (
     sampled_columns,
     sampled_rows,
 )
-from benchdash.regressions.detection import Comparison
+from benchdash.regressions.detection.compare import Comparison
 from benchdash.results.models import Workload
 
 # An interval of a ratio whose ends are this far apart says only that there are too few runs.
