@@ -1,7 +1,7 @@
 """The sources of a matrix: versions side by side, or the newest groups of a branch."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from typing import Final
 
@@ -9,7 +9,6 @@ from benchdash.accounts.models import Project
 from benchdash.dashboard.charts.matrix import Head, Link
 from benchdash.dashboard.shell.navigation import page_url
 from benchdash.regressions.comparison.branch_table import (
-    EVERY_ROW,
     Around,
     Base,
     Rows,
@@ -48,7 +47,7 @@ class MatrixReading:
     """The rows and the metric to read of any source."""
 
     metric: str
-    rows: Rows = EVERY_ROW
+    rows: Rows = field(default_factory=Rows)
     relative_to: RelativeTo = "base"
     grouping: Grouping | None = None
 

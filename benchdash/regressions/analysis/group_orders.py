@@ -33,7 +33,7 @@ def keep_order(place: Place, runs: PlacedRuns) -> None:
 
 
 def groups_in_order(series: Iterable[Series]) -> list[PlacedGroup]:
-    """The groups of the places of these series of one branch or line, in order.
+    """List the groups of the places of these series of one branch or line, in order.
 
     A group stands there once for each place that has it. Where nobody looked yet, only what is measured in
     these series counts.

@@ -13,7 +13,6 @@ from benchdash.regressions.analysis.group_orders import groups_in_order
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.watched_metrics import is_watched
 from benchdash.results.models import Run, Series
-from benchdash.results.place import Place
 from benchdash.results.points import moment
 
 # The first group of a new level is known to within a group or two; machines skip commits.
@@ -31,18 +30,6 @@ _FOUND = (
     "median",
     "looked_at",
     "confirmed_at",
-)
-
-
-# Of a change point and what lies around it: a run has many columns that are long to read.
-_READ = (
-    *(field.name for field in ChangePoint._meta.concrete_fields),
-    *(f"series__{name.removesuffix('_id')}" for name in Place._fields),
-    "series__direction",
-    "series__is_derived",
-    "run__started_at",
-    "run__version__commit",
-    "last_good__version__commit",
 )
 
 
@@ -90,7 +77,7 @@ def update_incidents(product_id: int, *, branch: str, line: str) -> None:
         ChangePoint.objects.filter(series__in=stream)
         .exclude(state=ChangePoint.State.WITHDRAWN)
         .select_related("series", "run__version", "last_good__version")
-        .only(*_READ)
+        .defer("run__options", "last_good__options")
         .order_by("pk")
     )
     known = list(
@@ -170,7 +157,7 @@ def _clusters_of_kind(kind: Incident.Kind, ranked: Sequence[tuple[int, ChangePoi
 
 
 def _incident_of(cluster: _Cluster, known: Mapping[int, Incident], ranks: _Ranks) -> Incident | None:
-    """The incident that most of the change points belong to already, or else one of its kind at its place.
+    """Find the incident that most of the change points belong to, or else one of its kind at its place.
 
     The second keeps what people said, and mails nobody twice, where the change points themselves are new
     ones: the runs that held them were removed, or another series shows the change now.

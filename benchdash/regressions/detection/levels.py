@@ -1,4 +1,4 @@
-"""Where does a list of numbers change its level?
+"""Finds where a list of numbers changes its level.
 
 Exact robust segmentation proposes, moderated tests decide. The arithmetic is in ``kernel.py``, compiled.
 
@@ -28,7 +28,7 @@ Exact robust segmentation proposes, moderated tests decide. The arithmetic is in
 """
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -79,7 +79,7 @@ def find_boundaries(
     tests: float = 1,
     typical_step: float = TYPICAL_STEP,
 ) -> list[Boundary]:
-    """The changes of level in ``x``, in order. No gaps are allowed; everything is in the unit of ``x``.
+    """Find the changes of level in ``x``, in order. No gaps are allowed; everything is in the unit of ``x``.
 
     ``known`` are indexes confirmed in an earlier look; they stay where they are and go only when their
     evidence is gone. ``expected`` are indexes at which something else is known to have changed: they are
@@ -128,15 +128,6 @@ def find_boundaries(
     return [*found, Boundary(start, index, n, p, p * searched, confirmed=False)]
 
 
-def medians(values: Floats, ranges: Sequence[tuple[int, int]]) -> list[float]:
-    """The median of each range [start, end)."""
-    from benchdash.regressions.detection import kernel  # noqa: PLC0415 - a page that compares needs no compiler
-
-    limits = np.array(ranges, dtype=np.int64)
-    found: list[float] = kernel.medians(values, limits[:, 0], limits[:, 1]).tolist()
-    return found
-
-
 def _boundary(
     x: Floats, p: float, left: float, place: list[int], fixed: Collection[int], placed: Collection[int]
 ) -> Boundary:
@@ -161,6 +152,6 @@ def _doubt(left: float) -> float:
 
 
 def _is_there(x: Floats, start: int, index: int) -> bool:
-    """Are the newest three points of the newest level nearer to it than to the one before?"""
-    before, after, newest = medians(x, [(start, index), (index, len(x)), (len(x) - 3, len(x))])
-    return abs(newest - after) < abs(newest - before)
+    """Tell whether the newest three points of the newest level are nearer to it than to the one before."""
+    before, after, newest = np.median(x[start:index]), np.median(x[index:]), np.median(x[-3:])
+    return bool(abs(newest - after) < abs(newest - before))

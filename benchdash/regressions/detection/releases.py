@@ -48,7 +48,7 @@ from scipy.special import bdtrc, stdtr, stdtrit
 
 from benchdash.regressions.detection.compare import adjust
 from benchdash.regressions.detection.joint import JointShift, Key
-from benchdash.regressions.detection.noise import MIN_SD, Floats, rounding_sd
+from benchdash.regressions.detection.noise import MIN_SD, Floats
 from benchdash.regressions.detection.shifts import MIN_EFFECT, Family, Shift, State
 from benchdash.results.readings import HIGHER, Direction
 
@@ -253,7 +253,9 @@ def _shift(verdict: _Verdict, p: float, *, confirmed: bool) -> JointShift:
 
 
 def _lines(table: Mapping[Key, Sessions], directions: Mapping[Key, Direction], length: int) -> _Lines:
-    """All series that were ever measured, over common sessions."""
+    """Lay all series that were ever measured over common sessions."""
+    from benchdash.regressions.detection import kernel  # noqa: PLC0415 - a page that compares needs no compiler
+
     values = {
         key: [_thinned([value for value in group if np.isfinite(value) and value > 0]) for group in sessions]
         for key, sessions in table.items()
@@ -269,7 +271,7 @@ def _lines(table: Mapping[Key, Sessions], directions: Mapping[Key, Direction], l
         for at, group in enumerate(values[key]):
             x[line, first[at] : first[at] + len(group)] = np.log(group)
     signs = np.array([1.0 if directions[key] == HIGHER else -1.0 for key in keys])
-    least = [max(MIN_SD, rounding_sd(np.exp(line[np.isfinite(line)]))) for line in x]
+    least = [max(MIN_SD, kernel.rounding_sd(np.exp(line[np.isfinite(line)]))) for line in x]
     return _Lines(keys, x * signs[:, None], np.repeat(np.arange(length), most), signs, np.array(least))
 
 

@@ -186,7 +186,7 @@ class Sides:
         )
 
     def min_sds(self, pairs: Ints) -> Floats:
-        """No scatter of a pair is taken for smaller; see ``noise.rounding_sd`` for what digits allow."""
+        """No scatter of a pair is taken for smaller; see ``kernel.rounding_sd`` for what digits allow."""
         first = self._values.values[self._values.starts]
         of_sample = np.logical_and.reduceat(is_printed(self._values.values), self._values.starts)
         of_pair = of_sample[pairs].all(axis=0) & (np.outer(first[pairs[0]], SCALES) <= MAX_DIGITS)

@@ -6,8 +6,8 @@ from typing import Literal
 
 import numpy as np
 
-from benchdash.regressions.detection.levels import Boundary, find_boundaries, medians
-from benchdash.regressions.detection.noise import MIN_SD, Floats, rounding_sd
+from benchdash.regressions.detection.levels import find_boundaries
+from benchdash.regressions.detection.noise import MIN_SD, Floats
 
 State = Literal["suspected", "confirmed"]
 Values = Sequence[float | None] | Floats
@@ -53,7 +53,7 @@ class Shift:
 def find_shifts(
     values: Values, *, known: Collection[int] = (), min_effect: float = MIN_EFFECT
 ) -> list[Shift]:
-    """The changes of level in a series, in order; see ``levels`` for how.
+    """Find the changes of level in a series, in order; see ``levels`` for how.
 
     Works on logs, so that all is relative. NaN, None, infinite and negative values are gaps. Zero counts as
     far below the smallest positive value (a run that failed); a rise from a level of zero has no per cent
@@ -68,26 +68,31 @@ def find_shifts(
     present = numbers[usable]
     if not present.any():
         return []
+    from benchdash.regressions.detection import kernel  # noqa: PLC0415 - a page that compares needs no compiler
+
     boundaries = find_boundaries(
         logs(present),
         known=[int(np.searchsorted(usable, index)) for index in known],
-        min_sd=max(MIN_SD, rounding_sd(present[present > 0])),
+        min_sd=max(MIN_SD, kernel.rounding_sd(present[present > 0])),
         min_step=float(np.log1p(min_effect)),
     )
-    if not boundaries:
-        return []
-    before = [(boundary.start, boundary.index) for boundary in boundaries]
-    after = [(boundary.index, boundary.end) for boundary in boundaries]
-    levels = medians(present, before + after)
     return [
-        _shift(boundary, int(usable[boundary.index]), old, new)
-        for boundary, old, new in zip(boundaries, levels, levels[len(before) :], strict=False)
-        if old > 0
+        Shift(
+            index=int(usable[one.index]),
+            before=before,
+            after=after,
+            change=after / before - 1,
+            confidence=1 - one.doubt,
+            state="confirmed" if one.confirmed else "suspected",
+        )
+        for one in boundaries
+        if (before := float(np.median(present[one.start : one.index]))) > 0
+        for after in [float(np.median(present[one.index : one.end]))]
     ]
 
 
 def as_array(values: Values) -> Floats:
-    """The values as floats, NaN wherever there is no usable number: None, infinite, negative."""
+    """Return the values as floats, NaN wherever there is no usable number: None, infinite, negative."""
     if isinstance(values, np.ndarray):
         numbers = values.astype(float)
     else:
@@ -97,17 +102,6 @@ def as_array(values: Values) -> Floats:
 
 
 def logs(values: Floats) -> Floats:
-    """Natural logs of values that are not negative; zero is put at a tenth of the smallest positive value."""
+    """Take logs of values that are not negative; zero is put at a tenth of the smallest positive value."""
     smallest = values[values > 0].min()
     return np.asarray(np.log(np.maximum(values, smallest / 10)))
-
-
-def _shift(boundary: Boundary, index: int, before: float, after: float) -> Shift:
-    return Shift(
-        index=index,
-        before=before,
-        after=after,
-        change=after / before - 1,
-        confidence=1 - boundary.doubt,
-        state="confirmed" if boundary.confirmed else "suspected",
-    )
