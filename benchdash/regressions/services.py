@@ -170,18 +170,15 @@ def triage(
         fields.append("reason")
     if not fields:
         return
+    subject = f"incident {incident.pk}: {incident}"
     with transaction.atomic():
         incident.save(update_fields=fields)
-        audit(incident.project, by, "incident triaged", _subject(incident), reason=reason, detail=changes)
+        audit(incident.project, by, "incident triaged", subject, reason=reason, detail=changes)
 
 
 def comment(incident: Incident, *, by: Viewer, text: str) -> Comment:
     name = str(by.user or by.token or "")
     return Comment.objects.create(incident=incident, author=by.user, author_name=name, text=text)
-
-
-def _subject(incident: Incident) -> str:
-    return f"incident {incident.pk}: {incident}"
 
 
 def _next_touched_product(*, leaving_out: Iterable[int]) -> int | None:

@@ -16,7 +16,7 @@ _NAMELESS, _UNHEARD = -1, -2
 
 
 def level_scatter(values: Values, starts: Collection[int]) -> tuple[float, float] | None:
-    """Standard deviation of the logs of single points within levels, and its worth.
+    """Return the standard deviation of the logs of single points within levels, and its worth.
 
     ``starts`` are the indexes at which a new level begins. None where too little is known; see
     ``LevelHistories.scatter``.
@@ -65,32 +65,17 @@ class LevelHistories:
         return np.fromiter((self.codes.get(name, _UNHEARD) for name in names), np.int64, len(names))
 
     def scatter(self, which: Ints, without: Ints | None = None) -> tuple[Floats, Floats]:
-        """Of histories (indexes): standard deviation of the logs of single points within levels, and its
-        worth.
+        """Return standard deviations of the logs of single points within levels, and what they are worth.
 
-        ``without``, shape (asked, 2), has codes of names that are left out of each.
+        ``which`` are indexes of histories; ``without``, shape (asked, 2), has codes of names that are left
+        out of each.
 
         The worth is the degrees of freedom, at most 19: noise itself changes with time, and a long history
         must not outvote what fresh runs show. NaN and 0 where less than five degrees of freedom are left.
         """
-        if without is None or not len(which):
-            return self._scatter(which, self.is_usable[which])
-        # Most are asked for without versions that have no part in them: one answer does for all of these.
-        named = self.names[which]
-        present = np.stack([(named == without[:, [side]]).any(axis=1) for side in (0, 1)], axis=1)
-        left_out = np.sort(np.where(present, without, _UNHEARD), axis=1) - _UNHEARD
-        size = len(self.codes) - _UNHEARD
-        keys = (which * size + left_out[:, 0]) * size + left_out[:, 1]
-        _, first, places = np.unique(keys, return_index=True, return_inverse=True)
-        out = (left_out + _UNHEARD)[first]
-        kept = self.is_usable[which[first]]
-        for side in (0, 1):
-            kept &= named[first] != out[:, [side]]
-        sd, worth = self._scatter(which[first], kept)
-        return sd[places], worth[places]
-
-    def _scatter(self, which: Ints, kept: Bools) -> tuple[Floats, Floats]:
-        """``kept``, shape (asked, points), are the points that count."""
+        kept = self.is_usable[which]
+        if without is not None:
+            kept &= (self.names[which, :, None] != without[:, None, :]).all(axis=2)
         x, asked = self.logs[which], len(which)
         most = int(self.levels.max(initial=0)) + 1
         places = (np.arange(asked)[:, None] * most + self.levels[which])[kept]
