@@ -73,8 +73,10 @@ class Incident(models.Model):
 
 
 class ChangePoint(models.Model):
-    """A shift, stored. ``run`` is the earliest run of the first group of the new level and holds its place;
-    ``last_good`` is the latest run of the group before it.
+    """A shift, stored.
+
+    ``run`` is the earliest run of the first group of the new level and holds its place; ``last_good`` is the
+    latest run of the group before it.
 
     ``before`` and ``after`` are levels in the series' unit; ``change`` is after / before - 1. Where there are
     too few groups to know the noise of the series, it is that of its family, ``family_size`` series of its
@@ -125,7 +127,7 @@ class ChangePoint(models.Model):
 
     @property
     def speed_change(self) -> float:
-        """The change as one of throughput: a response time that doubles is -0.5."""
+        """Return the change as one of throughput: a response time that doubles is -0.5."""
         if self.series.higher_is_better:
             return self.change
         return 1 / max(1 + self.change, _MIN_REST) - 1
@@ -154,11 +156,11 @@ class RowOfPlace(models.Model):
 
 
 class PlaceOrder(RowOfPlace):
-    """The groups of a place in order, as the last look at it saw them: what tells how far apart change
-    points of several places begin. Derived, and made anew by each look.
+    """The groups of a place in order, as the last look at it saw them; made anew by each look.
 
-    ``groups`` is a JSON array of ``PlacedGroup`` (benchdash.results.layouts); of groups that the last look
-    did not read, because the place has too many, it holds what an earlier one saw.
+    They tell how far apart change points of several places begin. ``groups`` is a JSON array of
+    ``PlacedGroup`` (benchdash.results.layouts); of groups that the last look did not read, because the place
+    has too many, it holds what an earlier one saw.
     """
 
     groups = models.TextField()

@@ -38,7 +38,7 @@ def beginnings(series_ids: Iterable[int]) -> list[tuple[int, int]]:
 
 
 def change_points(series: Mapping[int, Series]) -> dict[int, list[ChangePoint]]:
-    """The suspected and confirmed change points of each series, which are given by id; one statement."""
+    """Return the suspected and confirmed change points of each series (given by id); one statement."""
     found = ChangePoint.objects.filter(LIVE, series__in=list(series)).select_related("incident")
     of_series: dict[int, list[ChangePoint]] = defaultdict(list)
     for change_point in found.order_by("run__started_at", "pk"):
@@ -48,7 +48,10 @@ def change_points(series: Mapping[int, Series]) -> dict[int, list[ChangePoint]]:
 
 
 def places(found: Sequence[ChangePoint], points: Sequence[Point]) -> dict[int, ChangePoint]:
-    """By the index of the group where the new level begins, in order. A run that counts no more has none."""
+    """Place change points at the index of the group where the new level begins, in order.
+
+    One whose run counts no more is left out.
+    """
     index_of = {run: index for index, point in enumerate(points) for run in point.run_ids}
     return by_index(found, index_of.get)
 
@@ -75,13 +78,13 @@ _Found = TypeVar("_Found", ChangePoint, Mark)
 
 
 def by_index(found: Iterable[_Found], index_of: Callable[[int], int | None]) -> dict[int, _Found]:
-    """As ``places``; ``index_of`` tells the index of the group of a run."""
+    """Place change points by ``index_of``, which tells the index of the group of a run; see ``places``."""
     placed = {index: one for one in found if (index := index_of(one.run_id)) is not None}
     return dict(sorted(placed.items()))
 
 
 def incidents(project: Project) -> QuerySet[Incident]:
-    """The incidents of a project, latest begun first, with what a list of them shows, withdrawn ones too.
+    """Return the incidents of a project, latest begun first, with what a list shows; withdrawn ones too.
 
     ``series_count`` and ``workloads`` (sorted names) are those of their live change points;
     ``last_good_at`` is the start of the latest run before them, for ``spans.span``.
@@ -108,14 +111,14 @@ def incidents(project: Project) -> QuerySet[Incident]:
 
 
 def open_incidents(project: Project) -> QuerySet[Incident]:
-    """Those that somebody should look at: not withdrawn, not settled, and young enough to care."""
+    """Return the incidents that somebody should look at: neither withdrawn nor settled."""
     return incidents(project).filter(
         status__in=[Incident.Status.SUSPECTED, Incident.Status.CONFIRMED], state__in=Incident.OPEN
     )
 
 
 def evidence(incident: Incident) -> list[ChangePoint]:
-    """The live change points of an incident, the largest change of speed first; one statement.
+    """Return the live change points of an incident, the largest change of speed first; one statement.
 
     Those of derived series stand last: the loss that moved a peak was measured too.
     """
@@ -136,8 +139,9 @@ def evidence(incident: Incident) -> list[ChangePoint]:
 
 @dataclass(frozen=True, slots=True)
 class FamilyEvidence:
-    """``moved`` of ``size`` workloads (each at its thread counts) moved together; ``noise`` is theirs in
-    the median, of one session at one level.
+    """``moved`` of ``size`` workloads (each at its thread counts) moved together.
+
+    ``noise`` is theirs in the median, of one session at one level.
     """
 
     moved: int
@@ -146,7 +150,7 @@ class FamilyEvidence:
 
 
 def family_evidence(change_points: Iterable[ChangePoint]) -> FamilyEvidence | None:
-    """Of those that were judged by the noise of their family; None where all have a history of their own."""
+    """Sum up those that were judged by the noise of their family; None where all have a history."""
     judged = [one for one in change_points if one.family_size is not None and one.noise is not None]
     if not judged:
         return None
@@ -158,8 +162,9 @@ def family_evidence(change_points: Iterable[ChangePoint]) -> FamilyEvidence | No
 
 
 def what_changed(change_points: Iterable[ChangePoint]) -> list[Difference]:
-    """Settings and facts of the machines that changed between the last good run and the first of the new
-    level, each once; ``change_points`` come from ``evidence``.
+    """Find the settings and facts that changed between last good runs and the first of the new level.
+
+    Each once; ``change_points`` come from ``evidence``.
     """
     pairs = {
         tuple((run.content_id, run.environment_id) for run in (one.last_good, one.run)): (
@@ -174,14 +179,14 @@ def what_changed(change_points: Iterable[ChangePoint]) -> list[Difference]:
 
 
 def differences(before: Run, after: Run) -> list[Difference]:
-    """What differs between two runs in the contents of their configurations and in their environments."""
+    """Find what differs between two runs in the contents of their configurations and environments."""
     contents = (run.content.settings if run.content else {} for run in (before, after))
     facts = (run.environment.facts if run.environment else {} for run in (before, after))
     return differing(*contents) + differing(*facts)
 
 
 def differing(before: Mapping[str, object], after: Mapping[str, object]) -> list[Difference]:
-    """What differs between two sets of settings or facts; nothing where a side is not known at all."""
+    """Find what differs between two sets of settings or facts; nothing where a side is not known."""
     if not before or not after:
         return []
     return [

@@ -83,7 +83,7 @@ class Progress:
 
 
 def analyse_touched() -> int:
-    """Look once at every product with touched series; the number of touched series dealt with.
+    """Look once at every product with touched series; return how many touched series were dealt with.
 
     May run in several workers at once: a product that another one looks at right now is left to it. What
     was touched meanwhile is left to the next call, which is asked for: files that come in one after the
@@ -209,7 +209,7 @@ def _analyse_product(product_id: int) -> int | None:
 
 @transaction.atomic
 def _recompute_place(place: Place) -> bool:
-    """Whether the place could be looked at."""
+    """Look at a place anew; return whether that was possible."""
     hold(_LOCK, place.product_id)
     touched = list(TouchedSeries.objects.filter(series__in=place.series()))
     if not _look_at_stream({place: touched}):
@@ -224,8 +224,8 @@ def _recompute_place(place: Place) -> bool:
 def _look_at_stream(touches: Mapping[Place, Sequence[TouchedSeries]]) -> list[Place]:
     """Look at places of one branch or line of a product, and make the incidents agree with what is found.
 
-    The places for which that went well. Nothing is stored of a place that failed but why; where the
-    incidents cannot be made, all places failed. Trouble of the database itself is nobody's and is raised.
+    Return the places for which that went well. Of a place that failed only the reason is stored; where the
+    incidents cannot be made, all places failed. Trouble of the database itself is raised.
     """
     failed: dict[Place, Exception] = {}
     try:
@@ -267,7 +267,7 @@ def _forget(touched: Sequence[TouchedSeries]) -> None:
 
 
 def _withdraw_incidents_without_evidence() -> None:
-    """Those whose series are gone: nothing of theirs is touched any more."""
+    """Withdraw incidents whose series are gone: nothing of theirs is touched any more."""
     evidence = ChangePoint.objects.filter(incident=OuterRef("pk")).exclude(state=ChangePoint.State.WITHDRAWN)
     Incident.objects.filter(~Exists(evidence), kind__in=Incident.OF_CHANGE_POINTS).exclude(
         status=Incident.Status.WITHDRAWN
@@ -339,7 +339,7 @@ def _as_stored(change_point: ChangePoint) -> list[object]:
 
 
 def _read(place: Place) -> dict[int, History]:
-    """The histories of a place, its scaling curves computed anew."""
+    """Read the histories of a place, its scaling curves computed anew."""
     # What is derived hangs on runs, so that none may go away meanwhile.
     hold_results(Project(pk=place.project_id), alone=False)
     histories = place_histories(place)
@@ -355,7 +355,7 @@ def _read(place: Place) -> dict[int, History]:
 
 
 def _to_look_at_again(place: Place, histories: Mapping[int, History]) -> list[ChangePoint]:
-    """The stored change points of a place, without those before a cut, which stay as they are."""
+    """Read the stored change points of a place, without those before a cut, which stay as they are."""
     known = ChangePoint.objects.filter(series__in=place.series()).order_by("pk")
     stored = [one for one in known if one.series_id in histories]
     if not any(history.runs.is_cut for history in histories.values()):
@@ -373,7 +373,7 @@ def _to_look_at_again(place: Place, histories: Mapping[int, History]) -> list[Ch
 
 
 def _first_new_position(histories: Mapping[int, History], new_since: datetime | None) -> int:
-    """The first position that analysis has not seen, or one so near the end that it is soon reached."""
+    """Return the first position that analysis has not seen, or one near enough to the end."""
     history = next(iter(histories.values()), None)
     if history is None or new_since is None:
         return history.length if history else 0
@@ -433,7 +433,7 @@ def _is_withdrawn(change_point: ChangePoint) -> bool:
 
 
 def _news_since(project_id: int, found: Iterable[_Found]) -> dict[int, datetime]:
-    """By the first run of each new level: what began before this was old when the run came in."""
+    """Return for the first run of each new level before when a change was old as the run came in."""
     runs = Run.objects.filter(pk__in={one.run_id for one in found}).values_list("pk", "recorded_at")
     after = historical_after(Project.objects.get(pk=project_id))
     return {pk: recorded_at - after for pk, recorded_at in runs}

@@ -23,7 +23,7 @@ _Curve = Mapping[int, History]
 
 
 def may_have_curves(series: Iterable[Series]) -> bool:
-    """Whether there is something to compute of these series."""
+    """Tell whether there is something to compute of these series."""
     counts = {one.threads for one in series if one.threads and one.metric in _THROUGHPUT}
     return len(counts) >= MIN_THREAD_COUNTS
 
@@ -31,15 +31,16 @@ def may_have_curves(series: Iterable[Series]) -> bool:
 def update_curve_series(
     histories: Mapping[int, History], stored: Collection[Series]
 ) -> dict[Series, Mapping[int, float]]:
-    """Make the ``stored`` derived series of a place agree with its histories; give those that there are then,
-    with their values by the ids of runs. Repeatable.
+    """Make the ``stored`` derived series of a place agree with its histories. Repeatable.
+
+    Return the series that there are then, with their values by the ids of runs.
     """
     wanted = [one for curve in _curves(histories.values()) for one in _derived(curve)]
     return store_derived(stored, wanted)
 
 
 def _curves(histories: Iterable[History]) -> Iterator[_Curve]:
-    """By thread count, one of each workload."""
+    """Find the scaling curve of each workload: histories by thread count."""
     by_workload: dict[int, dict[str, dict[int, History]]] = defaultdict(lambda: defaultdict(dict))
     for history in histories:
         series = history.series
@@ -70,7 +71,7 @@ def _derived(curve: _Curve) -> list[DerivedSeries]:
 
 
 def _usual_counts(curve: _Curve) -> list[int]:
-    """The thread counts of at least half of the groups that have enough of them; empty: too few."""
+    """Return the thread counts of at least half of the groups that have enough; empty: too few."""
     there = np.array([np.isfinite(history.values) for history in curve.values()])
     groups = [[threads for threads, has in zip(curve, column, strict=True) if has] for column in there.T]
     whole = [counts for counts in groups if len(counts) >= MIN_THREAD_COUNTS]
@@ -80,7 +81,7 @@ def _usual_counts(curve: _Curve) -> list[int]:
 
 
 def _figures(curve: _Curve, at: int) -> Iterator[tuple[str, int, float]]:
-    """Metric, run and value of one group: on its latest run at the peak. None where it is not whole."""
+    """Yield metric, run and value of a group: on its latest run at the peak; nothing where it is not whole."""
     points = [
         CurvePoint(threads, float(history.values[at]), tuple(history.values_at(at)))
         for threads, history in curve.items()

@@ -29,7 +29,7 @@ _OF_SERIES = {name: OuterRef(f"series__{name}") for name in Place._fields}
 
 
 def due_touches() -> QuerySet[TouchedSeries]:
-    """The touched series that analysis looks at now: without those of places that wait or are set aside."""
+    """Return the touched series to look at now: without those of places that wait or are set aside."""
     waits = Q(next_try_at__gt=timezone.now())
     is_set_aside = Q(set_aside_at__isnull=False, seen_until__gte=OuterRef("touched_at"))
     resting = FailingPlace.objects.filter(waits | is_set_aside, **_OF_SERIES)

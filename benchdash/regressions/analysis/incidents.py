@@ -48,7 +48,7 @@ class _Ranks:
         return self.of_group.get(_group(run.version_id, run.version.commit, run.started_at, self.branch))
 
     def of_incident(self, incident: Incident) -> int | None:
-        """Where its new level begins, or the group measured next where that one is gone."""
+        """Return where its new level begins, or the group measured next where that one is gone."""
         if version := incident.until:
             group = _group(version.pk, version.commit, incident.started_at, self.branch)
             if group in self.of_group:
@@ -120,7 +120,7 @@ def _write(found: Sequence[tuple[Incident, _Cluster]], changed: Sequence[Inciden
 
 
 def _group(version_id: int, commit: str | None, started_at: datetime, branch: str) -> Hashable:
-    """Like the position of a point, except that the content of the configuration does not matter."""
+    """Name the group of a run: its position, except that the content of the configuration does not matter."""
     return (commit or started_at.astimezone(UTC).date()) if branch else version_id
 
 
@@ -200,7 +200,7 @@ def _describe(incident: Incident, cluster: _Cluster, *, looked_at: int) -> None:
 
 
 def _anchor(change_points: Sequence[ChangePoint]) -> ChangePoint:
-    """One at the version and day that most of them share; of several, the largest change."""
+    """Choose one at the version and day that most of them share; of several, the largest change."""
 
     def place(one: ChangePoint) -> Hashable:
         return one.run.version_id, one.run.started_at.date()

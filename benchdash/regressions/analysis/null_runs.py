@@ -51,14 +51,14 @@ def null_run(project: Project, *, at: datetime | None = None) -> NullRun | None:
 
 
 def projects_due(at: datetime) -> QuerySet[Project]:
-    """Those with results whose last null run is a week old, or that had none."""
+    """Find the projects with results whose last null run is a week old, or that had none."""
     recent = NullRun.objects.filter(project=OuterRef("pk"), at__gt=at - _DUE_AFTER)
     there = Project.objects.filter(deleting_since=None)
     return there.filter(~Exists(recent), Exists(Series.objects.filter(project=OuterRef("pk"))))
 
 
 def next_null_run(last: NullRun | None, *, now: datetime) -> datetime:
-    """When beat will next run one, after the ``last``."""
+    """Tell when beat will next run one, after the ``last``."""
     earliest = max(now, last.at + _DUE_AFTER) if last else now
     return _nightly(earliest) if _nightly(earliest) >= earliest else _nightly(earliest + timedelta(days=1))
 
@@ -68,7 +68,7 @@ def _nightly(day: datetime) -> datetime:
 
 
 def _tables(places: Sequence[Place]) -> Iterator[tuple[PlaceTable, frozenset[int]]]:
-    """Of the first places with histories that are long enough, with the positions of confirmed changes."""
+    """Yield tables of the first places with long enough histories, and the positions of their changes."""
     left = _MAX_PLACES
     for place in places:
         histories = place_histories(place)
@@ -84,7 +84,7 @@ def _tables(places: Sequence[Place]) -> Iterator[tuple[PlaceTable, frozenset[int
 def _looks(
     tables: Sequence[tuple[PlaceTable, frozenset[int]]], rng: np.random.Generator
 ) -> list[FalseAlarms]:
-    """Each table in turn, shuffled anew each time, until there were enough looks."""
+    """Look at each table in turn, shuffled anew each time, until there were enough looks."""
     found: list[FalseAlarms] = []
     values_left, looks_left = _MAX_VALUES, _ENOUGH_LOOKS
     for table, known in cycle(tables):

@@ -68,7 +68,7 @@ class History:
         return self.runs.positions[self.measured.runs]
 
     def position_of(self, run_id: int) -> int | None:
-        """Where the group of a run is, or None where the run is no part of this history.
+        """Return where the group of a run is, or None where the run is no part of this history.
 
         The value of a derived series may move to another run of its group.
         """
@@ -85,19 +85,19 @@ class History:
         return bool(len(self._positions)) and int(self._positions[-1]) >= position
 
     def at(self, position: int) -> _Group:
-        """The first group at or after a position. Raises LookupError where there is none."""
+        """Return the first group at or after a position. Raises LookupError where there is none."""
         start = int(np.searchsorted(self._positions, position))
         if start == len(self._positions):
             raise LookupError(position)
         return self._group(int(self._positions[start]))
 
     def before(self, position: int) -> _Group | None:
-        """The last group before a position."""
+        """Return the last group before a position."""
         end = int(np.searchsorted(self._positions, position))
         return self._group(int(self._positions[end - 1])) if end else None
 
     def groups_around(self, position: int) -> tuple[int, int]:
-        """How many groups lie before a position and from it on."""
+        """Count the groups before a position and from it on."""
         there = np.isfinite(self.values)
         return int(there[:position].sum()), int(there[position:].sum())
 
@@ -110,12 +110,12 @@ class History:
         return found
 
     def values_at(self, position: int) -> list[float]:
-        """Those of the runs at a position, in the order of their starts."""
+        """Return the values of the runs at a position, in the order of their starts."""
         found: list[float] = self.measured.values[self._slice(position)].tolist()
         return found
 
     def sessions(self, position: int) -> Sequence[float]:
-        """The value of each session at a position; a run of which none is known is one of its own."""
+        """Return the value of each session at a position; a run of which none is known is one of its own."""
         values = self.values_at(position)
         runs = self.measured.runs[self._slice(position)].tolist()
         named = [self.runs.sessions.get(run) for run in runs]
@@ -150,7 +150,7 @@ def confirmed_positions(
 
 
 def noise_of(values: NDArray[np.float64]) -> float | None:
-    """Relative sd of a group at one level, from the median absolute difference of neighbours' logs.
+    """Estimate the relative sd of a group at one level from the differences of neighbours' logs.
 
     None for fewer than four values; what is missing or not positive is left out.
     """
@@ -161,7 +161,7 @@ def noise_of(values: NDArray[np.float64]) -> float | None:
 
 
 def place_histories(place: Place) -> dict[int, History]:
-    """The histories of all series of a place that tools printed, by id, over common positions.
+    """Read the histories of all series of a place that tools printed, by id, over common positions.
 
     Of a place with more than ANALYSIS_MOST_VALUES measurements only the newest of each series.
     """
@@ -171,7 +171,7 @@ def place_histories(place: Place) -> dict[int, History]:
 
 
 def derived_histories(runs: PlacedRuns, values: Mapping[Series, Mapping[int, float]]) -> dict[int, History]:
-    """Of derived series with their values by the ids of runs, on the runs of their place."""
+    """Lay derived series, given with their values by the ids of runs, on the runs of their place."""
     laid = zip(values, lay_on(runs, list(values.values())), strict=True)
     return {series.pk: History(series, runs, measured) for series, measured in laid}
 
@@ -197,13 +197,13 @@ class PlaceTable:
 
 
 def table_of(histories: Mapping[int, History]) -> PlaceTable:
-    """Of what tools printed: what was derived of it is no further evidence."""
+    """Make a table of what tools printed: what was derived of it is no further evidence."""
     printed = {pk: history for pk, history in histories.items() if not history.series.is_derived}
     return _table(printed)
 
 
 def table_of_curves(histories: Mapping[int, History]) -> PlaceTable:
-    """Of the derived series that are watched: the peak of a scaling curve may move and nothing else."""
+    """Make a table of derived series: the peak of a scaling curve may move and nothing else."""
     return _table({pk: history for pk, history in histories.items() if history.series.is_derived})
 
 
@@ -231,7 +231,7 @@ def _table(histories: Mapping[int, History]) -> PlaceTable:
 
 
 def changed_surroundings(histories: Iterable[History]) -> frozenset[int]:
-    """The positions whose configuration or environment is known not to be that of the group before."""
+    """Find the positions whose configuration or environment is known not to be that of the group before."""
     # The metrics of a workload have the same runs.
     distinct = {history.measured.runs.tobytes(): history for history in histories}
     return frozenset(

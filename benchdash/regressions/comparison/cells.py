@@ -62,7 +62,7 @@ CellsOfMetric = dict[Hashable, dict[RowKey, Cell]]
 
 
 def cell_of(point: Point, series: Series) -> Cell:
-    """A group of a history as a cell."""
+    """Make a cell of a group of a history."""
     tool = None
     if point.n == 1 and point.low is not None and point.high is not None:
         tool = ToolInterval(point.low, point.high)
@@ -129,7 +129,7 @@ def series_at(
     workloads: Collection[str] = (),
     threads: Collection[int | None] = (),
 ) -> list[SeriesRow]:
-    """The series at these places, of all branches and lines; one statement.
+    """List the series at these places, of all branches and lines; one statement.
 
     Without ``metrics`` of all that tools print. ``workloads`` are names, also old ones; empty, as of
     ``threads``: all.
@@ -149,7 +149,7 @@ def series_at(
 
 
 def workloads_named(project_id: int, names: Collection[str]) -> QuerySet[Workload, Any]:
-    """The ids of those that have these names, or had them."""
+    """Return the ids of the workloads that have these names, or had them."""
     renamed = Alias.objects.filter(project=project_id, name__in=names, workload__isnull=False)
     named = Q(name__in=names) | Q(pk__in=renamed.values("workload"))
     return Workload.objects.filter(named, project=project_id).order_by().values("pk")
@@ -172,8 +172,9 @@ def _rows_of(found: QuerySet[Series]) -> list[SeriesRow]:
 def cells_of_columns(
     runs: QuerySet[Run], keys: Collection[ColumnKey], series: Iterable[SeriesRow]
 ) -> dict[str, CellsOfMetric]:
-    """The cells of these columns by metric, column and row, of what these series have; one statement, three
-    with scores.
+    """Make the cells of columns by metric, column and row, of what these series have.
+
+    One statement, three with scores.
     """
     parts = zip(_NAMES_OF_COLUMN, zip(*keys, strict=True), strict=True)
     at_places = runs.filter(**{f"{name}__in": set(values) for name, values in parts})
@@ -197,7 +198,7 @@ def cells_of_columns(
 def cells_of_two_runs(
     base: Run, other: Run, row: RowKey, series: Iterable[SeriesRow]
 ) -> dict[str, CellsOfMetric]:
-    """The cells of that row by metric and the id of the run, of what these series have."""
+    """Make the cells of one row by metric and the id of the run, of what these series have."""
     known = list(series)
     measured = read_measurements_of_runs(Run.objects.filter(pk__in=[base.pk, other.pk]), known)
     in_row = np.zeros_like(measured.run), [row]
@@ -207,8 +208,9 @@ def cells_of_two_runs(
 def cells_of_runs(
     runs: QuerySet[Run], known: Mapping[int, SeriesRow], of_run: Mapping[int, tuple[Hashable, str]]
 ) -> CellsOfMetric:
-    """The cells of the columns that runs are put into, by row, of the series of one metric, which are by id;
-    one statement, three for a score.
+    """Make the cells of the columns that runs are put into, by row, of the series (by id) of one metric.
+
+    One statement, three for a score.
 
     ``of_run`` gives, by the id of a run, its column and the name of its row; runs that it lacks do not count.
     """
@@ -226,7 +228,7 @@ def cells_of_runs(
 
 
 def series_of(runs: QuerySet[Run], metric: str) -> dict[int, SeriesRow]:
-    """By id, those of one metric that runs have."""
+    """Return by id the series of one metric that runs have."""
     measured = Measurement.objects.filter(run__in=runs.order_by()).order_by()
     found = Series.objects.filter(metric=metric, pk__in=measured.values("series"))
     return {one.id: one for one in _rows_of(found)}
@@ -236,7 +238,7 @@ _Name = TypeVar("_Name", bound=Hashable)
 
 
 def _coded(names: Sequence[_Name]) -> tuple[Ints, list[_Name]]:
-    """Indexes of the distinct names, and these."""
+    """Return the indexes of names among the distinct ones, and these."""
     codes: dict[_Name, int] = {}
     found = np.fromiter((codes.setdefault(name, len(codes)) for name in names), np.int64, len(names))
     return found, list(codes)
@@ -248,8 +250,9 @@ def _cells(
     columns: tuple[Ints, Sequence[Hashable]],
     rows: tuple[Ints, Sequence[RowKey]],
 ) -> dict[str, CellsOfMetric]:
-    """The cells by metric, column and row; these are indexes of names, of each value. What is in the column
-    None does not count.
+    """Make cells by metric, column and row; ``columns`` and ``rows`` are indexes, of each value, and names.
+
+    What is in the column None does not count.
 
     Where one version was measured under several environments or contents, the newest counts.
     """
@@ -297,9 +300,9 @@ def _cells(
 
 
 def _with_forks(cells: CellsOfMetric) -> CellsOfMetric:
-    """Cells of a single JMH run with the mean score of each fork, where the iterations are stored.
+    """Give cells of a single JMH run the mean score of each fork, where the iterations are stored.
 
-    Where the run only says how many forks and iterations it had, with the number of samples behind its
+    Where the run only says how many forks and iterations it had, they get the number of samples behind its
     error, and a single fork is known as one.
     """
     single = {cell.run_id for rows in cells.values() for cell in rows.values() if cell.n == 1}
@@ -319,7 +322,10 @@ def _with_forks(cells: CellsOfMetric) -> CellsOfMetric:
 
 
 def _with_counts(cell: Cell, options: Mapping[str, Any], *, of_samples: bool) -> Cell:
-    """``of_samples``: the error is over so many single operations that their number does not matter."""
+    """Note how many samples and forks are behind a cell.
+
+    ``of_samples``: the error is over so many single operations that their number does not matter.
+    """
     forks, iterations = options.get("forks"), options.get("measurement_iterations")
     tool = cell.tool_interval
     if tool and isinstance(forks, int) and isinstance(iterations, int) and not of_samples:

@@ -135,7 +135,7 @@ def different_places(columns: Sequence[Column]) -> list[Doubt]:
 
 
 def row_words(key: RowKey) -> str:
-    """``oltp_read_only, 4 threads``."""
+    """Name a row: ``oltp_read_only, 4 threads``."""
     workload, threads = key
     return workload if threads is None else f"{workload}, {threads:,} thread{'' if threads == 1 else 's'}"
 

@@ -26,7 +26,7 @@ class Curve:
 
 
 def curve_of(cells: Mapping[int, Cell]) -> Curve | None:
-    """Of throughput by thread count, in one unit. None where more is worse, and for a single thread count."""
+    """Make a curve of throughput by thread count. None where more is worse, and for a single thread count."""
     if len(cells) < 2 or any(cell.direction != HIGHER for cell in cells.values()):
         return None
     points = tuple(
@@ -37,7 +37,7 @@ def curve_of(cells: Mapping[int, Cell]) -> Curve | None:
 
 
 def _scalability(points: tuple[CurvePoint, ...]) -> Scalability | None:
-    """Through every run; runs whose session nobody named are one of their own."""
+    """Fit the law through every run; runs whose session nobody named are one of their own."""
     threads = [point.threads for point in points for _ in point.values]
     values = [value for point in points for value in point.values]
     names = [
@@ -60,7 +60,7 @@ class ColumnCurve:
 
 
 def curves_of(table: ComparisonTable) -> list[ColumnCurve]:
-    """By workload, the base first and then the columns in their order."""
+    """List the curves of a table by workload, the base first and then the columns in their order."""
     columns = [table.base, *table.columns]
     cells: dict[str, list[dict[int, Cell]]] = defaultdict(lambda: [{} for _ in columns])
     for row in table.rows:

@@ -110,18 +110,18 @@ class LatencyTable:
 def sampled_runs(
     project: Project, *, workloads: Sequence[str] = (), threads: Sequence[int | None] = ()
 ) -> QuerySet[Run]:
-    """The included runs that have a histogram."""
+    """Return the included runs that have a histogram."""
     runs = included_runs(project, workloads=workloads, threads=threads)
     return runs.filter(pk__in=_histograms().values("run"))
 
 
 def sampled_columns(project: Project) -> list[Column]:
-    """The versions and places that have a histogram, in the order of versions; two statements."""
+    """List the versions at places that have a histogram, in the order of versions; two statements."""
     return columns_of_runs(sampled_runs(project))
 
 
 def sampled_rows(project: Project, columns: Sequence[Column]) -> dict[LatencyRowKey, int]:
-    """What there are histograms of, and of how many of these columns; one statement."""
+    """Count, for each row that has histograms, how many of these columns have one; one statement."""
     found: dict[LatencyRowKey, set[ColumnKey]] = defaultdict(set)
     for one in _sampled(included_runs(project), columns):
         found[one.row].add(one.column)
@@ -137,7 +137,7 @@ def compare_latencies(
     workloads: Sequence[str] = (),
     threads: Sequence[int | None] = (),
 ) -> LatencyTable:
-    """As comparison.compare, among the versions that have histograms.
+    """Compare versions that have histograms, as ``version_table.compare`` does.
 
     Raises SelectorError, also where the table would have more than MAX_CELLS.
     """
@@ -149,13 +149,13 @@ def compare_latencies(
 def compare_columns(
     project: Project, *, base: Column, columns: Sequence[Column], row: LatencyRowKey
 ) -> LatencyTable:
-    """The same of columns that are known already, in one row; two statements."""
+    """Compare columns that are known already, in one row; two statements."""
     runs = included_runs(project, workloads=[row.workload], threads=[row.threads])
     return _table(runs, base, columns, margin=equivalence_margin(project), operation=row.operation)
 
 
 def latency_doubts(table: LatencyTable) -> list[Doubt]:
-    """What makes the columns of a table unlike each other; two statements."""
+    """Say what makes the columns of a table unlike each other; two statements."""
     columns = [table.base, *table.columns]
     rows = (((row.key.workload, row.key.threads), (row.base, *row.cells)) for row in table.rows)
     named = list(zip(columns, names(columns), strict=True))
@@ -197,7 +197,7 @@ def _histograms() -> QuerySet[IntervalSamples]:
 
 
 def _sampled(runs: QuerySet[Run], columns: Iterable[Column]) -> list[_Sampled]:
-    """Of these columns, without the buckets."""
+    """Find the histograms of these columns, without their buckets."""
     keys = {column.key for column in columns}
     found = _histograms().filter(run__in=runs.filter(version__in={key[0] for key in keys}).order_by())
     rows = found.order_by().values_list(
@@ -266,7 +266,7 @@ def _table(
 
 
 def _groups(sampled: Iterable[_Sampled]) -> dict[tuple[LatencyRowKey, ColumnKey], _Histograms]:
-    """Where one version was measured under several environments or contents, the newest counts."""
+    """Group histograms by row and column; of several environments or contents the newest counts."""
     found: dict[tuple[LatencyRowKey, ColumnKey], list[_Sampled]] = defaultdict(list)
     for one in sorted(sampled, key=lambda one: (one.started_at, one.run_id)):
         found[one.row, one.column].append(one)
@@ -280,7 +280,7 @@ def _groups(sampled: Iterable[_Sampled]) -> dict[tuple[LatencyRowKey, ColumnKey]
 
 
 def _distributions(sampled: Iterable[_Sampled]) -> dict[tuple[int, str], Distribution]:
-    """By run and source, those that count an operation; one statement."""
+    """Read by run and source the distributions that count an operation; one statement."""
     wanted = {(one.run_id, one.source) for one in sampled}
     tables = IntervalSamples.objects.filter(
         run__in={run for run, _ in wanted}, source__in={source for _, source in wanted}
@@ -323,7 +323,7 @@ def _comparisons(
     known: Mapping[tuple[LatencyRowKey, ColumnKey], RunPercentiles],
     margin: float,
 ) -> dict[tuple[LatencyRowKey, ColumnKey], list[Comparison]]:
-    """With the base of its row, p adjusted over the whole table."""
+    """Compare each cell with the base of its row, p adjusted over the whole table."""
     others = {column.key for column in columns}
     raw = {
         (row, column): compared_percentiles(known[row, base.key], found)

@@ -94,10 +94,10 @@ class Claim:
 
 
 def summary(tables: Sequence[ComparisonTable], base: str, other: str) -> str:
-    """``11.4.5 is 8.4 % slower than 11.4.4 (geometric mean of 12 workloads; 5 significantly worse, none
-    better) and spends 12 % more server CPU per operation.``
+    """Say in one or two sentences how ``other`` does against ``base``, as the sides are called.
 
-    ``base`` and ``other`` are what the sides are called.
+    ``11.4.5 is 8.4 % slower than 11.4.4 (geometric mean of 12 workloads; 5 significantly worse, none
+    better) and spends 12 % more server CPU per operation.``
     """
     claims = {table.metric: claim for table in tables if (claim := Claim.of(table)).rows}
     if not claims:

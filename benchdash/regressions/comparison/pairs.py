@@ -104,7 +104,7 @@ def pair_of_columns(
     workloads: Sequence[str] = (),
     threads: Sequence[int | None] = (),
 ) -> Pair:
-    """At most three statements."""
+    """Lay two versions beside each other; at most three statements."""
     tables = compare_all_metrics(project, base=base, columns=[other], workloads=workloads, threads=threads)
     newest = newest_runs([base, other], ((row.key, row.sides) for table in tables for row in table.rows))
     runs = find_runs(project, (pk for rows in newest.values() for pk in rows.values()))
@@ -116,7 +116,7 @@ def pair_of_columns(
 
 
 def pair_of_runs(base: Run, other: Run) -> Pair:
-    """Of two runs that came with all that select_related gives of them; at most two statements."""
+    """Lay two runs, as ``find_runs`` gives them, beside each other; at most two statements."""
     row = base.workload.name, base.threads
     return _pair(
         Side(column_of(base), {row: base}, 1, base),
@@ -127,12 +127,12 @@ def pair_of_runs(base: Run, other: Run) -> Pair:
 
 
 def find_runs(project: Project, pks: Iterable[int]) -> dict[int, Run]:
-    """Those of the project, with all that pair_of_runs wants of them; one statement."""
+    """Find runs of the project, with all that ``pair_of_runs`` wants of them; one statement."""
     return Run.objects.filter(project=project).select_related(*_RUN_PARTS).in_bulk(set(pks))
 
 
 def runs_beside(run: Run) -> list[Run]:
-    """Runs of the same workload and thread count, the one before it at its place first; two statements."""
+    """List runs of the same workload and thread count, the one before it first; two statements."""
     alike = (
         Run.objects.filter(
             project=run.project_id, workload=run.workload_id, threads=run.threads, excluded_at=None
@@ -147,7 +147,7 @@ def runs_beside(run: Run) -> list[Run]:
 
 
 def side_names(pair: Pair) -> tuple[str, str]:
-    """What the sides are called: their versions with what else differs, and the numbers of single runs."""
+    """Name the sides: their versions with what else differs, and the numbers of single runs."""
     sides = pair.base, pair.other
     base, other = (
         f"{name}, run {side.run.pk}" if side.run else name
@@ -208,7 +208,7 @@ def _both(base: Side, other: Side) -> list[tuple[RowKey, Run, Run]]:
 
 
 def _told(base: Side, other: Side) -> list[Told]:
-    """What the tools were told differently, where both sides say something."""
+    """Find what the tools were told differently, where both sides say something."""
     both = _both(base, other)
     found: dict[Difference, list[RowKey]] = defaultdict(list)
     for key, one, another in both:
@@ -235,7 +235,7 @@ def _different_scales(base: Side, other: Side) -> list[Doubt]:
 
 
 def _different_rows(base: Run, other: Run) -> list[Doubt]:
-    """Runs of different workloads or thread counts may be laid side by side all the same."""
+    """Say where runs of different workloads or thread counts are laid side by side."""
     doubts = []
     if base.workload_id != other.workload_id:
         doubts.append(Doubt(f"Different workloads: {base.workload}; {other.workload}."))

@@ -29,8 +29,9 @@ RelativeTo = Literal["base", "previous"]
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Which cells are compared, an element each: the index of the row among ``keys``, and those of both
-    columns: 0 is the base, 1 the first column.
+    """Which cells are compared, an element each.
+
+    ``rows`` are indexes of ``keys``, ``before`` and ``after`` are columns: 0 is the base, 1 the first column.
     """
 
     keys: Sequence[RowKey]
@@ -108,7 +109,7 @@ def compared_rows(
     group_of: Callable[[str], str | None] | None = None,
     is_alike: Callable[[RowKey, int], bool] | None = None,
 ) -> list[Row]:
-    """The rows of a table from the cells of its base and of each column, in the order of their keys.
+    """Make the rows of a table from the cells of its base and of each column, in the order of their keys.
 
     ``noise`` says what histories know of the runs of two columns in a row; other cells take the scatter of
     repeats over the rest of the table. ``margin`` is the relative difference that does not matter.
@@ -146,7 +147,7 @@ def _compared(
     margin: float,
     is_alike: Callable[[RowKey, int], bool] | None,
 ) -> Iterable[Comparison]:
-    """p is adjusted over the whole table; the verdict of each is by the direction of its base."""
+    """Compare pairs, p adjusted over the whole table; each verdict is by the direction of the base."""
     sides = np.stack((grid.at[pairs.rows, pairs.before], grid.at[pairs.rows, pairs.after]))
     lent = grid.scatter_elsewhere(pairs.rows, pairs.before, pairs.after)
     known = noise(pairs) if noise and len(pairs.rows) else Floors.of([None] * len(pairs.rows))
@@ -209,7 +210,7 @@ class _Grid:
         return Pairs(self.keys, rows, against, columns + 1)
 
     def scatter_elsewhere(self, rows: Ints, *columns: Ints) -> Floors:
-        """sd of logs and degrees of freedom from all but the cells of these columns: they count anyway.
+        """Return sd of logs and degrees of freedom from all but the cells of these columns: they count anyway.
 
         Of columns with sessions nothing is left, because their other rows had the same ones.
         """
@@ -227,8 +228,7 @@ class _Grid:
         return Floors(np.where(is_known, sd, np.nan), np.where(is_known, np.minimum(worth, MAX_PRIOR_DF), 0))
 
     def steadied(self) -> list[tuple[Cell | None, ...]]:
-        """The cells of each row; those of several runs have intervals that know how much repeats scatter over
-        the whole table.
+        """Return the cells of each row; several runs get an interval by the scatter of repeats in all rows.
 
         Of a single session it is that of its runs: the scatter from session to session is not in it.
         """
@@ -250,7 +250,7 @@ class _Grid:
 
 
 def geometric_mean(rows: Iterable[Row], column: int) -> float | None:
-    """Of the ratios of one column; None where it has none."""
+    """Return the mean of the ratios of one column; None where it has none."""
     ratios = [one.ratio for row in rows if (one := row.comparisons[column]) and one.ratio is not None]
     if len(ratios) < 2:
         return ratios[0] if ratios else None
@@ -258,7 +258,7 @@ def geometric_mean(rows: Iterable[Row], column: int) -> float | None:
 
 
 def group_summaries(rows: Sequence[Row], names: Sequence[str]) -> tuple[GroupSummary, ...]:
-    """Of each group that has rows, in the order of ``names``; the rows of no group come last."""
+    """Sum up each group that has rows, in the order of ``names``; the rows of no group come last."""
     of_group: dict[str | None, list[Row]] = {name: [] for name in [*names, None]}
     for row in rows:
         of_group[row.group].append(row)
@@ -266,7 +266,7 @@ def group_summaries(rows: Sequence[Row], names: Sequence[str]) -> tuple[GroupSum
 
 
 def summary_of(rows: Sequence[Row], name: str | None = None) -> GroupSummary:
-    """Of at least one row."""
+    """Sum up at least one row."""
     ratios = np.array([[one.ratio if one else None for one in row.comparisons] for row in rows], dtype=float)
     known = ~np.isnan(ratios)
     n = known.sum(axis=0)

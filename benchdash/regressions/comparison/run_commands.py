@@ -30,7 +30,7 @@ _SAME_LENGTH: Final = 1.1
 
 
 def told(options: Options) -> dict[str, str]:
-    """What was chosen: the options, and the arguments of the command by their names with dashes.
+    """Return what was chosen: the options, and the arguments of the command by their names with dashes.
 
     Ports, hosts and paths are left out, which differ between two starts of the same.
     """
@@ -45,7 +45,7 @@ def told(options: Options) -> dict[str, str]:
 
 
 def arguments(options: Options) -> dict[str, str]:
-    """The named arguments of the command line; one without a value is ``on``."""
+    """Return the named arguments of the command line; one without a value is ``on``."""
     command = options.get(COMMAND)
     if not isinstance(command, str):
         return {}
@@ -56,7 +56,7 @@ def arguments(options: Options) -> dict[str, str]:
 
 
 def data_size(options: Options) -> dict[str, str]:
-    """How large the tables were made, by the names that the tool has for it; empty where nobody said."""
+    """Return how large the tables were made, by the tool's own names; empty where nobody said."""
     said = {_spelt(name): str(value) for name, value in {**arguments(options), **options}.items()}
     return {name: value for name, value in said.items() if name in _SIZES}
 
@@ -75,7 +75,7 @@ def told_length(options: Options) -> tuple[float | None, bool]:
 
 
 def are_equally_long(one: float, other: float) -> bool:
-    """Whether two durations differ by no more than those of tools that were told the same."""
+    """Tell whether two durations differ by no more than those of tools that were told the same."""
     return max(one, other) <= _SAME_LENGTH * min(one, other)
 
 
@@ -91,6 +91,6 @@ def _is_noise(argument: str) -> bool:
 
 
 def _spelt(name: str) -> str:
-    """Letters alone keep their case: ``-S`` is another than ``-s``."""
+    """Spell a name in one way. Letters alone keep their case: ``-S`` is another than ``-s``."""
     plain = name.lstrip("-").replace("-", "_").replace(" ", "_")
     return plain if len(plain) == 1 else plain.lower()

@@ -142,7 +142,7 @@ def compare_samples(
     history_df: float = 0,
     margin: float = EQUIVALENT,
 ) -> Comparison:
-    """How ``other`` does against ``base``, from the values of their runs.
+    """Compare ``other`` with ``base`` by the values of their runs.
 
     ``history_sd`` is the standard deviation of the logs of single runs at an unchanged level (of session
     means, where sessions are said) and ``history_df`` how many degrees of freedom it is worth
@@ -159,7 +159,7 @@ def compare_samples(
 def compare_sides(
     sides: Sides, pairs: Ints, history_sd: Floats, history_df: Floats, *, margin: float = EQUIVALENT
 ) -> Comparisons:
-    """The same for many pairs, shape (2, pairs): indexes of the base and of the other among ``sides``.
+    """Compare many pairs, shape (2, pairs): indexes of the base and of the other among ``sides``.
 
     NaN and 0 where there is no history. p is not adjusted.
     """
@@ -184,7 +184,7 @@ def compare_sides(
 def adjusted(
     comparisons: Sequence[Comparison], *, direction: Direction, margin: float = EQUIVALENT
 ) -> list[Comparison]:
-    """The comparisons of one table with p adjusted for its size, and the verdicts that follow."""
+    """Adjust the p of the comparisons of one table for its size, and the verdicts that follow."""
     ends = (np.array([one[at] for one in comparisons], dtype=float) for at in (1, 2, 3))
     low, high, p = ends
     p = adjusted_p(p)
@@ -196,14 +196,14 @@ def adjusted(
 
 
 def adjust(p_values: Sequence[float | None]) -> list[float | None]:
-    """As ``adjusted_p``; None stays None and does not count."""
+    """Adjust p values as ``adjusted_p`` does; None stays None and does not count."""
     return _known(adjusted_p(np.array(p_values, dtype=float)))
 
 
 def adjusted_p(p: Floats) -> Floats:
-    """Benjamini & Hochberg 1995: p values adjusted so that a share below q has at most q false among it.
+    """Adjust p values so that a share below q has at most q false among it (Benjamini & Hochberg 1995).
 
-    NaN stays NaN and does not count.
+    NaN stays NaN and does not count. SciPy's differs in the last digit, and would flip decisions.
     """
     known = np.flatnonzero(~np.isnan(p))
     order = known[np.argsort(-p[known])]
@@ -216,7 +216,7 @@ def adjusted_p(p: Floats) -> Floats:
 def median_intervals(
     groups: Sequence[Sequence[float]], noise_sd: Floats, noise_df: Floats
 ) -> tuple[Floats, Floats]:
-    """The 95 % intervals of the levels of groups of at least two runs.
+    """Return the 95 % intervals of the levels of groups of at least two runs.
 
     A t interval on logs around the geometric mean: right for log-normal noise at any n >= 2, where
     intervals from order statistics need six runs to reach 95 %. It is widened where the median lies
@@ -246,7 +246,7 @@ def median_intervals(
 
 
 def _t_quantiles(df: Floats) -> Floats:
-    """Of 95 %, two-sided. The comparisons of a table share a few degrees of freedom."""
+    """Return the quantiles of 95 %, two-sided. The comparisons of a table share a few degrees of freedom."""
     distinct, places = np.unique(df, return_inverse=True)
     return np.asarray(stdtrit(distinct, 1 - SIGNIFICANT / 2)[places], dtype=float)
 

@@ -18,7 +18,7 @@ _WORTH = 0.8
 
 
 def without_machine(values: Floats, cost: Floats | None) -> Floats:
-    """The values as they would be at the machine's usual speed; both in one length, NaN where nothing is.
+    """Return values as they would be at the machine's usual speed; both in one length, NaN where nothing is.
 
     log value - slope x (log cost - its median). Unchanged where fewer than twelve points have both, or where
     the noise gets less by less than a fifth. A point without a cost stays as it is.

@@ -27,8 +27,10 @@ MIN_THREAD_COUNTS = 4
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
-    """``value`` is the median throughput of the runs with so many ``threads`` (1 or more), which are
-    ``values``; ``sessions`` names that of each, empty where none is known.
+    """The runs with so many ``threads`` (1 or more).
+
+    ``value`` is the median of their throughputs, ``values``; ``sessions`` names that of each, empty where
+    none is known.
     """
 
     threads: int
@@ -54,8 +56,10 @@ class Peak:
 
 @dataclass(frozen=True, slots=True)
 class ScaleUp:
-    """``factor`` is throughput at ``after`` over that at ``before``; ``efficiency`` is the factor over that
-    of the thread counts, 1 where twice the threads bring twice the throughput.
+    """``factor`` is throughput at ``after`` threads over that at ``before``.
+
+    ``efficiency`` is the factor over that of the thread counts, 1 where twice the threads bring twice the
+    throughput.
     """
 
     before: int
@@ -77,8 +81,9 @@ class Shape:
 
 
 def shape_of(points: Sequence[CurvePoint]) -> Shape | None:
-    """Of the points of a curve in any order. None for fewer than four thread counts, or where a value is
-    not positive.
+    """Describe a curve by its points, in any order.
+
+    None for fewer than four thread counts, or where a value is not positive.
     """
     in_order = sorted(points, key=lambda point: point.threads)
     if len(in_order) < MIN_THREAD_COUNTS or in_order[0].threads < 1:
@@ -94,7 +99,7 @@ def shape_of(points: Sequence[CurvePoint]) -> Shape | None:
 
 
 def scale_up(points: Sequence[CurvePoint], before: int, after: int) -> ScaleUp | None:
-    """None where a thread count was not measured, or nothing was done with the fewer threads."""
+    """Return the scale-up; None where a thread count was not measured, or nothing was done at ``before``."""
     values = {point.threads: point.value for point in points}
     if before < 1 or after < 1 or before not in values or after not in values or values[before] <= 0:
         return None

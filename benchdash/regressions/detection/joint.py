@@ -114,7 +114,7 @@ def find_joint_shifts(
     machine: Mapping[Hashable, Values] | None = None,
     min_effect: float = MIN_EFFECT,
 ) -> list[JointShift]:
-    """The positions at which series of one place moved together, in order.
+    """Find the positions at which series of one place moved together, in order.
 
     ``table`` holds equally long series of positive values, aligned on positions, NaN or None where nothing
     was measured. ``known`` are positions confirmed in an earlier look; they keep their place while their
@@ -142,7 +142,7 @@ def find_joint_shifts(
 def _table(
     table: Mapping[Key, Values], slow: Mapping[Hashable, Floats], directions: Mapping[Key, Direction]
 ) -> _Table:
-    """Without the series that have too few points, or no scatter, to say anything."""
+    """Orient the series, without those that have too few points, or no scatter, to say anything."""
     from benchdash.regressions.detection import kernel  # noqa: PLC0415 - a page that compares needs no compiler
 
     keys = list(table)
@@ -166,14 +166,14 @@ def _table(
 
 
 def _matrix(rows: Sequence[Values]) -> Floats:
-    """As ``as_array``, of many at once."""
+    """Make one array of many series, as ``as_array`` does of one."""
     values = np.array([row if isinstance(row, np.ndarray) else as_array(row) for row in rows], dtype=float)
     values[~np.isfinite(values) | (values < 0)] = np.nan
     return values
 
 
 def _findings(series: _Table, known: Collection[int], expected: Collection[int]) -> list[_Finding]:
-    """What the lines show, each kind with its share of the permitted false alarms."""
+    """Search the lines, each kind with its share of the permitted false alarms."""
     alone = [_Line(values, sd) for values, sd in zip(series.oriented, series.sds.tolist(), strict=True)]
     members: dict[Hashable, list[_Line]] = defaultdict(list)
     for key, line in sorted(zip(series.keys, alone, strict=True), key=lambda one: str(one[0][0])):
@@ -216,7 +216,7 @@ def _findings_of(
 def _clusters(
     findings: list[_Finding], known: Collection[int], expected: Collection[int]
 ) -> list[tuple[int, list[_Finding]]]:
-    """Findings of one direction within five positions, under the index of the strongest.
+    """Put findings of one direction within five positions under the index of the strongest.
 
     Known positions lead, then expected ones: the strongest of the others may lie a point or two beside.
     """
@@ -240,7 +240,7 @@ def _clusters(
 
 
 def _mean(lines: list[_Line]) -> _Line:
-    """The mean of the lines at each position, over those that have a value there."""
+    """Average the lines at each position, over those that have a value there."""
     stack = np.array([line.values for line in lines])
     present = np.isfinite(stack)
     count = present.sum(axis=0)
@@ -258,7 +258,7 @@ def _joint_shift(
     known: bool,
     min_effect: float,
 ) -> JointShift | None:
-    """None where no series moved by the least effect; only suspected where no member stands alone."""
+    """Make a joint shift of findings; None where no series moved, suspected where no member stands alone."""
     worse = cluster[0].worse
     start = max((edge for edge in edges if edge <= index - LASTING), default=0)
     end = min((edge for edge in edges if edge >= index + LASTING), default=edges[-1])
@@ -284,8 +284,9 @@ def _joint_shift(
 def _moved(
     series: _Table, start: int, index: int, end: int, *, worse: bool, min_effect: float
 ) -> tuple[list[_Step], bool]:
-    """The series whose own step from [start, index) to [index, end) is in this direction and large enough
-    and stands out, and True; where none stands out, the one that does most, and False.
+    """Find the series whose own step from [start, index) to [index, end) goes this way and stands out.
+
+    And True; where none stands out, the one that does most, and False.
 
     Their p is corrected for all series that have enough points (Benjamini & Hochberg 1995).
     """

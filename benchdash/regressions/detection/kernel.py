@@ -82,7 +82,7 @@ _NORMAL_MEAN_DIFFERENCE = 1.1284
 
 @compiled
 def difference_scale(x: Floats) -> float:
-    """Standard deviation of one point from differences of neighbours, which steps hardly touch."""
+    """Estimate the standard deviation of a point from differences of neighbours, hardly touched by steps."""
     size = np.abs(np.diff(x))
     middle = np.median(size)
     return float(middle / _NORMAL_MEDIAN_DIFFERENCE if middle > 0 else size.mean() / _NORMAL_MEAN_DIFFERENCE)
@@ -90,7 +90,7 @@ def difference_scale(x: Floats) -> float:
 
 @compiled
 def half_squared_difference(x: Floats, lag: int) -> float:
-    """Half the mean squared difference at a lag; large ones are clipped at three times their median scale."""
+    """Return half the mean squared difference at a lag, clipped at three times the median scale."""
     n = len(x) - lag
     size = np.empty(n)
     for i in range(n):
@@ -105,7 +105,7 @@ def half_squared_difference(x: Floats, lag: int) -> float:
 
 @compiled
 def noise_of(x: Floats) -> tuple[float, float]:
-    """Standard deviation of a point and correlation of neighbours, both at an unchanged level.
+    """Estimate the standard deviation of a point and the correlation of neighbours at an unchanged level.
 
     From differences of points 1 to 3 apart. A change of level touches few of them, so steps hardly matter
     (von Neumann 1941). Half the mean squared difference at lag k estimates sd^2 (1 - rho^k).
@@ -124,7 +124,7 @@ def noise_of(x: Floats) -> tuple[float, float]:
 
 @compiled
 def inflation(n: float, rho: float) -> float:
-    """By how much correlation widens the variance of a mean of n points."""
+    """Return by how much correlation widens the variance of a mean of n points."""
     return (1 + rho) / (1 - rho) - 2 * rho * (1 - rho**n) / (n * (1 - rho) ** 2)
 
 
@@ -133,7 +133,7 @@ def inflation(n: float, rho: float) -> float:
 
 @compiled
 def partition(x: Floats, penalty: float, bound: float) -> Ints:
-    """The inner edges that minimise bounded squared error plus ``penalty`` for each level. Exact.
+    """Find the inner edges that minimise bounded squared error plus ``penalty`` for each level. Exact.
 
     The best cost of x[:t] as a function of the newest level is kept as pieces of parabolas, each with the
     start of its level (functional pruning: Fearnhead & Rigaill 2019, Changepoint detection in the presence of
@@ -169,7 +169,7 @@ def _put(pieces: Floats, i: int, low: float, high: float, a: float, b: float, c:
 
 @compiled
 def _lower_envelope(pieces: Floats, count: int, level: float, start: float, out: Floats) -> int:
-    """The lower of the pieces and the constant ``level``, which stands for a new level from here on."""
+    """Take the lower of the pieces and the constant ``level``, which stands for a new level from here on."""
     parts = 0
     flat = False
     for i in range(count):
@@ -197,7 +197,7 @@ def _lower_envelope(pieces: Floats, count: int, level: float, start: float, out:
 
 @compiled
 def _below(low: float, high: float, a: float, b: float, c: float) -> tuple[float, float]:
-    """Where in [low, high] a parabola is negative; an empty range where it is not."""
+    """Return where in [low, high] a parabola is negative; an empty range where it is not."""
     if a == 0:
         return (low, high) if c < 0 else (low, low)
     discriminant = b * b - 4 * a * c
@@ -260,7 +260,7 @@ def _trace(last: Ints) -> Ints:
 
 @compiled
 def propose(x: Floats, sd: float, pinned: Ints, bound: float) -> Ints:
-    """Edges of the best partition of each stretch between pinned edges, with these and with 0 and n."""
+    """Find the best partition of each stretch between pinned edges; edges with these and with 0 and n."""
     n = len(x)
     penalty = PENALTY * math.log(n)
     edges = np.zeros(n + 1, np.int64)
@@ -281,7 +281,7 @@ def propose(x: Floats, sd: float, pinned: Ints, bound: float) -> Ints:
 
 @compiled
 def tame(x: Floats, edges: Ints, sd: float, bound: float) -> tuple[Floats, float]:
-    """The series with far points moved to the bound around their level, and the share of those."""
+    """Move far points of a series to the bound around their level; return also the share of those."""
     y = x.copy()
     far = 0
     reach = bound * sd
@@ -308,7 +308,7 @@ def tame(x: Floats, edges: Ints, sd: float, bound: float) -> tuple[Floats, float
 
 @compiled
 def prefix_sums(x: Floats) -> Floats:
-    """Of x, x^2 and i x, each with a leading zero: 3 x (n + 1)."""
+    """Return sums of x, x^2 and i x, each with a leading zero: 3 x (n + 1)."""
     sums = np.zeros((3, len(x) + 1))
     centre = x.mean()
     for i in range(len(x)):
@@ -326,7 +326,7 @@ def _mean(sums: Floats, start: int, end: int) -> float:
 
 @compiled
 def residual(sums: Floats, start: int, end: int) -> float:
-    """Squared residuals around the mean of [start, end)."""
+    """Return the squared residuals around the mean of [start, end)."""
     total = sums[0, end] - sums[0, start]
     return max(sums[1, end] - sums[1, start] - total * total / (end - start), 0.0)
 
@@ -339,7 +339,7 @@ def _line_moment(sums: Floats, start: int, end: int) -> float:
 
 @compiled
 def _line_residual(sums: Floats, start: int, end: int) -> float:
-    """Squared residuals around the best straight line through [start, end)."""
+    """Return the squared residuals around the best straight line through [start, end)."""
     n = float(end - start)
     moment = _line_moment(sums, start, end)
     return max(residual(sums, start, end) - moment * moment / (n * (n * n - 1) / 12), 0.0)
@@ -347,7 +347,7 @@ def _line_residual(sums: Floats, start: int, end: int) -> float:
 
 @compiled
 def _step_beside_line(sums: Floats, start: int, index: int, end: int) -> float:
-    """The step at ``index`` over its standard error for unit noise, beside a constant and a line."""
+    """Return the step at ``index`` over its standard error for unit noise, beside a constant and a line."""
     n, after = float(end - start), float(end - index)
     line_squares = n * (n * n - 1) / 12
     share = after / n
@@ -360,7 +360,7 @@ def _step_beside_line(sums: Floats, start: int, index: int, end: int) -> float:
 
 @compiled
 def best_split(sums: Floats, start: int, end: int) -> int:
-    """The index that parts [start, end) into the two levels with the least squared residuals."""
+    """Find the index that parts [start, end) into two levels with the least squared residuals."""
     best, least = start + MIN_LEVEL, np.inf
     for index in range(start + MIN_LEVEL, end - MIN_LEVEL + 1):
         left, right = sums[0, index] - sums[0, start], sums[0, end] - sums[0, index]
@@ -374,7 +374,7 @@ def best_split(sums: Floats, start: int, end: int) -> int:
 def step_z(
     sums: Floats, start: int, index: int, end: int, common: float, rho: float, most_df: float
 ) -> tuple[float, float]:
-    """How many standard errors [start, index) and [index, end) differ, and that error.
+    """Return how many standard errors [start, index) and [index, end) differ, and that error.
 
     Welch's test with moderated variances, widened by correlation; its t is given as the standard normal
     deviate of the same p (Hill 1970, Algorithm 395: Student's t-distribution).
@@ -402,13 +402,13 @@ def _normal_deviate(t: float, df: float) -> float:
 
 @compiled
 def normal_p(z: float) -> float:
-    """Two-sided."""
+    """Return the two-sided p of a normal deviate."""
     return math.erfc(z / math.sqrt(2.0))
 
 
 @compiled
 def common_variance(sums: Floats, edges: Ints, least: float) -> tuple[float, float]:
-    """The variance within all levels, never below ``least``, and its degrees of freedom."""
+    """Return the variance within all levels, never below ``least``, and its degrees of freedom."""
     squares = 0.0
     for k in range(len(edges) - 1):
         squares += residual(sums, edges[k], edges[k + 1])
@@ -418,7 +418,7 @@ def common_variance(sums: Floats, edges: Ints, least: float) -> tuple[float, flo
 
 @compiled
 def bar(searched: float, error: float, typical_step: float) -> float:
-    """What z^2 of a step must exceed that was looked for at so many places."""
+    """Return what z^2 of a step must exceed that was looked for at so many places."""
     return 2 * math.log(searched) + 4 * math.log1p(typical_step / error) + BASE
 
 
@@ -435,7 +435,7 @@ def excess(
     typical_step: float,
     tail_is_short: bool,
 ) -> float:
-    """The evidence for a step that was searched for, less what it must exceed.
+    """Return the evidence for a step that was searched for, less what it must exceed.
 
     A level at the end of the series is not held to be short unless ``tail_is_short`` says so.
     """
@@ -453,13 +453,13 @@ def excess(
 
 @compiled
 def tail_needs(before: int, after: int) -> float:
-    """How much more evidence a new level at the end of the series needs before it is told."""
+    """Return how much more evidence a new level at the end of the series needs before it is told."""
     return max(0.0, SHORT - after) + max(0.0, SHORT - min(before, after)) - max(0.0, SHORT - before)
 
 
 @compiled
 def drifts(sums: Floats, start: int, index: int, end: int, common: float, rho: float, beside: float) -> bool:
-    """Does a straight line explain both levels as well as the step, or leave nothing of the step?"""
+    """Tell whether a straight line explains both levels as well as the step, or leaves nothing of it."""
     if _line_residual(sums, start, end) < residual(sums, start, index) + residual(sums, index, end):
         return True
     error = math.sqrt(common * inflation(float(min(index - start, end - index)), rho))
@@ -468,7 +468,7 @@ def drifts(sums: Floats, start: int, index: int, end: int, common: float, rho: f
 
 @compiled
 def reject_staircases(sums: Floats, edges: Ints, common: float, rho: float, scores: Floats) -> None:
-    """Steps in one direction that one straight line explains nearly as well are drift: none passes."""
+    """Reject steps in one direction that one straight line explains nearly as well: they are drift."""
     first = 0
     inner = len(edges) - 2
     while first < inner:
@@ -490,7 +490,7 @@ def reject_staircases(sums: Floats, edges: Ints, common: float, rho: float, scor
 
 @compiled
 def _goes_on(sums: Floats, edges: Ints, k: int) -> bool:
-    """Is the step after the k-th inner edge's in the same direction?"""
+    """Tell whether the step after that of the k-th inner edge is in the same direction."""
     old, new = _mean(sums, edges[k], edges[k + 1]), _mean(sums, edges[k + 1], edges[k + 2])
     return (new > old) == (_mean(sums, edges[k + 2], edges[k + 3]) > new)
 
@@ -505,7 +505,7 @@ def _contains(indexes: Ints, index: int) -> bool:
 
 @compiled
 def alone_z(sums: Floats, start: int, index: int, end: int, sd: float, rho: float) -> tuple[float, float]:
-    """As step_z, with nothing known but the two sides and the noise."""
+    """Return ``step_z`` with nothing known but the two sides and the noise."""
     df = max(float(end - start - 2), 1.0)
     squares = residual(sums, start, index) + residual(sums, index, end)
     return step_z(sums, start, index, end, max(squares / df, sd * sd), rho, df)
@@ -528,7 +528,7 @@ def _score(
     expected_tests: float,
     typical_step: float,
 ) -> float:
-    """The evidence of an inner edge less what it must exceed; negative where it does not stand."""
+    """Return the evidence of an inner edge less what it must exceed; negative where it does not stand."""
     if is_fixed:
         end = min(end, index + SETTLED)
     if abs(_mean(sums, index, end) - _mean(sums, start, index)) < min_step:
@@ -558,7 +558,7 @@ def eliminate(
     expected_tests: float,
     typical_step: float,
 ) -> Ints:
-    """The edges that stand: the weakest goes first, and its neighbours are placed anew."""
+    """Return the edges that stand: the weakest goes first, and its neighbours are placed anew."""
     n = edges[-1]
     is_fixed = np.zeros(n + 1, np.bool_)
     is_fixed[fixed] = True
@@ -614,7 +614,7 @@ def find_edges(
     tests: float,
     typical_step: float,
 ) -> tuple[Ints, Floats, Floats, float, float, float]:
-    """Edges of the levels, 0 and n included; for each inner one z and the evidence left over when told.
+    """Find the edges of the levels, 0 and n included; for each inner one z and the evidence left over.
 
     And the noise: standard deviation, correlation, and the number of places searched.
     """
@@ -653,7 +653,7 @@ def find_edges(
 
 @compiled
 def newest_step(x: Floats, start: int, sd: float, rho: float) -> tuple[int, float]:
-    """Which of the two newest points begins something unlike the level from ``start`` on, and its z.
+    """Find which of the two newest points begins something unlike the level from ``start`` on, and its z.
 
     Outliers count: the newest point cannot be told from one yet. (-1, 0) where the level is too young.
     """
@@ -679,7 +679,7 @@ MAX_DIGITS = 1e10
 
 @compiled
 def tame_outliers(x: Floats, min_sd: float) -> Floats:
-    """The series with isolated outliers, beyond 4 robust sd of a running median of 7, put on that median.
+    """Put isolated outliers, beyond 4 robust sd of a running median of 7, on that median.
 
     Only where they are few: more than 8 % of the points are a second mode of what is measured, not outliers.
     """
@@ -734,7 +734,7 @@ def rounding_sd(values: Floats) -> float:
 
 @compiled
 def orient(numbers: Floats, signs: Floats, min_points: int, min_sd: float) -> tuple[Floats, Floats, Floats]:
-    """Series x positions as a search sees them: logs around their median, worse is negative, 1 is the noise.
+    """Turn series x positions into what a search sees: logs around the median, worse is negative, 1 is noise.
 
     Gaps are NaN. And the noise of each series: its standard deviation in logs, NaN where there are fewer
     points than ``min_points``, or no scatter, and the correlation of neighbours.
@@ -760,7 +760,7 @@ def orient(numbers: Floats, signs: Floats, min_points: int, min_sd: float) -> tu
 def steps(
     values: Floats, oriented: Floats, correlations: Floats, start: int, index: int, end: int, min_points: int
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """How each series moved at ``index``: medians before and after, the step as it is oriented, and its p.
+    """Return how each series moved at ``index``: medians before and after, the oriented step, and its p.
 
     p is two-sided and not corrected, NaN where fewer than ``min_points`` points lie before or none after.
     """
@@ -785,7 +785,7 @@ def steps(
 
 @compiled
 def step_p(x: Floats, index: int, sd: float, rho: float) -> float:
-    """Two-sided p of a step between the levels x[:index] and x[index:], a position not searched for."""
+    """Return the two-sided p of a step between x[:index] and x[index:], a position not searched for."""
     y, share = tame(x, np.array([0, index, len(x)]), sd, BOUND)
     sums = prefix_sums(x if share > FEW else y)
     return normal_p(alone_z(sums, 0, index, len(x), sd, rho)[0])

@@ -47,7 +47,7 @@ class LevelHistories:
         starts: Sequence[Collection[int]],
         names: Sequence[Sequence[Hashable]] = (),
     ) -> "LevelHistories":
-        """Without ``names`` nothing can be left out."""
+        """Lay histories side by side; without ``names`` nothing can be left out."""
         shape = len(values), max(map(len, values), default=0)
         numbers, levels = np.full(shape, np.nan), np.zeros(shape, np.int64)
         coded, codes = np.full(shape, _NAMELESS), dict[Hashable, int]()
@@ -91,7 +91,7 @@ class LevelHistories:
 
 
 def _from_first(logs: Floats, is_usable: Bools, levels: Ints) -> Floats:
-    """Equal values scatter by nothing at all, not even by rounding."""
+    """Take logs from the first of their level: equal values scatter by nothing, not even by rounding."""
     most = int(levels.max(initial=0)) + 1
     places = np.arange(len(logs))[:, None] * most + levels
     first = np.zeros(len(logs) * most)

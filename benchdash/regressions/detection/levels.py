@@ -140,7 +140,7 @@ def _boundary(
 
 
 def _doubt(left: float) -> float:
-    """How likely a boundary is none, by the evidence left over.
+    """Return how likely a boundary is none, by the evidence left over.
 
     The log odds that it is one are 0.35 + 0.56 sqrt(left): a logistic regression (Cox 1958, The regression
     analysis of binary sequences) over the 5704 boundaries found in 960 synthetic series of all kinds, looked

@@ -1,4 +1,4 @@
-"""How often does the rule find a change where there is none? Asked of noise that was measured.
+"""Counts how often the rule finds a change where there is none, in noise that was measured.
 
 An empirical null (Efron 2004, Large-scale simultaneous hypothesis testing: the choice of a null hypothesis):
 the changes already known are taken out of a table, what is left of each level is put into a random order,
@@ -44,7 +44,7 @@ def false_alarms(
     machine: Mapping[Hashable, Floats] | None = None,
     rng: np.random.Generator,
 ) -> FalseAlarms:
-    """What is confirmed in one shuffled copy of a table; the arguments are those of ``find_joint_shifts``.
+    """Count what is confirmed in one shuffled copy of a table; the arguments are those of ``joint_looks``.
 
     ``known`` are the positions of confirmed changes.
     """
@@ -67,7 +67,7 @@ def false_alarms(
 
 
 def _level(values: Floats, edges: Collection[int]) -> Floats:
-    """The values with the median of each level put on that of the first."""
+    """Put the median of each level on that of the first."""
     levels = [values[start:end] for start, end in pairwise(edges)]
     medians = [float(np.median(present)) if len(present := _positive(level)) else None for level in levels]
     first = next((median for median in medians if median), 1.0)

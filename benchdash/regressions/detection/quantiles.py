@@ -46,7 +46,7 @@ class RunPercentiles:
 
 
 def percentiles_of_runs(runs: Sequence[Distribution], shares: Sequence[float]) -> RunPercentiles:
-    """The same runs give the same variances: the draws begin with a fixed seed."""
+    """Return the percentiles of runs. The same runs give the same variances: the seed is fixed."""
     together = merged(runs)
     bounds = [
         one if together.tells(share) else None
@@ -57,7 +57,7 @@ def percentiles_of_runs(runs: Sequence[Distribution], shares: Sequence[float]) -
 
 
 def compared_percentiles(base: RunPercentiles, other: RunPercentiles) -> list[Comparison]:
-    """The ratios of each percentile, without a verdict: p is not adjusted yet. See detection.adjusted."""
+    """Compare each percentile, without a verdict: p is not adjusted yet. See ``compare.adjusted``."""
     return [_compared(base, other, index) for index in range(len(base.shares))]
 
 
@@ -88,7 +88,7 @@ def _have_ends(*bounds: Bounds) -> bool:
 
 
 def _variances(runs: Sequence[Distribution], shares: Sequence[float]) -> _Numbers:
-    """Of the logs of each percentile over sets of runs like this one."""
+    """Return the variances of the logs of each percentile over sets of runs like this one."""
     drawn = np.random.default_rng(_SEED).multinomial(len(runs), np.full(len(runs), 1 / len(runs)), _DRAWS)
     lows = _drawn(drawn, [one.lows for one in runs], [one.counts for one in runs], shares)
     highs = _drawn(drawn, [one.highs for one in runs], [one.counts for one in runs], shares)
@@ -105,7 +105,7 @@ def _variances(runs: Sequence[Distribution], shares: Sequence[float]) -> _Number
 def _drawn(
     drawn: NDArray[np.int64], ends: Sequence[_Numbers], counts: Sequence[_Numbers], shares: Sequence[float]
 ) -> _Numbers:
-    """Shape (draws, shares): the ends of buckets by which each share of the drawn operations is passed."""
+    """Return the ends of buckets by which each share of the drawn operations is passed; (draws, shares)."""
     known, place = np.unique(np.concatenate(ends), return_inverse=True)
     of_run = np.repeat(np.arange(len(ends)), [len(one) for one in ends])
     by_run = np.zeros((len(ends), len(known)))

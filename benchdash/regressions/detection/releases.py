@@ -144,7 +144,7 @@ class _Rows:
     width: float
 
     def means(self, of: Sequence[_Ints]) -> "_Rows":
-        """The means of several sets of lines."""
+        """Average several sets of lines."""
         steps = np.array([self.steps[lines].mean() for lines in of])
         rest = np.array([_mean_present(self.rest[lines]) for lines in of])
         return replace(self, lines=np.arange(len(of)), steps=steps, rest=rest)
@@ -207,7 +207,7 @@ def find_release_shifts(
     expected: Collection[int] = (),
     search: bool = True,
 ) -> list[JointShift]:
-    """The positions at which series of a short history moved, in order; see the top of the module.
+    """Find the positions at which series of a short history moved, in order; see the top of the module.
 
     ``known`` are positions confirmed in an earlier look: they stay while their own evidence has p < 0.01.
     ``expected`` are positions whose configuration or environment is not that of the one before. Without
@@ -276,7 +276,7 @@ def _lines(table: Mapping[Key, Sessions], directions: Mapping[Key, Direction], l
 
 
 def _thinned(values: list[float]) -> list[float]:
-    """More sessions than ten are means of neighbours: they would not know more of a session's scatter."""
+    """Average neighbours of more than ten sessions: they would not know more of a session's scatter."""
     if len(values) <= _MAX_SESSIONS:
         return values
     return [float(np.exp(np.log(part).mean())) for part in np.array_split(values, _MAX_SESSIONS)]
@@ -287,7 +287,7 @@ def _families(lines: _Lines) -> list[_Lines]:
 
 
 def _means_of_metrics(lines: _Lines) -> _Lines:
-    """One line for what was run: the mean of its metrics, each weighted by one over its family's noise."""
+    """Make one line of what was run: the mean of its metrics, weighted by one over their families' noise."""
     weights = np.zeros(len(lines.keys))
     for chosen in _sets([key[1] for key in lines.keys]):
         weights[chosen] = 1 / max(
@@ -305,7 +305,7 @@ def _means_of_metrics(lines: _Lines) -> _Lines:
 
 
 def _typical_difference(x: Floats) -> float:
-    """From session to session, of what was measured in neighbouring ones."""
+    """Return the median difference from session to session, of what was measured in both."""
     differences = np.abs(np.diff(x, axis=1))
     return float(np.median(_present(differences)))
 
@@ -314,7 +314,7 @@ def _typical_difference(x: Floats) -> float:
 
 
 def _judge(means: _Lines, families: Sequence[_Lines], place: _Place) -> _Verdict | None:
-    """What the lines say of a change at a place; None where that is nothing."""
+    """Judge a change at a place; None where the lines say nothing of one."""
     singles = [single for family in families if (single := _single(family, _steps(family, place), place))]
     signs = [*_together(means, _steps(means, place)), *_alone(singles)]
     sign = min(signs, key=lambda one: one.p, default=None)
@@ -357,7 +357,7 @@ def _steps(lines: _Lines, place: _Place) -> _Rows:
 
 
 def _together(means: _Lines, rows: _Rows) -> Iterator[_Sign]:
-    """What several lines show together."""
+    """Ask what several lines show together."""
     if not len(rows.lines):
         return
     ran = [means.keys[line][0] for line in rows.lines]
@@ -382,7 +382,7 @@ def _everything(workloads: _Rows, ran: Sequence[Hashable]) -> _Sign:
 
 
 def _from_threads_on(threads: Floats, rows: _Rows, ran: Sequence[Hashable]) -> Iterator[_Sign]:
-    """Every split of the thread counts, two or more on each side."""
+    """Ask every split of the thread counts, two or more on each side."""
     counts = np.unique(threads[np.isfinite(threads)])
     if len(counts) < _MIN_THREAD_COUNTS:
         return
@@ -414,7 +414,7 @@ def _from_threads_on(threads: Floats, rows: _Rows, ran: Sequence[Hashable]) -> I
 def _part_of_workloads(
     workloads: _Rows, of_workload: Sequence[_Ints], ran: Sequence[Hashable]
 ) -> Iterator[_Sign]:
-    """Those that moved down against the median of all, and those that moved up."""
+    """Ask those that moved down against the median of all, and those that moved up."""
     t, df = _against_the_others(workloads)
     count = len(t)
     together = range(_MIN_TOGETHER, max(_MIN_TOGETHER, count // 2) + 1)
@@ -438,7 +438,7 @@ def _part_of_workloads(
 
 
 def _against_the_others(workloads: _Rows) -> tuple[Floats, float]:
-    """t of each workload's step against the median of all, with its degrees of freedom."""
+    """Return t of each workload's step against the median of all, with its degrees of freedom."""
     against = workloads.steps - np.median(workloads.steps)
     if workloads.df:
         rest = workloads.rest - np.array([np.median(_present(column)) for column in workloads.rest.T])
@@ -453,7 +453,7 @@ def _against_the_others(workloads: _Rows) -> tuple[Floats, float]:
 
 
 def _alone(singles: Sequence[_Single]) -> Iterator[_Sign]:
-    """The series that moved most, of those whose noise from session to session is known."""
+    """Ask the series that moved most, of those whose noise from session to session is known."""
     known = [single for single in singles if single.rows.df]
     tests = sum(len(single.t) for single in known)
     for single in known:
@@ -470,7 +470,7 @@ def _alone(singles: Sequence[_Single]) -> Iterator[_Sign]:
 
 
 def _holds_without_any_session(step: float, rest: Floats, rows: _Rows) -> bool:
-    """Are two thirds of a step left whichever session is left out?"""
+    """Tell whether two thirds of a step are left whichever session is left out."""
     if not rows.has_sessions(_SESSIONS):
         return False
     # Leaving one of n out moves their mean by its distance from it over n - 1.
@@ -481,13 +481,13 @@ def _holds_without_any_session(step: float, rest: Floats, rows: _Rows) -> bool:
 
 
 def _stands_out(step: float, rest: Floats, rows: _Rows) -> bool:
-    """Is the step of a difference more than what the difference does from session to session?"""
+    """Tell whether the step of a difference is more than what it does from session to session."""
     variance = max(_scatter(rest, rows.df), MIN_SD**2)
     return _two_sided(step / np.sqrt(variance * rows.width), rows.df) < _STANDS_OUT
 
 
 def _single(lines: _Lines, rows: _Rows, place: _Place) -> _Single | None:
-    """Each line against what its level before and the family's noise let expect; None where nothing does."""
+    """Hold each line against what its level and the family's noise let expect; None where nothing does."""
     count = len(rows.lines)
     common = 0.0
     if rows.df and count:
@@ -515,7 +515,7 @@ def _single(lines: _Lines, rows: _Rows, place: _Place) -> _Single | None:
 
 
 def _members(single: _Single, sign: _Sign, place: _Place) -> Iterator[tuple[Key, Shift]]:
-    """The series of what moved that went the same way; confidence is 1 - p after Benjamini and Hochberg."""
+    """Yield the series of what moved that went the same way; confidence is 1 - adjusted p."""
     lines = single.lines
     before = (lines.positions >= place.start) & (lines.positions < place.index)
     after = (lines.positions >= place.index) & (lines.positions < place.end)
@@ -542,7 +542,7 @@ def _members(single: _Single, sign: _Sign, place: _Place) -> Iterator[tuple[Key,
 
 
 def _sets(labels: Sequence[Hashable]) -> list[_Ints]:
-    """The numbers of those with the same label."""
+    """Return the numbers of those with the same label."""
     of_label: dict[Hashable, list[int]] = {}
     for number, label in enumerate(labels):
         of_label.setdefault(label, []).append(number)
@@ -561,19 +561,19 @@ def _present(values: Floats) -> Floats:
 
 
 def _row_means(rows: Floats) -> Floats:
-    """The mean of each row over what is present, 0 where nothing is."""
+    """Average each row over what is present, 0 where nothing is."""
     return _mean_present(rows.T)
 
 
 def _mean_present(rows: Floats) -> Floats:
-    """The mean of each column over what is present, 0 where nothing is."""
+    """Average each column over what is present, 0 where nothing is."""
     present = np.isfinite(rows)
     total = np.where(present, rows, 0).sum(axis=0)
     return np.asarray(total / np.maximum(present.sum(axis=0), 1))
 
 
 def _weighted_mean(rows: Floats, weights: Floats) -> Floats:
-    """The mean of each column over what is present, NaN where nothing is."""
+    """Average each column over what is present, NaN where nothing is."""
     present = np.isfinite(rows)
     weight = (present * weights[:, None]).sum(axis=0)
     total = (np.where(present, rows, 0) * weights[:, None]).sum(axis=0)
@@ -581,7 +581,7 @@ def _weighted_mean(rows: Floats, weights: Floats) -> Floats:
 
 
 def _scatter(rest: Floats, df: int) -> float:
-    """Variance of one session from what the levels leave."""
+    """Return the variance of one session from what the levels leave."""
     return float(np.nansum(rest**2)) / df
 
 
@@ -590,5 +590,5 @@ def _two_sided(t: float, df: float) -> float:
 
 
 def _median_of_mean_square(df: int) -> float:
-    """Median of chi squared over its degrees of freedom (Wilson & Hilferty 1931)."""
+    """Return the median of chi squared over its degrees of freedom (Wilson & Hilferty 1931)."""
     return float((1 - 2 / (9 * df)) ** 3)

@@ -101,7 +101,7 @@ class _Groups:
         return np.repeat(np.arange(len(self.n)), self.n)
 
     def medians(self) -> Floats:
-        """Of groups none of which is empty."""
+        """Return the medians of groups none of which is empty."""
         if len(self.values) == len(self.n):
             return self.values
         in_order = self.values[np.lexsort((self.values, self.places))]
@@ -126,7 +126,7 @@ class _Groups:
         return Units(n, means, np.bincount(places, (logs - means[places]) ** 2, len(n)).astype(float))
 
     def joined(self, pairs: Ints) -> "_Groups":
-        """For each pair one group of the values of both."""
+        """Join the values of both sides of each pair."""
         n, starts = self.n[pairs].T.ravel(), self.starts[pairs].T.ravel()
         at = np.arange(n.sum()) + np.repeat(starts - (np.cumsum(n) - n), n)
         return _Groups(self.values[at], self.n[pairs].sum(axis=0))
@@ -134,7 +134,8 @@ class _Groups:
 
 @dataclass(frozen=True, slots=True)
 class _Tools:
-    """Variances of the logs of single values by the intervals that tools print, and their degrees of freedom;
+    """Variances of the logs of single values by the intervals that tools print, and degrees of freedom.
+
     NaN where there is none.
     """
 
@@ -186,7 +187,7 @@ class Sides:
         )
 
     def min_sds(self, pairs: Ints) -> Floats:
-        """No scatter of a pair is taken for smaller; see ``kernel.rounding_sd`` for what digits allow."""
+        """Return the least scatter that a pair is trusted with (digits: see ``kernel.rounding_sd``)."""
         first = self._values.values[self._values.starts]
         of_sample = np.logical_and.reduceat(is_printed(self._values.values), self._values.starts)
         of_pair = of_sample[pairs].all(axis=0) & (np.outer(first[pairs[0]], SCALES) <= MAX_DIGITS)
@@ -196,7 +197,7 @@ class Sides:
 
 
 def independent(sample: Sampled) -> Sequence[float]:
-    """The mean of each session; the values themselves where no session is known."""
+    """Return the mean of each session; the values themselves where no session is known."""
     is_known = len(sample.sessions) > 0 and min(sample.values) > 0
     return session_means(sample.values, sample.sessions) if is_known else sample.values
 
@@ -232,8 +233,9 @@ class Evidence:
         )
 
     def error(self, more: Ints | int = 0) -> tuple[Floats, Floats]:
-        """Standard error of the difference of means after ``more`` further units of each side, and its
-        degrees of freedom (Welch-Satterthwaite).
+        """Return the standard error of the difference of means after ``more`` further units of each side.
+
+        And its degrees of freedom (Welch-Satterthwaite).
         """
         of_side = self.variance / (self.n + more)
         total = of_side.sum(axis=0)
@@ -265,7 +267,7 @@ class _Scatter:
 
 
 def evidence(sides: Sides, pairs: Ints, history_sd: Floats, history_df: Floats) -> Evidence:
-    """From the best source that there is of each pair, which has indexes of ``sides``.
+    """Take the best source that there is of each pair, which has indexes of ``sides``.
 
     The history of a pair is what ``compare_samples`` says; NaN and 0 where there is none.
     """
@@ -299,7 +301,7 @@ def evidence(sides: Sides, pairs: Ints, history_sd: Floats, history_df: Floats) 
 
 
 def _is_trusted(own: Units, sd: Floats, df: Floats) -> Bools:
-    """Whether there is a history that the scatter of the runs does not contradict."""
+    """Tell whether there is a history that the scatter of the runs does not contradict."""
     trusted: Bools = (sd > 0) & (df > 0)
     own_df = own.df.sum(axis=0)
     if (tested := trusted & (own_df > 0)).any():
@@ -314,7 +316,7 @@ def _with_history(own: Units, sd: Floats, df: Floats) -> _Scatter:
 
 
 def _of_units(own: Units) -> _Scatter:
-    """Each side's variance is drawn a little to that of both.
+    """Draw each side's variance a little to that of both.
 
     Without, a nominal 5 % is 2.4 % for two runs against two and 9 % for two against eight.
     """
@@ -328,6 +330,6 @@ def _of_units(own: Units) -> _Scatter:
 
 
 def _of_one_session(runs: Units) -> _Scatter:
-    """The scatter of the mean of a session from that of its runs."""
+    """Return the scatter of the mean of a session from that of its runs."""
     within = _of_units(runs)
     return _Scatter(within.variance / runs.n, within.df, within.total_df)

@@ -73,7 +73,7 @@ class Scalability:
     does_not_fit: bool
 
     def throughput(self, concurrency: float) -> float:
-        """Of the fitted curve, in the unit of the values."""
+        """Return the throughput of the fitted curve, in the unit of the values."""
         n = concurrency
         waiting = 1 + self.contention.value * (n - 1) + self.coherency.value * n * (n - 1)
         return self.rate.value * n / waiting
@@ -98,7 +98,7 @@ class _Fit:
 def fit_scalability(
     concurrency: Sequence[float], values: Sequence[float], *, sessions: Sequence[Hashable] = ()
 ) -> Scalability | None:
-    """The law through n points: ``concurrency`` (n, from 1 up) and ``values`` (n, positive throughputs).
+    """Fit the law through n points: ``concurrency`` (n, from 1 up) and ``values`` (n, positive throughputs).
 
     ``sessions`` (n, or empty: every point is one of its own) names which points shared one boot or load of
     the data. None for fewer than five different concurrencies, for values that are not positive, and where
@@ -121,14 +121,14 @@ def fit_scalability(
 
 
 def _membership(sessions: Sequence[Hashable]) -> NDArray[np.bool_]:
-    """(n, sessions): which point belongs to which. No column where no session is known."""
+    """Tell which point belongs to which session: (n, sessions), no column where none is known."""
     names = list(dict.fromkeys(sessions))
     cells = [one == name for one in sessions for name in names]
     return np.array(cells, dtype=bool).reshape(len(sessions), len(names))
 
 
 def _fit(design: Floats, y: Floats, members: NDArray[np.bool_], *, is_limited: bool) -> _Fit:
-    """Weighted least squares, weights and factors of sessions taken from the fit before."""
+    """Fit by weighted least squares, weights and factors of sessions taken from the fit before."""
     count, sessions = len(y), members.shape[1]
     df = count - design.shape[1] - max(sessions - 1, 0)
     fitted, weights = y, np.ones(count)
@@ -160,7 +160,7 @@ def _limited_least_squares(rows: Floats, target: Floats) -> Floats:
 
 
 def _weights(residuals: Floats, df: int) -> Floats:
-    """Huber's: 1 up to two robust standard deviations, falling with the distance beyond. 1 for few points."""
+    """Return Huber's weights: 1 up to two robust sd, falling with the distance beyond. 1 for few points."""
     if df < _MIN_DF_FOR_WEIGHTS:
         return np.ones_like(residuals)
     distance = np.abs(residuals)
@@ -169,7 +169,7 @@ def _weights(residuals: Floats, df: int) -> Floats:
 
 
 def _variance(residuals: Floats, weights: Floats, df: int) -> float:
-    """Of one point, such that times (X'X)^-1 it is the covariance of the coefficients.
+    """Return the variance of one point: times (X'X)^-1 it is the covariance of the coefficients.
 
     Huber 1981, Robust statistics, section 7.6, with his correction for few points; the usual residual
     variance where no point lost weight.
@@ -202,7 +202,7 @@ def _scalability(n: Floats, x: Floats, free: _Fit, limited: _Fit, *, does_not_fi
 
 
 def _draws(fit: _Fit) -> tuple[Floats, Floats, Floats]:
-    """lambda, sigma and kappa as they might be, (draws) each."""
+    """Draw lambda, sigma and kappa as they might be, (draws) each."""
     rng = np.random.default_rng(_SEED)
     noise = rng.multivariate_normal(np.zeros(3), fit.covariance, _DRAWS, method="svd")
     level, df = np.zeros(_DRAWS), float(fit.df)
@@ -223,12 +223,12 @@ def _draws(fit: _Fit) -> tuple[Floats, Floats, Floats]:
 
 
 def _scales(rng: np.random.Generator, df: float) -> Floats:
-    """By how much a standard deviation estimated with so many degrees of freedom may be too small."""
+    """Draw by how much a standard deviation estimated with so many degrees of freedom may be too small."""
     return np.sqrt(df / rng.chisquare(df, _DRAWS))
 
 
 def _welch_satterthwaite(variances: tuple[float, float], df: tuple[int, int]) -> float:
-    """The degrees of freedom of the sum of two estimated variances (Welch 1947)."""
+    """Return the degrees of freedom of the sum of two estimated variances (Welch 1947)."""
     (first, second), (first_df, second_df) = variances, df
     return (first + second) ** 2 / (first**2 / first_df + second**2 / second_df)
 
@@ -248,14 +248,14 @@ def _peak(
 
 
 def _peaks(contention: Floats, coherency: Floats) -> Floats:
-    """At least one client; infinitely many where nothing makes the curve fall."""
+    """Return the peaks: at least one client, infinitely many where nothing makes the curve fall."""
     squares = np.full_like(coherency, np.inf)
     np.divide(np.maximum(1 - contention, 0), coherency, out=squares, where=coherency > 0)
     return np.maximum(np.sqrt(squares), 1)
 
 
 def _does_not_fit(n: Floats, fit: _Fit) -> bool:
-    """Whether the means at each concurrency lie off the curve by more than repeats scatter.
+    """Tell whether the means at each concurrency lie off the curve by more than repeats scatter.
 
     The F test of lack of fit (Draper & Smith 1998, Applied regression analysis, section 2.1), p < 0.01, for
     means that lie off by at least 2 %. Without repeats nobody can tell a bad fit from noise; points that lie

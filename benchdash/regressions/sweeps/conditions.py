@@ -25,8 +25,10 @@ _MAX_CANDIDATES: Final = 50
 
 @dataclass(frozen=True, slots=True, order=True)
 class Factor:
-    """One thing that runs may differ in: a setting of the server, a parameter in the name of a workload, an
-    option of the tool, a fact of the machine, or the name of a machine or configuration.
+    """One thing that runs may differ in.
+
+    A setting of the server, a parameter in the name of a workload, an option of the tool, a fact of the
+    machine, or the name of a machine or configuration.
     """
 
     kind: Kind
@@ -34,7 +36,7 @@ class Factor:
 
     @property
     def key(self) -> str:
-        """In an address: ``innodb_flush_method``, ``fact:cores``."""
+        """Its name in addresses: ``innodb_flush_method``, ``fact:cores``."""
         return self.name if self.kind == "setting" else f"{self.kind}{_SEPARATOR}{self.name}"
 
     @classmethod
@@ -69,12 +71,12 @@ class RunGroup:
         return self.conditions.get(factor)
 
     def others(self, factor: Factor) -> Conditions:
-        """All beside the factor. Where the settings are known, the name of a configuration says no more."""
+        """Return all conditions but the factor, nor the name of a configuration whose settings are known."""
         left_out = {factor, CONFIGURATION} if self.settings_are_known else {factor}
         return {one: value for one, value in self.conditions.items() if one not in left_out}
 
     def row(self, factor: Factor) -> str:
-        """The name of its workload without the parameter that is swept."""
+        """Return the name of its workload without the parameter that is swept."""
         if factor.kind != "parameter":
             return self.workload
         words = self.workload.split()
@@ -82,15 +84,17 @@ class RunGroup:
 
 
 def parameters_of(workload: str) -> dict[str, str]:
-    """``{"protocol": "text"}`` of ``bench.select protocol=text avgt``."""
+    """Return ``{"protocol": "text"}`` of ``bench.select protocol=text avgt``."""
     pairs = (word.partition("=") for word in workload.split())
     return {name: value for name, separator, value in pairs if name and separator and value}
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Something that can be swept: ``values`` in their order; ``alike`` is how many of them at most were
-    measured with nothing else different. With one, other things always vary along with it.
+    """Something that can be swept, with its ``values`` in their order.
+
+    ``alike`` is how many of them at most were measured with nothing else different. With one, other things
+    always vary along with it.
     """
 
     factor: Factor
@@ -122,7 +126,7 @@ class SweepPoint:
 
     @property
     def seconds(self) -> float | None:
-        """How long its runs took on average."""
+        """The average duration of its runs."""
         known = [(group.seconds, len(group.runs)) for group in self._all if group.seconds is not None]
         runs = sum(number for _, number in known)
         return sum(seconds * number for seconds, number in known) / runs if runs else None
@@ -134,8 +138,9 @@ class SweepPoint:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """``points`` are in the order of the values, with the base among them. ``left_out`` is how many values
-    there are beyond the most that are wanted.
+    """``points`` are in the order of the values, with the base among them.
+
+    ``left_out`` is how many values there are beyond the most that are wanted.
     """
 
     factor: Factor
@@ -152,7 +157,7 @@ class Sweep:
 
 
 def choices(groups: Sequence[RunGroup]) -> list[Choice]:
-    """What takes two values or more, that first which was varied alone most often."""
+    """List what takes two values or more, that first which was varied alone most often."""
     found = [
         Choice(factor, tuple(values), _alike(groups, factor))
         for factor in {one for group in groups for one in group.conditions}
@@ -162,14 +167,14 @@ def choices(groups: Sequence[RunGroup]) -> list[Choice]:
 
 
 def find_choice(among: Sequence[Choice], text: str) -> Choice | None:
-    """By its key, or else by its name alone."""
+    """Find a choice by its key, or else by its name alone."""
     of_key = (one for one in among if one.factor.key == text)
     of_name = (one for one in among if one.factor.name == text)
     return next(of_key, None) or next(of_name, None)
 
 
 def only_with(groups: Sequence[RunGroup], wanted: Iterable[str]) -> list[RunGroup]:
-    """The groups under chosen conditions, each written ``key=value``; of several values of one any counts."""
+    """Keep the groups under chosen conditions, each ``key=value``; of several values of one any counts."""
     values: dict[Factor, set[Value]] = defaultdict(set)
     for text in wanted:
         key, _, value = text.partition("=")
@@ -186,7 +191,7 @@ def only_with(groups: Sequence[RunGroup], wanted: Iterable[str]) -> list[RunGrou
 
 
 def without_constants(groups: Sequence[RunGroup]) -> list[RunGroup]:
-    """The groups with their machine and what varies among them alone.
+    """Reduce the conditions of groups to their machine and what varies among them.
 
     Where its settings or options are known, what a group lacks of them was not set.
     """
@@ -209,7 +214,7 @@ def without_constants(groups: Sequence[RunGroup]) -> list[RunGroup]:
 
 
 def on_one_machine(groups: Sequence[RunGroup], factor: Factor) -> list[RunGroup]:
-    """The groups of the machine on which most values were measured; all where machines are what varies."""
+    """Keep the groups of the machine with most values; all where machines are what varies."""
     if factor.kind in ("fact", "name"):
         return list(groups)
     machines: dict[Value, list[RunGroup]] = defaultdict(list)
@@ -227,7 +232,7 @@ def on_one_machine(groups: Sequence[RunGroup], factor: Factor) -> list[RunGroup]
 
 
 def _varying(all_conditions: Iterable[Conditions]) -> set[Factor]:
-    """What has not one and the same value wherever it is known, and the machine."""
+    """Find what has not one and the same value wherever it is known, and the machine."""
     values: dict[Factor, set[Value]] = defaultdict(set)
     for found in all_conditions:
         for factor, value in found.items():
@@ -236,12 +241,12 @@ def _varying(all_conditions: Iterable[Conditions]) -> set[Factor]:
 
 
 def meaning(factor: Factor, value: Value) -> Value:
-    """Equal for values that are written differently and mean the same."""
+    """Return a text that is equal for values that are written differently and mean the same."""
     return same_text(value) if factor.kind == "setting" and value is not None else value
 
 
 def _values(groups: Iterable[RunGroup], factor: Factor) -> list[Value]:
-    """Each once, as its newest runs write it."""
+    """List each value once, as its newest runs write it."""
     written: dict[Value, Value] = {}
     for group in sorted(groups, key=lambda group: group.newest):
         if factor in group.conditions:
@@ -251,7 +256,7 @@ def _values(groups: Iterable[RunGroup], factor: Factor) -> list[Value]:
 
 
 def _alike(groups: Iterable[RunGroup], factor: Factor) -> int:
-    """The most values that one row has under the same other conditions."""
+    """Count the most values that one row has under the same other conditions."""
     values: dict[tuple[str, _Profile], set[Value]] = defaultdict(set)
     for group in groups:
         if factor in group.conditions:
@@ -267,7 +272,7 @@ def _profile(group: RunGroup, factor: Factor) -> _Profile:
 
 
 def sweep(groups: Sequence[RunGroup], factor: Factor, *, base: str = "", most: int) -> Sweep | None:
-    """The sweep along a factor; None where no row has two values of it.
+    """Make the sweep along a factor; None where no row has two values of it.
 
     ``base`` is a value as pages write it; without one it is the first that was measured under the conditions
     of most rows. Of more values than ``most`` the last ones are left out.
@@ -304,7 +309,7 @@ class _InRow:
 
 
 def _by_row(groups: Iterable[RunGroup], factor: Factor) -> dict[str, _InRow]:
-    """The rows that have two values or more."""
+    """Find the rows that have two values or more."""
     rows: dict[str, dict[Value, list[RunGroup]]] = defaultdict(lambda: defaultdict(list))
     for group in groups:
         rows[group.row(factor)][meaning(factor, group.value(factor))].append(group)
@@ -316,7 +321,7 @@ def _by_row(groups: Iterable[RunGroup], factor: Factor) -> dict[str, _InRow]:
 
 
 def _counting(by_row: Mapping[str, _InRow], value: Value, factor: Factor) -> _Counting:
-    """By row, the groups of a value that come nearest to the others of the row."""
+    """Find, by row, the groups of a value that come nearest to the others of the row."""
     same = meaning(factor, value)
     return {
         row: _nearest(in_row.of_value[same], in_row.reference, factor)
@@ -326,12 +331,12 @@ def _counting(by_row: Mapping[str, _InRow], value: Value, factor: Factor) -> _Co
 
 
 def _belonging(by_row: Mapping[str, _InRow], counting: _Counting, factor: Factor) -> int:
-    """In how many rows these groups were measured under the conditions of most values."""
+    """Count the rows in which these groups were measured under the conditions of most values."""
     return sum(_profile(groups[0], factor) == by_row[row].reference for row, groups in counting.items())
 
 
 def _reference(of_value: Mapping[Value, Sequence[RunGroup]], factor: Factor) -> _Profile:
-    """The conditions with the most values, then those nearest to all other values, then the newest."""
+    """Choose the conditions with the most values, then the nearest to all other values, then the newest."""
     by_profile: dict[_Profile, dict[Value, list[RunGroup]]] = defaultdict(lambda: defaultdict(list))
     of_values: dict[Value, set[_Profile]] = defaultdict(set)
     for value, groups in of_value.items():
@@ -353,7 +358,7 @@ def _reference(of_value: Mapping[Value, Sequence[RunGroup]], factor: Factor) -> 
 
 
 def _nearest(groups: Sequence[RunGroup], reference: _Profile, factor: Factor) -> tuple[RunGroup, ...]:
-    """Those under the one set of conditions that differs least from the reference."""
+    """Choose the groups under the one set of conditions that differs least from the reference."""
     by_profile: dict[_Profile, list[RunGroup]] = defaultdict(list)
     for group in groups:
         by_profile[_profile(group, factor)].append(group)
@@ -367,7 +372,7 @@ def _nearest(groups: Sequence[RunGroup], reference: _Profile, factor: Factor) ->
 
 
 def _distance(one: _Profile, other: _Profile) -> int:
-    """In how many conditions they differ."""
+    """Count the conditions in which they differ."""
     return len({factor for factor, _ in one ^ other})
 
 
@@ -397,7 +402,7 @@ def _point(
 
 
 def are_alike(base: Sequence[RunGroup], other: Sequence[RunGroup], factor: Factor) -> bool:
-    """Whether nothing but the factor is known to differ between the groups of two sides.
+    """Tell whether nothing but the factor is known to differ between the groups of two sides.
 
     The name of a machine is no difference of its own beside a fact of machines.
     """
@@ -406,7 +411,7 @@ def are_alike(base: Sequence[RunGroup], other: Sequence[RunGroup], factor: Facto
 
 
 def _differences(base: Sequence[RunGroup], other: Sequence[RunGroup], factor: Factor) -> Iterator[Difference]:
-    """In what conditions the groups of two sides differ, all of a side having the same."""
+    """Yield the conditions in which the groups of two sides differ, all of a side having the same."""
     if not base or not other:
         return
     before, after = base[0].others(factor), other[0].others(factor)

@@ -91,7 +91,7 @@ class SweepTable:
 
 
 def groups_of(project: Project, subject: Subject) -> list[RunGroup]:
-    """The runs of a subject by what they were measured under, without what never varies; six statements."""
+    """Group the runs of a subject by their conditions, without what never varies; six statements."""
     runs = _of_subject(project, subject)
     workloads = Workload.objects.filter(pk__in=runs.order_by().values("workload")).in_bulk()
     options = sorted({name for workload in workloads.values() for name in workload.options})
@@ -183,7 +183,7 @@ def find_sweep(
     hardware: str = "",
     only: Sequence[str] = (),
 ) -> Found:
-    """What varies of a subject, and the sweep that is asked for, or that with most values; six statements.
+    """Find what varies of a subject, and the sweep asked for, or that with most values; six statements.
 
     ``setting`` is the key or name of a factor, ``base`` one of its values, ``hardware`` the name of a machine
     and ``only`` are other conditions, each ``key=value``.
@@ -207,7 +207,7 @@ def _machines(groups: Iterable[RunGroup]) -> set[str]:
 
 
 def metrics_of(project: Project, subject: Subject) -> dict[str, int]:
-    """By metric, how many series of the subject have it, or a little more; one statement."""
+    """Count, by metric, the series of the subject that have it, or a little more; one statement."""
     version = subject.version
     series = Series.objects.filter(
         project=project,
@@ -224,7 +224,7 @@ def metrics_of(project: Project, subject: Subject) -> dict[str, int]:
 def sweep_table(
     project: Project, subject: Subject, sweep: Sweep, *, metric: str, threads: Sequence[int | None] = ()
 ) -> SweepTable | None:
-    """The table of one metric; ``threads`` chooses rows, empty means all. None where nothing has the metric.
+    """Make the table of one metric; ``threads`` chooses rows, empty means all. None where nothing has it.
 
     Few statements. Histories at the place tell the noise of single runs. A value that was measured under
     other conditions than the base has no verdict.
@@ -266,7 +266,7 @@ def _noise(
     series: Mapping[int, SeriesRow],
     columns: Sequence[Mapping[RowKey, Cell]],
 ) -> Noise:
-    """What histories know of the places of cells, other versions and nights that is; few statements."""
+    """Tell the noise at the places of cells from other versions and nights; few statements."""
     at = {one.place for one in series.values()}
     metrics, workloads = ({getattr(one, name) for one in series.values()} for name in ("metric", "workload"))
     measured = series_at(project.pk, at, metrics=metrics, workloads=workloads) if at else ()
