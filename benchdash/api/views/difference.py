@@ -22,7 +22,7 @@ from benchdash.api.views.comparison import (
     query_parameter,
 )
 from benchdash.regressions.comparison.columns import find_column, short_id
-from benchdash.regressions.comparison.pair_markdown import markdown
+from benchdash.regressions.comparison.pair_words import markdown
 from benchdash.regressions.comparison.pairs import Pair, find_runs, pair_of_columns, pair_of_runs
 
 _FORMATS: Final = ("csv", "md")

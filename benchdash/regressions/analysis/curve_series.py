@@ -81,7 +81,7 @@ def _usual_counts(curve: _Curve) -> list[int]:
 
 
 def _figures(curve: _Curve, at: int) -> Iterator[tuple[str, int, float]]:
-    """Yield metric, run and value of a group: on its latest run at the peak; nothing where it is not whole."""
+    """Yield metric, run and value of a group, on its latest run at the peak; nothing if not whole."""
     points = [
         CurvePoint(threads, float(history.values[at]), tuple(history.values_at(at)))
         for threads, history in curve.items()

@@ -55,10 +55,6 @@ class History:
     def what(self) -> Hashable:
         return self.series.workload_id, self.series.threads
 
-    @property
-    def is_watched(self) -> bool:
-        return is_watched(self.series.metric)
-
     @cached_property
     def noise(self) -> float | None:
         return noise_of(self.values)
@@ -209,7 +205,9 @@ def table_of_curves(histories: Mapping[int, History]) -> PlaceTable:
 
 def _table(histories: Mapping[int, History]) -> PlaceTable:
     watched: dict[Key, History] = {
-        (history.what, history.series.metric): history for history in histories.values() if history.is_watched
+        (history.what, history.series.metric): history
+        for history in histories.values()
+        if is_watched(history.series.metric)
     }
 
     def sessions(key: Key) -> Sessions:

@@ -2,10 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
-from typing import Final
+from typing import Final, NamedTuple
 
 from django.db.models import QuerySet
 
@@ -225,12 +225,11 @@ def _row_order(row: LatencyRowKey) -> tuple[str, int, str]:
 # --- the table --------------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class _Histograms:
+class _Histograms(NamedTuple):
     """The histograms of one column in one row that count, newest last; ``kept`` are merged."""
 
-    counting: list[_Sampled]
-    kept: list[_Sampled] = field(default_factory=list)
+    counting: Sequence[_Sampled]
+    kept: Sequence[_Sampled]
 
 
 def _table(
@@ -307,14 +306,13 @@ def _merged_runs(group: _Histograms, read: Mapping[tuple[int, str], Distribution
     told = [one for one in group.kept if (one.run_id, one.source) in read]
     if not told:
         return None
-    parts = [read[one.run_id, one.source] for one in told]
-    sessions = sessions_of([(one.run_id, one.tags) for one in told])
-    if not sessions:
-        return _MergedRuns(group, parts, len(told), shares_sessions=False)
-    of_session: dict[str, list[Distribution]] = defaultdict(list)
-    for session, part in zip(sessions, parts, strict=True):
-        of_session[session].append(part)
-    return _MergedRuns(group, list(map(merged, of_session.values())), len(told), shares_sessions=True)
+    parts: Sequence[Distribution] = [read[one.run_id, one.source] for one in told]
+    if sessions := sessions_of([(one.run_id, one.tags) for one in told]):
+        of_session: dict[str, list[Distribution]] = defaultdict(list)
+        for session, part in zip(sessions, parts, strict=True):
+            of_session[session].append(part)
+        parts = list(map(merged, of_session.values()))
+    return _MergedRuns(group, parts, len(told), shares_sessions=bool(sessions))
 
 
 def _comparisons(

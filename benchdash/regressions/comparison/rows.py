@@ -210,9 +210,9 @@ class _Grid:
         return Pairs(self.keys, rows, against, columns + 1)
 
     def scatter_elsewhere(self, rows: Ints, *columns: Ints) -> Floors:
-        """Return sd of logs and degrees of freedom from all but the cells of these columns: they count anyway.
+        """Return sd of logs and degrees of freedom from all cells but those of these columns.
 
-        Of columns with sessions nothing is left, because their other rows had the same ones.
+        These count anyway. Of columns with sessions nothing is left: their other rows had the same ones.
         """
         totals = self.residual.sum(axis=0), self.df.sum(axis=0)
         worth_of_column = np.where(self.shares_sessions, self.df.max(axis=0), totals[1])

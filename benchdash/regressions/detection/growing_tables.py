@@ -52,9 +52,7 @@ def joint_looks(
             repeats,
             directions,
             end=end,
-            known=[index for index in known if not _holds(found, index)]
-            if end > MAX_RELEASE_GROUPS
-            else known,
+            known=known if end <= MAX_RELEASE_GROUPS else set(known) - {shift.index for shift in found},
             expected=expected_so_far,
             search=end <= MAX_RELEASE_GROUPS,
         )
@@ -83,10 +81,6 @@ def _sessions(values: Values, known: Sessions) -> Sessions:
     """By position the values of the sessions; a group of which none is known is one session."""
     groups = [[float(value)] if np.isfinite(value) else [] for value in as_array(values)]
     return [*known[: len(groups)], *groups[len(known) :]]
-
-
-def _holds(found: Collection[JointShift], index: int) -> bool:
-    return any(shift.index == index for shift in found)
 
 
 def _together(history: list[JointShift], few: list[JointShift]) -> list[JointShift]:

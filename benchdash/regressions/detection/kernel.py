@@ -407,6 +407,12 @@ def normal_p(z: float) -> float:
 
 
 @compiled
+def spare(z: float, below: float) -> float:
+    """Return the evidence left over where p must be ``below``; negative where it is not."""
+    return 2 * math.log(below / max(normal_p(z), 1e-300))
+
+
+@compiled
 def common_variance(sums: Floats, edges: Ints, least: float) -> tuple[float, float]:
     """Return the variance within all levels, never below ``least``, and its degrees of freedom."""
     squares = 0.0
@@ -534,11 +540,9 @@ def _score(
     if abs(_mean(sums, index, end) - _mean(sums, start, index)) < min_step:
         return REJECTED
     if is_fixed:
-        z, _ = alone_z(sums, start, index, end, sd, rho)
-        return 2 * math.log(KEPT_BELOW / max(normal_p(z), 1e-300))
+        return spare(alone_z(sums, start, index, end, sd, rho)[0], KEPT_BELOW)
     if is_expected:
-        z, _ = step_z(sums, start, index, end, common, rho, df)
-        return 2 * math.log(FALSE_ALARM / expected_tests / max(normal_p(z), 1e-300))
+        return spare(step_z(sums, start, index, end, common, rho, df)[0], FALSE_ALARM / expected_tests)
     score = excess(sums, start, index, end, common, rho, df, searched, typical_step, False)
     return (
         min(score, 1e-6 * score - 1) if drifts(sums, start, index, end, common, rho, BESIDE_LINE) else score
@@ -639,10 +643,10 @@ def find_edges(
         start, index, end = edges[k], edges[k + 1], edges[k + 2]
         if _contains(fixed, index):
             z[k], _ = alone_z(sums, start, index, min(end, index + SETTLED), sd, rho)
-            left[k] = 2 * math.log(KEPT_BELOW / max(normal_p(z[k]), 1e-300))
+            left[k] = spare(z[k], KEPT_BELOW)
         elif _contains(expected, index):
             z[k], _ = step_z(sums, start, index, end, common, rho, df)
-            left[k] = 2 * math.log(FALSE_ALARM / expected_tests / max(normal_p(z[k]), 1e-300))
+            left[k] = spare(z[k], FALSE_ALARM / expected_tests)
         else:
             z[k], _ = step_z(sums, start, index, end, common, rho, df)
             left[k] = excess(sums, start, index, end, common, rho, df, searched, typical_step, end == n)

@@ -69,15 +69,12 @@ def false_alarms(
 def _level(values: Floats, edges: Collection[int]) -> Floats:
     """Put the median of each level on that of the first."""
     levels = [values[start:end] for start, end in pairwise(edges)]
-    medians = [float(np.median(present)) if len(present := _positive(level)) else None for level in levels]
+    positive = [level[np.isfinite(level) & (level > 0)] for level in levels]
+    medians = [float(np.median(present)) if len(present) else None for present in positive]
     first = next((median for median in medians if median), 1.0)
     return np.concatenate(
         [level * (first / median if median else 1) for level, median in zip(levels, medians, strict=True)]
     )
-
-
-def _positive(values: Floats) -> Floats:
-    return values[np.isfinite(values) & (values > 0)]
 
 
 def _is_new(shift: JointShift, told: Collection[JointShift]) -> bool:

@@ -80,6 +80,7 @@ _NORMAL_MEDIAN = 0.6745  # median of |z| for a standard normal z
 _SETTLED = 15
 
 _Ints = NDArray[np.int64]
+_Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +126,11 @@ class _Place:
             levels=tuple(sorted({*around, index})),
         )
 
+    def sides(self, positions: _Ints) -> tuple[_Bools, _Bools]:
+        """Tell which sessions, given by their positions, belong to the levels before and after."""
+        before = (positions >= self.start) & (positions < self.index)
+        return before, (positions >= self.index) & (positions < self.end)
+
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
@@ -139,8 +145,8 @@ class _Rows:
     steps: Floats
     rest: Floats
     df: int
-    before: NDArray[np.bool_]
-    after: NDArray[np.bool_]
+    before: _Bools
+    after: _Bools
     width: float
 
     def means(self, of: Sequence[_Ints]) -> "_Rows":
@@ -338,8 +344,7 @@ def _judge(means: _Lines, families: Sequence[_Lines], place: _Place) -> _Verdict
 
 
 def _steps(lines: _Lines, place: _Place) -> _Rows:
-    before = (lines.positions >= place.start) & (lines.positions < place.index)
-    after = (lines.positions >= place.index) & (lines.positions < place.end)
+    before, after = place.sides(lines.positions)
     present = np.isfinite(lines.x)
     n_before, n_after = present[:, before].sum(axis=1), present[:, after].sum(axis=1)
     measured = np.flatnonzero((n_before > 0) & (n_after > 0))
@@ -507,7 +512,7 @@ def _single(lines: _Lines, rows: _Rows, place: _Place) -> _Single | None:
         return None
     sd = np.sqrt(np.maximum(variance, least**2))
     error = sd * np.sqrt(rows.width)
-    before = (lines.positions >= place.start) & (lines.positions < place.index)
+    before, _ = place.sides(lines.positions)
     level = _row_means(lines.x[rows.lines][:, before]) + common
     half = stdtrit(df, 0.975) * error
     ends = np.exp(lines.signs[rows.lines] * np.array([level - half, level + half]))
@@ -517,8 +522,7 @@ def _single(lines: _Lines, rows: _Rows, place: _Place) -> _Single | None:
 def _members(single: _Single, sign: _Sign, place: _Place) -> Iterator[tuple[Key, Shift]]:
     """Yield the series of what moved that went the same way; confidence is 1 - adjusted p."""
     lines = single.lines
-    before = (lines.positions >= place.start) & (lines.positions < place.index)
-    after = (lines.positions >= place.index) & (lines.positions < place.end)
+    before, after = place.sides(lines.positions)
     adjusted = adjust(single.p(worse=sign.worse).tolist())
     for at, (line, p) in enumerate(zip(single.rows.lines, adjusted, strict=True)):
         key = lines.keys[line]

@@ -6,18 +6,8 @@ from typing import Any, Final
 
 import numpy as np
 from django.contrib.postgres.aggregates import ArrayAgg
-from django.contrib.postgres.fields import ArrayField
-from django.db.models import (
-    Avg,
-    Count,
-    F,
-    Func,
-    JSONField,
-    Max,
-    QuerySet,
-    TextField,
-    Value,
-)
+from django.db.models import Avg, Count, Max, QuerySet
+from django.db.models.fields.json import KeyTransform
 
 from benchdash.accounts.models import Project
 from benchdash.regressions.comparison.cells import (
@@ -95,17 +85,12 @@ def groups_of(project: Project, subject: Subject) -> list[RunGroup]:
     runs = _of_subject(project, subject)
     workloads = Workload.objects.filter(pk__in=runs.order_by().values("workload")).in_bulk()
     options = sorted({name for workload in workloads.values() for name in workload.options})
-    told = Func(
-        F("options"),
-        Value(options, output_field=ArrayField(TextField())),
-        template="(SELECT jsonb_object_agg(told.key, told.value) FROM jsonb_each(%(expressions)s))",
-        arg_joiner=") AS told WHERE told.key = ANY(",
-        output_field=JSONField(),
-    )
+    # Only what is named by a workload: the options of a run have measured facts among them.
+    told = {f"option_{at}": KeyTransform(name, "options") for at, name in enumerate(options)}
     rows = list(
         runs.order_by()
-        .annotate(told=told)
-        .values("workload", "hardware", "configuration", "content", "environment", "told")
+        .annotate(**told)
+        .values("workload", "hardware", "configuration", "content", "environment", *told)
         .annotate(
             ids=ArrayAgg("pk"),
             threads_counts=Count("threads", distinct=True),
@@ -117,7 +102,10 @@ def groups_of(project: Project, subject: Subject) -> list[RunGroup]:
     groups = [
         RunGroup(
             workload=workloads[row["workload"]].name,
-            conditions=surroundings.conditions(row, workloads[row["workload"]].name),
+            conditions={
+                **surroundings.conditions(row, workloads[row["workload"]].name),
+                **_conditions("option", {name: row[f"option_{at}"] for at, name in enumerate(options)}),
+            },
             runs=tuple(row["ids"]),
             threads=max(row["threads_counts"], 1),
             newest=row["newest"],
@@ -163,7 +151,6 @@ class _Surroundings:
             CONFIGURATION: self.configurations[row["configuration"]].name,
             **_conditions("setting", self.settings(row)),
             **_conditions("fact", facts),
-            **_conditions("option", row["told"] or {}),
             **_conditions("parameter", conditions.parameters_of(workload)),
         }
 

@@ -24,8 +24,7 @@ from benchdash.dashboard.shell.navigation import Link, page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
 from benchdash.regressions.comparison.columns import Column, ColumnContents, contents_of, names, short_id
 from benchdash.regressions.comparison.comparability import row_words
-from benchdash.regressions.comparison.pair_markdown import markdown
-from benchdash.regressions.comparison.pair_words import summary
+from benchdash.regressions.comparison.pair_words import markdown, summary
 from benchdash.regressions.comparison.pairs import (
     Known,
     Pair,
