@@ -7,9 +7,9 @@ from functools import cached_property
 
 import numpy as np
 from django.conf import settings
-from numpy.typing import NDArray
 
 from benchdash.regressions.detection.joint import Key
+from benchdash.regressions.detection.noise import Floats, Ints
 from benchdash.regressions.detection.releases import MAX_RELEASE_GROUPS, Sessions
 from benchdash.regressions.models import ChangePoint
 from benchdash.regressions.watched_metrics import is_watched
@@ -42,7 +42,7 @@ class History:
     measured: Measured = field(repr=False)
 
     @property
-    def values(self) -> NDArray[np.float64]:
+    def values(self) -> Floats:
         """The median of each position, in the series' unit; NaN where there is none."""
         return self.measured.levels
 
@@ -60,7 +60,7 @@ class History:
         return noise_of(self.values)
 
     @cached_property
-    def _positions(self) -> NDArray[np.int64]:
+    def _positions(self) -> Ints:
         return self.runs.positions[self.measured.runs]
 
     def position_of(self, run_id: int) -> int | None:
@@ -97,7 +97,7 @@ class History:
         there = np.isfinite(self.values)
         return int(there[:position].sum()), int(there[position:].sum())
 
-    def where_changed(self, ids: NDArray[np.int64]) -> list[int]:
+    def where_changed(self, ids: Ints) -> list[int]:
         """List the positions whose latest run's content or environment (``ids``) is known and a new one."""
         latest = np.flatnonzero(np.append(self._positions[1:] != self._positions[:-1], True))
         latest = latest[ids[self.measured.runs[latest]] > 0]
@@ -145,7 +145,7 @@ def confirmed_positions(
     return frozenset(position for position in positions if position is not None)
 
 
-def noise_of(values: NDArray[np.float64]) -> float | None:
+def noise_of(values: Floats) -> float | None:
     """Estimate the relative sd of a group at one level from the differences of neighbours' logs.
 
     None for fewer than four values; what is missing or not positive is left out.
@@ -180,9 +180,9 @@ class PlaceTable:
     the first groups; it is mostly not asked.
     """
 
-    values: Mapping[Key, NDArray[np.float64]]
+    values: Mapping[Key, Floats]
     directions: Mapping[Key, Direction]
-    machine: Mapping[Hashable, NDArray[np.float64]]
+    machine: Mapping[Hashable, Floats]
     expected: frozenset[int]
     sessions: Callable[[Key], Sessions]
     series: Mapping[Key, int]

@@ -1,7 +1,7 @@
 """The cells of a table of comparisons: what the included runs of one column measured in one row."""
 
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import isnan
 from statistics import fmean
@@ -10,7 +10,8 @@ from typing import Any, Final, NamedTuple, TypeVar
 import numpy as np
 from django.db.models import Q, QuerySet
 
-from benchdash.regressions.detection.scatter import Ints, ToolInterval
+from benchdash.regressions.detection.noise import Ints
+from benchdash.regressions.detection.scatter import ToolInterval
 from benchdash.results.models import Alias, IntervalSamples, Measurement, Run, Series, Workload
 from benchdash.results.place import Place
 from benchdash.results.points import (
@@ -195,36 +196,20 @@ def cells_of_columns(
     return _cells(measured, known, (column[of_column], column_of), (row[measured.series], row_of))
 
 
-def cells_of_two_runs(
-    base: Run, other: Run, row: RowKey, series: Iterable[SeriesRow]
-) -> dict[str, CellsOfMetric]:
-    """Make the cells of one row by metric and the id of the run, of what these series have."""
-    known = list(series)
-    measured = read_measurements_of_runs(Run.objects.filter(pk__in=[base.pk, other.pk]), known)
-    in_row = np.zeros_like(measured.run), [row]
-    return _cells(measured, known, (measured.run, measured.runs.ids.tolist()), in_row)
-
-
 def cells_of_runs(
-    runs: QuerySet[Run], known: Mapping[int, SeriesRow], of_run: Mapping[int, tuple[Hashable, str]]
-) -> CellsOfMetric:
-    """Make the cells of the columns that runs are put into, by row, of the series (by id) of one metric.
+    runs: QuerySet[Run],
+    series: Sequence[SeriesRow],
+    place: Callable[[int, SeriesRow], tuple[Hashable, RowKey] | None],
+) -> dict[str, CellsOfMetric]:
+    """Make the cells by metric, column and row, of what these series have; one statement, three with scores.
 
-    One statement, three for a score.
-
-    ``of_run`` gives, by the id of a run, its column and the name of its row; runs that it lacks do not count.
+    ``place`` gives column and row of the id of a run and a series; None: it does not count.
     """
-    series = list(known.values())
     measured = read_measurements_of_runs(runs, series)
-    columns = _coded([of_run[run][0] if run in of_run else None for run in measured.run_ids.tolist()])
-    rows = _coded(
-        [
-            (of_run[run][1] if run in of_run else "", series[at].threads)
-            for run, at in zip(measured.run_ids.tolist(), measured.series.tolist(), strict=True)
-        ]
-    )
-    by_metric = _cells(measured, series, columns, rows)
-    return next(iter(by_metric.values()), {})
+    measurements = zip(measured.run_ids.tolist(), measured.series.tolist(), strict=True)
+    places = [place(run, series[at]) or (None, ("", None)) for run, at in measurements]
+    columns, rows = _coded([column for column, _ in places]), _coded([row for _, row in places])
+    return _cells(measured, series, columns, rows)
 
 
 def series_of(runs: QuerySet[Run], metric: str) -> dict[int, SeriesRow]:

@@ -15,8 +15,7 @@ import numpy as np
 
 from benchdash.regressions.comparison.cells import SeriesRow, What
 from benchdash.regressions.detection.level_scatter import LevelHistories
-from benchdash.regressions.detection.noise import Floats
-from benchdash.regressions.detection.scatter import Bools, Ints
+from benchdash.regressions.detection.noise import Bools, Floats, Ints
 from benchdash.regressions.queries import beginnings
 from benchdash.results.points import Point, read_points
 

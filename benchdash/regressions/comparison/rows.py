@@ -17,8 +17,8 @@ from benchdash.regressions.detection.compare import (
     compare_sides,
     median_intervals,
 )
-from benchdash.regressions.detection.noise import Floats
-from benchdash.regressions.detection.scatter import HISTORY, TABLE, Bools, Ints, Sides, independent
+from benchdash.regressions.detection.noise import Bools, Floats, Ints
+from benchdash.regressions.detection.scatter import HISTORY, TABLE, Sides, independent
 from benchdash.results.readings import HIGHER, Direction
 
 _NO_SCATTER = 1e-9  # what sums of squares leave of equal repeats by rounding

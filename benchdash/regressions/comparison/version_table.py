@@ -14,7 +14,7 @@ from benchdash.regressions.comparison.cells import (
     RowKey,
     SeriesRow,
     cells_of_columns,
-    cells_of_two_runs,
+    cells_of_runs,
     series_at,
 )
 from benchdash.regressions.comparison.columns import (
@@ -186,7 +186,9 @@ def compare_runs(base: Run, other: Run) -> list[ComparisonTable]:
     runs = base, other
     sides = [column_of(run) for run in runs]
     series = _series(sides, (), [run.workload.name for run in runs], [run.threads for run in runs])
-    by_metric = cells_of_two_runs(base, other, (base.workload.name, base.threads), series)
+    row = base.workload.name, base.threads
+    pair = Run.objects.filter(pk__in=[run.pk for run in runs])
+    by_metric = cells_of_runs(pair, series, lambda run, _: (run, row))
     return _tables(base.project, sides, [run.pk for run in runs], series, by_metric)
 
 

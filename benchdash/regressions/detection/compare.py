@@ -32,10 +32,9 @@ from itertools import starmap
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
-from benchdash.regressions.detection.noise import Floats
+from benchdash.regressions.detection.noise import Bools, Floats, Ints
 from benchdash.regressions.detection.scatter import (
     BASES,
     NONE,
@@ -43,9 +42,7 @@ from benchdash.regressions.detection.scatter import (
     WITHIN_FORK,
     WITHIN_SESSION,
     Basis,
-    Bools,
     Evidence,
-    Ints,
     Sides,
     ToolInterval,
     evidence,
@@ -255,9 +252,7 @@ def _verdicts(low: Floats, high: Floats, p: Floats, is_higher_better: Bools, mar
     return [_VERDICTS[code] for code in _verdict_codes(low, high, p, is_higher_better, margin).tolist()]
 
 
-def _verdict_codes(
-    low: Floats, high: Floats, p: Floats, is_higher_better: Bools, margin: float
-) -> NDArray[np.int64]:
+def _verdict_codes(low: Floats, high: Floats, p: Floats, is_higher_better: Bools, margin: float) -> Ints:
     """Indexes of _VERDICTS."""
     same = (low >= 1 / (1 + margin)) & (high <= 1 + margin) & ~np.isnan(p)
     differs = (p < SIGNIFICANT) & ((low > 1) | (high < 1))

@@ -8,10 +8,8 @@ import math
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from benchdash.regressions.detection.noise import Floats, Ints
 
 MIN_LEVEL = 3
 """A level of fewer points is not looked for."""

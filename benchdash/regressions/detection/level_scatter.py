@@ -6,8 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from benchdash.regressions.detection.noise import Floats
-from benchdash.regressions.detection.scatter import Bools, Ints
+from benchdash.regressions.detection.noise import Bools, Floats, Ints
 from benchdash.regressions.detection.shifts import Values, as_array
 
 _MIN_WORTH: Final = 5

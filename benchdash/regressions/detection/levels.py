@@ -32,7 +32,6 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from benchdash.regressions.detection.noise import Floats
 
@@ -50,8 +49,6 @@ FALSE_ALARM = 0.02
 
 _MIN_LEVEL = 3
 _CERTAINTY = (0.35, 0.56)
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,29 +88,20 @@ def find_boundaries(
     n = len(x)
     if n <= _MIN_LEVEL:
         return []
-    fixed = np.array(sorted({index for index in known if _MIN_LEVEL <= index < n}), dtype=np.int64)
-    placed = {index for index in expected if _MIN_LEVEL <= index < n}.difference(fixed.tolist())
-    chosen = np.array(sorted(placed), dtype=np.int64)
-    edges, z, left, sd, rho, searched = kernel.find_edges(
-        x, fixed, chosen, float(min_sd), float(min_step), float(tests), float(typical_step)
-    )
-    gone = set(fixed.tolist()).difference(edges.tolist())
-    if gone:
+    fixed = {index for index in known if _MIN_LEVEL <= index < n}
+    while True:
+        placed = {index for index in expected if _MIN_LEVEL <= index < n} - fixed
+        here, there = (np.array(sorted(indexes), dtype=np.int64) for indexes in (fixed, placed))
+        edges, z, left, sd, rho, searched = kernel.find_edges(
+            x, here, there, float(min_sd), float(min_step), float(tests), float(typical_step)
+        )
+        gone = fixed.difference(edges.tolist())
+        if not gone:
+            break
         # What a search finds anew was not gone: without this, an opinion could change from look to look.
-        return find_boundaries(
-            x,
-            known=set(fixed.tolist()) - gone,
-            expected=expected,
-            min_sd=min_sd,
-            min_step=min_step,
-            tests=tests,
-            typical_step=typical_step,
-        )
-    fixed_set = set(fixed.tolist())
+        fixed -= gone
     found = [
-        _boundary(
-            x, kernel.normal_p(float(z[k])), float(left[k]), edges[k : k + 3].tolist(), fixed_set, placed
-        )
+        _boundary(x, kernel.normal_p(float(z[k])), float(left[k]), edges[k : k + 3].tolist(), fixed, placed)
         for k in range(len(z))
     ]
     if found and n - found[-1].index < LASTING:

@@ -1,9 +1,11 @@
-"""How little a series is trusted to scatter."""
+"""Arrays of numbers, and how little they are trusted to scatter."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 MIN_SD = 0.001
 """No measured series is trusted to scatter less than 0.1 %."""
@@ -15,7 +17,7 @@ MAX_DIGITS = 1e10
 """A digit behind so many is worth nothing."""
 
 
-def is_printed(values: Floats) -> NDArray[np.bool_]:
+def is_printed(values: Floats) -> Bools:
     """Tell whether so many decimals write a value; shape (values, SCALES)."""
     scaled = np.outer(values, SCALES)
     digits = np.round(scaled)

@@ -43,12 +43,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import bdtrc, stdtr, stdtrit
 
 from benchdash.regressions.detection.compare import adjust
 from benchdash.regressions.detection.joint import JointShift, Key
-from benchdash.regressions.detection.noise import MIN_SD, Floats
+from benchdash.regressions.detection.noise import MIN_SD, Bools, Floats, Ints
 from benchdash.regressions.detection.shifts import MIN_EFFECT, Family, Shift, State
 from benchdash.results.readings import HIGHER, Direction
 
@@ -79,9 +78,6 @@ _MAX_SESSIONS = 10
 _NORMAL_MEDIAN = 0.6745  # median of |z| for a standard normal z
 _SETTLED = 15
 
-_Ints = NDArray[np.int64]
-_Bools = NDArray[np.bool_]
-
 
 @dataclass(frozen=True, slots=True)
 class _Lines:
@@ -93,11 +89,11 @@ class _Lines:
 
     keys: tuple[Key, ...]
     x: Floats
-    positions: _Ints
+    positions: Ints
     signs: Floats
     min_sd: Floats
 
-    def only(self, chosen: _Ints) -> "_Lines":
+    def only(self, chosen: Ints) -> "_Lines":
         keys = tuple(self.keys[line] for line in chosen)
         return replace(
             self, keys=keys, x=self.x[chosen], signs=self.signs[chosen], min_sd=self.min_sd[chosen]
@@ -126,7 +122,7 @@ class _Place:
             levels=tuple(sorted({*around, index})),
         )
 
-    def sides(self, positions: _Ints) -> tuple[_Bools, _Bools]:
+    def sides(self, positions: Ints) -> tuple[Bools, Bools]:
         """Tell which sessions, given by their positions, belong to the levels before and after."""
         before = (positions >= self.start) & (positions < self.index)
         return before, (positions >= self.index) & (positions < self.end)
@@ -141,15 +137,15 @@ class _Rows:
     ``width`` is 1/before + 1/after: a step's variance in units of that of one session.
     """
 
-    lines: _Ints
+    lines: Ints
     steps: Floats
     rest: Floats
     df: int
-    before: _Bools
-    after: _Bools
+    before: Bools
+    after: Bools
     width: float
 
-    def means(self, of: Sequence[_Ints]) -> "_Rows":
+    def means(self, of: Sequence[Ints]) -> "_Rows":
         """Average several sets of lines."""
         steps = np.array([self.steps[lines].mean() for lines in of])
         rest = np.array([_mean_present(self.rest[lines]) for lines in of])
@@ -417,7 +413,7 @@ def _from_threads_on(threads: Floats, rows: _Rows, ran: Sequence[Hashable]) -> I
 
 
 def _part_of_workloads(
-    workloads: _Rows, of_workload: Sequence[_Ints], ran: Sequence[Hashable]
+    workloads: _Rows, of_workload: Sequence[Ints], ran: Sequence[Hashable]
 ) -> Iterator[_Sign]:
     """Ask those that moved down against the median of all, and those that moved up."""
     t, df = _against_the_others(workloads)
@@ -545,7 +541,7 @@ def _members(single: _Single, sign: _Sign, place: _Place) -> Iterator[tuple[Key,
 # --- numbers ----------------------------------------------------------------------------------------------
 
 
-def _sets(labels: Sequence[Hashable]) -> list[_Ints]:
+def _sets(labels: Sequence[Hashable]) -> list[Ints]:
     """Return the numbers of those with the same label."""
     of_label: dict[Hashable, list[int]] = {}
     for number, label in enumerate(labels):

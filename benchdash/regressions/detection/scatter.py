@@ -9,14 +9,10 @@ from dataclasses import dataclass
 from typing import Final, Literal, Protocol, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import fdtrc, stdtrit
 
-from benchdash.regressions.detection.noise import MAX_DIGITS, MIN_SD, SCALES, Floats, is_printed
+from benchdash.regressions.detection.noise import MAX_DIGITS, MIN_SD, SCALES, Bools, Floats, Ints, is_printed
 from benchdash.results.sessions import session_means
-
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 Basis = Literal[
     "history", "table", "runs", "sessions", "within session", "forks", "tool", "within fork", "none"

@@ -21,11 +21,10 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import nnls
 from scipy.special import fdtrc
 
-from benchdash.regressions.detection.noise import MIN_SD, Floats
+from benchdash.regressions.detection.noise import MIN_SD, Bools, Floats
 
 MIN_CONCURRENCIES = 5
 """Three coefficients and two degrees of freedom to judge them by."""
@@ -120,14 +119,14 @@ def fit_scalability(
     return _scalability(n, x, free, limited, does_not_fit=_does_not_fit(n, limited))
 
 
-def _membership(sessions: Sequence[Hashable]) -> NDArray[np.bool_]:
+def _membership(sessions: Sequence[Hashable]) -> Bools:
     """Tell which point belongs to which session: (n, sessions), no column where none is known."""
     names = list(dict.fromkeys(sessions))
     cells = [one == name for one in sessions for name in names]
     return np.array(cells, dtype=bool).reshape(len(sessions), len(names))
 
 
-def _fit(design: Floats, y: Floats, members: NDArray[np.bool_], *, is_limited: bool) -> _Fit:
+def _fit(design: Floats, y: Floats, members: Bools, *, is_limited: bool) -> _Fit:
     """Fit by weighted least squares, weights and factors of sessions taken from the fit before."""
     count, sessions = len(y), members.shape[1]
     df = count - design.shape[1] - max(sessions - 1, 0)
@@ -135,8 +134,9 @@ def _fit(design: Floats, y: Floats, members: NDArray[np.bool_], *, is_limited: b
     factors, common = np.zeros(sessions), np.zeros(count)
     for _ in range(_ROUNDS):
         scale = np.sqrt(weights) / fitted
-        solve = _limited_least_squares if is_limited else _least_squares
-        coefficients = solve(design * scale[:, None], y * np.exp(common) * scale)
+        solve = nnls if is_limited else np.linalg.lstsq
+        found = solve(design * scale[:, None], y * np.exp(common) * scale)
+        coefficients = np.asarray(found[0], dtype=float)
         # Without the limit a wild curve may leave the positive numbers, where no logarithm follows.
         fitted = np.maximum(design @ coefficients, y / 10)
         residuals = np.log(fitted / y)
@@ -149,14 +149,6 @@ def _fit(design: Floats, y: Floats, members: NDArray[np.bool_], *, is_limited: b
     information = np.asarray(np.linalg.pinv(rows.T @ rows), dtype=float)
     covariance = _variance(residuals, weights, df) * information
     return _Fit(coefficients, residuals, covariance, rows.mean(axis=0), factors, df)
-
-
-def _least_squares(rows: Floats, target: Floats) -> Floats:
-    return np.asarray(np.linalg.lstsq(rows, target, rcond=None)[0], dtype=float)
-
-
-def _limited_least_squares(rows: Floats, target: Floats) -> Floats:
-    return np.asarray(nnls(rows, target)[0], dtype=float)
 
 
 def _weights(residuals: Floats, df: int) -> Floats:

@@ -26,7 +26,6 @@ from benchdash.regressions.sweeps import conditions
 from benchdash.regressions.sweeps.conditions import (
     CONFIGURATION,
     HARDWARE,
-    Conditions,
     Factor,
     RunGroup,
     Sweep,
@@ -98,61 +97,38 @@ def groups_of(project: Project, subject: Subject) -> list[RunGroup]:
             seconds=Avg("duration_s"),
         )
     )
-    surroundings = _Surroundings.of(rows)
-    groups = [
-        RunGroup(
-            workload=workloads[row["workload"]].name,
-            conditions={
-                **surroundings.conditions(row, workloads[row["workload"]].name),
-                **_conditions("option", {name: row[f"option_{at}"] for at, name in enumerate(options)}),
-            },
-            runs=tuple(row["ids"]),
-            threads=max(row["threads_counts"], 1),
-            newest=row["newest"],
-            seconds=row["seconds"],
-            settings_are_known=bool(surroundings.settings(row)),
+
+    def read(found: QuerySet[Any], name: str) -> dict[Any, Any]:
+        return found.in_bulk({row[name] for row in rows} - {None})
+
+    hardware = read(Hardware.objects.all(), "hardware")
+    configurations = read(Configuration.objects.all(), "configuration")
+    contents = read(ConfigurationContent.objects.defer("text"), "content")
+    environments = read(Environment.objects.all(), "environment")
+    groups = []
+    for row in rows:
+        workload, machine = workloads[row["workload"]].name, hardware[row["hardware"]]
+        environment, content = environments.get(row["environment"]), contents.get(row["content"])
+        settings = content.settings if content else {}
+        groups.append(
+            RunGroup(
+                workload=workload,
+                conditions={
+                    HARDWARE: machine.name,
+                    CONFIGURATION: configurations[row["configuration"]].name,
+                    **_conditions("setting", settings),
+                    **_conditions("fact", machine.facts | (environment.facts if environment else {})),
+                    **_conditions("parameter", conditions.parameters_of(workload)),
+                    **_conditions("option", {name: row[f"option_{at}"] for at, name in enumerate(options)}),
+                },
+                runs=tuple(row["ids"]),
+                threads=max(row["threads_counts"], 1),
+                newest=row["newest"],
+                seconds=row["seconds"],
+                settings_are_known=bool(settings),
+            )
         )
-        for row in rows
-    ]
     return conditions.without_constants(groups)
-
-
-@dataclass(frozen=True, slots=True)
-class _Surroundings:
-    """What the ids in the rows of runs stand for, in four statements."""
-
-    hardware: Mapping[int, Hardware]
-    configurations: Mapping[int, Configuration]
-    contents: Mapping[int, ConfigurationContent]
-    environments: Mapping[int, Environment]
-
-    @classmethod
-    def of(cls, rows: Sequence[Mapping[str, Any]]) -> "_Surroundings":
-        def ids(name: str) -> set[int]:
-            return {row[name] for row in rows if row[name] is not None}
-
-        return cls(
-            hardware=Hardware.objects.in_bulk(ids("hardware")),
-            configurations=Configuration.objects.in_bulk(ids("configuration")),
-            contents=ConfigurationContent.objects.defer("text").in_bulk(ids("content")),
-            environments=Environment.objects.in_bulk(ids("environment")),
-        )
-
-    def settings(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
-        content = self.contents.get(row["content"])
-        return content.settings if content else {}
-
-    def conditions(self, row: Mapping[str, Any], workload: str) -> Conditions:
-        hardware = self.hardware[row["hardware"]]
-        environment = self.environments.get(row["environment"])
-        facts = {**hardware.facts, **(environment.facts if environment else {})}
-        return {
-            HARDWARE: hardware.name,
-            CONFIGURATION: self.configurations[row["configuration"]].name,
-            **_conditions("setting", self.settings(row)),
-            **_conditions("fact", facts),
-            **_conditions("parameter", conditions.parameters_of(workload)),
-        }
 
 
 def _conditions(kind: conditions.Kind, values: Mapping[str, Any]) -> dict[Factor, str]:
@@ -227,7 +203,12 @@ def sweep_table(
     if threads:
         runs = runs.filter(threads_in(threads))
     series = series_of(runs, metric)
-    found = cells_of_runs(runs, series, of_run)
+
+    def place(run: int, one: SeriesRow) -> tuple[int, RowKey] | None:
+        column, row = of_run.get(run, (None, ""))
+        return None if column is None else (column, (row, one.threads))
+
+    found = cells_of_runs(runs, list(series.values()), place).get(metric, {})
     base_at, others = sweep.points.index(sweep.base), sweep.others
     base_cells = found.get(base_at, {})
     cells = [found.get(index, {}) for index in range(len(sweep.points)) if index != base_at]
