@@ -9,7 +9,7 @@ from django.utils import timezone
 from benchdash.accounts.models import Project, User
 from benchdash.results.models import Configuration, Hardware, Product, Run, Series, ServerVersion
 
-# A response time that falls to nothing counts as a thousandfold speed.
+# A response time that falls to nothing counts as a speed-up of 1000.
 _MIN_REST = 0.001
 
 
@@ -206,8 +206,8 @@ class Comment(models.Model):
 class NullRun(models.Model):
     """What the rule confirmed in a project's own histories after they were shuffled, so that all is false.
 
-    ``change_points`` in ``points`` values of series; those that begin together in one place are one of
-    ``incidents``, in so many ``looks`` at a place.
+    ``change_points`` were confirmed in ``points`` values of series; those that begin together in one place
+    are one of ``incidents``. ``looks`` counts the looks at a place.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="null_runs")

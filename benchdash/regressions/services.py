@@ -47,13 +47,13 @@ from benchdash.results.services import hold_results, ring_analysis
 
 _log = logging.getLogger(__name__)
 
-# A shift may move by so many groups as data arrive, and is still the same change point.
+# Groups by which a shift may move as data arrive and still be the same change point.
 _SAME_WITHIN = 5
 # Times of the database as numbers are a quarter of a microsecond apart.
 _ROUNDING_S = 1e-6
 _LOCK = "analysis of product"
-# Of a history that is imported at once, only so many of the last groups are looked at one by one that all
-# looks together go over so many values: half a minute's work.
+# Values that the looks at a history which is imported at once may go over in total, half a minute's work:
+# of a long one only the last groups are looked at one by one.
 _MAX_VALUES = 1_000_000
 
 

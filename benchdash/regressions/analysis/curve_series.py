@@ -1,8 +1,8 @@
 """Scaling curves as units of history: peak, knee and scale-up of each group are series of their own.
 
 A curve is one workload at one place, of the first throughput that was measured at four thread counts or more.
-A group is told in figures once it has every thread count that at least half of the groups have: nights that
-are still coming in, or that broke off, would show a peak elsewhere.
+A group gets its figures once it has every thread count that at least half of the groups have: a night that
+is still coming in, or that broke off, would show a peak elsewhere.
 """
 
 from collections import Counter, defaultdict

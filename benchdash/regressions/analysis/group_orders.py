@@ -1,7 +1,7 @@
-"""In which order the groups of a place stand, kept from look to look.
+"""The order of the groups of a place, stored by each look.
 
-Change points of several places are one incident where they begin together. How far apart they begin only the
-order of groups tells, and to read it from the runs would cost more than the look itself.
+Change points of several places are one incident where they begin together. How far apart they begin follows
+from the order of groups; reading it from the runs would cost more than the look itself.
 """
 
 import json

@@ -57,7 +57,7 @@ class _Ranks:
         return next((rank for start, rank in self.starts if start >= started_at), None)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Cluster:
     """Change points next to each other that move the same way, all for the worse or all for the better."""
 
@@ -140,20 +140,17 @@ def _clusters(change_points: Iterable[ChangePoint], ranks: _Ranks) -> list[_Clus
         for change_point in change_points
         if (rank := ranks.of_run(change_point.run)) is not None
     ]
-    clusters = []
+    clusters: list[_Cluster] = []
     for kind in Incident.OF_CHANGE_POINTS:
         of_kind = [pair for pair in ranked if pair[1].is_regression == (kind == Incident.Kind.REGRESSION)]
-        clusters += _clusters_of_kind(kind, sorted(of_kind, key=lambda pair: pair[0]))
+        newest = None
+        for rank, change_point in sorted(of_kind, key=lambda pair: pair[0]):
+            if newest is None or rank - newest.last > _SAME_CAUSE_WITHIN:
+                newest = _Cluster(kind, rank, rank, [])
+                clusters.append(newest)
+            newest.last = rank
+            newest.members.append(change_point)
     return clusters
-
-
-def _clusters_of_kind(kind: Incident.Kind, ranked: Sequence[tuple[int, ChangePoint]]) -> list[_Cluster]:
-    runs: list[list[tuple[int, ChangePoint]]] = []
-    for pair in ranked:
-        if not runs or pair[0] - runs[-1][-1][0] > _SAME_CAUSE_WITHIN:
-            runs.append([])
-        runs[-1].append(pair)
-    return [_Cluster(kind, run[0][0], run[-1][0], [change_point for _, change_point in run]) for run in runs]
 
 
 def _incident_of(cluster: _Cluster, known: Mapping[int, Incident], ranks: _Ranks) -> Incident | None:
@@ -191,7 +188,7 @@ def _describe(incident: Incident, cluster: _Cluster, *, looked_at: int) -> None:
     incident.median = median(speeds)
     incident.looked_at = looked_at
     incident.historical = all(change_point.historical for change_point in told_by)
-    # Old news is told to nobody, so it makes nothing loud beside it.
+    # Nobody is mailed about old changes, so they do not decide whether the incident is mailed.
     young = [change_point for change_point in told_by if not change_point.historical]
     incident.quiet = all(change_point.quiet for change_point in young or told_by)
     if confirmed and incident.status != Incident.Status.CONFIRMED:

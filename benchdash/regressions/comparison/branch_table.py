@@ -34,7 +34,7 @@ from benchdash.results.models import Baseline, Run, Series
 from benchdash.results.points import Point, histories, positions
 from benchdash.results.workload_groups import Grouping
 
-# So many groups tell the noise of a series.
+# Groups read at least, so that they tell the noise of a series.
 _GROUPS_FOR_NOISE: Final = 30
 
 

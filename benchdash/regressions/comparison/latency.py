@@ -41,13 +41,13 @@ from benchdash.results.readings import LOWER
 from benchdash.results.sessions import sessions_of
 
 SHARES: Final = (0.5, 0.9, 0.95, 0.99, 0.999)
-"""The percentiles that are told and compared."""
+"""The percentiles that are shown and compared."""
 
 MAX_RUNS: Final = 600
-"""So many runs are merged at most, those of each column that started last; others are counted only."""
+"""Runs that are merged at most: those of each column that started last. The others are only counted."""
 
 MAX_CELLS: Final = 200
-"""A table with more is not computed."""
+"""Cells that a table has at most."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -1,4 +1,4 @@
-"""How much runs scatter at an unchanged level, told by histories: what comparisons are held against.
+"""How much runs scatter at an unchanged level, estimated from histories: the noise of comparisons.
 
 The nights of a branch at the place of a version say it best. Without any, the releases of a line do, whose
 scatter holds what changed from one to the next besides.
@@ -19,7 +19,7 @@ from benchdash.regressions.detection.noise import Bools, Floats, Ints
 from benchdash.regressions.queries import beginnings
 from benchdash.results.points import Point, read_points
 
-# So many runs of a series, those that came in last, tell its noise: it changes with time.
+# Only the newest runs of a series count, because noise changes with time.
 _MAX_RUNS: Final = 36
 _MAX_WORTH: Final = 19.0
 # Values that were the same each time are known to scatter little: no comparison believes less than 0.1 %.
@@ -146,7 +146,7 @@ class NoiseFloors:
 
 
 def of_two_places(left: Floors, right: Floors, *, runs: tuple[Floats, Floats]) -> Floors:
-    """Make one floor for both sides of comparisons with so many runs each; both must be known.
+    """Make one floor for both sides of comparisons with ``runs`` runs each; both must be known.
 
     The one variance that gives the difference of means the error that the two would give it, with the degrees
     of freedom of Satterthwaite 1946, An approximate distribution of estimates of variance components.

@@ -2,9 +2,9 @@
 
 Both are made from its figures and from nothing else.
 
-A sentence says of a metric only what verdicts bear out. A change of the geometric mean is said where at least
-a quarter of the rows are significantly different, all in one direction, the mean has it too, and it is larger
-than what counts as the same. Else the significant rows are counted, or nothing stands out.
+A sentence claims only what verdicts support. A change of the geometric mean is given where at least a quarter
+of the rows differ significantly, all in the direction of the mean, and the mean by more than what counts as
+the same. Else the significant rows are counted, or nothing stands out.
 """
 
 import re
@@ -27,9 +27,9 @@ from benchdash.results.wording import NOTHING, change, metric_name, number, p_va
 _MAX_ROWS: Final = 60
 _MAX_DIFFERENCES: Final = 30
 _SPECIAL: Final = re.compile(r"([\\`*_\[\]<>|#~])")
-# So many of the rows must be significant before their mean is said.
+# The share of rows that must be significant before their mean is mentioned.
 _ENOUGH: Final = 0.25
-# Of several that were measured the first is said.
+# Only the first of these that was measured is mentioned.
 _RESPONSE_TIMES: Final = {
     "latency_p99": "99th percentile of response time",
     "latency_p95": "95th percentile of response time",

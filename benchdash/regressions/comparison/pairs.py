@@ -24,9 +24,9 @@ from benchdash.regressions.comparison.version_table import ComparisonTable, comp
 from benchdash.regressions.queries import Difference, differing
 from benchdash.results.models import Run, run_identity
 
-# Longer texts are compared by their settings alone.
+# Of longer texts only the settings are compared.
 _MAX_LINES = 2000
-# So many runs on each side of one are offered to be laid beside it.
+# Runs before, and runs after, that are offered for comparison with one run.
 _MAX_BESIDE = 8
 _FACTS = ("environment", "configuration", "content")
 _RUN_PARTS = ("project", "version__product", "hardware", "workload", *_FACTS)

@@ -10,7 +10,7 @@ Options = Mapping[str, object]
 
 COMMAND: Final = "command"
 
-# Facts of one run that stand among its options; nobody chose them.
+# Measurements that stand among the options of a run.
 _MEASURED: Final = re.compile(
     r"contention\..*|(.*_)?(busy|cpu|steal|iowait|cpu_\w+)_s|loadavg.*|spin_(before|after)|finished_at|sequence"
     r"|night|count|seconds|errors|reconnects|repetition"
@@ -24,7 +24,7 @@ _SIZES: Final = frozenset(
 )
 _SECONDS: Final = re.compile(r"([0-9]{1,7}(?:\.[0-9]{1,6})?)\s*s?")
 _TIMES: Final = ("time", "max_time", "duration", "T")
-# Who runs for a count of operations takes the longer the slower it is.
+# With a count of operations to do, the duration is a result and not an option.
 _COUNTS: Final = ("events", "max_requests", "t", "transactions", "transactions_per_client", "operationcount")
 _SAME_LENGTH: Final = 1.1
 

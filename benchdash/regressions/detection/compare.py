@@ -57,10 +57,10 @@ EQUIVALENT = 0.02
 """Versions whose ratio certainly lies between 1 / 1.02 and 1.02 are the same, unless told otherwise."""
 
 MAX_RUNS = 100
-"""More runs than this are not asked for."""
+"""More runs are never recommended."""
 
 MAX_PRIOR_DF = 19
-"""What is known from elsewhere counts for so many degrees of freedom at most in the interval of one group."""
+"""Degrees of freedom that noise known from elsewhere counts for at most in the interval of a group."""
 
 _UNTESTED = (NONE, WITHIN_SESSION, WITHIN_FORK)
 _VERDICTS: Final[tuple[Verdict, ...]] = ("unknown", "same", "better", "worse")
@@ -190,11 +190,6 @@ def adjusted(
         one._replace(p=number, verdict=verdict)
         for one, number, verdict in zip(comparisons, _known(p), verdicts, strict=True)
     ]
-
-
-def adjust(p_values: Sequence[float | None]) -> list[float | None]:
-    """Adjust p values as ``adjusted_p`` does; None stays None and does not count."""
-    return _known(adjusted_p(np.array(p_values, dtype=float)))
 
 
 def adjusted_p(p: Floats) -> Floats:

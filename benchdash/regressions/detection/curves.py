@@ -22,12 +22,12 @@ from benchdash.regressions.detection.noise import MIN_SD
 from benchdash.results.sessions import session_means
 
 MIN_THREAD_COUNTS = 4
-"""Fewer thread counts make no curve whose peak and knee could be told."""
+"""Thread counts that a curve needs at least to have a peak and a knee."""
 
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
-    """The runs with so many ``threads`` (1 or more).
+    """The runs of a curve at one thread count (1 or more).
 
     ``value`` is the median of their throughputs, ``values``; ``sessions`` names that of each, empty where
     none is known.

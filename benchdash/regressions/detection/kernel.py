@@ -15,13 +15,13 @@ MIN_LEVEL = 3
 """A level of fewer points is not looked for."""
 
 LASTING = 5
-"""So many points make a level between two others."""
+"""Points that a level between two others has at least."""
 
 BOUND = 3.0
-"""A point further from its level, in noise standard deviations, tells no more than one at this distance."""
+"""A point further from its level, in standard deviations of the noise, counts as one at this distance."""
 
 WIDE_BOUND = 5.0
-"""The same where so many points are far that they are a second mode of what is measured."""
+"""The bound where more than a few points are far: these are a second mode of what is measured."""
 
 FEW = 0.06
 """More far points than this share are not outliers."""
@@ -30,18 +30,18 @@ PENALTY = 2.0
 """What a proposed level costs, in log n."""
 
 PRIOR_DF = 15.0
-"""Degrees of freedom that the common variance counts for beside a level's own."""
+"""Degrees of freedom of the common variance, beside a level's own."""
 
 TYPICAL_CORRELATION = 0.3
 """Correlation of neighbouring runs at one level, median of our measured sysbench series."""
 
 CORRELATION_WEIGHT = 100.0
-"""The typical correlation counts as much as so many points: a short series says little about its own."""
+"""Points that the typical correlation counts for: a short series says little about its own."""
 
 MAX_CORRELATION = 0.8
 
 BASE = -8.0
-"""What the bar of the evidence begins with; chosen on the public synthetic and measured series."""
+"""The constant in the bar for evidence; chosen on the public synthetic and measured series."""
 
 MIN_SEARCHED = 80.0
 """A short series is looked at after every point, and each look searches it anew."""
@@ -53,13 +53,13 @@ SHORT = 8.0
 """Each point that a level is shorter raises its bar by one, and by two at both ends of the series."""
 
 BESIDE_LINE = 1.3
-"""A step must stand so many standard errors beside a straight line through both of its levels."""
+"""Standard errors by which a step must exceed a straight line through both of its levels."""
 
 NEWEST_BESIDE_LINE = 2.0
-"""The same for the newest level before it is told: a drift looks like a step while it goes on."""
+"""The same for the newest level before it is confirmed: a drift looks like a step while it goes on."""
 
 STAIRS = 10.0
-"""So much better than one straight line must each further step of a staircase explain it (squared errors)."""
+"""By how much each further step of a staircase must explain more than one straight line (squared errors)."""
 
 FALSE_ALARM = 0.02
 """A step where one was expected must have p below this, after correction for all that were expected."""
@@ -68,7 +68,7 @@ KEPT_BELOW = 0.01
 """A step known from an earlier look is not searched for, so its own p alone has to be below this."""
 
 SETTLED = 15
-"""A known step is judged by so many points of its new level: what comes later is another story."""
+"""Points of its new level by which a known step is judged; later ones may have changed again."""
 
 REJECTED = -1e3
 
@@ -422,7 +422,7 @@ def common_variance(sums: Floats, edges: Ints, least: float) -> tuple[float, flo
 
 @compiled
 def bar(searched: float, error: float, typical_step: float) -> float:
-    """Return what z^2 of a step must exceed that was looked for at so many places."""
+    """Return what z^2 of a step must exceed that was looked for at ``searched`` places."""
     return 2 * math.log(searched) + 4 * math.log1p(typical_step / error) + BASE
 
 
@@ -457,7 +457,7 @@ def excess(
 
 @compiled
 def tail_needs(before: int, after: int) -> float:
-    """Return how much more evidence a new level at the end of the series needs before it is told."""
+    """Return how much more evidence a new level at the end of the series needs to be confirmed."""
     return max(0.0, SHORT - after) + max(0.0, SHORT - min(before, after)) - max(0.0, SHORT - before)
 
 

@@ -36,10 +36,10 @@ import numpy as np
 from benchdash.regressions.detection.noise import Floats
 
 LASTING = 5
-"""So many points make a level."""
+"""Points that make a level."""
 
 SETTLED = 15
-"""A known boundary is judged by so many points of its new level: what comes later is another story."""
+"""Points of its new level by which a known boundary is judged; later ones may have changed again."""
 
 TYPICAL_STEP = 0.1
 """What a change of a benchmark is typically worth, in logs: the prior of the Occam factor."""

@@ -14,11 +14,11 @@ SCALES: Floats = np.array([10.0**digits for digits in range(10)])
 """Up to nine decimals are printed."""
 
 MAX_DIGITS = 1e10
-"""A digit behind so many is worth nothing."""
+"""Numbers with more digits than this are not taken for printed ones."""
 
 
 def is_printed(values: Floats) -> Bools:
-    """Tell whether so many decimals write a value; shape (values, SCALES)."""
+    """Tell which numbers of decimals suffice to write each value; shape (values, SCALES)."""
     scaled = np.outer(values, SCALES)
     digits = np.round(scaled)
     return (np.abs(scaled - digits) <= 1e-6 + 1e-12 * digits) & (digits >= 1)

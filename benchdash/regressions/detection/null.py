@@ -2,7 +2,7 @@
 
 An empirical null (Efron 2004, Large-scale simultaneous hypothesis testing: the choice of a null hypothesis):
 the changes already known are taken out of a table, what is left of each level is put into a random order,
-and the rule looks at it position by position, as it would have come. Whatever it confirms is false.
+and the rule looks at it position by position, as it would have come. Whatever it confirms is a false alarm.
 
 Positions are shuffled as a whole: what the series of a place share at one position, a slow night of the
 machine for one, stays together. What neighbouring positions share is lost: waves and drifts of the machine
@@ -24,7 +24,7 @@ from benchdash.results.readings import Direction
 
 @dataclass(frozen=True, slots=True)
 class FalseAlarms:
-    """So many joint shifts were confirmed in ``looks`` at a table of ``points`` values.
+    """``shifts`` joint shifts were confirmed in ``looks`` at a table of ``points`` values.
 
     ``members`` are the series in them.
     """

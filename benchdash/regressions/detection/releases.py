@@ -45,7 +45,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.special import bdtrc, stdtr, stdtrit
 
-from benchdash.regressions.detection.compare import adjust
+from benchdash.regressions.detection.compare import adjusted_p
 from benchdash.regressions.detection.joint import JointShift, Key
 from benchdash.regressions.detection.noise import MIN_SD, Bools, Floats, Ints
 from benchdash.regressions.detection.shifts import MIN_EFFECT, Family, Shift, State
@@ -519,7 +519,7 @@ def _members(single: _Single, sign: _Sign, place: _Place) -> Iterator[tuple[Key,
     """Yield the series of what moved that went the same way; confidence is 1 - adjusted p."""
     lines = single.lines
     before, after = place.sides(lines.positions)
-    adjusted = adjust(single.p(worse=sign.worse).tolist())
+    adjusted = adjusted_p(single.p(worse=sign.worse)).tolist()
     for at, (line, p) in enumerate(zip(single.rows.lines, adjusted, strict=True)):
         key = lines.keys[line]
         x = lines.x[line] * lines.signs[line]
@@ -527,7 +527,7 @@ def _members(single: _Single, sign: _Sign, place: _Place) -> Iterator[tuple[Key,
         change = new / old - 1
         is_worse = (change < 0) == (lines.signs[line] > 0)
         same_way = is_worse == (single.rows.steps[at] < 0) == sign.worse
-        if p is None or key[0] not in sign.moved or not same_way or abs(change) < MIN_EFFECT:
+        if np.isnan(p) or key[0] not in sign.moved or not same_way or abs(change) < MIN_EFFECT:
             continue
         family = Family(
             noise=float(single.noise[at]),

@@ -30,7 +30,7 @@ MIN_CONCURRENCIES = 5
 """Three coefficients and two degrees of freedom to judge them by."""
 
 MAX_PEAK_RATIO = 2.0
-"""No peak is predicted beyond so many times the largest concurrency measured."""
+"""No peak is predicted beyond this multiple of the largest concurrency measured."""
 
 _DRAWS = 2000
 _SEED = 20070101
@@ -215,7 +215,7 @@ def _draws(fit: _Fit) -> tuple[Floats, Floats, Floats]:
 
 
 def _scales(rng: np.random.Generator, df: float) -> Floats:
-    """Draw by how much a standard deviation estimated with so many degrees of freedom may be too small."""
+    """Draw by how much a standard deviation estimated with ``df`` degrees of freedom may be too small."""
     return np.sqrt(df / rng.chisquare(df, _DRAWS))
 
 

@@ -19,7 +19,7 @@ Kind = Literal["setting", "parameter", "option", "fact", "name"]
 _KIND_ORDER: Final[Mapping[Kind, int]] = {"setting": 0, "parameter": 1, "option": 2, "name": 3, "fact": 4}
 _SEPARATOR: Final = ":"
 _NOT_KNOWN: Final = "not known"
-# Where no two runs were made under the same conditions, so many of the newest are held against all others.
+# Where no two runs were made under the same conditions, only the newest are compared with all others.
 _MAX_CANDIDATES: Final = 50
 
 

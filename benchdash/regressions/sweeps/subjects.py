@@ -33,7 +33,7 @@ class Subject:
 def subjects(project: Project, *, setting: str = "", most: int | None = None) -> list[Subject]:
     """List what can be swept, that first in which most was varied, then the newest; two statements.
 
-    With a ``setting``, the key of a factor, that first in which it takes most values. ``most``: so many.
+    With a ``setting``, the key of a factor, that first in which it takes most values. ``most`` is a limit.
     """
     factor = Factor.of_key(setting) if setting else None
     told = _told_by(factor) if factor else _NOT_ASKED
