@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 import numpy as np
 
 from benchdash.regressions.analysis.places import History
-from benchdash.regressions.detection.curves import MIN_THREAD_COUNTS, CurvePoint, Shape, scale_up, shape_of
+from benchdash.regressions.detection.curves import MIN_THREAD_COUNTS, CurvePoint, scale_up, shape_of
 from benchdash.results.derived import DerivedSeries, store_derived
 from benchdash.results.models import Series
 from benchdash.results.readings import DERIVED, HIGHER
@@ -55,17 +55,14 @@ def _curves(histories: Iterable[History]) -> Iterator[_Curve]:
 
 def _derived(curve: _Curve) -> list[DerivedSeries]:
     values: dict[str, dict[int, float]] = defaultdict(dict)
-    counts = _usual_counts(curve)
-    usual = {threads: curve[threads] for threads in counts}
-    for at in range(next(iter(curve.values())).length):
+    usual = {threads: curve[threads] for threads in _usual_counts(curve)}
+    some = next(iter(curve.values()))
+    for at in range(some.length):
         for metric, run_id, value in _figures(usual, at):
             values[metric][run_id] = value
-    source = next(iter(curve.values())).series
-    runs = next(iter(curve.values())).runs
+    known_runs = some.runs.index_of if some.runs.is_cut else None
     return [
-        DerivedSeries(
-            source, metric, DERIVED[metric] or source.unit, of_metric, runs.index_of if runs.is_cut else None
-        )
+        DerivedSeries(some.series, metric, DERIVED[metric] or some.series.unit, of_metric, known_runs)
         for metric, of_metric in values.items()
     ]
 
@@ -91,13 +88,8 @@ def _figures(curve: _Curve, at: int) -> Iterator[tuple[str, int, float]]:
     if shape is None:
         return
     run_id = curve[shape.peak.threads].at(at).run_id
-    for metric, value in _values(shape, points):
-        yield metric, run_id, value
-
-
-def _values(shape: Shape, points: list[CurvePoint]) -> Iterator[tuple[str, float]]:
-    yield "curve_peak", shape.peak.value
-    yield "curve_peak_threads", float(shape.peak.threads)
-    yield "curve_knee_threads", float(shape.knee)
-    if ends := scale_up(points, min(one.threads for one in points), max(one.threads for one in points)):
-        yield "curve_scale_up", ends.factor
+    yield "curve_peak", run_id, shape.peak.value
+    yield "curve_peak_threads", run_id, float(shape.peak.threads)
+    yield "curve_knee_threads", run_id, float(shape.knee)
+    if ends := scale_up(points, min(curve), max(curve)):
+        yield "curve_scale_up", run_id, ends.factor

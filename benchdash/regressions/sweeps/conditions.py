@@ -206,7 +206,11 @@ def without_constants(groups: Sequence[RunGroup]) -> list[RunGroup]:
         if not options.isdisjoint(group.conditions):
             unset |= options - group.conditions.keys()
         filled.append({**group.conditions, **dict.fromkeys(unset)})
-    varying = _varying(filled)
+    meanings: dict[Factor, set[Value]] = defaultdict(set)
+    for of_group in filled:
+        for factor, value in of_group.items():
+            meanings[factor].add(meaning(factor, value))
+    varying = {factor for factor, found in meanings.items() if len(found) > 1 or factor == HARDWARE}
     return [
         replace(group, conditions={one: value for one, value in conditions.items() if one in varying})
         for group, conditions in zip(groups, filled, strict=True)
@@ -229,15 +233,6 @@ def on_one_machine(groups: Sequence[RunGroup], factor: Factor) -> list[RunGroup]
         )
 
     return max(machines.values(), key=weight, default=[])
-
-
-def _varying(all_conditions: Iterable[Conditions]) -> set[Factor]:
-    """Find what has not one and the same value wherever it is known, and the machine."""
-    values: dict[Factor, set[Value]] = defaultdict(set)
-    for found in all_conditions:
-        for factor, value in found.items():
-            values[factor].add(meaning(factor, value))
-    return {factor for factor, meanings in values.items() if len(meanings) > 1 or factor == HARDWARE}
 
 
 def meaning(factor: Factor, value: Value) -> Value:
@@ -278,12 +273,19 @@ def sweep(groups: Sequence[RunGroup], factor: Factor, *, base: str = "", most: i
     of most rows. Of more values than ``most`` the last ones are left out.
     """
     by_row = _by_row([group for group in groups if factor in group.conditions], factor)
-    found = _values((group for row in by_row.values() for group in row.groups), factor)
+    found = _values(
+        (group for row in by_row.values() for groups in row.of_value.values() for group in groups), factor
+    )
     if not found:
         return None
     counting = {value: _counting(by_row, value, factor) for value in found[:most]}
+
+    def rows_under_reference(value: Value) -> int:
+        rows = counting[value].items()
+        return sum(_profile(groups[0], factor) == by_row[row].reference for row, groups in rows)
+
     meant = [value for value in counting if base and written(value) == base]
-    at = meant[0] if meant else max(counting, key=lambda one: _belonging(by_row, counting[one], factor))
+    at = meant[0] if meant else max(counting, key=rows_under_reference)
     points = [_point(value, counting, counting[at], by_row, factor) for value in counting]
     of_base = next(point for point in points if point.value == at)
     return Sweep(factor, tuple(points), of_base, left_out=len(found) - len(points))
@@ -302,10 +304,6 @@ class _InRow:
 
     of_value: Mapping[Value, Sequence[RunGroup]]
     reference: _Profile
-
-    @property
-    def groups(self) -> list[RunGroup]:
-        return [group for groups in self.of_value.values() for group in groups]
 
 
 def _by_row(groups: Iterable[RunGroup], factor: Factor) -> dict[str, _InRow]:
@@ -328,11 +326,6 @@ def _counting(by_row: Mapping[str, _InRow], value: Value, factor: Factor) -> _Co
         for row, in_row in by_row.items()
         if same in in_row.of_value
     }
-
-
-def _belonging(by_row: Mapping[str, _InRow], counting: _Counting, factor: Factor) -> int:
-    """Count the rows in which these groups were measured under the conditions of most values."""
-    return sum(_profile(groups[0], factor) == by_row[row].reference for row, groups in counting.items())
 
 
 def _reference(of_value: Mapping[Value, Sequence[RunGroup]], factor: Factor) -> _Profile:
