@@ -128,17 +128,15 @@ def summary(tables: Sequence[ComparisonTable], base: str, other: str) -> str:
 
 def _main_words(claim: Claim, base: str, other: str) -> str:
     if claim.is_clear and claim.change is not None:
-        than = f"{other} is {_per_cent(claim.change)} {_slower(claim)} than {base}"
+        size = _per_cent(claim.change)
         if claim.direction == LOWER:
-            than = f"{other} takes {_per_cent(claim.change)} {_longer(claim.change)} than {base}"
+            than = f"{other} takes {size} {'longer' if claim.change > 0 else 'less time'} than {base}"
+        else:
+            than = f"{other} is {size} {'slower' if claim.verdict == 'worse' else 'faster'} than {base}"
         return f"{than} ({_evidence(claim)})"
     where = _where(claim)
     if claim.verdict == "same":
-        return (
-            f"{other} is as fast as {base}: {where} are the same"
-            if len(claim.rows) > 1
-            else (f"{other} is as fast as {base}: {where} is the same")
-        )
+        return f"{other} is as fast as {base}: {where} {'are' if len(claim.rows) > 1 else 'is'} the same"
     if claim.significant:
         return _counted(claim, base, other)
     if claim.change is None or any(one.p is not None for one in claim.comparisons):
@@ -162,12 +160,9 @@ def _counted(claim: Claim, base: str, other: str) -> str:
 def _evidence(claim: Claim) -> str:
     if len(claim.rows) == 1:
         [one] = claim.comparisons
-        interval = (
-            ""
-            if one.low is None or one.high is None
-            else (f", 95 % interval {_signed(one.low - 1)} to {_signed(one.high - 1)}")
-        )
-        return f"{_where(claim)}{interval}"
+        if one.low is None or one.high is None:
+            return _where(claim)
+        return f"{_where(claim)}, 95 % interval {_signed(one.low - 1)} to {_signed(one.high - 1)}"
     found = claim.counts.get(claim.verdict, 0)
     opposite = "better" if claim.verdict == "worse" else "worse"
     return f"geometric mean of {_where(claim)}; {found} significantly {claim.verdict}, none {opposite}"
@@ -210,14 +205,6 @@ def _cost(metric: str, change: float) -> str:
     verb, what = _COSTS[metric]
     less = "fewer" if metric == _SWITCHES else "less"
     return f"{verb} {_per_cent(change)} {'more' if change > 0 else less} {what}".rstrip()
-
-
-def _slower(claim: Claim) -> str:
-    return "slower" if claim.verdict == "worse" else "faster"
-
-
-def _longer(change: float) -> str:
-    return "longer" if change > 0 else "less time"
 
 
 def _per_cent(change: float) -> str:
@@ -273,11 +260,9 @@ def _rank(row: Row) -> tuple[bool, float]:
 def _row(table: ComparisonTable, row: Row) -> list[str]:
     one, sides = row.comparisons[0], (row.base, row.cells[0])
     unit = unit_words(table.metric, row.unit)
-    interval = (
-        ""
-        if one is None or one.low is None or one.high is None
-        else (f"{change(one.low - 1)} to {change(one.high - 1)}")
-    )
+    interval = ""
+    if one and one.low is not None and one.high is not None:
+        interval = f"{change(one.low - 1)} to {change(one.high - 1)}"
     return [
         row.workload,
         "" if row.threads is None else str(row.threads),
