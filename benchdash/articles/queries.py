@@ -1,4 +1,4 @@
-"""What is read of articles."""
+"""Reading articles."""
 
 from collections.abc import Sequence
 

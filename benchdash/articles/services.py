@@ -1,4 +1,4 @@
-"""What writes articles. Every change is in the audit log."""
+"""Writing articles. Every change is in the audit log."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -204,7 +204,7 @@ class Comment(models.Model):
 
 
 class NullRun(models.Model):
-    """What the rule confirmed in a project's own histories after they were shuffled, so that all is false.
+    """The changes that the rule confirmed in a project's shuffled histories, all of them false alarms.
 
     ``change_points`` were confirmed in ``points`` values of series; those that begin together in one place
     are one of ``incidents``. ``looks`` counts the looks at a place.

@@ -1,4 +1,4 @@
-"""What a project may decide for itself about opinions; else the settings of the installation hold."""
+"""The options of a project about opinions; by default the settings of the installation hold."""
 
 from datetime import timedelta
 

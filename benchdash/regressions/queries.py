@@ -57,7 +57,7 @@ def places(found: Sequence[ChangePoint], points: Sequence[Point]) -> dict[int, C
 
 
 class Mark(NamedTuple):
-    """What a change point says on a chart."""
+    """A change point as charts mark it."""
 
     run_id: int
     state: str

@@ -267,7 +267,7 @@ def _forget(touched: Sequence[TouchedSeries]) -> None:
 
 
 def _withdraw_incidents_without_evidence() -> None:
-    """Withdraw incidents whose series are gone: nothing of theirs is touched any more."""
+    """Withdraw the incidents whose series are gone, which nothing touches any more."""
     evidence = ChangePoint.objects.filter(incident=OuterRef("pk")).exclude(state=ChangePoint.State.WITHDRAWN)
     Incident.objects.filter(~Exists(evidence), kind__in=Incident.OF_CHANGE_POINTS).exclude(
         status=Incident.Status.WITHDRAWN

@@ -48,7 +48,7 @@ class History:
 
     @property
     def length(self) -> int:
-        """How many positions its place has."""
+        """The number of positions of its place."""
         return len(self.runs.groups)
 
     @property

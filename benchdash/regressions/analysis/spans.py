@@ -1,4 +1,4 @@
-"""Between which two groups an incident began, in words."""
+"""The beginning of an incident in words: the two groups between which it lies."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

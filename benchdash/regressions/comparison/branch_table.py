@@ -62,9 +62,9 @@ class BranchTable:
 
 @dataclass(frozen=True)
 class Around:
-    """What lies before and after the shown groups: the ``until`` that shows as many of them.
+    """The groups before and after the shown ones, as the ``until`` that shows as many of them.
 
-    None where there are none. ``is_last``: nothing is newer than what ``later`` shows.
+    None where there are none. ``is_last``: nothing is newer than the groups that ``later`` shows.
     """
 
     earlier: datetime | None

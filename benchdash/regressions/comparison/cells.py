@@ -59,7 +59,7 @@ What = tuple[Place, str, RowKey]
 """A place of every stream, a metric, and a workload with its thread count."""
 
 CellsOfMetric = dict[Hashable, dict[RowKey, Cell]]
-"""By column and row."""
+"""The cells of one metric by column and row."""
 
 
 def cell_of(point: Point, series: Series) -> Cell:
@@ -83,7 +83,7 @@ def cell_of(point: Point, series: Series) -> Cell:
 
 
 class SeriesRow(NamedTuple):
-    """What comparisons need of a series; ``workload`` is its name."""
+    """The columns of a series that comparisons need; ``workload`` is its name."""
 
     id: int
     project_id: int

@@ -127,7 +127,7 @@ class Column(NamedTuple):
 
     @property
     def place(self) -> Place:
-        """Where its histories are, whatever the version and the branch."""
+        """The place of its histories, of every version and branch."""
         product = self.version.product
         return Place(
             project_id=product.project_id,
@@ -313,10 +313,10 @@ def are_versions_in_order(columns: Sequence[Column]) -> bool:
 
 
 class ColumnContents(NamedTuple):
-    """What was measured of some columns, to choose from.
+    """Metrics, workloads and thread counts that were measured of some columns, to choose from.
 
-    ``metrics`` by how many series they have; ``workloads`` are names by id, in order of names; of ``threads``
-    None stands last, for runs of which nobody said it.
+    ``metrics`` have the number of their series, ``workloads`` are names by id, in order of names. The last of
+    ``threads`` may be None, for runs with an unknown thread count.
     """
 
     metrics: dict[str, int]

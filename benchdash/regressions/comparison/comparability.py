@@ -1,4 +1,4 @@
-"""What differs between the columns of a comparison besides the version."""
+"""Differences between the columns of a comparison besides the version."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -36,7 +36,7 @@ class Doubt:
 
 @dataclass(frozen=True, slots=True)
 class RunScale:
-    """How large the tables of a run were made, and how many seconds it was to last, as far as is known."""
+    """The size of the tables of a run, and the seconds that it was to last, as far as they are known."""
 
     size: Mapping[str, str]
     seconds: float | None
@@ -60,9 +60,9 @@ def scales_of(runs: Collection[int]) -> dict[int, RunScale]:
 
 @dataclass(frozen=True)
 class ScaleDifferences:
-    """Where runs differ in the sizes of their tables and in their durations, as far as these are known.
+    """Differences of runs in the sizes of their tables and in their durations, as far as these are known.
 
-    By difference, the places where it was found, each once.
+    Each difference has the names of the places where it was found.
     """
 
     sizes: dict[Difference, dict[str, None]] = field(default_factory=lambda: defaultdict(dict))
@@ -90,7 +90,7 @@ class ScaleDifferences:
 
 
 NewestRuns = Mapping[ColumnKey, Mapping[RowKey, int]]
-"""By column and row, the latest run of any metric."""
+"""The latest run of any metric, by column and row."""
 
 
 def newest_runs(columns: Sequence[Column], rows: Iterable[tuple[RowKey, Sequence[Any]]]) -> NewestRuns:

@@ -76,7 +76,7 @@ class Levels:
         starts: Collection[int],
         names: Sequence[Hashable] = (),
     ) -> "Levels":
-        """Without ``names`` none of the groups can be left out."""
+        """Take the levels of points; without ``names`` no group can be left out later."""
         runs = median([point.independent for point in points]) if points else 1
         return cls([point.value for point in points], names, runs, starts)
 

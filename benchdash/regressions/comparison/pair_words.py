@@ -48,7 +48,7 @@ _COSTS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What the rows of one metric say together.
+    """The rows of one metric summed up.
 
     ``rows`` are those that were compared, ``comparisons`` belong to them and ``counts`` has their verdicts.
     ``change`` is that of their geometric mean, None where they have none or differ in direction.
@@ -83,7 +83,7 @@ class Claim:
 
     @property
     def verdict(self) -> Verdict:
-        """That of all rows together; unknown where they disagree or show too little."""
+        """The verdict of all rows together; unknown where they disagree or show too little."""
         if self.rows and self.counts.get("same", 0) == len(self.rows):
             return "same"
         if self.change is None or self.direction is None or abs(self.change) < self.margin:

@@ -48,7 +48,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What differs in something of the latest runs; nothing does where a side is not known."""
+    """The differences between settings or facts of the latest runs; none where a side is not known."""
 
     differences: tuple[Difference, ...]
     base_is_known: bool

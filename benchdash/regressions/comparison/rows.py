@@ -24,7 +24,7 @@ from benchdash.results.readings import HIGHER, Direction
 _NO_SCATTER = 1e-9  # what sums of squares leave of equal repeats by rounding
 
 RelativeTo = Literal["base", "previous"]
-"""What a column is held against: the base, or the column before it (the first one against the base)."""
+"""Compare each column with the base, or with the column before it (the first one with the base)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Pairs:
 
 
 Noise = Callable[[Pairs], Floors]
-"""What histories know of pairs of cells."""
+"""Returns the noise floors that histories give for pairs of cells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +196,7 @@ class _Grid:
 
     @property
     def is_higher_better(self) -> Bools:
-        """Of each cell."""
+        """For each cell, whether more is better."""
         return np.fromiter((cell.direction == HIGHER for cell in self.cells), bool, len(self.cells))
 
     def pairs(self, relative_to: RelativeTo) -> Pairs:

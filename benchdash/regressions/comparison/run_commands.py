@@ -1,4 +1,4 @@
-"""What a tool was told for a run: its options and its command line, without what it measured."""
+"""The instructions of a tool for a run: its options and its command line, without measurements."""
 
 import re
 from collections.abc import Mapping

@@ -1,1 +1,1 @@
-"""Where did the level of a series change, and how do two versions compare? Pure numbers, no framework."""
+"""Finding changes of level in series, and comparing versions. Pure numbers, no framework."""

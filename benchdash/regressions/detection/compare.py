@@ -97,7 +97,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Comparisons:
-    """What Comparison says, an element for each pair; NaN, or 0 of ``more_runs``, where that says None.
+    """The fields of Comparison as arrays, an element for each pair; NaN, or 0 of ``more_runs``, for None.
 
     ``basis`` is an index of BASES. Verdicts follow from the rest.
     """
@@ -126,7 +126,7 @@ class Comparisons:
 
 
 def _known(numbers: Floats) -> list[float | None]:
-    """None for NaN, which is not equal to itself."""
+    """Return the numbers with None for NaN, which is not equal to itself."""
     return [one if one == one else None for one in numbers.tolist()]
 
 

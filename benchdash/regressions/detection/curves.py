@@ -40,7 +40,7 @@ class CurvePoint:
 
     @property
     def logs(self) -> list[float]:
-        """Of independent runs: the mean of each session counts once."""
+        """The logs of independent runs: the mean of each session counts once."""
         values = session_means(self.values, self.sessions) if self.sessions else self.values
         return [float(np.log(value)) for value in values]
 

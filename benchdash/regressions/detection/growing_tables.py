@@ -1,8 +1,8 @@
-"""What each look at a growing table shows: a handful of groups by ``releases``, a history by ``joint``.
+"""The shifts in a growing table, look by look: a handful of groups by ``releases``, a history by ``joint``.
 
-Both are asked while there are six to ten groups. Where they mean the same change, the one that is confirmed
-counts, and of two confirmed ones that of the history. What was confirmed of few groups stays while its own
-evidence does, also where it lies too near the beginning for a history to say anything of it.
+While there are six to ten groups, both search. Where both find the same change, the confirmed one counts, and
+of two confirmed ones that of the history. A change that was confirmed by few groups stays as long as its own
+evidence does, even where it lies too near the beginning for ``joint`` to find it.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
@@ -78,7 +78,7 @@ def _of_few_groups(
 
 
 def _sessions(values: Values, known: Sessions) -> Sessions:
-    """By position the values of the sessions; a group of which none is known is one session."""
+    """List the values of the sessions by position; a group without known sessions is one session."""
     groups = [[float(value)] if np.isfinite(value) else [] for value in as_array(values)]
     return [*known[: len(groups)], *groups[len(known) :]]
 

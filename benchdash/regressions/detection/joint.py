@@ -77,7 +77,7 @@ class _Table:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """What is searched: a series or a mean of some. ``sd`` is what 1 is worth in logs."""
+    """A series, or a mean of several, that is searched. ``sd`` is what 1 is worth in logs."""
 
     values: Floats
     sd: float
@@ -85,7 +85,7 @@ class _Line:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """How one series moved at a given position: its levels, and how likely chance alone does so much."""
+    """The move of one series at a given position: its levels, and how likely chance does as much."""
 
     key: Key
     before: float

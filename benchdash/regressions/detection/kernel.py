@@ -27,7 +27,7 @@ FEW = 0.06
 """More far points than this share are not outliers."""
 
 PENALTY = 2.0
-"""What a proposed level costs, in log n."""
+"""The cost of a proposed level, in log n."""
 
 PRIOR_DF = 15.0
 """Degrees of freedom of the common variance, beside a level's own."""

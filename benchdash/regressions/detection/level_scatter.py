@@ -1,4 +1,4 @@
-"""How much histories scatter within their levels, for many of them at once."""
+"""The scatter of histories within their levels, of many histories at once."""
 
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass

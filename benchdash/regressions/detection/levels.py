@@ -42,7 +42,7 @@ SETTLED = 15
 """Points of its new level by which a known boundary is judged; later ones may have changed again."""
 
 TYPICAL_STEP = 0.1
-"""What a change of a benchmark is typically worth, in logs: the prior of the Occam factor."""
+"""The typical size of a change of a benchmark, in logs: the prior of the Occam factor."""
 
 FALSE_ALARM = 0.02
 """One or two newest points must have p below this after correction for all places searched."""

@@ -52,10 +52,10 @@ from benchdash.regressions.detection.shifts import MIN_EFFECT, Family, Shift, St
 from benchdash.results.readings import HIGHER, Direction
 
 Sessions = Sequence[Sequence[float]]
-"""By position, the value of each session; empty where nothing was measured."""
+"""The values of the sessions at each position; empty where nothing was measured."""
 
 MAX_RELEASE_GROUPS = 10
-"""With more groups than this a history speaks for itself (``joint.py``)."""
+"""With more groups than this only ``joint.py`` searches for changes."""
 
 _SUSPECTED = 0.02
 _CONFIRMED = 3e-4
@@ -102,7 +102,7 @@ class _Lines:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a change is looked for: the level from ``start`` to ``index``, and the one from there to ``end``.
+    """A possible change: between the level from ``start`` to ``index`` and the one from there to ``end``.
 
     ``levels`` are the edges of all levels that are taken for granted, these two among them.
     """
@@ -158,7 +158,7 @@ class _Rows:
 
 @dataclass(frozen=True, slots=True)
 class _Sign:
-    """What one question found: ``p`` corrected for the questions of its kind, ``moved`` what was run."""
+    """The answer to one question: ``p`` corrected for the questions of its kind, ``moved`` what was run."""
 
     p: float
     worse: bool
@@ -188,7 +188,7 @@ class _Single:
 
 @dataclass(frozen=True, slots=True)
 class _Verdict:
-    """What a place shows; ``tested`` is corrected for kinds, not for places.
+    """A change that a place shows; ``tested`` is its p corrected for kinds, not for places.
 
     ``clear``: the members pass Benjamini-Hochberg; else the only one is the strongest.
     """

@@ -1,4 +1,4 @@
-"""Where the noise of comparisons comes from, for all pairs of a table at once.
+"""The sources of the noise of comparisons, for all pairs of a table at once.
 
 ``compare.py`` says which sources there are and why. Arrays have an element for each sample, or for each pair;
 where both sides of a pair have one, the shape is (2, pairs): base, other.
@@ -39,7 +39,7 @@ class ToolInterval:
 
 
 class Sampled(Protocol):
-    """What is known of one version: the values of its runs, all positive where a ratio is wanted.
+    """The measurements of one version: the values of its runs, all positive where a ratio is wanted.
 
     ``sessions`` names the session of each run; empty: every run is one of its own. ``forks`` are the mean
     scores of the forks and ``tool_interval`` is the tool's; both count only for a single run.
@@ -153,7 +153,7 @@ class _Tools:
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """What many samples tell of themselves, each of at least one value."""
+    """The figures of many samples, each of at least one value."""
 
     medians: Floats
     is_positive: Bools
@@ -200,7 +200,7 @@ def independent(sample: Sampled) -> Sequence[float]:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What tells each pair apart: ``basis`` is an index of BASES.
+    """The evidence for the difference of each pair: ``basis`` is an index of BASES.
 
     Shape (2, pairs): ``n`` and ``mean`` of the units that count, ``variance`` of one of them, and the degrees
     of freedom ``df`` of that; ``total_df`` are those of both sides together.
@@ -249,7 +249,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class _Scatter:
-    """As of Evidence."""
+    """Variances and degrees of freedom; see Evidence."""
 
     variance: Floats
     df: Floats

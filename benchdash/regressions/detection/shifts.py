@@ -18,7 +18,7 @@ MIN_EFFECT = 0.005
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """What the other series of a place said where a history is too short to know its own noise.
+    """The evidence of the other series of a place, where a history is too short to know its own noise.
 
     ``noise`` is the relative sd of one session at one level, ``low`` and ``high`` hold the new level with
     95 % if nothing changed, and ``series`` were looked at.

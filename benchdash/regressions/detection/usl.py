@@ -1,4 +1,4 @@
-"""How throughput grows with concurrency: the Universal Scalability Law through a measured curve.
+"""The growth of throughput with concurrency: the Universal Scalability Law through a measured curve.
 
 X(N) = lambda N / (1 + sigma (N - 1) + kappa N (N - 1)), Gunther 2007, Guerrilla Capacity Planning, chapter 4.
 ``lambda`` is the throughput of one client, ``sigma`` the share that waits for one another (contention),

@@ -50,7 +50,7 @@ HARDWARE: Final = Factor("name", "hardware")
 CONFIGURATION: Final = Factor("name", "configuration")
 
 Conditions = Mapping[Factor, Value]
-"""What is missing is not known; None is known not to be set."""
+"""A factor that is missing is not known; None is known not to be set."""
 
 _Profile = frozenset[tuple[Factor, Value]]
 

@@ -1,4 +1,4 @@
-"""What a project can make a sweep of: its versions, those first in which most was varied."""
+"""The subjects of sweeps: the versions of a project, those first in which most was varied."""
 
 import re
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ _ID: Final = re.compile("[0-9]{1,18}")
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is measured in a sweep: one version of a branch (empty: a release) beside one counterpart."""
+    """The subject of a sweep: one version of a branch (empty: a release) beside one counterpart."""
 
     version: MeasuredVersion
     branch: str

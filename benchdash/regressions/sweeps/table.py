@@ -49,7 +49,7 @@ _MAX_LENGTH: Final = 300
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What can be swept of a subject, and what is; ``swept_on`` are the machines of the latter."""
+    """The choices of what to sweep for a subject, and the sweep; ``swept_on`` are the machines of it."""
 
     machines: Sequence[str]
     swept_on: Sequence[str]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final, Literal
 
 Value = str | None
-"""None where the setting was not set."""
+"""The text of a setting; None where it was not set."""
 
 Spacing = Literal["log", "linear", "even"]
 
