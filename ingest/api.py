@@ -1,6 +1,6 @@
 """The door for files: ``/api/v1/uploads/``."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, cast
 
@@ -125,7 +125,7 @@ class UploadListView(_View):
         responses=UploadPageSerializer,
     )
     def get(self, request: Request) -> Response:
-        """Uploads, newest first. Refused and deleted ones are for members of their project.
+        """List uploads, newest first. Refused and deleted ones are for members of their project.
 
         A token with the scope `upload` alone sees those of a private project that it sent.
 
@@ -133,7 +133,7 @@ class UploadListView(_View):
         """
         slug = request.query_params.get("project", "")
         uploads = uploads_for(self.viewer, self._project(slug) if slug else None)
-        if archive := _whole_number(request, "archive", _MAX_ID):
+        if archive := _whole_number(request, "archive"):
             uploads = uploads.filter(pk__in=files_in(upload_for(self.viewer, archive).pk))
         else:
             uploads = uploads.filter(came_alone=True)
@@ -141,9 +141,9 @@ class UploadListView(_View):
             if state not in Upload.State.values:
                 raise FieldsError([FieldError("state", f"must be one of {', '.join(Upload.State.values)}")])
             uploads = uploads.filter(state=state)
-        if cursor := _whole_number(request, "cursor", _MAX_ID):
+        if cursor := _whole_number(request, "cursor"):
             uploads = uploads.filter(pk__lt=cursor)
-        limit = min(_whole_number(request, "limit", _MAX_ID) or _DEFAULT_LIMIT, _MAX_LIMIT)
+        limit = min(_whole_number(request, "limit") or _DEFAULT_LIMIT, _MAX_LIMIT)
         rows = list(with_run_counts(uploads)[: limit + 1])
         more = (
             replace_query_param(f"{settings.SITE_URL}{request.get_full_path()}", "cursor", rows[limit - 1].pk)
@@ -155,7 +155,7 @@ class UploadListView(_View):
         return Response({"results": results, "next": more})
 
     def _project(self, slug: Any) -> Project:
-        """Raises NotVisible or BeingDeleted."""
+        """Return the project of the request. Raises NotVisible or BeingDeleted."""
         if not isinstance(slug, str) or "\0" in slug:
             raise NotVisible("no project is called so")
         own = self.viewer.token.project.slug if self.viewer.token else ""
@@ -169,7 +169,7 @@ class UploadDetailView(_View):
 
     @extend_schema(responses=UploadDetailSerializer)
     def get(self, request: Request, pk: int) -> Response:  # noqa: ARG002 - DRF calls it so
-        """One upload: its state, progress, files, runs and metadata."""
+        """Show one upload: its state, progress, files, runs and metadata."""
         return Response(self._detail(upload_for(self.viewer, pk)))
 
     @extend_schema(
@@ -215,7 +215,7 @@ class UploadDetailView(_View):
         return UploadDetailSerializer(upload, context=context).data
 
     def _own(self, pk: int) -> Upload:
-        """Raises NotVisible or NotAllowed."""
+        """Return an upload that the viewer may change. Raises NotVisible or NotAllowed."""
         upload = upload_for(self.viewer, pk)
         self.viewer.require(Scope.UPLOAD, upload.project)
         if not (self.viewer.is_member(upload.project) or has_sent(self.viewer, upload)):
@@ -226,7 +226,7 @@ class UploadDetailView(_View):
 class RawView(_View):
     @extend_schema(responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})
     def get(self, request: Request, pk: int, companion: int | None = None) -> FileResponse:  # noqa: ARG002
-        """The bytes as they were received, of an upload or of a file beside it.
+        """Return the bytes as they were received, of an upload or of a file beside it.
 
         For members, and for the token that sent it.
         """
@@ -244,7 +244,7 @@ class RawView(_View):
 
 
 def raw_response(raw: RawFile, name: str, *, is_text: bool) -> FileResponse:
-    """A download that no browser takes for a page. Raises FileUnavailableError."""
+    """Return a download that no browser takes for a page. Raises FileUnavailableError."""
     response = FileResponse(
         raw_bytes.open_raw(raw),
         as_attachment=True,
@@ -261,7 +261,7 @@ def raw_response(raw: RawFile, name: str, *, is_text: bool) -> FileResponse:
 
 
 def _arrival(form: QueryDict, files: Any) -> Arrival:
-    """Raises FieldsError or FileTooLargeError."""
+    """Read a form with its files. Raises FieldsError or FileTooLargeError."""
     errors: list[FieldError] = []
     texts = {name: form.getlist(name) for name in form if name not in files}
     metadata_texts = {name: given for name, given in texts.items() if name in ALL_FIELDS}
@@ -295,26 +295,23 @@ def _arrival(form: QueryDict, files: Any) -> Arrival:
 
 
 def _raw_data(file: "UploadedFile[Any]") -> RawData:
-    """Small files in memory, large ones where Django has put them."""
+    """Keep a small file in memory, and a large one where Django has put it."""
     if (file.size or 0) > settings.UPLOAD_IMPORT_AT_ONCE_BYTES:
         return RawData(file)  # type: ignore[arg-type] # it reads and seeks like a file
     return RawData(file.read())
 
 
 def _changes(data: Any) -> dict[str, Any]:
-    """A JSON object or a form as one mapping. Raises FieldsError."""
+    """Return a JSON object or a form as one mapping. Raises FieldsError."""
     if isinstance(data, QueryDict):
-        values, errors = form_values({name: _texts(data.getlist(name)) for name in data})
+        texts = {name: [text for text in data.getlist(name) if isinstance(text, str)] for name in data}
+        values, errors = form_values(texts)
         if errors:
             raise FieldsError(errors)
         return values
     if not isinstance(data, Mapping):
         raise FieldsError([FieldError("", "the body must be a JSON object")])
     return dict(data)
-
-
-def _texts(values: Iterable[Any]) -> list[str]:
-    return [value for value in values if isinstance(value, str)]
 
 
 def _reason(changes: dict[str, Any]) -> str:
@@ -333,11 +330,11 @@ def _yes(value: Any, name: str) -> bool:
     return answer
 
 
-def _whole_number(request: Request, name: str, most: int) -> int | None:
+def _whole_number(request: Request, name: str) -> int | None:
     text = request.query_params.get(name, "")
     if not text:
         return None
-    if not (text.isascii() and text.isdigit() and len(text) < 20 and 1 <= int(text) <= most):
+    if not (text.isascii() and text.isdigit() and len(text) < 20 and 1 <= int(text) <= _MAX_ID):
         raise FieldsError([FieldError(name, "must be a whole number from 1")])
     return int(text)
 
@@ -346,7 +343,7 @@ def _whole_number(request: Request, name: str, most: int) -> int | None:
 
 
 def _answer(received: Received) -> Response:
-    """Raises FileRefusedError for an upload that was refused."""
+    """Answer with an upload. Raises FileRefusedError for one that was refused."""
     upload = received.upload
     url = address("ingest:upload-detail", upload.pk)
     if upload.state == Upload.State.REFUSED:

@@ -30,25 +30,15 @@ class RunSummary:
 
 
 def run_summaries(upload: Upload) -> list[RunSummary]:
-    """The runs of an upload, of an archive those of its files, by workload, version and thread count."""
+    """Return the runs of an upload, or of an archive's files, by workload, version and thread count."""
     runs = (
         runs_of(upload)
         .annotate(readings=Count("measurements", filter=Q(measurements__series__is_derived=False)))
         .order_by("workload__name", "version__product__name", "version__sort_key", "threads", "pk")
     )
-    return [RunSummary(*row) for row in runs.values_list(*_SUMMARY)]
-
-
-_SUMMARY = (
-    "pk",
-    "key",
-    "version__product__name",
-    "version__version",
-    "hardware__name",
-    "workload__name",
-    "threads",
-    "readings",
-)
+    version = ("version__product__name", "version__version")
+    names = ("pk", "key", *version, "hardware__name", "workload__name", "threads", "readings")
+    return [RunSummary(*row) for row in runs.values_list(*names)]
 
 
 def runs_of(upload: Upload) -> QuerySet[Run]:
@@ -58,7 +48,7 @@ def runs_of(upload: Upload) -> QuerySet[Run]:
 
 
 def files_of_its_own(archive: Upload) -> QuerySet[Upload]:
-    """The files of an archive that came with nothing else that is still there."""
+    """Return the files of an archive that came with nothing else that is still there."""
     elsewhere = ArchiveFile.objects.filter(upload=OuterRef("pk")).exclude(
         Q(archive=archive) | Q(archive__state=Upload.State.DELETED)
     )
@@ -66,12 +56,15 @@ def files_of_its_own(archive: Upload) -> QuerySet[Upload]:
 
 
 def files_in(archive_id: int) -> QuerySet[Upload]:
-    """The uploads that are files of this archive."""
+    """Return the uploads that are files of this archive."""
     return Upload.objects.filter(pk__in=ArchiveFile.objects.filter(archive=archive_id).values("upload"))
 
 
 def files_of(archive: Upload, *, sees_reasons: bool) -> QuerySet[ArchiveFile]:
-    """The files of an archive in its order, with ``run_count``; refused and deleted ones only for members."""
+    """Return the files of an archive in its order, with ``run_count``.
+
+    Refused and deleted ones are for members.
+    """
     runs = Run.objects.filter(upload_id=OuterRef("upload"))
     files = archive.files.annotate(run_count=_number_of(runs)).select_related("upload").order_by("number")
     if sees_reasons:
@@ -80,7 +73,7 @@ def files_of(archive: Upload, *, sees_reasons: bool) -> QuerySet[ArchiveFile]:
 
 
 def file_counts(archives: Collection[int]) -> dict[int, dict[str, int]]:
-    """How many files of each archive are in which state."""
+    """Count the files of each archive by their state."""
     rows = ArchiveFile.objects.filter(archive__in=archives).order_by("archive", "state")
     counts: dict[int, dict[str, int]] = {}
     for archive, state, number in rows.values_list("archive", "state").annotate(Count("pk")):
@@ -89,7 +82,7 @@ def file_counts(archives: Collection[int]) -> dict[int, dict[str, int]]:
 
 
 def uploads_named(project: Project, words: Sequence[str]) -> QuerySet[Upload, tuple[int, str]]:
-    """Id and name of the uploads that have all of the words in their names, the newest first."""
+    """Return id and name of the uploads whose names have all of the words, the newest first."""
     found = Upload.objects.filter(project=project).order_by("-received_at")
     for word in words:
         found = found.filter(name__icontains=word)
@@ -97,7 +90,7 @@ def uploads_named(project: Project, words: Sequence[str]) -> QuerySet[Upload, tu
 
 
 def uploads_for(viewer: Viewer, project: Project | None = None) -> QuerySet[Upload]:
-    """The uploads that exist for this viewer, newest first.
+    """Return the uploads that exist for this viewer, newest first.
 
     Refused and deleted ones are for members, and for the token that sent them.
     """
@@ -116,7 +109,7 @@ def uploads_for(viewer: Viewer, project: Project | None = None) -> QuerySet[Uplo
 
 
 def sent_by(token: Token) -> QuerySet[Upload]:
-    """The uploads that this token sent, first or again, and the files of its archives."""
+    """Return the uploads that this token sent, first or again, and the files of its archives."""
     again = Upload.also_sent_by.through.objects.filter(token=token)
     sent = Upload.objects.filter(Q(token=token) | Q(pk__in=again.values("upload")))
     files = ArchiveFile.objects.filter(archive__in=sent, upload__isnull=False)
@@ -124,12 +117,12 @@ def sent_by(token: Token) -> QuerySet[Upload]:
 
 
 def has_sent(viewer: Viewer, upload: Upload) -> bool:
-    """Whether the viewer is a token that sent this upload."""
+    """Return whether the viewer is a token that sent this upload."""
     return viewer.token is not None and sent_by(viewer.token).filter(pk=upload.pk).exists()
 
 
 def with_run_counts(uploads: QuerySet[Upload]) -> QuerySet[Upload]:
-    """Each with the number of its runs, of an archive those of its files, as ``run_count``."""
+    """Add the number of its runs, of an archive those of its files, to each upload as ``run_count``."""
     of_files = ArchiveFile.objects.filter(archive=OuterRef(OuterRef("pk")), upload__isnull=False)
     own = Run.objects.filter(upload_id=OuterRef("pk"))
     in_files = Run.objects.filter(upload_id__in=of_files.values("upload"))
@@ -142,7 +135,7 @@ def _number_of(runs: QuerySet[Run]) -> Coalesce:
 
 
 def upload_for(viewer: Viewer, upload_id: int, project: Project | None = None) -> Upload:
-    """Of this project, or of any. Raises NotVisible."""
+    """Return the upload of this number, in this project or in any. Raises NotVisible."""
     found = with_run_counts(uploads_for(viewer, project)).filter(pk=upload_id)
     upload = found.first() if upload_id < 2**63 else None
     if upload is None:

@@ -37,9 +37,9 @@ from ingest.storage import raw_bytes
 _log = logging.getLogger(__name__)
 
 REMOVAL_TASK: Final = "ingest.tasks.delete_projects"
-# A job deletes for so long, and then lets others of its queue go first.
+# A job deletes for this long, and then lets others of its queue go first.
 _TURN_S: Final = 5.0
-# Rows of a batch. What hangs on them goes with them, as the measurements of a run.
+# Rows of a batch. Rows that belong to them, such as the measurements of a run, go with them.
 _BATCH: Final = 1000
 # What is deleted in batches, with the way from its rows to the project. What points at others goes before
 # them; what is due, counted or owed goes before all, so that nobody takes it up.
@@ -63,7 +63,7 @@ _ROWS: Final = (
     (Workload, "project"),
     (AuditEntry, "project"),
 )
-# Those by whose number progress is told.
+# Progress is told by the number of these.
 _COUNTED: Final = (Run, Upload, RawFile)
 
 
@@ -75,9 +75,10 @@ def begin_removal(project: Project, *, by: Viewer) -> Removal:
     """
     with transaction.atomic():
         locked = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+        total = sum(model._default_manager.filter(project=locked).count() for model in _COUNTED)
         removal, is_new = Removal.objects.get_or_create(
             project_id=locked.pk,
-            defaults={"slug": locked.slug, "name": locked.name, "asked_by": by.user, "total": _size(locked)},
+            defaults={"slug": locked.slug, "name": locked.name, "asked_by": by.user, "total": total},
         )
         if is_new:
             locked.deleting_since = removal.asked_at
@@ -108,7 +109,7 @@ def delete_in_turn() -> None:
 
 
 def carry_on(removal: Removal, *, ends_at: float | None = None) -> bool:
-    """Delete batch after batch, until ``ends_at`` at most; whether nothing is left."""
+    """Delete batch after batch, until ``ends_at`` at most; return whether nothing is left."""
     for model, to_project in _ROWS:
         rows: QuerySet[Any] = model._default_manager.filter(**{to_project: removal.project_id})
         while _delete_batch(removal, rows):
@@ -119,7 +120,7 @@ def carry_on(removal: Removal, *, ends_at: float | None = None) -> bool:
 
 
 def removals_for(viewer: Viewer) -> QuerySet[Removal]:
-    """The deletions that the viewer asked for, and those of projects that the viewer is a member of."""
+    """Return the deletions that the viewer asked for, and those of projects the viewer is a member of."""
     if viewer.user is None:
         return Removal.objects.none()
     if viewer.user.is_superuser:
@@ -128,13 +129,9 @@ def removals_for(viewer: Viewer) -> QuerySet[Removal]:
     return Removal.objects.filter(Q(asked_by=viewer.user) | Q(project_id__in=memberships))
 
 
-def _size(project: Project) -> int:
-    return sum(model._default_manager.filter(project=project).count() for model in _COUNTED)
-
-
 @transaction.atomic
 def _delete_batch(removal: Removal, rows: QuerySet[Any]) -> bool:
-    """Whether there were any."""
+    """Delete some of the rows; return whether there were any."""
     locked = Removal.objects.select_for_update().get(pk=removal.pk)
     ids = list(rows.values_list("pk", flat=True)[:_BATCH])
     if not ids:
@@ -154,7 +151,7 @@ def _delete_batch(removal: Removal, rows: QuerySet[Any]) -> bool:
 
 @transaction.atomic
 def _finish(removal: Removal) -> None:
-    """The little that is left goes with the project itself."""
+    """Delete the project itself, and with it the little that is left."""
     locked = Removal.objects.select_for_update().get(pk=removal.pk)
     for project in Project.objects.filter(pk=locked.project_id):
         project.delete()

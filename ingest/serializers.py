@@ -9,13 +9,24 @@ from rest_framework import serializers
 
 from ingest.archives.services import NOT_LOOKED_AT
 from ingest.models import ArchiveFile, Companion, Upload
-from ingest.queries import RunSummary, files_of, may_see_raw, run_summaries
+from ingest.queries import files_of, may_see_raw, run_summaries
 from ingest.receiving.imports import Received
 
 
 def address(name: str, *args: object) -> str:
-    """The absolute address of a resource."""
+    """Return the absolute address of a resource."""
     return f"{settings.SITE_URL}{reverse(name, args=args)}"
+
+
+class _AddressField(serializers.CharField):
+    """The address of the view of this name, for the id that is its source."""
+
+    def __init__(self, view: str, **options: Any) -> None:
+        super().__init__(read_only=True, **options)
+        self.view = view
+
+    def to_representation(self, value: object) -> str:
+        return address(self.view, value)
 
 
 class UploadRequestSerializer(serializers.Serializer[Any]):
@@ -74,31 +85,25 @@ class UploadChangeSerializer(serializers.Serializer[Any]):
 
 class RunSummarySerializer(serializers.Serializer[Any]):
     id = serializers.IntegerField(allow_null=True)
-    url = serializers.SerializerMethodField()
+    url = _AddressField("api:run-detail", source="id", allow_null=True)
     product = serializers.CharField()
     version = serializers.CharField()
     workload = serializers.CharField()
     threads = serializers.IntegerField(allow_null=True)
     readings = serializers.IntegerField(help_text="how many")
 
-    def get_url(self, run: RunSummary) -> str | None:
-        return None if run.id is None else address("api:run-detail", run.id)
-
 
 class ReceivedSerializer(serializers.Serializer[Received]):
     """The answer to an upload."""
 
     id = serializers.IntegerField(source="upload.pk", allow_null=True)
-    url = serializers.SerializerMethodField()
+    url = _AddressField("ingest:upload-detail", source="upload.pk")
     state = serializers.CharField(source="upload.state")
     format = serializers.CharField(source="upload.format")
     sha256 = serializers.CharField(source="upload.raw.sha256")
     duplicate = serializers.BooleanField()
     runs = serializers.SerializerMethodField()
     warnings = serializers.ListField(source="upload.warnings", child=serializers.CharField())
-
-    def get_url(self, received: Received) -> str:
-        return address("ingest:upload-detail", received.upload.pk)
 
     @extend_schema_field(RunSummarySerializer(many=True))
     def get_runs(self, received: Received) -> list[dict[str, Any]]:
@@ -164,14 +169,14 @@ class PreviewSerializer(serializers.Serializer[Any]):
 class UploadSerializer(serializers.ModelSerializer[Upload]):
     """An item of the list. ``run_count`` is annotated; ``counts`` of the context are those of archives."""
 
-    url = serializers.SerializerMethodField()
+    url = _AddressField("ingest:upload-detail", source="pk")
     project = serializers.CharField(source="project.slug")
     sha256 = serializers.CharField(source="raw.sha256")
     size = serializers.IntegerField(source="raw.size")
     progress = serializers.SerializerMethodField()
     files = serializers.SerializerMethodField()
     counts = serializers.SerializerMethodField()
-    raw = serializers.SerializerMethodField()
+    raw = _AddressField("ingest:upload-raw", source="pk")
 
     class Meta:
         model = Upload
@@ -194,9 +199,6 @@ class UploadSerializer(serializers.ModelSerializer[Upload]):
             "raw",
         )
 
-    def get_url(self, upload: Upload) -> str:
-        return address("ingest:upload-detail", upload.pk)
-
     def get_progress(self, upload: Upload) -> dict[str, int]:
         return {"done": upload.done, "total": upload.total}
 
@@ -205,11 +207,8 @@ class UploadSerializer(serializers.ModelSerializer[Upload]):
         return [{"name": upload.name, "state": upload.state, "runs": runs, "errors": upload.errors}]
 
     def get_counts(self, upload: Upload) -> dict[str, int]:
-        """How many files of an archive are in which state."""
+        """Count the files of an archive by their state."""
         return dict(self.context["counts"].get(upload.pk, {}))
-
-    def get_raw(self, upload: Upload) -> str:
-        return address("ingest:upload-raw", upload.pk)
 
 
 class UploadPageSerializer(serializers.Serializer[Any]):
@@ -236,23 +235,16 @@ class ArchiveFileSerializer(serializers.ModelSerializer[ArchiveFile]):
     """A file of an archive; ``id`` and ``url`` are those of the upload that it became."""
 
     id = serializers.IntegerField(source="upload_id", allow_null=True)
-    url = serializers.SerializerMethodField()
-    state = serializers.SerializerMethodField()
+    url = _AddressField("ingest:upload-detail", source="upload_id", allow_null=True)
+    state = serializers.CharField(source="current_state", read_only=True)
     runs = serializers.IntegerField(source="run_count")
-    errors = serializers.SerializerMethodField()  # type: ignore[assignment] # a field
+    errors = serializers.ListField(  # type: ignore[assignment] # a field
+        source="reasons", child=serializers.DictField(), read_only=True
+    )
 
     class Meta:
         model = ArchiveFile
         fields = ("name", "state", "runs", "errors", "id", "url")
-
-    def get_url(self, file: ArchiveFile) -> str | None:
-        return address("ingest:upload-detail", file.upload_id) if file.upload_id else None
-
-    def get_state(self, file: ArchiveFile) -> str:
-        return file.current_state
-
-    def get_errors(self, file: ArchiveFile) -> list[dict[str, Any]]:
-        return file.reasons
 
 
 class UploadDetailSerializer(UploadSerializer):
@@ -283,20 +275,5 @@ class UploadDetailSerializer(UploadSerializer):
 
 
 def _runs(upload: Upload) -> list[dict[str, Any]]:
-    """The runs of an upload; those of an archive are its files', which may be thousands.
-
-    In the shape of RunSummarySerializer, but not made by it: a night has hundreds of runs.
-    """
-    before, _, after = address("api:run-detail", 0).rpartition("0")
-    return [
-        {
-            "id": run.id,
-            "url": f"{before}{run.id}{after}",
-            "product": run.product,
-            "version": run.version,
-            "workload": run.workload,
-            "threads": run.threads,
-            "readings": run.readings,
-        }
-        for run in ([] if upload.is_archive else run_summaries(upload))
-    ]
+    """Return the runs of an upload; those of an archive are its files', which may be thousands."""
+    return list(RunSummarySerializer([] if upload.is_archive else run_summaries(upload), many=True).data)

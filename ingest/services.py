@@ -2,17 +2,16 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.utils import timezone
 
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.services import audit
 from benchdash.celery import ring
 from benchdash.results.models import Measurement
-from benchdash.results.services import remove_runs_of
 from ingest.errors import FieldError, FieldsError
 from ingest.masking import mask_text
 from ingest.metadata.fields import ALL_FIELDS, FIELDS, unknown_field_warnings
@@ -22,6 +21,7 @@ from ingest.queries import RunSummary, files_of_its_own, run_summaries, runs_of
 from ingest.receiving.dry_runs import nothing_stored
 from ingest.receiving.imports import (
     IMPORT_TASK,
+    delete_uploads,
     hold,
     import_or_leave_queued,
     queue_again,
@@ -65,12 +65,8 @@ def amend_upload(upload: Upload, changes: Mapping[str, Any], *, by: Viewer, reas
 
 
 def preview_amend(upload: Upload, changes: Mapping[str, Any]) -> Preview:
-    """What amend_upload would do; raises what it raises."""
-
-    def amend(locked: Upload) -> None:
-        _amend(locked, changes, at_once=True)
-
-    return preview_change(upload, amend)
+    """Say what amend_upload would do; raise what it raises."""
+    return preview_change(upload, partial(_amend, changes=changes, at_once=True))
 
 
 def delete_upload(upload: Upload, *, by: Viewer, reason: str = "") -> None:
@@ -147,10 +143,9 @@ def _refuse_a_twin(upload: Upload) -> None:
 
 
 def _delete(upload: Upload) -> int:
-    """With an archive go those of its files that came with nothing else."""
+    """Delete an upload; with an archive go those of its files that came with nothing else."""
     deleted = [upload.pk, *files_of_its_own(upload).values_list("pk", flat=True)]
-    number = remove_runs_of(upload.project, deleted)
-    Upload.objects.filter(pk__in=deleted).update(state=Upload.State.DELETED, finished_at=timezone.now())
+    number = delete_uploads(upload.project, deleted)
     upload.refresh_from_db(fields=["state", "finished_at"])
     return number
 

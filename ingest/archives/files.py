@@ -28,8 +28,8 @@ from ingest.storage.raw_bytes import RawData
 _BATCH_FILES: Final = 64
 _BATCH_BYTES: Final = 8 * 1024 * 1024
 _MAX_META_BYTES: Final = 1024 * 1024
-# Those of the folders at hand; one is read again for each file otherwise.
-_KEPT: Final = 64
+# Companions and metas that are kept in memory, so that those of a folder are not read for each of its files.
+_MAX_CACHED: Final = 64
 
 _Errors = list[dict[str, Any]]
 
@@ -38,13 +38,13 @@ class FileSet:
     """The files of a container, and what goes with what. ``shared`` are companions of every file."""
 
     def __init__(self, container: Container, rules: PathRules, shared: Sequence[CompanionFile] = ()) -> None:
-        """Raises PatternError."""
+        """Plan what becomes of the files. Raises PatternError."""
         self.container = container
         self.plan = plan((member.path for member in container.members), rules)
         self._members = {member.path: member for member in container.members}
         self._shared = tuple(shared)
-        self._companion: Callable[[str], CompanionFile] = lru_cache(_KEPT)(self._read_companion)
-        self._meta: Callable[[str], Mapping[str, Any]] = lru_cache(_KEPT)(self._read_meta)
+        self._companion: Callable[[str], CompanionFile] = lru_cache(_MAX_CACHED)(self._read_companion)
+        self._meta: Callable[[str], Mapping[str, Any]] = lru_cache(_MAX_CACHED)(self._read_meta)
 
     def number(self, path: str) -> int:
         return self._members[path].number
@@ -64,7 +64,7 @@ class FileSet:
         return [*refused, *(Tried(path, IGNORED, warnings=[reason]) for path, reason in ignored)]
 
     def _arrival(self, file: PlannedFile, came_alone: bool) -> Arrival:
-        """Raises FieldsError or FileRefusedError."""
+        """Return a file with all that is said of it. Raises FieldsError or FileRefusedError."""
         member = self._members[file.path]
         if member.size > settings.UPLOAD_MAX_BYTES:
             raise _refused(f"it is larger than {settings.UPLOAD_MAX_BYTES} bytes (UPLOAD_MAX_BYTES)")
@@ -84,7 +84,7 @@ class FileSet:
         return CompanionFile(kind, path, _raw_data(self._members[path]))
 
     def _read_meta(self, path: str) -> Mapping[str, Any]:
-        """Raises FieldsError."""
+        """Read a meta.json. Raises FieldsError."""
         member = self._members[path]
         try:
             if member.size > _MAX_META_BYTES:

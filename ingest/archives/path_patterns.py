@@ -45,7 +45,7 @@ class PathPattern:
 
     @classmethod
     def parse(cls, text: str) -> "PathPattern":
-        """Raises PatternError for stray braces, names given twice, and what could be meant in many ways."""
+        """Read a pattern. Raises PatternError for stray braces, names given twice, and what is ambiguous."""
         if len(text) > MAX_PATTERN_LENGTH:
             raise PatternError(f"the pattern has {len(text)} characters, more than {MAX_PATTERN_LENGTH}")
         tokens = list(_tokens(text))
@@ -62,7 +62,7 @@ _Token = tuple[str, str]
 
 
 def _tokens(text: str) -> Iterator[_Token]:
-    """The parts of a pattern, each with its kind: ``name``, ``star``, ``folders`` or ``text``."""
+    """Yield the parts of a pattern, each with its kind: ``name``, ``star``, ``folders`` or ``text``."""
     position = 0
     for token in _TOKEN.finditer(text):
         if token.start() > position:
@@ -88,7 +88,7 @@ def _check(tokens: Sequence[_Token]) -> None:
 
 
 def _expression(tokens: Sequence[_Token]) -> Iterator[str]:
-    """The parts of a regular expression that takes no longer than the path is long.
+    """Yield the parts of a regular expression that takes no longer than the path is long.
 
     A name ends where the text behind it first follows. To look for a later place would find nothing more,
     except for the last name of all.
@@ -127,7 +127,7 @@ class PathMap:
 
     @classmethod
     def parse(cls, text: str) -> "PathMap":
-        """Raises PatternError for what is no such mapping."""
+        """Read a mapping from JSON. Raises PatternError for what is none."""
         try:
             return cls.of(json.loads(text))
         except (ValueError, RecursionError) as error:
@@ -135,7 +135,7 @@ class PathMap:
 
     @classmethod
     def of(cls, given: Any) -> "PathMap":
-        """Raises PatternError for what is no such mapping."""
+        """Read a mapping from the value of some JSON. Raises PatternError for what is none."""
         if not isinstance(given, Mapping) or not all(isinstance(value, Mapping) for value in given.values()):
             raise PatternError("the mapping must be a JSON object of objects")
         parts = {
@@ -146,7 +146,7 @@ class PathMap:
         return cls(parts, given.get(_ALL_FILES, {}))
 
     def read(self, names: Mapping[str, str]) -> dict[str, Any]:
-        """The fields that the parts of one path give; what a part is said to mean wins over other parts."""
+        """Return the fields that the parts of one path give; what the mapping says of a part wins."""
         fields: dict[str, Any] = dict(self.fields)
         meant: dict[str, Any] = {}
         rest = []
@@ -176,7 +176,7 @@ class PathRules:
     def parse(
         cls, pattern: str | None = None, path_map: PathMap | None = None, companions: Iterable[str] = ()
     ) -> "PathRules":
-        """Raises PatternError."""
+        """Read the patterns of results and companions. Raises PatternError."""
         main = PathPattern.parse(pattern or ANY_FILE)
         beside = tuple(PathPattern.parse(text) for text in companions)
         for one in beside:
@@ -188,7 +188,7 @@ class PathRules:
 
 
 def _meaning(name: str, value: Any) -> Mapping[str, Any]:
-    """A text stands for the field itself, an object for several fields."""
+    """Return the fields that a part means: a text stands for the field itself, an object for several."""
     if isinstance(value, dict):
         return value
     if isinstance(value, str):

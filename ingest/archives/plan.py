@@ -69,7 +69,9 @@ def plan(paths: Iterable[str], rules: PathRules) -> Plan:
     results = _Results(kinds.results)
     companions = _Companions()
     for path in sorted(kinds.usual, key=_from_far_to_near):
-        companions.give(path, _owners_by_name(path, results), key=_key(path))
+        # A nearer file takes the place of one of the same name, unless it belongs to one result alone.
+        key = path if _BESIDE.fullmatch(_name(path)) else _name(path)
+        companions.give(path, _owners_by_name(path, results), key=key)
     for path, names in kinds.told.items():
         companions.give(path, _owners_by_pattern(path, names, results), key=path)
     files = tuple(
@@ -114,10 +116,10 @@ class _Kinds:
         for path in paths:
             if _is_hidden(path):
                 kinds.hidden.append(path)
-            elif _is_meta(path):
+            elif _name(path) == META_NAME or path.endswith(META_SUFFIX):
                 kinds.metas[path] = None
-            elif (names := _first_match(path, rules)) is not None:
-                kinds.told[path] = names
+            elif found := [names for one in rules.companions if (names := one.match(path)) is not None]:
+                kinds.told[path] = found[0]
             elif _is_usual_companion(_name(path)):
                 kinds.usual.append(path)
             elif (names := rules.pattern.match(path)) is not None:
@@ -127,20 +129,9 @@ class _Kinds:
         return kinds
 
 
-def _first_match(path: str, rules: PathRules) -> Mapping[str, str] | None:
-    for pattern in rules.companions:
-        if (names := pattern.match(path)) is not None:
-            return names
-    return None
-
-
 def _is_hidden(path: str) -> bool:
-    """What file managers and version control leave behind."""
+    """Return whether file managers or version control left the file behind."""
     return path.startswith("__MACOSX/") or any(part.startswith(".") for part in path.split("/"))
-
-
-def _is_meta(path: str) -> bool:
-    return _name(path) == META_NAME or path.endswith(META_SUFFIX)
 
 
 def _is_usual_companion(name: str) -> bool:
@@ -165,11 +156,11 @@ class _Results:
                 self._like[stem].append(path)
 
     def below(self, folder: str) -> Sequence[str]:
-        return self._below.get(folder, ())
+        return self._below[folder]
 
     def like(self, path: str) -> Sequence[str]:
-        """The results of this path, whatever their suffix."""
-        return self._like.get(path, ())
+        """Return the results of this path, whatever their suffix."""
+        return self._like[path]
 
     def agreeing(self, names: Mapping[str, str]) -> Sequence[str]:
         key = tuple(names)
@@ -177,7 +168,7 @@ class _Results:
             self._agreeing[key] = defaultdict(list)
             for path, own in self._names.items():
                 self._agreeing[key][tuple(own[name] for name in key)].append(path)
-        return self._agreeing[key].get(tuple(names.values()), ())
+        return self._agreeing[key][tuple(names.values())]
 
 
 @dataclass(slots=True)
@@ -206,17 +197,8 @@ def _owners_by_pattern(path: str, names: Mapping[str, str], results: _Results) -
 def _owners_by_name(path: str, results: _Results) -> Sequence[str]:
     if found := _BESIDE.fullmatch(_name(path)):
         return results.like(_folder(path) + found[1])
-    return _own_result(path, results) or results.below(_folder(path))
-
-
-def _own_result(path: str, results: _Results) -> Sequence[str]:
-    """The result to which a configuration file belongs by its name, ``t04.cnf`` to ``t04.txt``."""
-    return results.like(_stem(path))
-
-
-def _key(path: str) -> str:
-    """A nearer file takes the place of one with the same name; what belongs to one result has its own."""
-    return path if _BESIDE.fullmatch(_name(path)) else _name(path)
+    # A configuration file belongs to a result by its name, ``t04.cnf`` to ``t04.txt``.
+    return results.like(_stem(path)) or results.below(_folder(path))
 
 
 def _from_far_to_near(path: str) -> tuple[bool, int, str]:
@@ -224,7 +206,7 @@ def _from_far_to_near(path: str) -> tuple[bool, int, str]:
 
 
 def _metas(path: str) -> list[str]:
-    """Where a meta of this result may lie, the nearest last."""
+    """Return the places where a meta of this result may lie, the nearest last."""
     return [
         *(folder + META_NAME for folder in _folders(path)),
         _stem(path) + META_SUFFIX,
@@ -240,12 +222,12 @@ def _name(path: str) -> str:
 
 
 def _folder(path: str) -> str:
-    """With its ``/``; empty for the topmost."""
+    """Return the folder with its ``/``; empty for the topmost."""
     return path[: path.rfind("/") + 1]
 
 
 def _folders(path: str) -> list[str]:
-    """The folders in which a file lies, the topmost first."""
+    """Return the folders in which a file lies, the topmost first."""
     return ["", *(path[: found.end()] for found in re.finditer("/", path))]
 
 

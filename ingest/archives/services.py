@@ -6,7 +6,7 @@ taken up again after a worker died.
 
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from io import BytesIO
@@ -15,15 +15,14 @@ from typing import Any, BinaryIO, Final
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
-from django.utils import timezone
 
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project
 from benchdash.database.locks import alone_with
 from benchdash.heartbeat import still_at_work
-from benchdash.results.services import refresh_statistics, remove_runs_of
+from benchdash.results.services import refresh_statistics
 from ingest import services
-from ingest.archives.containers import Container, ContainerError, Limits, unpacked
+from ingest.archives.containers import ArchiveLimits, Container, ContainerError, unpacked
 from ingest.archives.files import FileSet, Prepared, Tried, batches, take, try_out
 from ingest.archives.path_patterns import PatternError
 from ingest.errors import FileRefusedError
@@ -39,14 +38,14 @@ from ingest.storage import raw_bytes
 from ingest.storage.raw_bytes import RawData
 
 NOT_LOOKED_AT: Final = "not looked at"
-# From so many files on, PostgreSQL is told that its tables have grown.
+# After an archive of this size PostgreSQL is told that its tables have grown.
 _MANY_FILES: Final = 50
 _MAX_REASONS: Final = 20
 _MAX_NAME_LENGTH: Final = 500
 
 
-def archive_limits() -> Limits:
-    return Limits(
+def archive_limits() -> ArchiveLimits:
+    return ArchiveLimits(
         files=settings.ARCHIVE_MAX_FILES,
         member_bytes=settings.UPLOAD_MAX_BYTES,
         unpacked_bytes=settings.ARCHIVE_MAX_UNPACKED_BYTES,
@@ -69,7 +68,7 @@ class ArchiveDryRun:
 
 
 def dry_run(project: Project, arrival: Arrival) -> ArchiveDryRun:
-    """What would become of each file of an archive, as far as the time for it goes; nothing is stored.
+    """Say what would become of each file of an archive, as far as the time goes; nothing is stored.
 
     Raises FileRefusedError for an archive that cannot be read.
     """
@@ -79,7 +78,13 @@ def dry_run(project: Project, arrival: Arrival) -> ArchiveDryRun:
     try:
         with _unpacked(file, clean_file_name(arrival.file_name)) as container:
             file_set = FileSet(container, path_rules(arrival.metadata), arrival.companions)
-            files = list(_tried_until(ends_at, project, file_set))
+            tried = try_out(project, file_set)
+            files = [
+                next(tried)
+                if time.monotonic() < ends_at
+                else Tried(file.path, NOT_LOOKED_AT, companions=file.companions)
+                for file in file_set.plan.files
+            ]
     except (ContainerError, PatternError) as error:
         raise FileRefusedError([error_of(str(error))], upload_id=None, url=None) from None
     return ArchiveDryRun(
@@ -89,15 +94,6 @@ def dry_run(project: Project, arrival: Arrival) -> ArchiveDryRun:
         files=[*files, *file_set.left_aside()],
         warnings=[*arrival.warnings, *container.warnings],
     )
-
-
-def _tried_until(ends_at: float, project: Project, file_set: FileSet) -> Iterator[Tried]:
-    tried = try_out(project, file_set)
-    for file in file_set.plan.files:
-        if time.monotonic() < ends_at:
-            yield next(tried)
-        else:
-            yield Tried(file.path, NOT_LOOKED_AT, companions=file.companions)
 
 
 # --- importing ----------------------------------------------------------------------------------------------
@@ -112,9 +108,9 @@ def import_by_job(upload_id: int) -> None:
 
 
 def preview_amend(upload: Upload, changes: Mapping[str, Any]) -> services.Preview:
-    """As services.preview_amend, for archives too: as many of their files as the time goes for are read.
+    """Say what services.amend_upload would do; raise what it raises.
 
-    Raises what services.amend_upload raises.
+    Of an archive as many files are read as there is time for.
     """
     if not upload.is_archive:
         return services.preview_amend(upload, changes)
@@ -151,11 +147,13 @@ def _begin(upload_id: int) -> Upload | None:
 
 
 def _import(archive: Upload, *, ends_at: float | None = None) -> None:
-    """``ends_at`` is when a preview has seen enough; what was not seen is left as it was."""
+    """Import the files of an archive; a preview stops at ``ends_at`` and leaves the rest as it was."""
     metadata = metadata_from_json(archive.metadata)
     try:
         with raw_bytes.open_seekable(archive.raw) as file, _unpacked(file, archive.name) as container:
-            file_set = FileSet(container, path_rules(metadata), _stored_companions(archive))
+            rows = archive.companions.select_related("raw").order_by("pk")
+            companions = [CompanionFile(one.kind, one.name, RawData(raw_bytes.read(one.raw))) for one in rows]
+            file_set = FileSet(container, path_rules(metadata), companions)
             _note_files(archive, file_set)
             _take_files(archive, file_set, ends_at)
     except (ContainerError, PatternError) as error:
@@ -217,7 +215,7 @@ def _read_anew(archive: Upload, row: ArchiveFile, prepared: Prepared) -> bool:
 
 
 def _say_anew(upload: Upload, arrival: Arrival) -> bool:
-    """Whether the upload could be given what is said of it now, and waits to be read."""
+    """Give the upload what is said of it now, and return whether that worked and it waits to be read."""
     _, digest = arrival.identity
     if upload.metadata_digest == digest and upload.state == Upload.State.IMPORTED:
         return True
@@ -306,8 +304,7 @@ def _delete_stray(project: Project, upload_ids: Collection[int]) -> None:
     stray = Upload.objects.filter(~Exists(held), pk__in=upload_ids, came_alone=False)
     ids = list(stray.exclude(state=Upload.State.DELETED).values_list("pk", flat=True))
     if ids:
-        remove_runs_of(project, ids)
-        Upload.objects.filter(pk__in=ids).update(state=Upload.State.DELETED, finished_at=timezone.now())
+        imports.delete_uploads(project, ids)
 
 
 # --- the end of an import -----------------------------------------------------------------------------------
@@ -326,9 +323,7 @@ def _settle(archive: Upload, container: Container) -> None:
     else:
         archive.state = Upload.State.PARTIAL if refused or container.warnings else Upload.State.IMPORTED
         archive.errors = []
-    archive.done = archive.total
-    archive.finished_at = timezone.now()
-    archive.save(update_fields=["state", "errors", "warnings", "done", "finished_at"])
+    imports.end(archive, "warnings")
     if imported >= _MANY_FILES:
         refresh_statistics()
 
@@ -339,13 +334,11 @@ def _refuse(archive: Upload, reason: str) -> None:
         _remove(archive, archive.files.all())
         archive.state = Upload.State.REFUSED
         archive.errors = [error_of(reason)]
-        archive.done = archive.total
-        archive.finished_at = timezone.now()
-        archive.save(update_fields=["state", "errors", "done", "finished_at"])
+        imports.end(archive)
 
 
 def _reasons(archive: Upload) -> list[dict[str, Any]]:
-    """The reasons of the first files that were refused."""
+    """Return the reasons of the first files that were refused."""
     rows = archive.files.filter(state=ArchiveFile.State.REFUSED).select_related("upload").order_by("number")
     found = [(row.name, row.upload.errors if row.upload else row.errors) for row in rows[:_MAX_REASONS]]
     told = [
@@ -360,8 +353,3 @@ def _reasons(archive: Upload) -> list[dict[str, Any]]:
 
 def _unpacked(file: BinaryIO, name: str) -> AbstractContextManager[Container]:
     return unpacked(file, archive_limits(), name=name, folder=settings.FILE_UPLOAD_TEMP_DIR)
-
-
-def _stored_companions(archive: Upload) -> list[CompanionFile]:
-    rows = archive.companions.select_related("raw").order_by("pk")
-    return [CompanionFile(one.kind, one.name, RawData(raw_bytes.read(one.raw))) for one in rows]

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from benchdash.results.readings import Reading, reading
-from ingest.formats.outputs import bounded
+from ingest.formats.outputs import bounded, missing_line_end
 from ingest.formats.report import FormatError, Intervals, ParsedReport, ParsedRun
 from ingest.formats.source import Source
 from ingest.masking import mask_text
@@ -89,9 +89,8 @@ def parse(source: Source) -> ParsedReport:
         for table in tables
         if not table.is_complete
     ]
-    if not source.ends_with_newline:
-        warnings.append(f"line {len(source.lines)}, the last one, has no line end: the file may be cut off")
-    elif tables[-1].ends_file:
+    warnings += missing_line_end(source)
+    if source.ends_with_newline and tables[-1].ends_file:
         # An empty row may also stand between others.
         warnings.append(f"nothing follows line {len(source.lines)}: the file may be cut off")
     last = {table.name: table for table in complete}

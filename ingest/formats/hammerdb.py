@@ -12,7 +12,16 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from benchdash.results.readings import LOWER, Reading, percentile_metric, reading
-from ingest.formats.outputs import MAX_THREADS, Read, bounded, measured, option, read_runs, whole_lines
+from ingest.formats.outputs import (
+    MAX_THREADS,
+    Read,
+    bounded,
+    in_order,
+    measured,
+    option,
+    read_runs,
+    whole_lines,
+)
 from ingest.formats.report import Fact, FormatError, Intervals, ParsedReport, ParsedRun
 from ingest.formats.source import Source
 
@@ -65,12 +74,13 @@ _TIMING = re.compile(
 )
 _ALWAYS_TIMED = ("CALLS", "MIN", "AVG", "MAX", "P99", "P95", "P50")
 
-# Who answers to another driver than its own: MariaDB and Percona to MySQL's, many to PostgreSQL's.
+# Products with a driver of their own. MySQL's also reaches MariaDB and Percona, and PostgreSQL's many others.
 _PRODUCTS = {"Oracle": "Oracle", "SQL Server": "SQL Server", "MariaDB": "MariaDB", "Db2": "Db2", "DB2": "Db2"}
 
 _NUMBER = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,9})?")
 _ALL_COMPLETE = "ALL VIRTUAL USERS COMPLETE"
 _FAILED = "FINISHED FAILED"
+_NO_TPROC_H = "TPROC-H is not read, only TPROC-C is"
 
 
 def recognise(head: bytes) -> bool:
@@ -87,18 +97,16 @@ def parse(source: Source) -> ParsedReport:
     reader.read(lines)
     outputs = reader.outputs()
     if not outputs:
-        raise FormatError(_why_nothing(reader), reader.queries or len(source.lines))
+        if reader.queries:
+            raise FormatError(_NO_TPROC_H, reader.queries)
+        raise FormatError(
+            "no 'TEST RESULT': no test was run, only a schema was built or a script loaded", len(source.lines)
+        )
     runs, intervals, notes = read_runs(outputs, _run)
     facts: dict[str, Fact] = {"tool": "HammerDB"}
     if reader.tool_version:
         facts["tool_version"] = reader.tool_version
     return ParsedReport(runs, intervals, facts, bounded(warnings + notes))
-
-
-def _why_nothing(reader: "_Reader") -> str:
-    if reader.queries:
-        return "TPROC-H is not read, only TPROC-C is"
-    return "no 'TEST RESULT': no test was run, only a schema was built or a script loaded"
 
 
 def _number(text: str, line: int) -> float:
@@ -212,7 +220,10 @@ class _Reader:
             if self._last and self._last.result:
                 self._output(line).created = True
         elif user and message == "RUNNING":
-            self._run_user(user[1], line)
+            # One that runs again is of another run, even if the first run had no result.
+            if self._last and user[1] in self._last.running:
+                self._begin(line)
+            self._output(line).running.add(user[1])
         elif match := _TOOL_VERSION.fullmatch(text):
             self.tool_version = self.tool_version or match[1]
         elif match := _BENCHMARK.fullmatch(message):
@@ -241,12 +252,6 @@ class _Reader:
         elif (match := _COUNTER.fullmatch(message)) and not (self._last and self._last.result):
             self._output(line).counters.append((match[1], line))
 
-    def _run_user(self, user: str, line: int) -> None:
-        """Begin another run where a virtual user runs again, even if the first run had no result."""
-        if self._last and user in self._last.running:
-            self._begin(line)
-        self._output(line).running.add(user)
-
     def _fail(self, user: str, line: int) -> None:
         """Note a virtual user that failed; before the result it makes the result one of fewer users."""
         output = self._last
@@ -267,7 +272,10 @@ class _Reader:
     def _begin_profile(self, line: int) -> None:
         """Begin a profile; before its summary stand the times of each virtual user, or a bracket of JSON."""
         if self._profile is None:
-            self._profile = self._add_profile(_Profile(line))
+            # It stands beside the run whose result is before it, or on its own where there is none.
+            if self._last is None or (self._last.profile and self._last.profile.procedures):
+                self._all.append(_Output(line, line))
+            self._profile = self._all[-1].profile = _Profile(line)
         self._procedure, self._sums_up = None, False
 
     def _read_profile(self, text: str, line: int) -> None:
@@ -299,13 +307,6 @@ class _Reader:
             elif match[0] == "}":
                 self._end_profile()
 
-    def _add_profile(self, profile: _Profile) -> _Profile:
-        """Put a profile beside the run whose result stands before it, or on its own where there is none."""
-        if self._last is None or (self._last.profile and self._last.profile.procedures):
-            self._all.append(_Output(profile.line, profile.line))
-        self._all[-1].profile = profile
-        return profile
-
     def _end_profile(self) -> None:
         if self._profile:
             self._profile.ends = True
@@ -329,12 +330,12 @@ def _run(output: _Output, key: str) -> Read:
         readings += _times(output.profile)
     if not readings:
         raise FormatError("the time profile holds no times", output.line)
-    version, is_mariadb = _version(output.version)
+    version, mariadb, _ = output.version.partition("-MariaDB")
     run = ParsedRun(
         readings=tuple(readings),
         key=key,
-        product="MariaDB" if is_mariadb else _PRODUCTS.get(database),
-        version=version,
+        product="MariaDB" if mariadb else _PRODUCTS.get(database),
+        version=version or None,
         workload=output.benchmark or "TPROC-C",
         threads=_threads(output),
         started_at=_time(output.job_time),
@@ -346,7 +347,7 @@ def _run(output: _Output, key: str) -> Read:
 
 def _refuse_failures(output: _Output) -> None:
     if output.benchmark.endswith("-H"):
-        raise FormatError("TPROC-H is not read, only TPROC-C is", output.line)
+        raise FormatError(_NO_TPROC_H, output.line)
     if output.failed:
         users = len({user for user, _ in output.failed})
         raise FormatError(
@@ -378,7 +379,7 @@ def _times(profile: _Profile) -> Iterator[Reading]:
             continue
         figures = {metric: _number(*figure) for name, figure in times.items() if (metric := _statistic(name))}
         ordered = [figures[name] for name in ("latency_min", "latency_avg", "latency_max") if name in figures]
-        if ordered != sorted(ordered):
+        if not in_order(*ordered):
             raise FormatError(
                 f"the least, average and highest time of {procedure} are not in this order",
                 times["AVG"][1] if "AVG" in times else profile.line,
@@ -392,12 +393,6 @@ def _statistic(name: str) -> str:
     if name in {"MIN", "AVG", "MAX"}:
         return f"latency_{name.lower()}"
     return percentile_metric(int(name[1:])) if name[:1] == "P" and name[1:].isdecimal() else ""
-
-
-def _version(text: str) -> tuple[str | None, bool]:
-    """Return ``10.11.6`` of ``10.11.6-MariaDB-log``, and whether it is a version of MariaDB."""
-    number, separator, _ = text.partition("-MariaDB")
-    return number or None, bool(separator)
 
 
 def _threads(output: _Output) -> int | None:

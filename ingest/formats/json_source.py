@@ -4,7 +4,7 @@ import json
 import math
 import re
 from collections.abc import Iterator
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from ingest.formats.report import FormatError
 from ingest.formats.source import Source
@@ -12,11 +12,6 @@ from ingest.formats.source import Source
 Path = tuple[str | int | None, ...]
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
-# Up to where the next item of a list begins.
-_ITEM = re.compile(r"[\s,]*")
-_DECODER = json.JSONDecoder(parse_int=float)
-# Without these no number is too large for a double.
-_SUSPICIOUS_NUMBER = re.compile(r"[0-9]{200}|[eE]\+?[0-9]{3}")
 _SUSPICIOUS_ESCAPE = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 
 
@@ -60,29 +55,15 @@ def line_of(source: Source, *path: str | int) -> int | None:
 
 def lines_of_items(source: Source, *path: str | int) -> list[int]:
     """Return the lines on which the items of the loaded list or object at ``path`` begin."""
-    text = source.text
-    start = next((offset for found, offset, _ in _values(text) if found == path), None)
-    if start is not None and text[start] == "[":
-        offsets = _items_of_list(text, start)
-    else:
-        n = len(path)
-        offsets = (at for found, at, _ in _values(text) if len(found) == n + 1 and found[:-1] == path)
+    text, depth = source.text, len(path)
     lines: list[int] = []
     line, counted = 1, 0
-    for offset in offsets:
-        line += text.count("\n", counted, offset)
-        counted = offset
-        lines.append(line)
+    for found, offset, _ in _values(text):
+        if len(found) == depth + 1 and found[:-1] == path:
+            line += text.count("\n", counted, offset)
+            counted = offset
+            lines.append(line)
     return lines
-
-
-def _items_of_list(text: str, start: int) -> Iterator[int]:
-    """Yield the offsets of its items; ``start`` is that of its bracket."""
-    item = _ITEM.match(text, start + 1)
-    while item and text[item.end()] != "]":
-        yield item.end()
-        _, end = _DECODER.raw_decode(text, item.end())
-        item = _ITEM.match(text, end)
 
 
 def _decode(text: str, *, first_line: int) -> object:
@@ -101,12 +82,10 @@ def _decode(text: str, *, first_line: int) -> object:
 
 
 def _strict_value(text: str, first_line: int) -> object:
-    # The decoder takes three times as long if it has to ask about each number.
-    numbers: dict[str, Any] = (
-        {"parse_int": _integer, "parse_float": _number} if _SUSPICIOUS_NUMBER.search(text) else {}
-    )
     try:
-        value: object = json.loads(text, parse_constant=_refuse, object_pairs_hook=_object, **numbers)
+        value: object = json.loads(
+            text, parse_constant=_refuse, parse_int=_integer, parse_float=_number, object_pairs_hook=_object
+        )
     except _RefusedError:
         # What is no JSON further on is told as such: only JSON can be explained.
         json.loads(text, parse_int=float)

@@ -20,37 +20,30 @@ class LineBlock:
     lines_before: int
 
 
-def pieces(data: bytes, start: int, stop: int) -> Iterator[tuple[int, int]]:
-    """Start and stop of each quarter megabyte, cut behind a line end; a longer line is a piece of its own."""
-    while start < stop:
-        end = _end_of_piece(data, start, stop)
-        yield start, end
-        start = end
+def blocks_of(data: bytes) -> Iterator[LineBlock]:
+    """Yield blocks of a quarter of a megabyte and the rest of their last line."""
+    start = lines = 0
+    while start < len(data):
+        end = _LINE_END.search(data, start + BLOCK_BYTES - 1)
+        stop = end.end() if end else len(data)
+        yield LineBlock(start, stop, lines)
+        lines += count_lines(data[start:stop])
+        start = stop
 
 
-def count_lines(piece: bytes) -> int:
+def count_lines(data: bytes) -> int:
     """Count the lines, a last one without an end too."""
-    ends = piece.count(b"\n")
-    if b"\r" in piece:
-        ends += piece.count(b"\r") - piece.count(b"\r\n")
-    return ends if piece.endswith((b"\n", b"\r")) else ends + 1
+    ends = data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
+    return ends if data.endswith((b"\n", b"\r")) else ends + 1
 
 
-def decoded(piece: bytes) -> str:
-    """Return whole lines as text with ``\\n`` for line ends; a line that is not UTF-8 is Windows-1252."""
+def decoded(lines: bytes) -> str:
+    """Return whole lines as text, ended by line feeds; a line that is not UTF-8 is Windows-1252."""
     try:
-        text = piece.decode()
+        text = lines.decode()
     except UnicodeDecodeError:
-        text = "".join(map(_decoded_line, piece.splitlines(keepends=True)))
-    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
-
-
-def lines_of(data: bytes, block: LineBlock) -> list[str]:
-    """Return the lines of a block without their ends."""
-    lines = decoded(data[block.start : block.stop]).split("\n")
-    if lines[-1] == "":
-        lines.pop()
-    return lines
+        text = "".join(map(_decoded_line, lines.splitlines(keepends=True)))
+    return with_plain_line_ends(text)
 
 
 def _decoded_line(line: bytes) -> str:
@@ -60,16 +53,13 @@ def _decoded_line(line: bytes) -> str:
         return line.decode("cp1252", "replace")
 
 
-def _end_of_piece(data: bytes, start: int, stop: int) -> int:
-    wanted = start + BLOCK_BYTES
-    if wanted >= stop:
-        return stop
-    # A carriage return at the very end may be the first half of a line end.
-    last = max(data.rfind(b"\n", start, wanted), data.rfind(b"\r", start, wanted - 1))
-    if last >= 0:
-        return last + 1
-    found = _LINE_END.search(data, wanted - 1, stop)
-    return found.end() if found else stop
+def with_plain_line_ends(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def lines_of(data: bytes, block: LineBlock) -> list[str]:
+    """Return the lines of a block without their ends."""
+    return decoded(data[block.start : block.stop]).removesuffix("\n").split("\n")
 
 
 class Lines(Sequence[str]):

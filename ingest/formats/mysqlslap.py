@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from benchdash.results.readings import LOWER, Reading, reading
 from ingest.formats.cells import number, whole_number
-from ingest.formats.outputs import bounded, given_twice, quoted, whole_lines
+from ingest.formats.outputs import bounded, given_twice, in_order, quoted, whole_lines
 from ingest.formats.report import Fact, FormatError, ParsedReport, ParsedRun
 from ingest.formats.source import Source
 
@@ -98,7 +98,9 @@ def _batches(lines: Sequence[str]) -> tuple[list[_Batch], list[str]]:
         elif blocks and blocks[-1].add(text, line_number):
             continue
         elif row := _CSV.fullmatch(text):
-            rows.append(_row(row, line_number))
+            engine, load_type, *figures = row.groups()
+            values = {name: (value, line_number) for name, value in zip(_NAMES, figures, strict=True)}
+            rows.append(_batch(values, engine, load_type))
         elif (message := _MESSAGE.fullmatch(text)) and not message[1].startswith(_HARMLESS):
             raise FormatError(
                 f"mysqlslap failed, and its times are no measurement: {quoted(text)}", line_number
@@ -152,16 +154,10 @@ def _complete(blocks: Sequence[_Block], last_line: int) -> tuple[list[_Batch], l
         return batches, [f"the last block was left out: {error.message} (line {error.line})"]
 
 
-def _row(found: re.Match[str], line: int) -> _Batch:
-    engine, load_type, *figures = found.groups()
-    values = dict(zip(_NAMES, figures, strict=True))
-    return _batch({name: (value, line) for name, value in values.items()}, engine, load_type)
-
-
 def _batch(values: Mapping[str, tuple[str, int]], engine: str, load_type: str = "") -> _Batch:
     average, least, greatest = (number(*values[name]) for name in (_AVERAGE, _LEAST, _GREATEST))
     line = values[_AVERAGE][1]
-    if not least <= average <= greatest:
+    if not in_order(least, average, greatest):
         raise FormatError("the least, average and greatest time are not in this order", line)
     queries, queries_line = values[_QUERIES]
     return _Batch(

@@ -1,7 +1,8 @@
-"""What formats share that read the output of a tool: its lines, its numbers, and one run after another."""
+"""What the formats of tool outputs share: lines, numbers, and reading several runs of one file."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
 from ingest.formats.cells import decimals
@@ -27,6 +28,18 @@ def whole_lines(source: Source) -> tuple[Sequence[str], list[str]]:
         return lines, []
     last = f"line {len(lines)}, the last one, has no line end and was not read: the file may be cut off"
     return lines[:-1], [last]
+
+
+def missing_line_end(source: Source) -> list[str]:
+    """Return a warning where the last line has no end, though it was read."""
+    if source.ends_with_newline:
+        return []
+    return [f"line {len(source.lines)}, the last one, has no line end: the file may be cut off"]
+
+
+def in_order(*numbers: float) -> bool:
+    """Return whether no number is larger than the next one, as least, average and greatest are."""
+    return all(lower <= higher for lower, higher in pairwise(numbers))
 
 
 def read_runs(
@@ -92,12 +105,13 @@ def measured(
 
 
 class Figure(NamedTuple):
-    """A printed number. ``rounding`` is half of its last digit."""
+    """A number with its text. ``rounding`` is half of the last digit that is printed."""
 
     value: float
     rounding: float
     line: int
+    text: str
 
     @classmethod
     def of(cls, value: float, text: str, line: int) -> "Figure":
-        return cls(value, 0.5 * 10.0 ** -decimals(text), line)
+        return cls(value, 0.5 * 10.0 ** -decimals(text), line, text)

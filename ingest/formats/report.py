@@ -79,7 +79,7 @@ class ParsedReport:
 
 @dataclass(frozen=True, slots=True)
 class CompanionReport:
-    """What a file beside a result says of the run that went on meanwhile, and of the machine.
+    """What a file beside a result says of the machine, and of the run during which it was written.
 
     ``samples`` belong to the run ``""``. ``means`` are readings over the run (``cpu_user``,
     ``context_switches_per_s``), without what was measured before it. ``hardware`` facts stay as long as the

@@ -1,13 +1,22 @@
 """The text of a file: its encoding found out, its lines counted, binary data and excess refused."""
 
 import codecs
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
 
 from ingest.formats.limits import DEFAULT_LIMITS, Limits
-from ingest.formats.lines import BLOCK_BYTES, LineBlock, Lines, count_lines, decoded, lines_of, pieces
+from ingest.formats.lines import (
+    LineBlock,
+    Lines,
+    blocks_of,
+    count_lines,
+    decoded,
+    lines_of,
+    with_plain_line_ends,
+)
 from ingest.formats.report import FormatError
 
 HEAD_BYTES = 64 * 1024
@@ -15,7 +24,7 @@ HEAD_BYTES = 64 * 1024
 _UTF_16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 _UTF_16_CHUNK = 1024 * 1024
 # Tabs, line ends, and what terminals are sent (bell, backspace, escape) are found in the logs of real tools.
-_BINARY = bytes({*range(0x20)} - {*b"\a\b\t\n\v\f\r\x1b"})
+_BINARY = re.compile(rb"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
 
 
 class Source:
@@ -30,16 +39,15 @@ class Source:
     def head(self) -> bytes:
         """The first 64 kB of the text in UTF-8, for ``recognise``; without a byte order mark."""
         head = self.data[: 4 * HEAD_BYTES]
-        if encoding := _utf_16(head):
-            text = head[2:].decode(encoding, "ignore").replace("\r\n", "\n").replace("\r", "\n")
+        if encoding := _UTF_16.get(head[:2]):
+            text = with_plain_line_ends(head[2:].decode(encoding, "ignore"))
         else:
-            head = head.removeprefix(codecs.BOM_UTF8)
-            text = decoded(head[: _end_of_characters(head)])
+            text = decoded(_whole_characters(head.removeprefix(codecs.BOM_UTF8)))
         return text.encode()[:HEAD_BYTES]
 
     @cached_property
     def text(self) -> str:
-        """The whole file as text with ``\\n`` line ends, for small files and for JSON; others have ``lines``.
+        """The whole text, its lines ended by line feeds, for small files and JSON; others have ``lines``.
 
         Raise FormatError as ``check`` does.
         """
@@ -50,8 +58,8 @@ class Source:
     def lines(self) -> Sequence[str]:
         """The lines without their ends; line number n of a message is ``lines[n - 1]``.
 
-        They are decoded when they are asked for, so that a large file is never in memory twice. Raises
-        FormatError as ``check`` does, and for a line beyond the limit.
+        They are decoded when they are asked for. Raise FormatError as ``check`` does, and for a line
+        beyond the limit.
         """
         content = self._content
         self.limits.check("line_bytes", *content.longest_line)
@@ -62,13 +70,12 @@ class Source:
 
     @property
     def ends_with_newline(self) -> bool:
-        content = self._content
-        return content.data[content.blocks[-1].stop - 1] in b"\r\n"
+        return self._content.data.endswith((b"\r", b"\n"))
 
     @property
     def size(self) -> int:
         """The bytes of the text, in UTF-8 mostly."""
-        return self._content.blocks[-1].stop - self._content.blocks[0].start
+        return len(self._content.data)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -88,20 +95,29 @@ class Source:
 
     @cached_property
     def _content(self) -> "_Content":
+        """Raise FormatError for blanks alone, binary data, and a line that is too long even for JSON."""
         self.limits.check("file_bytes", len(self.data))
-        if encoding := _utf_16(self.data):
+        if encoding := _UTF_16.get(self.data[:2]):
             data, is_cut = _utf_8_of(self.data, encoding)
-            start, stop = 0, len(data)
         else:
-            data, start = self.data, len(codecs.BOM_UTF8) if self.data.startswith(codecs.BOM_UTF8) else 0
-            stop = _end_of_characters(data)
-            is_cut = stop < len(data)
-        return _content_of(data, start, stop, is_cut=is_cut, limits=self.limits)
+            whole = self.data.removeprefix(codecs.BOM_UTF8)
+            data = _whole_characters(whole)
+            is_cut = len(data) < len(whole)
+        if binary := _BINARY.search(data):
+            raise _binary(data, binary.start())
+        blocks = tuple(blocks_of(data))
+        if not any(decoded(data[block.start : block.stop]).strip() for block in blocks):
+            raise FormatError("the file is empty")
+        longest, line = _longest_line(data, blocks, self.limits.line_bytes)
+        if longest > self.limits.json_bytes:
+            self.limits.check("line_bytes", longest, line)
+        lines = blocks[-1].lines_before + count_lines(data[blocks[-1].start :])
+        return _Content(data, blocks, lines, _first_odd_line(data, blocks), (longest, line), is_cut)
 
 
 @dataclass(frozen=True, slots=True)
 class _Content:
-    """Text in UTF-8 or Windows-1252, cut into blocks of whole lines.
+    """Text in UTF-8 or Windows-1252, without a byte order mark.
 
     ``first_odd_line`` is the first one that is not UTF-8, 0 where there is none. ``longest_line`` is the size
     and the number of the longest line, where one is beyond the limit.
@@ -115,69 +131,44 @@ class _Content:
     is_cut: bool
 
 
-def _content_of(data: bytes, start: int, stop: int, *, is_cut: bool, limits: Limits) -> _Content:
-    """Raise FormatError for nothing but blanks, binary data, and a line that would not even do as JSON."""
-    blocks: list[LineBlock] = []
-    lines = first_odd = 0
-    longest_line = (0, 0)
-    is_empty = True
-    for piece_start, piece_stop in pieces(data, start, stop):
-        size = piece_stop - piece_start
-        if size > max(limits.json_bytes, BLOCK_BYTES):
-            limits.check("line_bytes", size, lines + 1)
-        piece = data[piece_start:piece_stop]
-        if len(piece.translate(None, _BINARY)) < len(piece):
-            raise _binary(piece, lines)
-        if is_empty:
-            is_empty = not (piece.strip() and (piece.isascii() or decoded(piece).strip()))
-        if not first_odd and not piece.isascii():
-            first_odd = _first_odd_line(piece, lines)
-        if size > limits.line_bytes:
-            longest_line = max(longest_line, _longest_line(piece, lines))
-        blocks.append(LineBlock(piece_start, piece_stop, lines))
-        lines += count_lines(piece)
-    if is_empty:
-        raise FormatError("the file is empty")
-    return _Content(data, tuple(blocks), lines, first_odd, longest_line, is_cut)
-
-
-def _binary(piece: bytes, lines_before: int) -> FormatError:
-    offset = next(offset for offset, byte in enumerate(piece) if byte in _BINARY)
-    line = lines_before + count_lines(piece[: offset + 1])
-    if piece[offset] == 0:
+def _binary(data: bytes, offset: int) -> FormatError:
+    line = count_lines(data[: offset + 1])
+    if data[offset] == 0:
         return FormatError("a NUL byte: this is not a text file", line)
-    return FormatError(f"a control character ({piece[offset]:#04x}): this is not a text file", line)
+    return FormatError(f"a control character ({data[offset]:#04x}): this is not a text file", line)
 
 
-def _first_odd_line(piece: bytes, lines_before: int) -> int:
+def _first_odd_line(data: bytes, blocks: Sequence[LineBlock]) -> int:
     """Return the first line that is not UTF-8, 0 where there is none."""
-    try:
-        piece.decode()
-    except UnicodeDecodeError as error:
-        return lines_before + count_lines(piece[: error.start + 1])
+    for block in blocks:
+        try:
+            data[block.start : block.stop].decode()
+        except UnicodeDecodeError as error:
+            return block.lines_before + count_lines(data[block.start : block.start + error.start + 1])
     return 0
 
 
-def _longest_line(piece: bytes, lines_before: int) -> tuple[int, int]:
-    sizes = [len(line) for line in piece.splitlines()]
-    return max(sizes), lines_before + sizes.index(max(sizes)) + 1
+def _longest_line(data: bytes, blocks: Sequence[LineBlock], limit: int) -> tuple[int, int]:
+    """Return size and number of the longest line, zeros where none is beyond the limit."""
+    longest = (0, 0)
+    for block in blocks:
+        if block.stop - block.start > limit:
+            sizes = [len(line) for line in data[block.start : block.stop].splitlines()]
+            if max(sizes) > limit:
+                longest = max(longest, (max(sizes), block.lines_before + sizes.index(max(sizes)) + 1))
+    return longest
 
 
-def _end_of_characters(data: bytes) -> int:
-    """Return where the last whole character ends: a file may be cut within one of UTF-8."""
+def _whole_characters(data: bytes) -> bytes:
+    """Return the data without a last character that is cut: a file may end within one of UTF-8."""
     for length in range(1, min(3, len(data)) + 1):
         byte = data[-length]
         if byte >= 0xC0:
             needed = 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
-            return len(data) - length if length < needed else len(data)
+            return data[:-length] if length < needed else data
         if byte < 0x80:
             break
-    return len(data)
-
-
-def _utf_16(data: bytes) -> str | None:
-    """Return the encoding, if the data begins with the byte order mark of one of the two."""
-    return _UTF_16.get(data[:2])
+    return data
 
 
 def _utf_8_of(data: bytes, encoding: str) -> tuple[bytes, bool]:

@@ -20,7 +20,17 @@ from sys import intern
 from benchdash.results.readings import LOWER, Reading, percentile_metric, reading
 from ingest.formats import outputs
 from ingest.formats.limits import Limits
-from ingest.formats.outputs import MAX_THREADS, Read, bounded, given_twice, measured, option, read_runs
+from ingest.formats.outputs import (
+    MAX_THREADS,
+    Figure,
+    Read,
+    bounded,
+    given_twice,
+    in_order,
+    measured,
+    option,
+    read_runs,
+)
 from ingest.formats.report import Fact, FormatError, Intervals, ParsedReport, ParsedRun
 from ingest.formats.source import Source
 from ingest.masking import names_a_secret
@@ -94,7 +104,10 @@ def parse(source: Source) -> ParsedReport:
     Raise FormatError where no run is complete. Of several runs an incomplete one is left out with a warning.
     """
     lines, warnings = _whole_lines(source)
-    found = _outputs(lines, source.limits)
+    sorter = _Sorter(source.limits)
+    for number, line in enumerate(lines, start=1):
+        sorter.sort(line.strip(), number)
+    found = sorter.outputs
     if not found:
         raise FormatError("no final report: the file ends before YCSB began", line=len(source.lines))
     runs, intervals, notes = read_runs(found, _run)
@@ -113,27 +126,15 @@ def _whole_lines(source: Source) -> tuple[Sequence[str], list[str]]:
     if source.ends_with_newline or last.strip("} ") == "]":
         return source.lines, []
     if last == "}":
-        return source.lines, [
-            f"line {len(source.lines)}, the last one, has no line end: the file may be cut off"
-        ]
+        return source.lines, outputs.missing_line_end(source)
     return outputs.whole_lines(source)
 
 
-@dataclass(frozen=True, slots=True)
-class _Figure:
-    """A printed number. ``rounding`` is half of its last digit."""
-
-    value: float
-    rounding: float
-    line: int
-    text: str
-
-
-def _figure(text: str, line: int) -> _Figure:
+def _figure(text: str, line: int) -> Figure:
     """Return a figure. Raise FormatError where it is no decimal number that could have been measured."""
     value = measured(text, line, "is not a number that YCSB measures", pattern=_NUMBER, most=_MAX_NUMBER)
     digits, _, exponent = text.partition("E")
-    return _Figure(value, 0.5 * 10.0 ** (int(exponent or 0) - len(digits.partition(".")[2])), line, text)
+    return Figure(value, 0.5 * 10.0 ** (int(exponent or 0) - len(digits.partition(".")[2])), line, text)
 
 
 @dataclass(slots=True)
@@ -154,11 +155,11 @@ class _Section:
             raise given_twice(f"'[{section}], {name[:80]}'", line)
         self.figures[name] = (value, line)
 
-    def figure(self, name: str) -> _Figure:
+    def figure(self, name: str) -> Figure:
         return _figure(*self.figures[name])
 
     @property
-    def count(self) -> _Figure | None:
+    def count(self) -> Figure | None:
         name = next((name for name in _COUNTS if name in self.figures), None)
         return self.figure(name) if name else None
 
@@ -281,17 +282,8 @@ class _Sorter:
             output.statuses_beyond += 1
 
 
-def _outputs(lines: Sequence[str], limits: Limits) -> list[_Output]:
-    sorter = _Sorter(limits)
-    for number, line in enumerate(lines, start=1):
-        sorter.sort(line.strip(), number)
-    return sorter.outputs
-
-
 def _status_metric(label: str) -> str:
-    if label in _STATISTICS or label.isalpha():
-        return f"latency_{_STATISTICS[label]}"
-    return percentile_metric(float(label))
+    return f"latency_{_STATISTICS[label]}" if label in _STATISTICS else percentile_metric(float(label))
 
 
 def _status_number(text: str, unit: str = "ms") -> float | None:
@@ -319,7 +311,11 @@ def _run(output: _Output, key: str) -> Read:
         raise output.error
     _refuse_names_alike(output)
     overall = _overall(output)
-    operations = _measured_operations(output)
+    operations = {
+        name: section
+        for name, section in output.sections.items()
+        if name.removeprefix(_INTENDED) not in _NOT_OPERATIONS and section.count is not None
+    }
     readings = (
         *_totals(overall, operations),
         *_errors(overall, output),
@@ -355,7 +351,7 @@ class _Overall:
     """Time and rate of a whole run. ``count`` is the number of its operations, where the two determine it."""
 
     seconds: float
-    throughput: _Figure
+    throughput: Figure
 
     @property
     def count(self) -> int | None:
@@ -391,14 +387,6 @@ def _overall(output: _Output) -> _Overall:
     if not throughput.value:
         raise FormatError("not one operation was completed", throughput.line)
     return _Overall(run_time.value / 1000, throughput)
-
-
-def _measured_operations(output: _Output) -> dict[str, _Section]:
-    return {
-        name: section
-        for name, section in output.sections.items()
-        if name.removeprefix(_INTENDED) not in _NOT_OPERATIONS and section.count is not None
-    }
 
 
 def _totals(overall: _Overall, operations: dict[str, _Section]) -> Iterator[Reading]:
@@ -449,12 +437,12 @@ def _latencies(operation: str, section: _Section) -> Iterator[Reading]:
     """Yield the response times of one operation in ms; where it was never completed they are NaN."""
     if not _count(section):
         return
-    found: dict[str, tuple[_Figure, str]] = {}
+    found: dict[str, tuple[Figure, str]] = {}
     for name, (value, line) in section.figures.items():
         if metric := _latency_metric(name):
             found[metric[0]] = (_figure(value, line), metric[1])
     statistics = [found[f"latency_{name}"][0] for name in ("min", "avg", "max") if f"latency_{name}" in found]
-    if any(lower.value > higher.value for lower, higher in pairwise(statistics)):
+    if not in_order(*(figure.value for figure in statistics)):
         raise FormatError(
             f"the least, average and highest latency of {operation} are not in this order", statistics[0].line
         )
@@ -542,10 +530,8 @@ class _Arguments:
 
 def _threads(output: _Output, arguments: _Arguments) -> int | None:
     """Return the threads of the command line, or else the closed connections: each thread has one."""
-    if arguments.threads is not None:
-        return arguments.threads
     closed = _connections_closed(output)
-    return closed if closed and closed <= MAX_THREADS else None
+    return arguments.threads or (closed if closed and closed <= MAX_THREADS else None)
 
 
 def _connections_closed(output: _Output) -> int | None:
@@ -583,18 +569,17 @@ def _tables(output: _Output, operations: dict[str, _Section], key: str) -> Itera
             )
             yield Intervals(key, f"{_prefix(name)} over time", ("time_s", "latency_avg"), times)
         else:
+            # Each bucket is 1 ms wide, and the last (``>1000``) has no end.
             buckets = tuple(
-                (*_ends(label, line), _figure(value, line).value)
+                (
+                    float(label.removeprefix(">")),
+                    None if label.startswith(">") else float(label) + 1,
+                    _figure(value, line).value,
+                )
                 for label, value, line in section.buckets
                 if value != "0"
             )
             yield Intervals(key, f"{_prefix(name)} histogram", ("from_ms", "to_ms", "count"), buckets)
-
-
-def _ends(label: str, line: int) -> tuple[float, float | None]:
-    """Return both ends of a bucket in ms: each is 1 ms wide, and the last (``>1000``) has no end."""
-    start = _figure(label.removeprefix(">"), line).value
-    return start, None if label.startswith(">") else start + 1
 
 
 def _is_time_series(section: _Section) -> bool:
@@ -622,18 +607,12 @@ def _notes(
         line
         for section in operations.values()
         for name, (_, line) in section.figures.items()
-        if not _is_known(name)
+        if name not in (*_COUNTS, _HEADLINE_OF_RAW)
+        and not _RETURN.fullmatch(name)
+        and not _latency_metric(name)
     ]
     if strange:
         yield f"{len(strange)} lines were not understood, the first in line {strange[0]}"
-
-
-def _is_known(name: str) -> bool:
-    return (
-        name in (*_COUNTS, _HEADLINE_OF_RAW)
-        or _RETURN.fullmatch(name) is not None
-        or _latency_metric(name) is not None
-    )
 
 
 def _notes_on_sections(operations: dict[str, _Section]) -> Iterator[str]:

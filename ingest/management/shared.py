@@ -9,7 +9,7 @@ from benchdash.accounts.models import Project
 
 
 def project_called(slug: str) -> Project:
-    """Raises CommandError."""
+    """Return the project of this slug. Raises CommandError."""
     project = Project.objects.filter(slug=slug).first()
     if project is None:
         raise CommandError(f"no project is called {slug!r}")

@@ -27,9 +27,9 @@ _SECRET_WORDS = (
 _SECRET_LAST_PARTS = frozenset(
     {"pw", "credentials", "secrets", "passwords", "authorization", "cookie", "signature"}
 )
-# Words that only end like these, and passes over something.
+# Words that end in ``pass`` and mean no password, such as ``bypass`` and ``second_pass``.
 _HARMLESS_WORDS = re.compile(r"(?:by|com|encom|sur|tres|over|under|one|two|single|multi|first|second)pass")
-# ``password_encryption`` is a setting, ``password_hash`` nearly a password.
+# ``password_encryption`` is a setting, but ``password_hash`` is nearly a password.
 _SAYS_THE_SAME = frozenset({"hash", "value", "string", "text", "base64", "b64", "plain", "plaintext"})
 _HARMLESS = frozenset(
     {
@@ -48,7 +48,7 @@ _HARMLESS = frozenset(
 _AUTH_METHODS = frozenset(
     {"trust", "reject", "md5", "scram-sha-256", "peer", "ident", "gss", "sspi", "ldap", "pam", "cert", "none"}
 )
-# What a key is in a database, unlike an API key.
+# Keys of a database, unlike an API key.
 _KEY_THAT_ORDERS = re.compile(
     r"primary|foreign|unique|partition|sort|shard|index|secondary|composite|covering|distribution|dist|row|group"
     r"|join|order|cluster|clustering|range|duplicate|surrogate|natural|sequence|random|hot|cold|max|min|read"
@@ -61,7 +61,7 @@ _MAX_REMEMBERED_LENGTH = 100
 
 
 def names_a_secret(name: str) -> bool:
-    """Whether the value of an option, setting or variable of this name is to be masked.
+    """Return whether the value of an option, setting or variable of this name is to be masked.
 
     ``mysql-password``, ``-Djavax.net.ssl.keyStorePassword``, ``PGPASSWORD``, ``api_key``, ``wsrep_sst_auth``:
     yes; ``password_encryption``, ``key_buffer_size``, ``primary_key``: no.
@@ -92,7 +92,7 @@ _remembered = lru_cache(maxsize=1000)(_names_a_secret)
 
 
 def mask_text(text: str) -> str:
-    """The text with every secret in it replaced: in options, settings, URLs, JVM arguments, SQL."""
+    """Replace every secret in a text: in options, settings, URLs, JVM arguments, SQL."""
     if len(text) >= MIN_LENGTH:
         text = TOKEN.sub(MASK, text)
     if _PLAIN_WORD.fullmatch(text):
@@ -108,12 +108,12 @@ def mask_text(text: str) -> str:
 
 
 def mask_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The mapping with masked values, nested ones included."""
+    """Return the mapping with masked values, nested ones included."""
     return {mask_text(name): _mask_setting(name, value) for name, value in settings.items()}
 
 
 def mask_value(value: Any) -> Any:
-    """A value as JSON holds it, masked throughout."""
+    """Mask a value as JSON holds it throughout."""
     if isinstance(value, str):
         return mask_text(value)
     if isinstance(value, Mapping):
@@ -124,7 +124,7 @@ def mask_value(value: Any) -> Any:
 
 
 def _mask_list(items: Sequence[Any]) -> list[Any]:
-    """As mask_value for each, and as mask_text for the parts of one command line."""
+    """Mask each item as mask_value does, and the parts of a command line as mask_text does."""
     is_client = _CLIENT_COMMAND.search(" ".join(item for item in items if isinstance(item, str))) is not None
     masked: list[Any] = []
     for before, item in zip(("", *items), items, strict=False):
@@ -142,7 +142,7 @@ def _mask_list(items: Sequence[Any]) -> list[Any]:
 
 
 def _wants_a_secret(option: Any) -> bool:
-    """``--password`` without a value of its own."""
+    """Return whether an option is like ``--password``, whose value is the next word."""
     is_bare = isinstance(option, str) and option.startswith("-") and "=" not in option
     return is_bare and names_a_secret(option)
 
@@ -154,7 +154,7 @@ def _mask_setting(name: str, value: Any) -> Any:
 
 
 def _is_a_method(name: str, value: Any) -> bool:
-    """``auth=trust`` says how to sign in, and no secret."""
+    """Return whether a value such as that of ``auth=trust`` says how to sign in, and is no secret."""
     return isinstance(value, str) and value.lower() in _AUTH_METHODS and name.lower().endswith("auth")
 
 
@@ -171,7 +171,7 @@ _USER_OPTIONS = frozenset({"-u", "-U", "--user", "--proxy-user"})
 
 
 def _without_user_info(word: re.Match[str]) -> str:
-    """The last @ ends the user info: passwords that hold one are not always quoted."""
+    """Mask what stands before the last @: passwords that hold one are not always quoted."""
     scheme, separator, rest = word[0].partition("://")
     _, at, host = rest.rpartition("@")
     return f"{scheme}{separator}{MASK}@{host}" if at else word[0]
@@ -322,7 +322,7 @@ def _value_after(text: str, match: re.Match[str]) -> re.Match[str] | None:
 
 
 def _masked_like(value: str) -> str:
-    """The mask, in the quotes that the value had."""
+    """Return the mask in the quotes that the value had."""
     for quote in ('\\"', '"', "'"):
         if len(value) >= 2 * len(quote) and value.startswith(quote) and value.endswith(quote):
             return quote + MASK + quote

@@ -61,7 +61,7 @@ MASKED: Final[Mapping[str, Masked]] = {
 
 
 @dataclass(slots=True)
-class Outcome:
+class MaskedTable:
     """What became of the rows of one table.
 
     ``fields`` counts the changed rows by field. ``merged`` rows became equal to another one and are gone;
@@ -80,8 +80,8 @@ def mask_again(
     project: Project | None = None,
     *,
     store: bool = True,
-    progress: Callable[[Outcome], None] = lambda _: None,
-) -> Iterator[Outcome]:
+    progress: Callable[[MaskedTable], None] = lambda _: None,
+) -> Iterator[MaskedTable]:
     """Mask every field of MASKED, table by table, in transactions of some hundred rows.
 
     ``progress`` is called after each of them. Done again, it changes nothing. Without ``store`` nothing is
@@ -89,7 +89,7 @@ def mask_again(
     """
     for label, masked in MASKED.items():
         model = apps.get_model(label)
-        outcome = Outcome(model._meta.db_table)
+        outcome = MaskedTable(model._meta.db_table)
         rows = model._default_manager.order_by("pk")
         if project:
             rows = rows.filter(**{masked.to_project: project.pk})
@@ -99,8 +99,8 @@ def mask_again(
         yield outcome
 
 
-def _mask_batch(rows: QuerySet[Any], masked: Masked, outcome: Outcome, *, store: bool) -> int | None:
-    """The key of the last row that was looked at; None where there are no more."""
+def _mask_batch(rows: QuerySet[Any], masked: Masked, outcome: MaskedTable, *, store: bool) -> int | None:
+    """Mask a batch; return the key of its last row, None where there are no more."""
     with transaction.atomic():
         # Uploads under way that point at these rows need not wait.
         locked = rows.select_for_update(of=("self",), no_key=True).only(
@@ -108,21 +108,20 @@ def _mask_batch(rows: QuerySet[Any], masked: Masked, outcome: Outcome, *, store:
         )
         batch = list(locked[:BATCH])
         last = batch[-1].pk if batch else None
-        changed = []
+        save = _SAVERS.get(rows.model, _save_unless_taken)
         for row in batch:
             if differing := _mask_row(row, masked.fields):
                 outcome.fields.update(differing)
-                changed.append((row, differing))
+                outcome.changed += 1
+                save(row, differing, outcome)
         outcome.rows += len(batch)
-        outcome.changed += len(changed)
-        _save_all(rows.model, changed, outcome)
         if not store:
             transaction.set_rollback(True)
     return last
 
 
 def _mask_row(row: Model, fields: Sequence[str]) -> list[str]:
-    """Mask the fields of a row; the names of those that changed."""
+    """Mask the fields of a row; return the names of those that changed."""
     changed = []
     for name in fields:
         before = getattr(row, name)
@@ -134,7 +133,7 @@ def _mask_row(row: Model, fields: Sequence[str]) -> list[str]:
 
 
 def _masked_metadata(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """As the same upload would be stored today."""
+    """Return the metadata as the same upload would be stored today."""
     if mask_settings(stored) == stored:
         return dict(stored)
     try:
@@ -146,23 +145,7 @@ def _masked_metadata(stored: Mapping[str, Any]) -> dict[str, Any]:
 # --- saving -------------------------------------------------------------------------------------------------
 
 
-def _save_all(model: type[Model], changed: Sequence[tuple[Model, Sequence[str]]], outcome: Outcome) -> None:
-    """Save the rows of a batch at once, or each by itself where digests hang on it or a name is taken."""
-    save = _SAVERS.get(model, _save_unless_taken)
-    if model not in _SAVERS and changed:
-        try:
-            with transaction.atomic():
-                fields = sorted({name for _, names in changed for name in names})
-                model._default_manager.bulk_update([row for row, _ in changed], fields)
-        except IntegrityError:
-            pass
-        else:
-            return
-    for row, names in changed:
-        save(row, names, outcome)
-
-
-def _save_unless_taken(row: Model, changed: Sequence[str], outcome: Outcome) -> None:
+def _save_unless_taken(row: Model, changed: Sequence[str], outcome: MaskedTable) -> None:
     """Save each field by itself, and leave one whose masked value another row has."""
     for name in changed:
         try:
@@ -172,8 +155,8 @@ def _save_unless_taken(row: Model, changed: Sequence[str], outcome: Outcome) -> 
             outcome.left += 1
 
 
-def _save_upload(upload: Upload, changed: Sequence[str], outcome: Outcome) -> None:
-    """With the digest of its metadata, unless another upload of the same file has it.
+def _save_upload(upload: Upload, changed: Sequence[str], outcome: MaskedTable) -> None:
+    """Save an upload, and the digest of its metadata unless another upload of the same file has it.
 
     The two stay apart then: which of them counts is for people to say.
     """
@@ -198,13 +181,13 @@ def _digest_of_metadata(upload: Upload, companions: Any) -> str:
         return upload.metadata_digest
 
 
-def _save_content(content: ConfigurationContent, changed: Sequence[str], outcome: Outcome) -> None:
+def _save_content(content: ConfigurationContent, changed: Sequence[str], outcome: MaskedTable) -> None:
     had_settings = bool(content.settings) or content.digest == content_digest("", {}, has_settings=True)
     digest = content_digest(content.text, content.settings, has_settings=had_settings)
     _save_by_digest(content, digest, changed, outcome, of_run="content")
 
 
-def _save_environment(environment: Environment, changed: Sequence[str], outcome: Outcome) -> None:
+def _save_environment(environment: Environment, changed: Sequence[str], outcome: MaskedTable) -> None:
     _save_by_digest(
         environment, environment_digest(environment.facts), changed, outcome, of_run="environment"
     )
@@ -214,7 +197,7 @@ def _save_by_digest(
     row: ConfigurationContent | Environment,
     digest: str,
     changed: Sequence[str],
-    outcome: Outcome,
+    outcome: MaskedTable,
     *,
     of_run: str,
 ) -> None:

@@ -11,7 +11,7 @@ _FARTHEST_ZONE: Final = timedelta(hours=14)
 
 
 def future_trouble(moment: datetime, *, now: datetime, is_naive: bool = False) -> str:
-    """A sentence for a time that is after ``now``, by more than clocks may differ; else empty.
+    """Return a sentence for a time that is after ``now`` by more than clocks may differ; else empty.
 
     ``is_naive``: it was printed without an offset, and so may be ahead by as much as a zone.
     """

@@ -43,7 +43,7 @@ class Content:
     settings: Mapping[str, str] = field(default_factory=dict)
 
     def switched(self, settings: Mapping[str, str]) -> "Content":
-        """The content after these settings were changed while the server ran."""
+        """Return the content after these settings were changed while the server ran."""
         if not settings:
             return self
         masked = mask_settings({_spelling(name): value for name, value in settings.items()})
@@ -58,7 +58,9 @@ def read_content(text: str) -> Content:
 
 
 def parse_settings(text: str) -> dict[str, str]:
-    """The settings by their names as the server shows them (``innodb_flush_method``); the last one counts.
+    """Return the settings by their names as the server shows them (``innodb_flush_method``).
+
+    The last of several counts.
 
     A setting without a value is ``ON``. Settings of a section that is not the server's carry its name.
     """
@@ -76,7 +78,7 @@ def parse_settings(text: str) -> dict[str, str]:
 
 
 def is_configuration(text: str) -> bool:
-    """Whether a text is certainly settings of a database server, whatever its name.
+    """Return whether a text is certainly settings of a database server, whatever its name.
 
     It has a section of a server, is a table of variables, or assigns settings that servers have on each of
     its lines.
@@ -93,7 +95,7 @@ def is_configuration(text: str) -> bool:
 
 
 def switches_of(state: str) -> dict[str, str] | None:
-    """The settings that a state such as ``slow_query_log=ON long_query_time=0`` switched.
+    """Return the settings that a state such as ``slow_query_log=ON long_query_time=0`` switched.
 
     None where the state is a mere name, as of ``pool-of-threads``; nothing was switched in ``base``.
     """
@@ -107,7 +109,7 @@ def switches_of(state: str) -> dict[str, str] | None:
 
 
 def _setting(line: str) -> Iterator[tuple[str, str]]:
-    """The one setting of a line, or none."""
+    """Yield the one setting of a line, or none."""
     if not line or line[0] in "#;!" or _TABLE_RULE.fullmatch(line):
         return
     if cells := _cells(line):
@@ -121,7 +123,7 @@ def _setting(line: str) -> Iterator[tuple[str, str]]:
 
 
 def _cells(line: str) -> tuple[str, str] | None:
-    """Name and value of a line of a table: ``| name | value |``, ``name | value | about`` or with a tab."""
+    """Split a line of a table: ``| name | value |``, ``name | value | about`` or with a tab."""
     if "\t" in line and "=" not in line.partition("\t")[0]:
         cells = line.split("\t")
     elif line.startswith("|") or re.match(r"[\w.]+\s+\|", line):
@@ -132,7 +134,7 @@ def _cells(line: str) -> tuple[str, str] | None:
 
 
 def _value(text: str) -> str:
-    """A value without its quotes and the comment behind it."""
+    """Return a value without its quotes and the comment behind it."""
     if match := _QUOTED.match(text):
         return match[1].replace("''", "'") if match[1] is not None else match[2]
     return re.split(r"(?:^|\s)#", text, maxsplit=1)[0].strip()

@@ -1,6 +1,6 @@
 """Reads the facts that lie beside a result file: keys of our ``*.meta.json``, and any field of an upload."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,7 +59,7 @@ class Meta:
 
 
 def read_meta(given: Mapping[str, Any]) -> Meta:
-    """Raises FieldsError, whose fields begin with ``meta.``, for known keys that are malformed."""
+    """Sort what a meta says. Raises FieldsError, with fields like ``meta.threads``, for malformed keys."""
     meta, errors = Meta(), []
     for name, value in given.items():
         if value is None or value == "":
@@ -77,112 +77,67 @@ def read_meta(given: Mapping[str, Any]) -> Meta:
 
 def _take(meta: Meta, name: str, value: Any) -> None:
     """Put one key where it belongs. Raises ValueError with a sentence."""
-    if name in _SPECIAL and _SPECIAL[name](meta, value):
+    if _take_special(meta, name, value):
         return
     if name in _OF_THE_REQUEST:
         meta.warnings.append(f"'{name}' in meta means nothing there and was ignored")
     elif name in FIELDS:
         meta.fields[name], warning = read_field(name, value)
         meta.warnings += [warning.format(f"meta.{name}")] if warning else []
-    elif name in _NEIGHBOURS:
-        return
     elif name in _ENVIRONMENT:
         meta.environment.update(flatten({name: value}))
     elif name in _OF_THE_RUN:
         meta.facts.update(flatten({name: value}))
-    else:
+    elif name not in _NEIGHBOURS:
         meta.options.update(flatten({name: value}))
 
 
-# --- keys with a meaning of their own -----------------------------------------------------------------------
-# Each says whether it took the value; if not, the key is read like any other.
-
-
-def _options(meta: Meta, value: Any) -> bool:
-    meta.options.update(flatten(read_field("options", value)[0]))
+def _take_special(meta: Meta, name: str, value: Any) -> bool:
+    """Take a key that has a meaning of its own; return whether nothing of it is left to be read."""
+    match name, value:
+        case "options", _:
+            meta.options.update(flatten(read_field("options", value)[0]))
+        case "hardware", Mapping():
+            facts = dict(value)
+            if machine := facts.pop("name", None):
+                meta.fields["hardware"] = read_field("hardware", machine)[0]
+            meta.hardware_facts.update(flatten(facts))
+        case "environment", Mapping():
+            meta.environment.update(flatten(value))
+        case (("configuration" | "server_config"), Mapping()):
+            lines = (f"{setting} = {said}\n" for setting, said in flatten(value).items())
+            meta.content = read_content("".join(lines))
+        case "server_config", str():
+            meta.content = read_content(value)
+        case "server_config", _:
+            raise ValueError("must be the text of a configuration file, or a JSON object")
+        case "state", str():
+            meta.switches.update(switches_of(value) or {})
+            return value == "base"
+        case "server", _:
+            if isinstance(value, Mapping):
+                meta.facts.update(flatten({"server": value}))
+                value = " ".join(str(value[key]) for key in ("product", "version") if value.get(key))
+            if value:
+                meta.fields.setdefault("counterpart", read_field("counterpart", value)[0])
+        case "clients", int() | str():
+            meta.fields.setdefault("threads", read_field("threads", value)[0])
+        case "clients", list():
+            pass  # the programs that were measured
+        case "note", _:
+            meta.fields.setdefault("notes", read_field("notes", value)[0])
+        case "exit_code", _:
+            if str(value) == "0":
+                return True
+            meta.warnings.append(f"the tool ended with exit code {value!s:.20}")
+            return False
+        case _:
+            return False
     return True
-
-
-def _hardware(meta: Meta, value: Any) -> bool:
-    if not isinstance(value, Mapping):
-        return False
-    facts = dict(value)
-    if name := facts.pop("name", None):
-        meta.fields["hardware"] = read_field("hardware", name)[0]
-    meta.hardware_facts.update(flatten(facts))
-    return True
-
-
-def _environment(meta: Meta, value: Any) -> bool:
-    if isinstance(value, Mapping):
-        meta.environment.update(flatten(value))
-    return isinstance(value, Mapping)
-
-
-def _configuration(meta: Meta, value: Any) -> bool:
-    return isinstance(value, Mapping) and _server_config(meta, value)
-
-
-def _server_config(meta: Meta, value: Any) -> bool:
-    if isinstance(value, Mapping):
-        value = "".join(f"{name} = {setting}\n" for name, setting in flatten(value).items())
-    if not isinstance(value, str):
-        raise ValueError("must be the text of a configuration file, or a JSON object")  # noqa: TRY004 - a sender's value
-    meta.content = read_content(value)
-    return True
-
-
-def _state(meta: Meta, value: Any) -> bool:
-    switches = switches_of(value) if isinstance(value, str) else None
-    meta.switches.update(switches or {})
-    return bool(value == "base")
-
-
-def _server(meta: Meta, value: Any) -> bool:
-    if isinstance(value, Mapping):
-        meta.facts.update(flatten({"server": value}))
-        value = " ".join(str(value[key]) for key in ("product", "version") if value.get(key))
-    if value:
-        meta.fields.setdefault("counterpart", read_field("counterpart", value)[0])
-    return True
-
-
-def _clients(meta: Meta, value: Any) -> bool:
-    """A number of clients is a thread count. A list of client programs is what was measured."""
-    if isinstance(value, int | str):
-        meta.fields.setdefault("threads", read_field("threads", value)[0])
-        return True
-    return isinstance(value, list)
-
-
-def _note(meta: Meta, value: Any) -> bool:
-    meta.fields.setdefault("notes", read_field("notes", value)[0])
-    return True
-
-
-def _exit_code(meta: Meta, value: Any) -> bool:
-    ended_well = str(value) == "0"
-    if not ended_well:
-        meta.warnings.append(f"the tool ended with exit code {value!s:.20}")
-    return ended_well
-
-
-_SPECIAL: dict[str, Callable[[Meta, Any], bool]] = {
-    "options": _options,
-    "hardware": _hardware,
-    "environment": _environment,
-    "configuration": _configuration,
-    "server_config": _server_config,
-    "state": _state,
-    "server": _server,
-    "clients": _clients,
-    "note": _note,
-    "exit_code": _exit_code,
-}
 
 
 def _settle_versions(meta: Meta, given: Mapping[str, Any]) -> None:
-    """Product and version are the server's: where client programs were measured, it is their counterpart."""
+    """Take product and version for the counterpart where client programs were measured."""
     if isinstance(given.get("clients"), list):
         server = " ".join(filter(None, (meta.fields.pop("product", ""), meta.fields.pop("version", ""))))
         if server:

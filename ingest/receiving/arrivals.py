@@ -1,7 +1,7 @@
 """Files as they arrive, with what is said of them and the files beside them."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -50,7 +50,9 @@ class Arrival:
 
     @cached_property
     def identity(self) -> Identity:
-        return self.data.sha256, digest_of(self.metadata, self.companions)
+        return self.data.sha256, metadata_digest(
+            self.metadata, {(one.kind, one.data.sha256) for one in self.companions}
+        )
 
     @property
     def is_read_at_once(self) -> bool:
@@ -71,12 +73,7 @@ def is_archive(data: RawData) -> bool:
     return bool(recognise(next(data.chunks(), b"")[:HEAD_BYTES]))
 
 
-def digest_of(metadata: Metadata, companions: Iterable[CompanionFile]) -> str:
-    """Return what tells apart two uploads of the same bytes."""
-    return metadata_digest(metadata, {(one.kind, one.data.sha256) for one in companions})
-
-
 def clean_file_name(name: str) -> str:
-    """A sender's file name, made fit to be shown: without its path, control characters and secrets."""
+    """Make a sender's file name fit to be shown: without its path, control characters and secrets."""
     base = re.split(r"[/\\]", _CONTROL.sub("", name))[-1].strip()
     return mask_text(base)[:_MAX_NAME] or "file"

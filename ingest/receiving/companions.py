@@ -1,6 +1,7 @@
 """What the files beside a result say: the settings, the machine, and what it did meanwhile."""
 
 import logging
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -64,7 +65,7 @@ NOTHING: Final = CompanionFacts()
 
 
 def facts_of_received(companions: Sequence[CompanionFile]) -> CompanionFacts:
-    """What companions say that are not stored yet."""
+    """Return what companions say that are not stored yet."""
     return _joined(
         _File(one.kind, one.data.sha256, clean_file_name(one.name), one.data.size, one.data.read)
         for one in companions
@@ -72,7 +73,7 @@ def facts_of_received(companions: Sequence[CompanionFile]) -> CompanionFacts:
 
 
 def facts_of_stored(upload: Upload) -> CompanionFacts:
-    """What the companions of an upload say."""
+    """Return what the companions of an upload say."""
     return _joined(
         _File(one.kind, one.raw.sha256, one.name, one.raw.size, partial(read, one.raw))
         for one in upload.companions.select_related("raw").order_by("pk")
@@ -90,12 +91,12 @@ class _File:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """One file. ``text`` is that of a configuration."""
+    """What one file says. ``text`` is that of a configuration, which its sender may have declared as such."""
 
     format: str = ""
     text: str | None = None
     report: CompanionReport = field(default_factory=CompanionReport)
-    is_said: bool = False
+    is_declared: bool = False
 
 
 def _joined(files: Iterable[_File]) -> CompanionFacts:
@@ -106,29 +107,29 @@ def _joined(files: Iterable[_File]) -> CompanionFacts:
     found = list(read_as.values())
     reports = [one for one in found if one.format in _ORDER]
     reports.sort(key=lambda one: _ORDER.index(one.format))
-    said = [one.text for one in found if one.text is not None and one.is_said]
-    recognised = [one.text for one in found if one.text is not None and not one.is_said]
+    declared = [one.text for one in found if one.text is not None and one.is_declared]
+    recognised = [one.text for one in found if one.text is not None and not one.is_declared]
     samples, began_s, sample_warnings = _samples(reports)
     return CompanionFacts(
-        content=read_content("\n".join([*recognised, *said])) if said else None,
-        content_found=read_content("\n".join(recognised)) if recognised and not said else None,
+        content=read_content("\n".join([*recognised, *declared])) if declared else None,
+        content_found=read_content("\n".join(recognised)) if recognised and not declared else None,
         samples=samples,
         began_s=began_s,
         means=_means(reports),
-        hardware=mask_settings(_first_said([one.report.hardware for one in reports])),
-        environment=mask_settings(_first_said([one.report.environment for one in reports])),
+        hardware=mask_settings(ChainMap(*(dict(one.report.hardware) for one in reports))),
+        environment=mask_settings(ChainMap(*(dict(one.report.environment) for one in reports))),
         warnings=(*(warning for one in found for warning in one.report.warnings), *sample_warnings),
         formats={key: one.format for key, one in read_as.items()},
     )
 
 
 def _read(file: _File) -> _Read:
-    """Never fails: what cannot be read is a warning that names the file."""
-    is_said = file.kind == Companion.Kind.CONFIGURATION
+    """Read a file. What cannot be read becomes a warning that names it."""
+    is_declared = file.kind == Companion.Kind.CONFIGURATION
     try:
-        found = _configuration(file) if is_said else _companion(file)
+        found = _configuration(file) if is_declared else _companion(file)
     except FormatError as error:
-        what = "configuration file" if is_said else "companion"
+        what = "configuration file" if is_declared else "companion"
         line = f"line {error.line}: " if error.line else ""
         warning = f"the {what} '{file.name}' is kept and was not read: {line}{mask_text(error.message)}"
         return _Read(report=CompanionReport(warnings=(warning,)))
@@ -137,14 +138,14 @@ def _read(file: _File) -> _Read:
 
 
 def _configuration(file: _File) -> _Read:
-    """Raises FormatError for what is no text, or too long."""
+    """Read a configuration file. Raises FormatError for what is no text, or too long."""
     if file.size > _MAX_CONFIGURATION_BYTES:
         raise FormatError(f"it is longer than {_MAX_CONFIGURATION_BYTES} bytes")
-    return _Read(CONFIGURATION, Source(file.read(), file.name).text, is_said=True)
+    return _Read(CONFIGURATION, Source(file.read(), file.name).text, is_declared=True)
 
 
 def _companion(file: _File) -> _Read:
-    """Raises FormatError for what is no text, too long, or broken."""
+    """Read any other companion. Raises FormatError for what is no text, too long, or broken."""
     if file.size > _MAX_BYTES:
         raise FormatError(f"it is longer than {_MAX_BYTES} bytes")
     source = Source(file.read(), file.name)
@@ -163,9 +164,9 @@ def _companion(file: _File) -> _Read:
 
 
 def _samples(reports: Sequence[_Read]) -> tuple[tuple[SampleTable, ...], dict[str, float], list[str]]:
-    """The tables under distinct names of sources, without those that are too long to be kept.
+    """Return the tables under distinct names of sources, the times of day at which they begin, and warnings.
 
-    With the times of day at which they begin, and warnings.
+    Tables that are too long are left out.
     """
     tables: dict[str, SampleTable] = {}
     began: dict[str, float] = {}
@@ -191,11 +192,3 @@ def _means(reports: Sequence[_Read]) -> tuple[Reading, ...]:
         for mean in one.report.means:
             means.setdefault(mean.metric, mean)
     return tuple(means.values())
-
-
-def _first_said(facts: Sequence[Mapping[str, Fact]]) -> dict[str, Fact]:
-    said: dict[str, Fact] = {}
-    for some in facts:
-        for name, value in some.items():
-            said.setdefault(name, value)
-    return said

@@ -30,7 +30,7 @@ class DryRun:
 
 
 def dry_run(project: Project, arrival: Arrival) -> DryRun:
-    """Raises FieldsError, or FileRefusedError for a file that cannot be understood."""
+    """Say what a file would become. Raises FieldsError, or FileRefusedError where it is not understood."""
     arrival = arrival.with_fitting_metadata()
     understood = understand_arrival(project, arrival, received_at=timezone.now())
     if understood.errors:
@@ -57,7 +57,7 @@ def dry_run(project: Project, arrival: Arrival) -> DryRun:
 
 
 def is_duplicate(project: Project, arrival: Arrival) -> bool:
-    """Whether this upload is there and needs no reading."""
+    """Return whether this upload is there and needs no reading."""
     return any(upload.needs_no_reading for upload in known_uploads(project, [arrival]).values())
 
 

@@ -12,10 +12,11 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from benchdash.accounts.access import Viewer
+from benchdash.accounts.models import Project
 from benchdash.accounts.services import audit
 from benchdash.database.locks import is_free
 from benchdash.failures import DISK_FULL, is_disk_full
-from benchdash.results.services import record_runs, remove_runs
+from benchdash.results.services import record_runs, remove_runs, remove_runs_of
 from benchdash.results.stall_rule import stall_rule
 from ingest.errors import FieldsError, FileRefusedError, FileUnavailableError, UploadBusyError
 from ingest.masking import mask_text
@@ -29,13 +30,11 @@ from ingest.storage import raw_bytes
 logger = logging.getLogger(__name__)
 
 IMPORT_TASK: Final = "ingest.tasks.import_upload"
-# A file that made so many workers die is not tried again.
+# A file is given up after this many attempts, none of which its worker survived.
 MAX_ATTEMPTS: Final = 5
 # A file that cannot be read is looked for again after twice as long each time.
 MIN_RETRY_S: Final = 15
 MAX_RETRY_S: Final = 600
-
-
 # Sent again, an upload in one of these states is read again.
 _READ_AGAIN: Final = frozenset({Upload.State.REFUSED, Upload.State.DELETED})
 
@@ -116,7 +115,7 @@ def _finish(upload: Upload, understood: Understood | None = None) -> None:
 
 
 def _understand_stored(upload: Upload, metadata: Metadata) -> Understood:
-    """Raises FieldsError or FileUnavailableError."""
+    """Read the stored file of an upload. Raises FieldsError or FileUnavailableError."""
     return understand(
         raw_bytes.read(upload.raw),
         upload.name,
@@ -146,17 +145,18 @@ def _record(upload: Upload, understood: Understood) -> None:
     upload.format = understood.format
     upload.errors = []
     upload.warnings = joined(upload.warnings, understood.warnings, recorded.warnings)
-    _end(upload, "format", "warnings")
+    end(upload, "format", "warnings")
 
 
 def _refuse(upload: Upload, errors: list[dict[str, Any]]) -> None:
     remove_runs(upload.project, upload_id=upload.pk)
     upload.state = Upload.State.REFUSED
     upload.errors = errors
-    _end(upload)
+    end(upload)
 
 
-def _end(upload: Upload, *changed: str) -> None:
+def end(upload: Upload, *changed: str) -> None:
+    """Save a held upload whose import has come to its end, with the other fields that changed."""
     upload.done = upload.total
     upload.finished_at = timezone.now()
     upload.save(update_fields=["state", "errors", "done", "finished_at", *changed])
@@ -166,13 +166,13 @@ def _end(upload: Upload, *changed: str) -> None:
 
 
 def waiting() -> QuerySet[Upload]:
-    """The uploads that are to be imported."""
+    """Return the uploads that are to be imported."""
     there = Upload.objects.filter(project__deleting_since=None).select_related("project", "raw")
     return there.filter(state__in=(Upload.State.QUEUED, Upload.State.IMPORTING))
 
 
 def waiting_upload_ids() -> list[int]:
-    """The uploads that are due for a job and that nobody is importing just now."""
+    """Return the uploads that are due for a job and that nobody is importing just now."""
     due = Q(retry_at=None) | Q(retry_at__lte=timezone.now())
     with transaction.atomic():
         rows = waiting().filter(due).select_for_update(of=("self",), skip_locked=True).order_by("received_at")
@@ -261,12 +261,19 @@ def _claim(upload_id: int) -> bool:
 
 
 def hold(upload: Upload, *, wait: bool = True) -> Upload:
-    """The upload as it is now, held until the transaction ends. Raises UploadBusyError instead of waiting."""
+    """Lock an upload until the transaction ends. Raises UploadBusyError instead of waiting."""
     rows = Upload.objects.select_for_update(of=("self",), skip_locked=not wait)
     locked = rows.select_related("project", "raw").filter(pk=upload.pk).first()
     if locked is None or (not wait and locked.is_archive and not is_free("archive", locked.pk)):
         raise UploadBusyError(f"upload {upload.pk} is being imported; try again when it is done")
     return locked
+
+
+def delete_uploads(project: Project, upload_ids: Sequence[int]) -> int:
+    """Take uploads out of the history, but keep their files; return how many runs they had."""
+    number = remove_runs_of(project, upload_ids)
+    Upload.objects.filter(pk__in=upload_ids).update(state=Upload.State.DELETED, finished_at=timezone.now())
+    return number
 
 
 def companion_rows(

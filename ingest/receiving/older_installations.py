@@ -18,7 +18,7 @@ import psycopg
 import zstandard
 from django.conf import settings
 from django.core.files.storage import Storage
-from psycopg.rows import class_row, dict_row
+from psycopg.rows import namedtuple_row
 
 from benchdash.accounts.access import NOBODY
 from benchdash.accounts.models import Project
@@ -60,19 +60,6 @@ class OlderInstallation:
     storage: Storage
 
 
-@dataclass(frozen=True, slots=True)
-class _OldUpload:
-    id: int
-    name: str
-    metadata: dict[str, Any]
-    metadata_digest: str
-    state: str
-    came_alone: bool
-    received_at: datetime
-    sha256: str
-    raw_id: int
-
-
 def receive_all(older: OlderInstallation, *, tell: Callable[[str], None]) -> Counter[str]:
     """Receive every upload through the ordinary door; return how many came to which end.
 
@@ -81,10 +68,10 @@ def receive_all(older: OlderInstallation, *, tell: Callable[[str], None]) -> Cou
     """
     counts: Counter[str] = Counter()
     for row in _rows(older, _PROJECTS):
-        old_id, slug = row.pop("id"), row.pop("slug")
-        project, _ = Project.objects.get_or_create(slug=slug, defaults=row)
-        with older.database.cursor(row_factory=class_row(_OldUpload)) as cursor:
-            uploads = cursor.execute(_UPLOADS, [old_id]).fetchall()
+        fields = row._asdict()
+        old_id, slug = fields.pop("id"), fields.pop("slug")
+        project, _ = Project.objects.get_or_create(slug=slug, defaults=fields)
+        uploads = _rows(older, _UPLOADS, old_id)
         tell(f"{slug}: {len(uploads)} uploads")
         for old in uploads:
             try:
@@ -95,7 +82,7 @@ def receive_all(older: OlderInstallation, *, tell: Callable[[str], None]) -> Cou
     return counts
 
 
-def _receive(project: Project, older: OlderInstallation, old: _OldUpload) -> str:
+def _receive(project: Project, older: OlderInstallation, old: Any) -> str:
     """Return the state of the upload, or why it has none."""
     if old.state == Upload.State.DELETED:
         return DELETED
@@ -115,10 +102,10 @@ def _receive(project: Project, older: OlderInstallation, old: _OldUpload) -> str
     return str(upload.state)
 
 
-def _send(project: Project, older: OlderInstallation, old: _OldUpload) -> Upload:
+def _send(project: Project, older: OlderInstallation, old: Any) -> Upload:
     with ExitStack() as files:
         companions = [
-            CompanionFile(row["kind"], row["name"], files.enter_context(_raw_data(older, row["raw_id"])))
+            CompanionFile(row.kind, row.name, files.enter_context(_raw_data(older, row.raw_id)))
             for row in _rows(older, _COMPANIONS, old.id)
         ]
         arrival = Arrival(
@@ -149,18 +136,18 @@ def _set_time_of_receipt(upload: Upload, received_at: datetime) -> None:
         reimport(upload)
 
 
-def _rows(older: OlderInstallation, statement: str, *values: Any) -> list[dict[str, Any]]:
-    with older.database.cursor(row_factory=dict_row) as cursor:
+def _rows(older: OlderInstallation, statement: str, *values: Any) -> list[Any]:
+    with older.database.cursor(row_factory=namedtuple_row) as cursor:
         return cursor.execute(statement, values).fetchall()
 
 
 @contextmanager
 def _raw_data(older: OlderInstallation, raw_id: int) -> Iterator[RawData]:
     [row] = _rows(older, _RAW_FILE, raw_id)
-    if row["content"] is not None:
-        yield RawData(zlib.decompress(row["content"]))
+    if row.content is not None:
+        yield RawData(zlib.decompress(row.content))
         return
-    name = row["storage_name"]
+    name = row.storage_name
     with (
         older.storage.open(name) as stored,
         tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as file,

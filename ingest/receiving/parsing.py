@@ -66,7 +66,7 @@ def understand(
 
 
 def understand_arrival(project: Project, arrival: Arrival, *, received_at: datetime) -> Understood:
-    """Raises FieldsError, and FileTooLargeError."""
+    """Read a file that has just come in. Raises FieldsError and FileTooLargeError."""
     return understand(
         arrival.data.read(),
         arrival.file_name,

@@ -18,7 +18,7 @@ def per_operation(
     seconds: float | None = None,
     facts: Mapping[str, Fact] | None = None,
 ) -> list[Reading]:
-    """The metrics per operation that follow from these readings and are not among them.
+    """Return the metrics per operation that follow from these readings and are not among them.
 
     ``cpu_per_op`` = (``cpu_user`` + ``cpu_system``) / 100 x ``cpus`` x 1,000,000 / throughput, in µs;
     ``cs_per_op`` = ``context_switches_per_s`` / throughput;
@@ -38,14 +38,14 @@ def per_operation(
 
 
 def cpus_in(facts: Mapping[str, Fact]) -> int | None:
-    """The number of CPUs by the facts of a machine: ``cpus``, else its cores with their threads."""
+    """Return the CPUs of a machine by its facts: ``cpus``, else its cores with their threads."""
     cpus = _count(facts, "cpus")
     cores = _count(facts, "cores")
     return cpus or (cores * (_count(facts, "threads_per_core") or 1) if cores else None)
 
 
 def _rates(values: Mapping[str, float], cpus: int | None) -> dict[str, float]:
-    """What the machine did per second, in the units of the metrics per operation."""
+    """Return what the machine did per second, in the units of the metrics per operation."""
     rates = {}
     if cpus and "cpu_user" in values and "cpu_system" in values:
         rates["cpu_per_op"] = (values["cpu_user"] + values["cpu_system"]) / 100 * cpus * 1_000_000
@@ -59,7 +59,7 @@ def _rates(values: Mapping[str, float], cpus: int | None) -> dict[str, float]:
 
 
 def _cpu_rates(facts: Mapping[str, Fact], seconds: float | None) -> dict[str, float]:
-    """CPU time a second, in µs, of both sides of a run that lasted so long."""
+    """Return the CPU time per second, in µs, of both sides of a run that took so many seconds."""
     rates = {}
     for side in ("server", "client"):
         used = facts.get(f"{side}_cpu_s", facts.get(f"contention.{side}_cpu_s"))

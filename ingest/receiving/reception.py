@@ -8,6 +8,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any, Final
 
 from django.db import DataError, IntegrityError, OperationalError, transaction
 from django.utils import timezone
@@ -28,10 +29,13 @@ from ingest.receiving.imports import (
     queue_again,
 )
 from ingest.receiving.parsing import Understood, errors_of, understand_arrival
-from ingest.receiving.twins import twin_warning
 from ingest.storage import raw_bytes
 
 logger = logging.getLogger(__name__)
+
+# A warning about the same bytes names at most this many differences, each cut to this many characters.
+_MAX_NAMED_FIELDS: Final = 3
+_MAX_QUOTED: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +54,11 @@ class _NewFile:
 def receive_one(project: Project, *, by: Viewer, arrival: Arrival, quiet: bool = False) -> Received:
     """Receive a file as ``receive`` does; a warning names an earlier upload of the same bytes.
 
-    Of the files of an archive, what it says would hang on which of them came first.
+    Files of an archive get no such warning: it would depend on which of them came first.
     Raises FieldsError, with nothing stored, where neither sender nor file says what is required.
     """
     arrival = arrival.with_fitting_metadata()
-    if warning := twin_warning(project, arrival):
+    if warning := _twin_warning(project, arrival):
         arrival = replace(arrival, warnings=[*arrival.warnings, warning])
     [received] = receive(project, by=by, arrivals=[arrival], quiet=quiet)
     if isinstance(received, FieldsError):
@@ -260,3 +264,44 @@ def _note_sender(upload: Upload, arrival: Arrival, *, by: Viewer) -> None:
     if arrival.came_alone and not upload.came_alone:
         upload.came_alone = True
         upload.save(update_fields=["came_alone"])
+
+
+def _twin_warning(project: Project, arrival: Arrival) -> str:
+    """Return a warning that names the newest earlier upload of the same bytes; empty where there is none.
+
+    Refused and deleted uploads count for nothing, so a file that comes again with better words is no twin.
+    """
+    sha256, digest = arrival.identity
+    twins = Upload.objects.filter(project=project, raw__sha256=sha256).exclude(metadata_digest=digest)
+    counting = twins.exclude(state__in=(Upload.State.REFUSED, Upload.State.DELETED))
+    twin = counting.order_by("-received_at", "-pk").first()
+    if twin is None:
+        return ""
+    return (
+        f"upload {twin.pk} of {twin.received_at:%Y-%m-%d} ('{twin.name}') is the same file with other "
+        f"metadata: {_difference(twin.metadata, arrival.metadata.as_json())}; "
+        "if it was said wrongly then, change or delete that upload"
+    )
+
+
+def _difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    names = sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
+    if not names:
+        return "other files lay beside it"
+    said = []
+    for name in names[:_MAX_NAMED_FIELDS]:
+        values = before.get(name), now.get(name)
+        if any(isinstance(value, dict | list) for value in values):
+            said.append(f"'{name}' differs")
+        else:
+            said.append(f"{name} was {_quoted(values[0])} and is {_quoted(values[1])}")
+    if len(names) > _MAX_NAMED_FIELDS:
+        said.append(f"{len(names) - _MAX_NAMED_FIELDS} more differ")
+    return ", ".join(said)
+
+
+def _quoted(value: Any) -> str:
+    if value is None:
+        return "not said"
+    text = str(value)
+    return f"'{text[:_MAX_QUOTED]}…'" if len(text) > _MAX_QUOTED else f"'{text}'"

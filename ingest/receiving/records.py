@@ -12,7 +12,7 @@ from benchdash.results.records import Fact, RunRecord, SampleTable
 from benchdash.results.sessions import SESSION_TAG
 from benchdash.results.stability import DEFAULT_RULE, Rule, stability_of_run
 from ingest.errors import FieldError, FieldsError
-from ingest.formats.names import split_product_version
+from ingest.formats.product_names import split_product_version
 from ingest.formats.report import FormatError, ParsedReport, ParsedRun
 from ingest.masking import mask_settings, mask_text
 from ingest.metadata.clocks import early_warning, future_trouble
@@ -22,7 +22,7 @@ from ingest.metadata.meta import Meta, read_meta
 from ingest.metadata.upload_metadata import Metadata
 from ingest.receiving.companions import NOTHING, CompanionFacts
 from ingest.receiving.per_operation import cpus_in, per_operation
-from ingest.receiving.run_time import on_the_time_of_the_run
+from ingest.receiving.sample_times import on_the_time_of_the_run
 
 _REQUIRED = ("product", "version", "hardware", "workload")
 # What the runs of one file may differ in.
@@ -73,13 +73,13 @@ def decide(
     tables = _tables(report)
     facts = mask_settings(report.facts)
     records = tuple(decision.record(run, facts, tables.get(run.key, ())) for run in report.runs)
-    warnings = [
-        *map(mask_text, report.warnings),
-        *meta.warnings,
-        *beside.warnings,
-        *_unattached(beside, report.runs),
-        *decision.warnings(report.runs),
-    ]
+    warnings = [*map(mask_text, report.warnings), *meta.warnings, *beside.warnings]
+    if len(report.runs) > 1 and (beside.samples or beside.means):
+        warnings.append(
+            f"the file holds {len(report.runs)} runs, and nothing says during which of them the files beside "
+            "it were written: what they measured belongs to none of them"
+        )
+    warnings += decision.warnings(report.runs)
     return Decided(records, tuple(dict.fromkeys(warnings)))
 
 
@@ -99,13 +99,15 @@ class _Decision:
     def record(
         self, run: ParsedRun, facts: Mapping[str, Fact], samples: tuple[SampleTable, ...]
     ) -> RunRecord:
-        """``facts`` are those of the file, masked."""
+        """Return the record of a run. ``facts`` are those of the file, masked."""
         started_at = self._value(run, "started_at")
         content = self.content.switched({**self.meta.switches, **run.settings})
         options = mask_settings({**run.options, **self.meta.options, **self.metadata.options})
-        measured = {name: value for name, value in options.items() if _is_measured(name, value)}
+        measured = {
+            name: value for name, value in options.items() if isinstance(value, float) or name in _MEASURED
+        }
         hardware_facts = {**self.beside.hardware, **self.meta.hardware_facts}
-        readings = _with_means(run.readings, self.beside.means)
+        readings = (*run.readings, *_without(run.readings, self.beside.means))
         return RunRecord(
             key=mask_text(run.key),
             product=self._value(run, "product"),
@@ -122,14 +124,19 @@ class _Decision:
             settings=content.settings,
             counterpart=self._value(run, "counterpart") or "",
             workload=self._value(run, "workload"),
-            threads=self._threads(run),
+            threads=self._said("threads") if run.threads is None else run.threads,
             repetition=self._value(run, "repetition"),
             started_at=_aware(started_at or self.received_at),
             started_at_is_assumed=started_at is None,
             duration_s=run.duration_s,
             readings=(
                 *readings,
-                *self._costs(run, readings, {**facts, **hardware_facts}, options),
+                *per_operation(
+                    readings,
+                    cpus=cpus_in({**facts, **hardware_facts}),
+                    seconds=run.duration_s,
+                    facts={**self.meta.facts, **options},
+                ),
                 *self._stability(run, samples, options),
             ),
             options={name: value for name, value in options.items() if name not in measured},
@@ -141,23 +148,13 @@ class _Decision:
         )
 
     def _tags(self) -> tuple[str, ...]:
-        """With that of the session in front, where it is said."""
+        """Return the tags, that of the session in front where it is said."""
         tags = self.metadata.tags or self.meta.fields.get("tags", ())
         session = self._said("session")
         return tuple(dict.fromkeys([SESSION_TAG + session, *tags])) if session else tags
 
-    def _costs(
-        self,
-        run: ParsedRun,
-        readings: Sequence[Reading],
-        machine: Mapping[str, Fact],
-        options: Mapping[str, Fact],
-    ) -> list[Reading]:
-        told = {**self.meta.facts, **options}
-        return per_operation(readings, cpus=cpus_in(machine), seconds=run.duration_s, facts=told)
-
     def _samples_beside(self, run: ParsedRun, started_at: datetime | None) -> Iterator[SampleTable]:
-        """On the time of the run, where it and the samples have a time of day."""
+        """Yield the samples, on the time of the run where both have a time of day."""
         for table in self.beside.samples:
             began_s = self.beside.began_s.get(table.source)
             if started_at is None or began_s is None:
@@ -169,26 +166,24 @@ class _Decision:
     def _stability(
         self, run: ParsedRun, samples: Iterable[SampleTable], options: Mapping[str, Fact]
     ) -> list[Reading]:
-        """What follows from the intervals that the tool printed, and that it did not print itself."""
+        """Return what follows from the intervals that the tool printed, and that it did not print itself."""
         said = {**self.meta.facts, **options}
         found = stability_of_run(samples, said=said, duration_s=run.duration_s, rule=self.rule)
-        own = {one.metric for one in run.readings}
-        return [one for one in found.readings() if one.metric not in own] if found else []
+        return _without(run.readings, found.readings()) if found else []
 
     def missing(self, runs: Sequence[ParsedRun]) -> Iterable[FieldError]:
-        """An error for each required field that is said neither by the sender nor by the file."""
+        """Yield an error for each required field that neither the sender nor the file says."""
         for name in _REQUIRED:
             if name == "hardware":
-                nobody = not (self._said(name) or self.meta.hardware_name)
-                if nobody:
-                    yield FieldError(
-                        name, "is required: a file does not say on which machine it was measured"
-                    )
+                if not (self._said(name) or self.meta.hardware_name):
+                    message = "is required: a file does not say on which machine it was measured"
+                    yield FieldError(name, message)
             elif lacking := [run for run in runs if not self._value(run, name)]:
-                yield FieldError(name, f"is required: {_who_lacks(lacking, runs)}")
+                of_some = "" if len(lacking) == len(runs) else f" of {_shown(lacking)}"
+                yield FieldError(name, f"is required: the file does not say it{of_some}")
 
     def refuse_future(self, runs: Sequence[ParsedRun]) -> None:
-        """Raises FormatError for a start that the file says and nobody corrects.
+        """Raise FormatError for a start in the future that the file says and nobody corrects.
 
         What the sender says was looked at when it came in.
         """
@@ -201,11 +196,6 @@ class _Decision:
             )
             if trouble:
                 raise FormatError(f"the file says that a run started at a time to come: {trouble}")
-
-    def _early_warnings(self, runs: Sequence[ParsedRun]) -> Iterable[str]:
-        starts = {_aware(started_at) for run in runs if (started_at := self._value(run, "started_at"))}
-        if starts and (warning := early_warning(min(starts))):
-            yield warning
 
     def warnings(self, runs: Sequence[ParsedRun]) -> Iterable[str]:
         if self.meta.hardware_name and not self._said("hardware"):
@@ -226,15 +216,18 @@ class _Decision:
             yield f"no version is known of {_shown(without)}, taken as '{UNKNOWN_VERSION}'"
         if any(_is_naive(run.started_at) for run in runs):
             yield "the times in the file have no offset and are taken as UTC"
-        yield from self._early_warnings(runs)
-        yield from self._thread_warnings(runs)
+        starts = {_aware(started_at) for run in runs if (started_at := self._value(run, "started_at"))}
+        if starts and (warning := early_warning(min(starts))):
+            yield warning
+        if contradicting := [run.threads for run in runs if self._contradicts(run)]:
+            yield _thread_warning(contradicting, self._said("threads"))
 
     def _said(self, name: str) -> Any:
         explicit = getattr(self.metadata, name)
         return self.meta.fields.get(name) if explicit is None else explicit
 
     def _value(self, run: ParsedRun, name: str) -> Any:
-        """What holds for one run; None where nobody says it."""
+        """Return what holds for one run; None where nobody says it."""
         if name == "version" and self._is_without_version(run):
             return UNKNOWN_VERSION
         return self._known(run, name)
@@ -244,29 +237,27 @@ class _Decision:
             return mapped
         if (explicit := getattr(self.metadata, name)) is not None:
             return explicit
-        own = _masked(getattr(run, name))
+        own = getattr(run, name)
+        if isinstance(own, str):
+            own = mask_text(own)
         if name == "counterpart" and own:
             # As meta says it: one server must not be two counterparts.
             own = " ".join(filter(None, split_product_version(own)))
         return own if name in self.told_apart else self.meta.fields.get(name) or own
 
     def _is_without_version(self, run: ParsedRun) -> bool:
-        """Whether it is a column of a file that sets products side by side, and has no version."""
+        """Return whether it is a column of a file that sets products side by side, and has no version."""
         has_columns = not self.told_apart.isdisjoint({"product", "version"})
         return has_columns and bool(run.product) and not self._known(run, "version")
 
     def _mapped(self, run: ParsedRun) -> Mapping[str, str]:
-        """The entry of the most specific pattern that names this run."""
+        """Return the entry of the most specific pattern that names this run."""
         if not self.patterns:
             return {}
         matching = [pattern for pattern in self.patterns if _matches(pattern, run)]
         exact = [pattern for pattern in matching if pattern in _names(run)]
         best = max(exact or matching, key=lambda pattern: (len(pattern), pattern), default=None)
         return {} if best is None else self.patterns[best]
-
-    def _threads(self, run: ParsedRun) -> int | None:
-        said: int | None = self._said("threads")
-        return said if run.threads is None else run.threads
 
     def _contradicts(self, run: ParsedRun) -> bool:
         return self._said("threads") is not None and run.threads not in (None, self._said("threads"))
@@ -276,13 +267,9 @@ class _Decision:
             yield _thread_warning([run.threads], self._said("threads"))
         yield from (warning for warning in self.meta.warnings if warning.startswith("the tool ended"))
 
-    def _thread_warnings(self, runs: Sequence[ParsedRun]) -> Iterable[str]:
-        if contradicting := [run.threads for run in runs if self._contradicts(run)]:
-            yield _thread_warning(contradicting, self._said("threads"))
-
 
 def _told_apart(runs: Sequence[ParsedRun]) -> frozenset[str]:
-    """The names of what the file gives different values to its runs."""
+    """Return the names of the fields in which the file tells its runs apart."""
     values = {name: {getattr(run, name) for run in runs} - {None} for name in _TOLD_APART}
     several = {name for name in _TOLD_APART if len(values[name]) > 1}
     # The version of one product says nothing about another.
@@ -290,7 +277,7 @@ def _told_apart(runs: Sequence[ParsedRun]) -> frozenset[str]:
 
 
 def _tables(report: ParsedReport) -> dict[str, tuple[SampleTable, ...]]:
-    """The interval samples by the key of their run."""
+    """Return the interval samples by the key of their run."""
     tables: dict[str, tuple[SampleTable, ...]] = {}
     for table in report.intervals:
         sample = SampleTable(table.source, table.columns, table.rows)
@@ -298,18 +285,10 @@ def _tables(report: ParsedReport) -> dict[str, tuple[SampleTable, ...]]:
     return tables
 
 
-def _with_means(readings: Sequence[Reading], means: Iterable[Reading]) -> tuple[Reading, ...]:
-    """What the file itself brings counts."""
-    own = {one.metric for one in readings}
-    return (*readings, *(mean for mean in means if mean.metric not in own))
-
-
-def _unattached(beside: CompanionFacts, runs: Sequence[ParsedRun]) -> Iterable[str]:
-    if len(runs) > 1 and (beside.samples or beside.means):
-        yield (
-            f"the file holds {len(runs)} runs, and nothing says during which of them the files beside it "
-            "were written: what they measured belongs to none of them"
-        )
+def _without(own: Iterable[Reading], others: Iterable[Reading]) -> list[Reading]:
+    """Return the other readings, without those of metrics that the file brings itself."""
+    metrics = {one.metric for one in own}
+    return [one for one in others if one.metric not in metrics]
 
 
 def _names(run: ParsedRun) -> set[str]:
@@ -320,13 +299,8 @@ def _matches(pattern: str, run: ParsedRun) -> bool:
     return any(name == pattern or fnmatchcase(name, pattern) for name in _names(run))
 
 
-def _who_lacks(lacking: Sequence[ParsedRun], runs: Sequence[ParsedRun]) -> str:
-    all_do = len(lacking) == len(runs)
-    return f"the file does not say it{'' if all_do else ' of ' + _shown(lacking)}"
-
-
 def _shown(runs: Sequence[ParsedRun]) -> str:
-    """The columns of these runs, or their keys, for a message."""
+    """Name the columns of these runs, or their keys, for a message."""
     names = list(dict.fromkeys(mask_text(run.column or run.key) for run in runs))
     shown = ", ".join(f"'{name[:50]}'" for name in names[:_MAX_NAMED])
     return f"{shown} and others" if len(names) > _MAX_NAMED else shown
@@ -337,17 +311,9 @@ def _thread_warning(printed: Iterable[int | None], said: int) -> str:
     return f"the file says {counts} threads and its sender {said}: what the tool printed counts"
 
 
-def _is_measured(name: str, value: Any) -> bool:
-    return isinstance(value, float) or name in _MEASURED
-
-
 def _is_naive(moment: datetime | None) -> bool:
     return moment is not None and moment.tzinfo is None
 
 
 def _aware(moment: datetime) -> datetime:
     return moment.replace(tzinfo=UTC) if _is_naive(moment) else moment
-
-
-def _masked(value: Any) -> Any:
-    return mask_text(value) if isinstance(value, str) else value

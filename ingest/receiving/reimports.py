@@ -25,7 +25,7 @@ _MAX_RECORDED = 100
 _Values = dict[tuple[str, str], tuple[float, float | None, float | None]]
 
 
-class Outcome(StrEnum):
+class ReimportOutcome(StrEnum):
     SAME = "the same"
     CHANGED = "changed"
     UNDERSTOOD = "understood now"
@@ -50,13 +50,13 @@ class Reread:
     """What became of one upload. ``errors`` say why it is not understood."""
 
     upload: Upload
-    outcome: Outcome
+    outcome: ReimportOutcome
     changes: tuple[ChangedReading, ...] = ()
     errors: tuple[dict[str, Any], ...] = ()
 
 
 def readable_uploads(project: Project | None = None, *, format_: str = "") -> QuerySet[Upload]:
-    """The uploads whose files can be read again, oldest first; refused ones have no format yet."""
+    """Return the uploads whose files can be read again, oldest first; refused ones have no format yet."""
     uploads = Upload.objects.filter(state__in=_READABLE, is_archive=False).order_by("pk")
     uploads = uploads.select_related("project", "raw")
     if project:
@@ -76,12 +76,12 @@ def reimport(upload: Upload, *, by: Viewer = NOBODY, store: bool = True) -> Rere
             reread = _reread(hold(upload, wait=False))
             if not store:
                 transaction.set_rollback(True)
-            elif reread.outcome in (Outcome.CHANGED, Outcome.UNDERSTOOD):
+            elif reread.outcome in (ReimportOutcome.CHANGED, ReimportOutcome.UNDERSTOOD):
                 _audit(reread, by)
     except UploadBusyError:
-        return Reread(upload, Outcome.BUSY)
+        return Reread(upload, ReimportOutcome.BUSY)
     except FileUnavailableError as error:
-        return Reread(upload, Outcome.UNAVAILABLE, errors=(error_of(str(error)),))
+        return Reread(upload, ReimportOutcome.UNAVAILABLE, errors=(error_of(str(error)),))
     return reread
 
 
@@ -98,12 +98,12 @@ def _reread(upload: Upload) -> Reread:
         return Reread(upload, _not_understood(was_refused), errors=tuple(errors_of(error)))
     changes = tuple(_changes(before, _values(upload)))
     if was_refused:
-        return Reread(upload, Outcome.UNDERSTOOD, changes)
-    return Reread(upload, Outcome.CHANGED if changes else Outcome.SAME, changes)
+        return Reread(upload, ReimportOutcome.UNDERSTOOD, changes)
+    return Reread(upload, ReimportOutcome.CHANGED if changes else ReimportOutcome.SAME, changes)
 
 
-def _not_understood(was_refused: bool) -> Outcome:
-    return Outcome.STILL_REFUSED if was_refused else Outcome.LEFT
+def _not_understood(was_refused: bool) -> ReimportOutcome:
+    return ReimportOutcome.STILL_REFUSED if was_refused else ReimportOutcome.LEFT
 
 
 def _values(upload: Upload) -> _Values:

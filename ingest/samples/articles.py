@@ -10,32 +10,25 @@ from django.http import QueryDict
 from benchdash.accounts.access import NOBODY
 from benchdash.accounts.models import Project
 from benchdash.articles.services import NewBlock, create_article
-from benchdash.regressions.comparison.column_names import short_id
-from benchdash.regressions.comparison.version_table import Column, Selector, columns_of
+from benchdash.regressions.comparison.columns import Selector, columns_of, short_id
 from benchdash.results.models import Workload
 
 
 def write_articles(project: Project, path: Path) -> None:
-    """Those of the file that the project does not have, whatever became of them; the last comes first."""
+    """Write the articles that the project has never had; the last comes first."""
     known = set(project.articles.values_list("title", flat=True))
     for article in json.loads(path.read_text()):
         if article["title"] not in known:
-            blocks = [_block(project, view) for view in article["views"]]
+            blocks = [
+                NewBlock(view["page"], _query(project, view), view["heading"], view.get("text", ""))
+                for view in article["views"]
+            ]
             create_article(project, title=article["title"], prose=article["prose"], blocks=blocks, by=NOBODY)
 
 
-def _block(project: Project, view: Mapping[str, Any]) -> NewBlock:
-    return NewBlock(
-        page=view["page"],
-        query=_query(project, view),
-        heading=view["heading"],
-        text=view.get("text", ""),
-    )
-
-
 def _query(project: Project, view: Mapping[str, Any]) -> str:
-    """The first of the versions is the reference. A sweep goes along the settings of one version."""
-    columns = [_column(project, place) for place in view["versions"]]
+    """Return the query of a view: the first version is the reference, and a sweep has no other."""
+    columns = [columns_of(project, Selector(**place))[0] for place in view["versions"]]
     query = QueryDict(mutable=True)
     if view["page"] == "sweep":
         query["v"] = str(columns[0].version.pk)
@@ -49,13 +42,8 @@ def _query(project: Project, view: Mapping[str, Any]) -> str:
     return query.urlencode()
 
 
-def _column(project: Project, place: Mapping[str, Any]) -> Column:
-    """The first that fits."""
-    return columns_of(project, Selector(**place))[0]
-
-
 def _workloads(project: Project, view: Mapping[str, Any], names: Sequence[str]) -> list[str]:
-    """Pages take the ids of workloads, but for a sweep, whose rows have names of their own."""
+    """Return workloads as the page takes them: their ids, but names for a sweep."""
     if view["page"] == "sweep":
         return list(names)
     ids = dict(Workload.objects.filter(project=project, name__in=names).values_list("name", "pk"))

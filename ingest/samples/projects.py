@@ -34,7 +34,7 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class SampleProject:
     """``articles`` is a file of the articles that are written about its results, if any."""
 
     slug: str
@@ -44,8 +44,8 @@ class Sample:
     articles: Path | None = None
 
 
-def load(sample: Sample, *, progress: Progress) -> int:
-    """Make the project and send its files; the number of refused ones. What was sent before is sent once.
+def load(sample: SampleProject, *, progress: Progress) -> int:
+    """Make the project and send its files; return how many were refused. A file sent before counts once.
 
     Nobody is mailed: sample projects are never told about, and what they bring is quiet.
     """
@@ -87,7 +87,7 @@ def _nights() -> Iterator[Arrival]:
 
 
 def _labelled(path: Path, series: Mapping[str, Any]) -> Arrival:
-    """A series of runs with the time of each set one day after the one before."""
+    """Return a series of runs with the time of each set one day after the one before."""
     runs = [json.loads(line) for line in path.read_text().splitlines()]
     lines = [json.dumps({**run, "time": _night(run["index"], of=len(runs)).isoformat()}) for run in runs]
     return _arrival(
@@ -128,7 +128,7 @@ def _releases() -> Iterator[Arrival]:
 
 
 def _beside_meta(path: Path, **fields: str) -> Arrival:
-    """A result file with the meta that lies beside it."""
+    """Return a result file with the meta that lies beside it."""
     meta = json.loads(path.with_name(f"{path.stem}.meta.json").read_text())
     name = str(path.relative_to(FOLDER)).replace("/", "-")
     vmstat = path.with_name(f"{path.stem}{_VMSTAT}")
@@ -146,13 +146,13 @@ def _arrival(
 
 
 def _swept(path: Path) -> str:
-    """``innodb_flush_method=fsync``: a configuration for each value of a setting."""
+    """Return ``innodb_flush_method=fsync``: a configuration for each value of a setting."""
     meta = json.loads(path.with_name(f"{path.stem}.meta.json").read_text())
     return f"{meta['setting']}={meta['value']}"
 
 
 SAMPLES = (
-    Sample(
+    SampleProject(
         slug="watch",
         name="Watch a server",
         notice=(
@@ -162,7 +162,7 @@ SAMPLES = (
         ),
         files=_watch,
     ),
-    Sample(
+    SampleProject(
         slug="releases",
         name="Compare releases",
         notice=(

@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 FOLDER: Final = "raw"
 _CHUNK = 1024 * 1024
 _READ_BYTES = 64 * 1024
-# What ends so is compressed here; a file that came compressed is stored as it is.
+# The suffix of files that are compressed here; a file that came compressed is stored as it is.
 _SUFFIX: Final = ".zst"
 # A small window: whoever reads a file slowly holds one of them in memory.
 _COMPRESSION: Final = zstandard.ZstdCompressionParameters.from_level(3, window_log=18, write_checksum=True)
@@ -55,7 +55,7 @@ class RawData:
         return digest.hexdigest()
 
     def chunks(self) -> Iterator[bytes]:
-        """Raises FileTooLargeError beyond settings.UPLOAD_MAX_BYTES."""
+        """Yield the bytes. Raises FileTooLargeError beyond settings.UPLOAD_MAX_BYTES."""
         if isinstance(self.source, bytes):
             chunks = iter([self.source])
         else:
@@ -69,7 +69,7 @@ class RawData:
             yield chunk
 
     def read(self) -> bytes:
-        """Raises FileTooLargeError as ``chunks`` does. The bytes of a file are in memory only once."""
+        """Return all bytes, only once in memory. Raises FileTooLargeError as ``chunks`` does."""
         whole = BytesIO()
         whole.writelines(self.chunks())
         return whole.getvalue()

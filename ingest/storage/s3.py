@@ -2,14 +2,12 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime
 from typing import Any, Final
 
 from boto3.exceptions import Boto3Error
 from boto3.s3.transfer import TransferConfig
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
-from django.core.files import File
 from storages.backends.s3 import S3Storage
 
 from ingest.errors import StorageAwayError
@@ -19,6 +17,14 @@ _MAX_BYTES_IN_MEMORY: Final = 8 * 1024 * 1024
 _CONNECT_TIMEOUT_S: Final = 5
 _READ_TIMEOUT_S: Final = 30
 _MAX_ATTEMPTS: Final = 3
+
+
+@contextmanager
+def _telling_failures() -> Iterator[None]:
+    try:
+        yield
+    except (Boto3Error, BotoCoreError, ClientError) as error:
+        raise StorageAwayError(f"S3: {error}") from error
 
 
 class S3FileStorage(S3Storage):  # type: ignore[misc] # it ships no types
@@ -44,38 +50,14 @@ class S3FileStorage(S3Storage):  # type: ignore[misc] # it ships no types
             **options,
         )
 
+    @_telling_failures()
     def _open(self, name: str, mode: str = "rb") -> Any:
-        with _telling_failures():
-            file = super()._open(name, mode)
-            file.seek(0)  # fetches it now, and not at the first read
-            return file
+        file = super()._open(name, mode)
+        file.seek(0)  # fetches it now, and not at the first read
+        return file
 
-    def _save(self, name: str, content: "File[bytes]") -> str:
-        with _telling_failures():
-            return str(super()._save(name, content))
-
-    def delete(self, name: str) -> None:
-        with _telling_failures():
-            super().delete(name)
-
-    def exists(self, name: str) -> bool:
-        with _telling_failures():
-            return bool(super().exists(name))
-
-    def listdir(self, path: str) -> tuple[list[str], list[str]]:
-        with _telling_failures():
-            folders, files = super().listdir(path)
-            return folders, files
-
-    def get_modified_time(self, name: str) -> datetime:
-        with _telling_failures():
-            modified: datetime = super().get_modified_time(name)
-            return modified
-
-
-@contextmanager
-def _telling_failures() -> Iterator[None]:
-    try:
-        yield
-    except (Boto3Error, BotoCoreError, ClientError) as error:
-        raise StorageAwayError(f"S3: {error}") from error
+    _save = _telling_failures()(S3Storage._save)
+    delete = _telling_failures()(S3Storage.delete)
+    exists = _telling_failures()(S3Storage.exists)
+    listdir = _telling_failures()(S3Storage.listdir)
+    get_modified_time = _telling_failures()(S3Storage.get_modified_time)

@@ -1,6 +1,6 @@
 """Finds files in the storage that no row names: those of uploads that were rolled back or interrupted."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Final
 
@@ -19,7 +19,9 @@ def stray_files() -> Iterator[str]:
     for project in _folders(FOLDER):
         for folder in _folders(project):
             names = [f"{folder}/{name}" for name in default_storage.listdir(folder)[1]]
-            yield from _old(_unknown(names))
+            rows = RawFile.objects.filter(storage_name__in=names)
+            known = set(rows.values_list("storage_name", flat=True))
+            yield from (name for name in names if name not in known and _is_old(name))
 
 
 def _folders(folder: str) -> list[str]:
@@ -29,16 +31,8 @@ def _folders(folder: str) -> list[str]:
         return []
 
 
-def _unknown(names: Sequence[str]) -> list[str]:
-    known = set(RawFile.objects.filter(storage_name__in=names).values_list("storage_name", flat=True))
-    return [name for name in names if name not in known]
-
-
-def _old(names: Iterable[str]) -> Iterator[str]:
-    for name in names:
-        try:
-            modified = default_storage.get_modified_time(name)
-        except FileNotFoundError:
-            continue  # it has just been given its real name, or was deleted
-        if modified < timezone.now() - MIN_AGE:
-            yield name
+def _is_old(name: str) -> bool:
+    try:
+        return default_storage.get_modified_time(name) < timezone.now() - MIN_AGE
+    except FileNotFoundError:
+        return False  # it has just been given its real name, or was deleted

@@ -10,7 +10,7 @@ from benchdash.dashboard.charts.verdict_words import NOISE, change_of, settling,
 from benchdash.dashboard.shell import numbers
 from benchdash.regressions.comparison.cells import Cell
 from benchdash.regressions.comparison.rows import Row
-from benchdash.regressions.detection import Comparison
+from benchdash.regressions.detection.compare import Comparison
 from benchdash.results.readings import LOWER
 
 _BAR: Final = 26

@@ -13,7 +13,7 @@ from benchdash.dashboard.shell.html import GridCell
 from benchdash.regressions.comparison.cells import Cell
 from benchdash.regressions.comparison.rows import GroupSummary, Row, geometric_mean, summary_of
 from benchdash.regressions.comparison.version_table import ComparisonTable
-from benchdash.regressions.detection import Comparison
+from benchdash.regressions.detection.compare import Comparison
 from benchdash.results.readings import HIGHER
 
 Link = Callable[[Sequence[Row], int | None], str]

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final, get_args
 
 from benchdash.dashboard.shell import numbers
-from benchdash.regressions.detection import Comparison
+from benchdash.regressions.detection.compare import Comparison
 from benchdash.regressions.detection.scatter import Basis
 
 NOISE: Final[Mapping[Basis, str]] = {

@@ -16,9 +16,7 @@ from benchdash.dashboard.compare.version_picker import VersionPicker
 from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.filters import FilterChip, one_of, some_of
 from benchdash.dashboard.shell.navigation import Link
-from benchdash.regressions.comparison.column_contents import Measured
-from benchdash.regressions.comparison.column_names import names, short_id
-from benchdash.regressions.comparison.version_table import Column
+from benchdash.regressions.comparison.columns import Column, ColumnContents, names, short_id
 from benchdash.results import metrics
 
 _MAX_SUGGESTIONS: Final = 8
@@ -55,7 +53,7 @@ def reference_filter(columns: ChosenColumns, called: Sequence[str]) -> FilterChi
     return one_of("base", "Reference", bases, short_id(columns.base) if columns.base else None, empty="")
 
 
-def workloads_filter(measured: Measured, chosen: Iterable[str]) -> FilterChip:
+def workloads_filter(measured: ColumnContents, chosen: Iterable[str]) -> FilterChip:
     return some_of(
         "workload", "Workloads", [(str(pk), name) for pk, name in measured.workloads.items()], chosen
     )
@@ -74,7 +72,7 @@ def metrics_options(known: Collection[str]) -> list[tuple[str, str]]:
 
 
 def choice_filters(
-    choice: VersionSelection, measured: Measured, shown: Sequence[str], called: Sequence[str]
+    choice: VersionSelection, measured: ColumnContents, shown: Sequence[str], called: Sequence[str]
 ) -> list[FilterChip]:
     """Return the chips of a choice; ``shown`` are metrics, ``called`` the names of the chosen columns."""
     return [

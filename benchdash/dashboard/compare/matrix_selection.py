@@ -17,8 +17,7 @@ from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.navigation import address_with
 from benchdash.dashboard.shell.selection import EMPTY, names_place
 from benchdash.regressions.comparison.branch_table import Base, base_of, stream_of
-from benchdash.regressions.comparison.column_names import names, short_id
-from benchdash.regressions.comparison.version_table import Column
+from benchdash.regressions.comparison.columns import Column, names, short_id
 from benchdash.results import metrics
 from benchdash.results.baselines import baselines
 from benchdash.results.models import Baseline

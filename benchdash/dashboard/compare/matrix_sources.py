@@ -1,7 +1,7 @@
 """The sources of a matrix: versions side by side, or the newest groups of a branch."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from typing import Final
 
@@ -9,7 +9,6 @@ from benchdash.accounts.models import Project
 from benchdash.dashboard.charts.matrix import Head, Link
 from benchdash.dashboard.shell.navigation import page_url
 from benchdash.regressions.comparison.branch_table import (
-    EVERY_ROW,
     Around,
     Base,
     Rows,
@@ -17,14 +16,9 @@ from benchdash.regressions.comparison.branch_table import (
     day,
     group_name,
 )
-from benchdash.regressions.comparison.column_names import names, short_id
+from benchdash.regressions.comparison.columns import Column, SelectorError, names, short_id
 from benchdash.regressions.comparison.rows import RelativeTo, Row
-from benchdash.regressions.comparison.version_table import (
-    Column,
-    ComparisonTable,
-    SelectorError,
-    compare_columns,
-)
+from benchdash.regressions.comparison.version_table import ComparisonTable, compare_columns
 from benchdash.results.points import Point
 from benchdash.results.workload_groups import Grouping
 
@@ -57,7 +51,7 @@ class MatrixReading:
     """The rows and the metric to read of any source."""
 
     metric: str
-    rows: Rows = EVERY_ROW
+    rows: Rows = field(default_factory=Rows)
     relative_to: RelativeTo = "base"
     grouping: Grouping | None = None
 

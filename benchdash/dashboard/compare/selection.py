@@ -11,8 +11,7 @@ from django.http import QueryDict
 from benchdash.accounts.models import Project
 from benchdash.dashboard.compare.versions import PlaceNames, meant_by, recent_use
 from benchdash.dashboard.shell.selection import EMPTY, PLACE, whole_number
-from benchdash.regressions.comparison.column_names import short_id
-from benchdash.regressions.comparison.version_table import Column
+from benchdash.regressions.comparison.columns import Column, short_id
 from benchdash.results.versions import release_line
 
 # Default number of versions.

@@ -18,11 +18,15 @@ from benchdash.dashboard.compare.selection import ChosenColumns, VersionSelectio
 from benchdash.dashboard.compare.version_picker import version_picker
 from benchdash.dashboard.compare.versions import Available
 from benchdash.dashboard.shell.navigation import page_url
-from benchdash.regressions.comparison.column_names import are_versions_in_order, names, short_id
-from benchdash.regressions.comparison.version_table import (
+from benchdash.regressions.comparison.columns import (
     Column,
-    ComparisonTable,
     SelectorError,
+    are_versions_in_order,
+    names,
+    short_id,
+)
+from benchdash.regressions.comparison.version_table import (
+    ComparisonTable,
     compare_all_metrics,
     compare_columns,
 )

@@ -7,8 +7,7 @@ from typing import Final
 
 from benchdash.dashboard.compare.selection import DEFAULT_COLUMNS
 from benchdash.dashboard.compare.versions import MAX_SEARCH_LENGTH, Available, PlaceNames
-from benchdash.regressions.comparison.column_names import short_commit, short_id
-from benchdash.regressions.comparison.version_table import Column
+from benchdash.regressions.comparison.columns import Column, short_commit, short_id
 from benchdash.results.models import UNKNOWN_VERSION
 from benchdash.results.versions import release_line
 

@@ -8,8 +8,7 @@ from django.http import QueryDict
 
 from benchdash.accounts.models import Project
 from benchdash.database.ids import ids_in
-from benchdash.regressions.comparison.column_names import short_id
-from benchdash.regressions.comparison.version_table import Column, columns_at
+from benchdash.regressions.comparison.columns import Column, columns_at, short_id
 from benchdash.results import catalogue
 from benchdash.results.models import DEFAULT_CONFIGURATION
 from benchdash.results.version_places import PlaceOfVersions, newest_versions, places_of_versions

@@ -10,7 +10,7 @@ from django.urls import reverse
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project, Scope
 from benchdash.dashboard.shell import selection
-from benchdash.regressions.comparison.column_names import id_at
+from benchdash.regressions.comparison.columns import id_at
 from benchdash.results.models import Run, Series
 from benchdash.results.points import Point
 

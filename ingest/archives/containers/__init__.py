@@ -7,31 +7,32 @@ can be read in any order.
 
 import io
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from ingest.archives.containers.found import (
+from ingest.archives.containers.contents import (
+    ArchiveLimits,
     BrokenError,
     Container,
     ContainerError,
-    Limits,
     Member,
     MemberError,
     RefusedMember,
 )
 from ingest.archives.containers.recognition import HEAD_BYTES, is_tar, recognise
-from ingest.archives.containers.streams import Stream, decompressed
+from ingest.archives.containers.streams import UnpackedStream, decompressed
 from ingest.archives.containers.tars import untar
 from ingest.archives.containers.unpacking import HARMLESS_BYTES, Budget, Unpacking, shown, trouble_with_name
 from ingest.archives.containers.zips import unzip
 
 __all__ = [
     "HEAD_BYTES",
+    "ArchiveLimits",
     "Container",
     "ContainerError",
-    "Limits",
     "Member",
     "RefusedMember",
     "of_folder",
@@ -42,9 +43,9 @@ __all__ = [
 
 @contextmanager
 def unpacked(
-    file: BinaryIO, limits: Limits, *, name: str = "", folder: str | None = None
+    file: BinaryIO, limits: ArchiveLimits, *, name: str = "", folder: str | None = None
 ) -> Iterator[Container]:
-    """The members of an archive, to be read while the context lasts.
+    """Unpack an archive; its members can be read while the context lasts.
 
     ``name`` is that of the archive: a single compressed file is called so without its suffix. ``folder`` is
     where the temporary file lies. Raises ContainerError.
@@ -60,15 +61,15 @@ def unpacked(
         elif kind:
             harmless = max(HARMLESS_BYTES, limits.ratio * packed_bytes)
             budget = Budget(limits.unpacked_bytes, harmless, limits.ratio)
-            stream = Stream(decompressed(file, kind), budget)
+            stream = UnpackedStream(decompressed(file, kind), budget)
             container = _unpack_stream(stream, kind, name, Unpacking(Container(kind), spool, limits, budget))
         else:
             raise ContainerError("the file is no archive")
         yield container
 
 
-def _unpack_stream(stream: Stream, kind: str, name: str, unpacking: Unpacking) -> Container:
-    """A tar archive, compressed or not, or a single compressed file."""
+def _unpack_stream(stream: UnpackedStream, kind: str, name: str, unpacking: Unpacking) -> Container:
+    """Unpack a tar archive, compressed or not, or a single compressed file."""
     container = unpacking.container
     try:
         if is_tar(stream.head()):
@@ -79,11 +80,13 @@ def _unpack_stream(stream: Stream, kind: str, name: str, unpacking: Unpacking) -
     except BrokenError as error:
         if not container.members and not container.refused:
             raise ContainerError(f"the file {error}, and nothing of it can be read") from None
-        container.warnings.append(f"the archive {error} after '{_last(container)}'")
+        found: list[Member | RefusedMember] = [*container.members, *container.refused]
+        last = max(found, key=lambda one: one.number)
+        container.warnings.append(f"the archive {error} after '{last.path}'")
     return container
 
 
-def _take_only(stream: Stream, name: str, unpacking: Unpacking) -> None:
+def _take_only(stream: UnpackedStream, name: str, unpacking: Unpacking) -> None:
     number = unpacking.count()
     if objection := unpacking.objection(name, 0):
         unpacking.refuse(number, name, objection)
@@ -94,15 +97,8 @@ def _take_only(stream: Stream, name: str, unpacking: Unpacking) -> None:
         unpacking.refuse(number, name, str(error))
 
 
-def _last(container: Container) -> str:
-    """The path of what was found last."""
-    found = {one.number: one.path for one in container.members}
-    found |= {one.number: one.path for one in container.refused}
-    return found[max(found)]
-
-
 def of_folder(folder: Path) -> Container:
-    """The regular files of a folder on the disk and of those below, by path. Links are left alone."""
+    """List the regular files of a folder and of those below it, by path. Links are left alone."""
     container = Container("folder")
     files = sorted(file for file in folder.rglob("*") if file.is_file() and not file.is_symlink())
     for number, file in enumerate(files):
@@ -110,9 +106,9 @@ def of_folder(folder: Path) -> Container:
         if trouble := trouble_with_name(path):
             container.refused.append(RefusedMember(number, shown(path), trouble))
         else:
-            container.members.append(Member(number, path, file.stat().st_size, _file_opener(file)))
+            container.members.append(Member(number, path, file.stat().st_size, partial(_opened, file)))
     return container
 
 
-def _file_opener(file: Path) -> Callable[[], BinaryIO]:
-    return lambda: file.open("rb")
+def _opened(file: Path) -> BinaryIO:
+    return file.open("rb")

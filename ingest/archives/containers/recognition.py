@@ -15,7 +15,7 @@ _MAGIC: Final = {
 
 
 def recognise(head: bytes) -> str:
-    """``zip``, ``tar``, ``gz``, ``bz2``, ``xz`` or ``zst``; empty for what is no archive.
+    """Return ``zip``, ``tar``, ``gz``, ``bz2``, ``xz`` or ``zst``; empty for what is no archive.
 
     ``head`` are the first HEAD_BYTES.
     """

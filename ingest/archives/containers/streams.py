@@ -10,7 +10,7 @@ from typing import BinaryIO, Final
 
 import zstandard
 
-from ingest.archives.containers.found import BrokenError
+from ingest.archives.containers.contents import BrokenError
 from ingest.archives.containers.recognition import HEAD_BYTES
 from ingest.archives.containers.unpacking import CHUNK, Budget
 
@@ -20,7 +20,7 @@ _MAX_MEMORY: Final = 128 * 1024 * 1024
 _ZSTD_STEP: Final = 256
 
 
-class Stream:
+class UnpackedStream:
     """The unpacked bytes of an archive, one after another, counted."""
 
     def __init__(self, unpacked: Iterator[bytes], budget: Budget) -> None:
@@ -61,7 +61,7 @@ class Stream:
             raise BrokenError("is damaged") from None
 
     def pieces(self, size: int) -> Iterator[bytes]:
-        """The next ``size`` bytes. Raises BrokenError where there are fewer."""
+        """Yield the next ``size`` bytes. Raises BrokenError where there are fewer."""
         while size:
             piece = self.read(min(size, CHUNK))
             if not piece:
@@ -90,7 +90,7 @@ def decompressed(file: BinaryIO, kind: str) -> Iterator[bytes]:
 
 
 def _xz_pieces(file: BinaryIO) -> Iterator[bytes]:
-    """As LZMAFile, which cannot be told how much memory a file may ask for."""
+    """Decompress as LZMAFile does, which cannot be told how much memory a file may ask for."""
     data = file.read(CHUNK)
     while data:
         decoder = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_MAX_MEMORY)
@@ -107,7 +107,7 @@ def _xz_pieces(file: BinaryIO) -> Iterator[bytes]:
 
 
 def _zstd_pieces(file: BinaryIO) -> Iterator[bytes]:
-    """As ZstdDecompressor.stream_reader, which does not tell an end from a cut."""
+    """Decompress as ZstdDecompressor.stream_reader does, which does not tell an end from a cut."""
     data = memoryview(file.read(CHUNK))
     while data:
         decoder = zstandard.ZstdDecompressor(max_window_size=_MAX_MEMORY).decompressobj()

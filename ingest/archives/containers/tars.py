@@ -8,8 +8,8 @@ import tarfile
 from dataclasses import dataclass
 from typing import Final
 
-from ingest.archives.containers.found import BrokenError, Container, MemberError
-from ingest.archives.containers.streams import Stream
+from ingest.archives.containers.contents import BrokenError, Container, MemberError
+from ingest.archives.containers.streams import UnpackedStream
 from ingest.archives.containers.unpacking import Unpacking
 
 _BLOCK: Final = 512
@@ -26,8 +26,8 @@ class _Said:
     is_sparse: bool = False
 
 
-def untar(stream: Stream, unpacking: Unpacking) -> None:
-    """Raises BrokenError where the archive breaks off; what came before is kept."""
+def untar(stream: UnpackedStream, unpacking: Unpacking) -> None:
+    """Read the members. Raises BrokenError where the archive breaks off; what came before is kept."""
     said = _Said()
     while block := stream.read(_BLOCK):
         if block == bytes(_BLOCK):
@@ -60,7 +60,7 @@ def _header(block: bytes) -> tarfile.TarInfo:
     return header
 
 
-def _take_entry(stream: Stream, header: tarfile.TarInfo, said: _Said, unpacking: Unpacking) -> None:
+def _take_entry(stream: UnpackedStream, header: tarfile.TarInfo, said: _Said, unpacking: Unpacking) -> None:
     number, name = unpacking.count(), header.name if said.name is None else said.name
     if header.isdir():
         return
@@ -97,8 +97,8 @@ def _objection(header: tarfile.TarInfo, said: _Said) -> str:
     return ""
 
 
-def _skip_sparse_map(stream: Stream, header: tarfile.TarInfo) -> None:
-    """The blocks that go on with the map of a sparse file of old GNU tar."""
+def _skip_sparse_map(stream: UnpackedStream, header: tarfile.TarInfo) -> None:
+    """Skip the blocks that go on with the map of a sparse file of old GNU tar."""
     is_extended = header._sparse_structs[1]  # type: ignore[attr-defined] # nothing public tells
     while is_extended:
         block = stream.read(_BLOCK)
@@ -107,7 +107,7 @@ def _skip_sparse_map(stream: Stream, header: tarfile.TarInfo) -> None:
         is_extended = block[504]
 
 
-def _extended(stream: Stream, size: int) -> bytes:
+def _extended(stream: UnpackedStream, size: int) -> bytes:
     if size > _MAX_HEADER_BYTES:
         raise BrokenError("has a header that is too large")
     data = b"".join(stream.pieces(size))
@@ -132,10 +132,7 @@ def _read_pax(data: bytes, said: _Said) -> None:
             said.is_sparse = True
 
 
-def _look_behind(stream: Stream, container: Container) -> None:
+def _look_behind(stream: UnpackedStream, container: Container) -> None:
     """Read to the end, where what was compressed has its checksum."""
-    has_more = False
-    for piece in stream.rest():
-        has_more = has_more or bool(piece.strip(b"\0"))
-    if has_more:
+    if sum(bool(piece.strip(b"\0")) for piece in stream.rest()):
         container.warnings.append("what follows the end of the tar archive was not read")

@@ -2,15 +2,16 @@
 
 import io
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import BinaryIO, Final
 
-from ingest.archives.containers.found import (
+from ingest.archives.containers.contents import (
+    ArchiveLimits,
     BrokenError,
     Container,
     ContainerError,
-    Limits,
     Member,
     MemberError,
     RefusedMember,
@@ -53,13 +54,13 @@ class Unpacking:
 
     container: Container
     spool: BinaryIO
-    limits: Limits
+    limits: ArchiveLimits
     budget: Budget
     paths: set[str] = field(default_factory=set)
     entries: int = 0
 
     def count(self) -> int:
-        """The number of the next entry, a folder or a link too."""
+        """Return the number of the next entry; folders and links count too."""
         self.entries += 1
         if self.entries > self.limits.files:
             raise ContainerError(f"the archive holds more than {self.limits.files} files (ARCHIVE_MAX_FILES)")
@@ -69,7 +70,7 @@ class Unpacking:
         self.container.refused.append(RefusedMember(number, shown(name), reason))
 
     def objection(self, name: str, size: int) -> str:
-        """Why a member of this name and size is not to be read; empty where it is."""
+        """Return why a member of this name and size is not to be read; empty where it is."""
         if trouble := trouble_with_name(name):
             return trouble
         if size > self.limits.member_bytes:
@@ -88,7 +89,7 @@ class Unpacking:
             raise
         path = _tidy(name)
         self.paths.add(path)
-        self.container.members.append(Member(number, path, size, _opener(self.spool, start, size)))
+        self.container.members.append(Member(number, path, size, partial(_opened, self.spool, start, size)))
 
     def _write(self, pieces: Iterator[bytes]) -> int:
         size, head = 0, b""
@@ -130,8 +131,8 @@ class _Window(io.RawIOBase):
         return len(piece)
 
 
-def _opener(file: BinaryIO, start: int, size: int) -> Callable[[], BinaryIO]:
-    return lambda: io.BufferedReader(_Window(file, start, size))
+def _opened(file: BinaryIO, start: int, size: int) -> BinaryIO:
+    return io.BufferedReader(_Window(file, start, size))
 
 
 def trouble_with_name(name: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import BinaryIO, Final
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
-from ingest.archives.containers.found import Container, ContainerError, MemberError
+from ingest.archives.containers.contents import Container, ContainerError, MemberError
 from ingest.archives.containers.unpacking import CHUNK, HARMLESS_BYTES, Unpacking
 
 _MAX_DIRECTORY_BYTES_PER_FILE: Final = 1024
@@ -17,7 +17,7 @@ _UTF_8: Final = 0x800
 
 
 class _Frugal:
-    """A file of which nobody reads a larger directory than is allowed: zipfile would keep it in memory."""
+    """A file that refuses to read a zip directory beyond the limits: zipfile would keep it in memory."""
 
     def __init__(self, file: BinaryIO, files: int) -> None:
         self._file, self._files = file, files
@@ -60,7 +60,7 @@ def unzip(file: BinaryIO, unpacking: Unpacking) -> Container:
 
 
 def _name(info: ZipInfo) -> str:
-    """The name as it was written: without the flag of UTF-8 zipfile takes it for one of MS-DOS."""
+    """Return the name as it was written: without the flag of UTF-8 zipfile takes it for one of MS-DOS."""
     if info.flag_bits & _UTF_8:
         return info.orig_filename
     try:

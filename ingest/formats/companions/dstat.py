@@ -9,9 +9,8 @@ do is in bytes by dstat, in kB by ``pcp dstat``, and in bits by dool from 1.3 on
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 
-from ingest.formats.companions.devices import whole_devices
 from ingest.formats.companions.sampling import (
     KB_PER_MB,
     TIME,
@@ -20,8 +19,10 @@ from ingest.formats.companions.sampling import (
     clock_of,
     csv_cells,
     number,
+    numbers_by_column,
     parsed_time,
     warnings_of_starts,
+    whole_devices,
     whole_lines,
 )
 from ingest.formats.report import CompanionReport, FormatError
@@ -48,7 +49,7 @@ _NAMES = {
     ("dsk/total", "read"): "read_mb_per_s",
     ("dsk/total", "writ"): "write_mb_per_s",
 }
-# Others are left out, because their units differ from tool to tool.
+# Kept under their own names. Other groups are left out, because their units differ from tool to tool.
 _MORE_GROUPS = ("memory usage", "procs", "load avg", "io/total")
 # Time spent on hardware and software interrupts is the system's, as in vmstat.
 _MORE_SYSTEM = ("hiq", "siq")
@@ -56,8 +57,8 @@ _DISK = "dsk/"
 _RATES = {"read": "read_mb_per_s", "writ": "write_mb_per_s"}
 _CLOCKS = ("%Y-%m-%d %H:%M:%S", "%d-%m-%Y %H:%M:%S")
 _CLOCKS_OF_A_YEAR = ("%Y-%d-%m %H:%M:%S", "%Y-%b-%d %H:%M:%S")
+_CLOCK_NAMES = ("time", "epoch")
 _MAX_NAME_LENGTH = 90
-_DAY = 24 * 60 * 60
 
 _COMMAND = "Cmdline:"
 _TITLES = ("Author:", "Host:", _COMMAND)
@@ -78,8 +79,8 @@ def parse(source: Source) -> CompanionReport:
     last = recordings[-1]
     recording = Recording("dstat")
     first = last.rows[0][1] if last.rows else []
-    started = _seconds(last.columns, first)
-    recording.began_s = _clock(last.columns, first)
+    started = _time(last.columns, first)
+    recording.began_s = clock_of(started)
     for number_, cells in last.rows[1:]:
         recording.add(_cells(last, cells, started), number_)
     warnings += warnings_of_starts("dstat", len(recordings), len(recording.rows))
@@ -137,21 +138,19 @@ def _columns(groups: Sequence[str], names: Sequence[str]) -> list[_Column]:
     return columns
 
 
-def _cells(written: _Written, texts: Sequence[str], started: float | None) -> Cells | None:
+def _cells(written: _Written, texts: Sequence[str], started: datetime | None) -> Cells | None:
     """Return the samples of a row; None where it does not fit its heads."""
     if len(texts) != len(written.columns):
         return None
-    values: dict[_Column, float] = {}
-    for column, text in zip(written.columns, texts, strict=True):
-        if text and not _is_clock(column):
-            value = number(text)
-            if value is None:
-                return None
-            values[column] = value
-    seconds = _seconds(written.columns, texts)
+    measured = [
+        "" if column[1] in _CLOCK_NAMES else text for column, text in zip(written.columns, texts, strict=True)
+    ]
+    values = numbers_by_column(written.columns, measured)
+    if values is None:
+        return None
     cells: dict[str, float] = {}
-    if seconds is not None and started is not None:
-        cells[TIME] = round(seconds - started, 3)
+    if (time := _time(written.columns, texts)) and started:
+        cells[TIME] = round((time - started).total_seconds(), 3)
     return cells | _named(values, written.bytes_of_a_unit)
 
 
@@ -181,30 +180,14 @@ def _of_single_disks(values: Mapping[_Column, float], megabytes: float) -> dict[
     }
 
 
-def _is_clock(column: _Column) -> bool:
-    return column[1] in ("time", "epoch")
-
-
-def _seconds(columns: Sequence[_Column], texts: Sequence[str]) -> float | None:
-    """Return the time of a row, from any moment on; None where no column says it."""
-    for column, text in zip(columns, texts, strict=False):
-        if column[1] == "epoch":
-            return number(text)
-        if column[1] == "time" and (time := _time(text)):
-            return time.timestamp()
+def _time(columns: Sequence[_Column], texts: Sequence[str]) -> datetime | None:
+    """Return the time of a row, in UTC where it is an ``epoch``; None where no column says it."""
+    for (_, name), text in zip(columns, texts, strict=False):
+        if name == "epoch" and (epoch := number(text)) is not None:
+            return datetime.fromtimestamp(epoch, UTC)
+        # A leap year stands before a time without a year, so that its days are known to all.
+        if name == "time" and (
+            time := parsed_time(text, *_CLOCKS) or parsed_time(f"2024-{text}", *_CLOCKS_OF_A_YEAR)
+        ):
+            return time
     return None
-
-
-def _clock(columns: Sequence[_Column], texts: Sequence[str]) -> float | None:
-    """Return the time of day of a row, in the zone of its ``time`` or, of an ``epoch``, in UTC."""
-    for column, text in zip(columns, texts, strict=False):
-        if column[1] == "epoch" and (epoch := number(text)) is not None:
-            return epoch % _DAY
-        if column[1] == "time" and (time := _time(text)):
-            return clock_of(time)
-    return None
-
-
-def _time(text: str) -> datetime | None:
-    # A leap year stands before a time without a year, so that its days are known to all.
-    return parsed_time(text, *_CLOCKS) or parsed_time(f"2024-{text}", *_CLOCKS_OF_A_YEAR)

@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ingest.formats.companions.devices import whole_devices
 from ingest.formats.companions.sampling import (
     KB_PER_MB,
     TIME,
@@ -19,6 +18,7 @@ from ingest.formats.companions.sampling import (
     seconds_after,
     time_of_day,
     total,
+    whole_devices,
     whole_lines,
 )
 from ingest.formats.report import CompanionReport, FormatError

@@ -17,7 +17,7 @@ from ingest.formats.companions.sampling import (
     Recording,
     clock_of,
     csv_cells,
-    number,
+    numbers_by_column,
     parsed_time,
     whole_lines,
 )
@@ -106,13 +106,9 @@ def _cells(
 ) -> Cells | None:
     if not texts:
         return None
-    values: dict[str, float] = {}
-    for column, text in zip(columns, texts, strict=True):
-        if text:
-            value = number(text)
-            if value is None:
-                return None
-            values[column] = value
+    values = numbers_by_column(columns, texts)
+    if values is None:
+        return None
     cells: dict[str, float] = {}
     if started and time:
         cells[TIME] = (time - started).total_seconds()

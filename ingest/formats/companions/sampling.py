@@ -1,11 +1,12 @@
-"""What the tools that sample a machine have in common: rows of numbers, named by the metrics they are."""
+"""What the tools that sample a machine share: rows of numbers under the names of metrics."""
 
 import csv
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from statistics import fmean
+from typing import TypeVar
 
 from benchdash.results.readings import Reading, reading
 from ingest.formats import outputs
@@ -23,16 +24,21 @@ METRICS = (
 )
 
 KB_PER_MB = 1024
+_DISK = re.compile(
+    r"(?:(?:sd|vd|hd|xvd|dasd)[a-z]{1,3}|nvme[0-9]{1,3}(?:c[0-9]{1,3})?n[0-9]{1,3}|mmcblk[0-9]{1,3}|pmem[0-9]{1,3})"
+)
+_MADE_OF_MEMORY_OR_FILES = re.compile(r"(?:loop|ram|zram|sr|fd)[0-9]{1,4}")
 _NUMBER = re.compile(r"-?[0-9]{1,18}(?:[.,][0-9]{1,9})?")
 _BANNER = re.compile(r"Linux (\S+) \(.*\)\s+\S+\s+_(\S+)_\s+\(([0-9]{1,6}) CPU\)")
 _TIME_OF_DAY = re.compile(r"([0-9]{1,2}):([0-9]{2}):([0-9]{2})(?:[^0-9]?([AP])M)?", re.IGNORECASE)
 _DAY = 24 * 60 * 60
-# More of a CPU, or of anything else, than there can be.
+# No CPU can be busier than this, and no other number larger.
 _MAX_PER_CENT = 101
 _MAX_NUMBER = 1e15
 _MAX_NAMED = 10
 
 Cells = Mapping[str, float | None]
+Column = TypeVar("Column", bound=Hashable)
 
 
 def whole_lines(source: Source) -> tuple[Sequence[str], list[str]]:
@@ -63,6 +69,24 @@ def numbers(texts: Iterable[str]) -> list[float] | None:
     """Return the numbers; None where one of the texts is none."""
     found = [number(text) for text in texts]
     return None if None in found else [value for value in found if value is not None]
+
+
+def whole_devices(names: Iterable[str]) -> list[str]:
+    """Return the disks among these, in the order of their names.
+
+    Partitions, RAID and LVM pass on what a disk does, and would count it again. Where no name is one of a
+    disk, all but loop devices and the like.
+    """
+    distinct = sorted(set(names))
+    disks = [name for name in distinct if _DISK.fullmatch(name)]
+    return disks or [name for name in distinct if not _MADE_OF_MEMORY_OR_FILES.fullmatch(name)]
+
+
+def numbers_by_column(columns: Sequence[Column], texts: Sequence[str]) -> dict[Column, float] | None:
+    """Return the numbers of the cells that are not empty; None where one of them is none."""
+    found = {column: number(text) for column, text in zip(columns, texts, strict=True) if text}
+    numbers_ = {column: value for column, value in found.items() if value is not None}
+    return numbers_ if len(numbers_) == len(found) else None
 
 
 def total(*parts: float) -> float:
@@ -105,8 +129,12 @@ def csv_cells(line: str, delimiter: str = ",") -> list[str]:
 
 
 def clock_of(moment: datetime | None) -> float | None:
-    """Return the time of day of a moment, in seconds since midnight."""
-    return None if moment is None else float(moment.hour * 3600 + moment.minute * 60 + moment.second)
+    """Return the time of day of a moment, in seconds since midnight: in UTC where it has an offset."""
+    if moment is None:
+        return None
+    if moment.tzinfo:
+        return moment.timestamp() % _DAY
+    return float(moment.hour * 3600 + moment.minute * 60 + moment.second)
 
 
 def seconds_after(start: int, later: int) -> int:

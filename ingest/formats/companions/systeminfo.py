@@ -1,6 +1,7 @@
-"""What machines say of themselves in ``Key: value`` lines: systeminfo of Windows, hostnamectl and
-``/etc/os-release`` of Linux, sw_vers and system_profiler of macOS.
+"""What machines say of themselves in ``Key: value`` lines.
 
+That is systeminfo of Windows, hostnamectl and ``/etc/os-release`` of Linux, sw_vers and system_profiler of
+macOS.
 Only what is listed here is read: such texts also name hosts, people, networks and serial numbers.
 """
 

@@ -12,7 +12,6 @@ from datetime import datetime
 from ingest.formats.companions.sampling import (
     KB_PER_MB,
     TIME,
-    Cells,
     Recording,
     clock_of,
     numbers,
@@ -85,7 +84,9 @@ def _recordings(lines: Sequence[str]) -> list[Recording]:
                 started = time
                 found[-1].began_s = clock_of(time)
             else:
-                found[-1].add(_timed(cells, started, time), number)
+                if cells and started and time:
+                    cells = {TIME: (time - started).total_seconds(), **cells}
+                found[-1].add(cells, number)
     return found
 
 
@@ -103,9 +104,3 @@ def _row(columns: Sequence[str], words: Sequence[str]) -> tuple[dict[str, float]
         return cells, None
     time = parsed_time(" ".join(words[numeric:]), "%Y-%m-%d %H:%M:%S")
     return (cells, time) if time else (None, None)
-
-
-def _timed(cells: dict[str, float] | None, started: datetime | None, time: datetime | None) -> Cells | None:
-    if cells is None or started is None or time is None:
-        return cells
-    return {TIME: (time - started).total_seconds(), **cells}

@@ -5,15 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ingest.formats.cells import separated_cells
-from ingest.formats.jmh.results import (
-    MODES,
-    NOT_APPLICABLE,
-    Score,
-    interval_around,
-    is_plausible,
-    report_of,
-)
-from ingest.formats.jmh.table import BenchmarkEntries, Printed, ScoreRow, decimal, is_count, is_decimal
+from ingest.formats.jmh.results import MODES, NOT_APPLICABLE, report_of
+from ingest.formats.jmh.table import BenchmarkEntries, ScoreRow, decimal, is_count, is_decimal, printed_score
 from ingest.formats.outputs import MAX_THREADS
 from ingest.formats.report import FormatError, ParsedReport
 from ingest.formats.source import Source
@@ -81,7 +74,8 @@ def _rows(source: Source) -> tuple[list[tuple[int, ScoreRow]], list[str]]:
     if source.data.endswith(b"\r") and b"\n" in source.data:
         warnings.append(f"line {len(lines)}: the file ends within a line end; it may be cut off")
     if not source.ends_with_newline and len(lines) > number + 1:
-        if _may_be_half(lines[-1], head):
+        # A last cell in quotes is all there.
+        if head.params or not lines[-1].endswith('"'):
             lines.pop()
             warnings.append(f"line {len(lines) + 1}, the last one, has no line end and was left out")
         else:
@@ -108,11 +102,6 @@ def _head(text: str, line: int) -> _Head:
     return _Head(found["separator"], tuple(name.removeprefix(_PARAMETER) for name in names))
 
 
-def _may_be_half(line: str, head: _Head) -> bool:
-    """Return whether something may be missing at the end of a line; a last cell in quotes is all there."""
-    return bool(head.params) or not line.endswith('"')
-
-
 def _row(cells: Sequence[str], head: _Head, line: int) -> ScoreRow:
     if len(cells) != head.width:
         raise FormatError(f"{len(cells)} cells, where the first line has {head.width}", line)
@@ -129,15 +118,9 @@ def _row(cells: Sequence[str], head: _Head, line: int) -> ScoreRow:
             raise FormatError(f"{mask_text(text[:40])!r} is not a number that JMH prints", line)
     if not unit:
         raise FormatError("the unit is missing", line)
-    printed = Printed(unit, _measured(decimal(score), decimal(error), unit, line))
+    printed = printed_score(decimal(score), decimal(error), unit)
+    if printed is None:
+        raise FormatError("the number is too large", line)
     return ScoreRow(
         benchmark, label, dict(zip(head.params, values, strict=True)), mode, int(threads), printed
     )
-
-
-def _measured(score: float | None, error: float | None, unit: str, line: int) -> Score | None:
-    if score is None:
-        return None
-    if not is_plausible(score) or not is_plausible(error or 0):
-        raise FormatError("the number is too large", line)
-    return Score(score, unit, interval_around(score, error))

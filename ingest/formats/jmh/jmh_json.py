@@ -1,5 +1,6 @@
 """JMH's JSON, as ``-rf json`` writes it: a list of benchmarks with all digits and all iterations."""
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NoReturn, Self
@@ -149,18 +150,8 @@ class _Benchmark:
         return workload_name(self.name, self.params, self.mode)
 
 
-@dataclass(frozen=True, slots=True)
-class _Samples:
-    """How often each time was seen in one iteration, in the unit of the file."""
-
-    fork: int
-    iteration: int
-    counts: list[tuple[float, float]]
-
-    @property
-    def mean(self) -> float | None:
-        total = sum(count for _, count in self.counts)
-        return sum(time * count for time, count in self.counts) / total if total else None
+# Fork, iteration, and how often each time was seen in it, in the unit of the file.
+_Samples = tuple[int, int, list[tuple[float, float]]]
 
 
 def _benchmark(entry: _Node) -> _Benchmark:
@@ -221,7 +212,7 @@ def _result(benchmark: _Benchmark, score: Score) -> Result:
         secondary={**_percentiles(benchmark), **_secondary(benchmark)},
         options=_options(benchmark.entry),
         environment=_environment(benchmark.entry),
-        iterations=_iterations(benchmark) or _means(samples, benchmark.scale),
+        iterations=_iterations(benchmark, samples),
         histogram=_histogram(samples, benchmark.scale),
     )
 
@@ -276,42 +267,41 @@ def _environment(entry: _Node) -> dict[str, Fact]:
     return environment
 
 
-def _iterations(benchmark: _Benchmark) -> tuple[Row, ...]:
-    """Return fork, iteration and score from ``rawData``: a list of scores for each fork."""
-    raw = benchmark.primary.find("rawData")
+def _iterations(benchmark: _Benchmark, samples: list[_Samples]) -> tuple[Row, ...]:
+    """Return fork, iteration and score from ``rawData``, which has a list of scores for each fork.
+
+    Where operations were sampled it is their mean time, as JMH prints it.
+    """
+    raw, factor = benchmark.primary.find("rawData"), benchmark.scale.factor
     scores = (
         (fork, iteration, score.number())
         for fork, iterations in enumerate(raw.items() if raw else (), start=1)
         for iteration, score in enumerate(iterations.items(), start=1)
     )
-    factor = benchmark.scale.factor
-    return tuple(
-        (fork, iteration, None if score is None else score * factor) for fork, iteration, score in scores
-    )
+    means = ((fork, iteration, _mean(counts)) for fork, iteration, counts in samples)
+    rows = tuple((fork, i, None if score is None else score * factor) for fork, i, score in scores)
+    return rows or tuple((fork, i, None if mean is None else mean * factor) for fork, i, mean in means)
+
+
+def _mean(counts: list[tuple[float, float]]) -> float | None:
+    total = sum(count for _, count in counts)
+    return sum(time * count for time, count in counts) / total if total else None
 
 
 def _samples(primary: _Node) -> list[_Samples]:
     """Return pairs of time and count from ``rawDataHistogram``, for each fork and iteration."""
     raw = primary.find("rawDataHistogram")
     return [
-        _Samples(fork, iteration, [pair.pair() for pair in pairs.items()])
+        (fork, iteration, [pair.pair() for pair in pairs.items()])
         for fork, iterations in enumerate(raw.items() if raw else (), start=1)
         for iteration, pairs in enumerate(iterations.items(), start=1)
     ]
 
 
-def _means(samples: list[_Samples], scale: UnitScale) -> tuple[Row, ...]:
-    """Return fork, iteration and mean time: what JMH prints for an iteration of sampled operations."""
-    means = [(sample.fork, sample.iteration, sample.mean) for sample in samples]
-    return tuple(
-        (fork, iteration, None if mean is None else mean * scale.factor) for fork, iteration, mean in means
-    )
-
-
 def _histogram(samples: list[_Samples], scale: UnitScale) -> tuple[Row, ...]:
     """Return latency in ms and count over all forks and iterations, ascending."""
-    total: dict[float, float] = {}
-    for sample in samples:
-        for time, count in sample.counts:
-            total[time] = total.get(time, 0) + count
+    total: defaultdict[float, float] = defaultdict(float)
+    for _, _, counts in samples:
+        for time, count in counts:
+            total[time] += count
     return tuple((time * scale.factor / 1e6, count) for time, count in sorted(total.items()))

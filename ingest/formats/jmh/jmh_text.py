@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from ingest.formats.jmh.results import (
     PERCENTILES,
@@ -92,7 +91,7 @@ class _Failure:
 
 @dataclass(frozen=True, slots=True)
 class _Header:
-    """What is said before a benchmark runs. Most benchmarks of a file have the same, so it is read once."""
+    """What is said before a benchmark runs."""
 
     mode: str | None = None
     threads: int | None = None
@@ -189,13 +188,9 @@ class _Section:
                 yield f"{block.workload} was left out: {problem}"
         for entry in self._nameless():
             yield from entry.warnings()
-        if self.blocks:
-            yield from self._warnings_of_names()
-
-    def _warnings_of_names(self) -> Iterator[str]:
-        if unlisted := self._unlisted():
+        if self.blocks and (unlisted := self._unlisted()):
             yield f"the table has no row for {listed(unlisted)}"
-        if nameless := self._nameless():
+        if self.blocks and (nameless := self._nameless()):
             names = listed([entry.workload for entry in nameless])
             yield f"only the table tells of {names}; it may have shortened the name"
 
@@ -319,7 +314,7 @@ class _Log:
         name, _, value = line.partition(": ")
         if name == "# Benchmark" and value:
             self._start_section_after_a_table()
-            self._block = _Block(value.strip(), _header(tuple(self._comments)))
+            self._block = _Block(value.strip(), _header(self._comments))
             self.sections[-1].blocks.append(self._block)
             self.sections[-1].is_complete = False
             self._is_in_header = True
@@ -330,7 +325,7 @@ class _Log:
             return
         if self._block and self._is_in_header and line.startswith("# VM "):
             # In JMH 0.9 the virtual machine stands below the name.
-            self._block.header = _header(tuple(self._comments))
+            self._block.header = _header(self._comments)
             return
         self._is_in_header = False
         if line.startswith("# Run complete"):
@@ -338,7 +333,9 @@ class _Log:
         elif _FAILED_WARM_UP.match(line):
             self._failed_at = number
         elif self._block and name == "# Fork":
-            self._block.fork, self._block.forks = _fork(value)
+            # In the virtual machine of JMH itself it is ``N/A``.
+            fork = _FORK.match(value)
+            self._block.fork, self._block.forks = (int(fork[1]), int(fork[2])) if fork else (1, 0)
         elif self._block and line.startswith("# Warmup Fork:"):
             self._block.fork = None
 
@@ -436,7 +433,9 @@ def _read_score(block: _Block, printed: Printed | None, below: Sequence[str]) ->
     for line in below if block.mode == "sample" else ():
         if found := _PERCENTILE.fullmatch(line.strip()):
             percentile = 100.0 if found[2] else float(found[1].replace(",", "."))
-            _add_percentile(block, percentile, found[3])
+            number = printed_number(found[3].strip())
+            if percentile in PERCENTILES and number and number.measured:
+                block.secondary[score_percentile(percentile)] = number.measured
 
 
 def _result_number(beside: str, below: Sequence[str]) -> Printed | None:
@@ -456,14 +455,7 @@ def _add_iteration(block: _Block, iteration: int, text: str) -> None:
         block.iterations.append((block.fork, iteration, score))
 
 
-def _add_percentile(block: _Block, percentile: float, text: str) -> None:
-    printed = printed_number(text.strip())
-    if percentile in PERCENTILES and printed and printed.measured:
-        block.secondary[score_percentile(percentile)] = printed.measured
-
-
-@lru_cache(maxsize=16)
-def _header(comments: tuple[str, ...]) -> _Header:
+def _header(comments: Sequence[str]) -> _Header:
     fields = dict(map(_key_and_value, comments))
     threads = _THREADS.match(fields.get("Threads", ""))
     return _Header(
@@ -519,12 +511,6 @@ def _virtual_machine(text: str) -> tuple[str, str, str]:
     jdk, _, machine = text.removeprefix("JDK ").partition(", ")
     name, _, version = machine.rpartition(", ")
     return jdk, name, version if name else version.removeprefix("VM ")
-
-
-def _fork(text: str) -> tuple[int, int]:
-    """Return the fork and how many there are: 1 and 0 in the virtual machine of JMH itself (``N/A``)."""
-    found = _FORK.match(text)
-    return (int(found[1]), int(found[2])) if found else (1, 0)
 
 
 def _parameters(text: str, names: frozenset[str]) -> Mapping[str, str]:

@@ -8,7 +8,6 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -35,7 +34,6 @@ _NANOSECONDS = {
     **dict.fromkeys(("hr", "h", "hour"), 3600e9),
     **dict.fromkeys(("day",), 86400e9),
 }
-_HIGHER_IS_BETTER_UNITS = ("insns/clk",)
 # Old JMH puts a sign before what a profiler measured and before percentiles: @, later a middle dot. The dot
 # becomes a question mark where standard output cannot hold it, and other signs where encodings are mixed up.
 _MARK = r"(?:Â·|┬[╖À]|[·@?ú\ufffd])"
@@ -94,7 +92,6 @@ def is_plausible(number: float) -> bool:
     return abs(number) <= _MAX_NUMBER
 
 
-@lru_cache(maxsize=256)
 def scale_of(unit: str) -> UnitScale | None:
     """Return the scale of ``us/op`` or ``ops/ms``; None for a unit that is no score's."""
     left, _, right = unit.partition("/")
@@ -105,7 +102,6 @@ def scale_of(unit: str) -> UnitScale | None:
     return None
 
 
-@lru_cache(maxsize=256)
 def score_scale(unit: str) -> UnitScale | None:
     """Return the scale of a score. Old JMH prints the time of a single shot as ``us``, without ``/op``."""
     return scale_of(unit) or scale_of(f"{unit}/op")
@@ -117,15 +113,10 @@ def interval_around(score: float, error: float | None) -> tuple[float, float] | 
 
 def workload_name(benchmark: str, params: Mapping[str, str], mode: str | None) -> str:
     """Return ``bench.BatchInsert.blackhole batchSize=10 avgt``, on one line whatever the parameters hold."""
-    named = [f"{name}={_without_secrets(value)}" for name, value in params.items() if value != NOT_APPLICABLE]
+    named = [f"{name}={mask_text(value)}" for name, value in params.items() if value != NOT_APPLICABLE]
     return " ".join(" ".join([benchmark, *named, mode or ""]).split())
 
 
-def _without_secrets(value: str) -> str:
-    return value if value.isalnum() else mask_text(value)
-
-
-@lru_cache(maxsize=1024)
 def metric_name(label: str, method: str) -> str:
     """Return the metric of a secondary result: ``gc.count`` of ``·gc.count``, ``score_p50`` of ``p0.50``.
 
@@ -196,9 +187,7 @@ def _run(result: Result, key: str, workload: str, shared: Mapping[str, Fact]) ->
         for metric, measured in result.secondary.items()
         if metric != "score"
     ]
-    own = {}
-    if len(result.environment) > len(shared):
-        own = {name: value for name, value in result.environment.items() if name not in shared}
+    own = {name: value for name, value in result.environment.items() if name not in shared}
     return ParsedRun(
         readings=tuple(readings),
         key=key,
@@ -224,22 +213,17 @@ def _reading(metric: str, measured: Score, score: Score) -> Reading:
     )
 
 
-@lru_cache(maxsize=256)
 def _scale(metric: str, unit: str, score_unit: str) -> UnitScale:
     """Return the scale of a metric: methods of a group have that of their score, unlike profilers."""
     is_score = metric == "score" or (unit == score_unit and "." not in metric)
-    scale = (score_scale if is_score else scale_of)(unit) or UnitScale(unit, _direction_of_unit(unit), 1.0)
+    # What a profiler counts are costs, except for instructions per clock.
+    direction: Direction = HIGHER if unit == "insns/clk" else LOWER
+    scale = (score_scale if is_score else scale_of)(unit) or UnitScale(unit, direction, 1.0)
     return replace(scale, direction=LOWER) if metric.startswith("gc.") else scale
 
 
-def _direction_of_unit(unit: str) -> Direction:
-    """Return the direction of a profiler's number: costs, except for instructions per clock."""
-    return HIGHER if unit in _HIGHER_IS_BETTER_UNITS else LOWER
-
-
 def _shared(results: Sequence[Result]) -> dict[str, Fact]:
-    # Most formats read an environment once for all benchmarks that have it.
-    first, *others = {id(result.environment): result.environment for result in results}.values()
+    first, *others = [result.environment for result in results]
     return {
         name: value
         for name, value in first.items()

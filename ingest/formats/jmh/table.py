@@ -11,6 +11,7 @@ from ingest.formats.jmh.results import (
     PERCENTILES,
     Result,
     Score,
+    interval_around,
     is_plausible,
     metric_name,
     scale_of,
@@ -124,15 +125,13 @@ class BenchmarkEntry:
     def warnings(self) -> Iterator[str]:
         if self.problem:
             yield f"{self.workload} was left out: {self.problem}"
-        elif missing := self._missing():
-            names = listed(missing)
-            yield f"{self.workload} has no row for {names}: the file is cut off, or JMH is an old one"
-
-    def _missing(self) -> list[str]:
-        """Return the metrics that JMH prints beside those that are there."""
+            return
         present = self.secondary.keys() | ({score_percentile(0)} if self.mode == "sample" else set())
         families = [names for names in _TOGETHER if names[0] in present]
-        return [name for names in families for name in names if name not in self.secondary]
+        missing = [name for names in families for name in names if name not in self.secondary]
+        if missing:
+            names = listed(missing)
+            yield f"{self.workload} has no row for {names}: the file is cut off, or JMH is an old one"
 
 
 class BenchmarkEntries(list[BenchmarkEntry]):
@@ -283,16 +282,16 @@ def printed_number(text: str) -> Printed | None:
         power = _power_of_ten(found["score"][2:])
         measured = None if power is None else Score(power, found["unit"], None, True)
         return Printed(found["unit"], measured, is_lost=power is None)
-    return _printed(decimal(found["score"]), decimal(found["error"] or "NaN"), found["unit"])
+    return printed_score(decimal(found["score"]), decimal(found["error"] or "NaN"), found["unit"])
 
 
-def _printed(score: float | None, error: float | None, unit: str) -> Printed | None:
+def printed_score(score: float | None, error: float | None, unit: str) -> Printed | None:
+    """Return a score with its error; None where one of them is too large to have been measured."""
     if score is None:
         return Printed(unit, None)
     if not is_plausible(score) or not is_plausible(error or 0):
         return None
-    interval = None if error is None else (score - error, score + error)
-    return Printed(unit, Score(score, unit, interval))
+    return Printed(unit, Score(score, unit, interval_around(score, error)))
 
 
 def is_decimal(text: str) -> bool:

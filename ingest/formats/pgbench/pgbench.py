@@ -91,8 +91,10 @@ def parse(source: Source) -> ParsedReport:
     """
     lines, warnings = whole_lines(source)
     outputs = sort_lines(lines)
+    if not outputs and any(FILLED.fullmatch(line) for line in lines):
+        raise FormatError("no test was run: pgbench -i only filled the tables", len(lines))
     if not outputs:
-        raise _nothing_measured(lines)
+        raise FormatError("no run of pgbench: neither progress nor a report", len(lines) or 1)
     runs, intervals, notes = read_runs(outputs, _run, blame=0)
     return ParsedReport(runs, intervals, _facts(outputs), bounded(warnings + notes))
 
@@ -121,12 +123,6 @@ class _Totals:
         return self.processed.value / rate.value
 
 
-def _nothing_measured(lines: Sequence[str]) -> FormatError:
-    if any(FILLED.fullmatch(line) for line in lines):
-        return FormatError("no test was run: pgbench -i only filled the tables", len(lines))
-    return FormatError("no run of pgbench: neither progress nor a report", len(lines) or 1)
-
-
 def _run(output: PgbenchOutput, key: str) -> Read:
     """Return the run of one output, its progress, and warnings.
 
@@ -134,12 +130,12 @@ def _run(output: PgbenchOutput, key: str) -> Read:
     """
     report = _final_report(output)
     found = _totals(report)
-    product, version = _server(output)
+    is_postgresql = _POSTGRESQL.fullmatch(output.server_version) is not None
     run = ParsedRun(
         readings=tuple(_readings(report, found)),
         key=key,
-        product=product,
-        version=version,
+        product="PostgreSQL" if is_postgresql else None,
+        version=output.server_version if is_postgresql else None,
         workload=_workload(report),
         threads=found.clients,
         duration_s=found.seconds,
@@ -161,30 +157,19 @@ def _final_report(output: PgbenchOutput) -> PgbenchReport:
     return output.report
 
 
-def _server(output: PgbenchOutput) -> tuple[str | None, str | None]:
-    """Return product and version, where the banner names a version as PostgreSQL writes it."""
-    if _POSTGRESQL.fullmatch(output.server_version):
-        return "PostgreSQL", output.server_version
-    return None, None
-
-
 def _workload(report: PgbenchReport) -> str | None:
     """Return the script as ``-b`` calls it, or the name of its file; several with their weights."""
     if len(report.scripts) <= 1:
         return _script_name(report.statistics.text(TYPE)[0])
     scripts = [script for _, script in sorted(report.scripts.items())]
     names = [name for script in scripts if (name := _script_name(script.name))]
-    weights = [_weight(script) for script in scripts]
+    # ``3`` of ``weight: 3 (targets 75.0% of total)``; up to 9.6 all weigh the same.
+    weights = [script.statistics.values.get("weight", ("1", 0))[0].partition(" ")[0] for script in scripts]
     if len(names) < len(scripts):
         return None
     if set(weights) == {"1"}:
         return " ".join(names)
     return " ".join(f"{name}@{weight}" for name, weight in zip(names, weights, strict=True))
-
-
-def _weight(script: Script) -> str:
-    """Return ``3`` of ``weight: 3 (targets 75.0% of total)``; up to 9.6 all weigh the same."""
-    return script.statistics.values.get("weight", ("1", 0))[0].partition(" ")[0]
 
 
 def _script_name(text: str) -> str | None:
@@ -290,15 +275,11 @@ def _missing_end(report: PgbenchReport) -> str | None:
 def _intervals(output: PgbenchOutput, key: str) -> Iterator[Intervals]:
     """Yield the progress lines, with the columns that this pgbench prints."""
     if output.ticks:
-        start = _start(output.ticks)
+        # Those of --progress-timestamp begin an interval before the first.
+        times = [row[0] for row in output.ticks[:2] if row[0] is not None]
+        start = 0.0 if times[0] < _MIN_EPOCH else times[0] - (times[-1] - times[0])
         rows = ((round((row[0] or 0.0) - start, 3), *row[1:]) if start else row for row in output.ticks)
         yield Intervals(key, "pgbench", output.columns, tuple(rows))
-
-
-def _start(ticks: Sequence[tuple[float | None, ...]]) -> float:
-    """Return where the times begin: 0, or an interval before the first of ``--progress-timestamp``."""
-    times = [row[0] for row in ticks[:2] if row[0] is not None]
-    return 0.0 if times[0] < _MIN_EPOCH else times[0] - (times[-1] - times[0])
 
 
 def _facts(outputs: Sequence[PgbenchOutput]) -> dict[str, Fact]:

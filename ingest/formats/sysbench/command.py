@@ -19,18 +19,14 @@ def command_in(lines: Iterable[str]) -> str:
     """Return the last line that calls sysbench to run a test, as a script prints it; else empty."""
     command = ""
     for line in _joined(lines):
-        if (
-            ("sysbench" in line or ".lua" in line)
-            and len(line) <= _MAX_COMMAND_LENGTH
-            and _positional(arguments(line))[-1:] == ["run"]
-        ):
+        if len(line) <= _MAX_COMMAND_LENGTH and _positional(arguments(line))[-1:] == ["run"]:
             command = line.strip()
     return command
 
 
 def cpus_in(lines: Iterable[str]) -> int | None:
     """Return the number in the last line that is nothing but ``48 CPUs``."""
-    found = [match for line in lines if "CPU" in line and (match := _CPUS.fullmatch(line))]
+    found = [match for line in lines if (match := _CPUS.fullmatch(line))]
     return int(found[-1][1]) if found else None
 
 
@@ -57,12 +53,9 @@ def arguments(command: str) -> list[str]:
     if "sysbench" in names:
         start = names.index("sysbench") + 1
     else:
-        start = next((i for i, name in enumerate(names) if _is_script(name)), len(words))
+        scripts = (i for i, name in enumerate(names) if name.endswith(".lua") and "=" not in name)
+        start = next(scripts, len(words))
     return list(takewhile(lambda word: not _SHELL.match(word), words[start:]))
-
-
-def _is_script(word: str) -> bool:
-    return word.endswith(".lua") and "=" not in word
 
 
 def _positional(words: Sequence[str]) -> list[str]:

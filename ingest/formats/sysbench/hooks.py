@@ -64,10 +64,6 @@ PERCENTILE_UNSAID = (
 
 def hold_a_report(head: bytes) -> bool:
     """Return whether the beginning of a file has an object of either kind."""
-    if not any(
-        all(b'"%s"' % name.encode() in head for name in names) for names in (_OF_REPORT_JSON, _OF_A_HOOK)
-    ):
-        return False
     lines = head.decode("utf-8", "replace").splitlines()
     return any(
         _keys_are_sysbenchs(_loose_keys(piece.text)) for piece in _pieces(lines) if piece.kind == "object"
@@ -146,11 +142,10 @@ def _loose_object(text: str) -> Mapping[str, object]:
 
 
 def _members(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
-    members = dict(pairs)
-    if len(members) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise _KeyTwiceError(next(name for name in names if names.count(name) > 1))
-    return members
+    names = [name for name, _ in pairs]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise _KeyTwiceError(twice)
+    return dict(pairs)
 
 
 def _loose_keys(text: str) -> Mapping[str, object]:
@@ -421,17 +416,12 @@ def _sort(run: HookRun, piece: _Piece) -> None:
             run.opened = 0
         case "unfinished":
             run.unfinished = piece.line
-        case "text":
-            _sort_text(run, piece)
-
-
-def _sort_text(run: HookRun, piece: _Piece) -> None:
-    if header := _HEADER_THREADS.fullmatch(piece.text):
-        run.header_threads = int(header[1])
-    elif piece.text.startswith("FATAL: "):
-        run.fatal = run.fatal or (piece.text.removeprefix("FATAL: "), piece.line)
-    elif piece.text in _REPORT_IN_TEXT:
-        run.text_report = run.text_report or piece.line
+        case "text" if header := _HEADER_THREADS.fullmatch(piece.text):
+            run.header_threads = int(header[1])
+        case "text" if piece.text.startswith("FATAL: "):
+            run.fatal = run.fatal or (piece.text.removeprefix("FATAL: "), piece.line)
+        case "text" if piece.text in _REPORT_IN_TEXT:
+            run.text_report = run.text_report or piece.line
 
 
 def _add(run: HookRun, report: _Report) -> None:
@@ -471,19 +461,15 @@ def _refuse_failures(run: HookRun) -> None:
 
 def _mean_rates(ticks: _Ticks) -> dict[str, float]:
     """Return the rates of all intervals together, each weighted by its length."""
-    lengths = _lengths(ticks)
+    ends = ticks.column("time")
+    # The first interval is no longer than the second.
+    lengths = [min(ends[0], _step(ticks)), *(end - start for start, end in pairwise(ends))]
     seconds = sum(lengths)
     if not seconds:
         raise FormatError("the reports cover no time", ticks.last_line)
     return {
         metric: math.fsum(map(operator.mul, ticks.column(metric), lengths)) / seconds for metric in _RATES
     }
-
-
-def _lengths(ticks: _Ticks) -> list[float]:
-    """Return the seconds of each interval, the first of which is no longer than the second."""
-    ends = ticks.column("time")
-    return [min(ends[0], _step(ticks)), *(end - start for start, end in pairwise(ends))]
 
 
 def _step(ticks: _Ticks) -> float:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from typing import NamedTuple
 
 from benchdash.results.readings import percentile_metric
 from ingest.formats.sysbench.numbers import number
@@ -40,7 +40,6 @@ _BEHIND_THE_TIME = (
     rf"Intermediate results: <threads> threads, tps: <tps>, {_OLD_QUERIES},? {_OLD_LATENCY}",
     rf"threads: <threads> {_LOAD} {_KINDS} latency: <latency>ms \(<rank>%\) {_WAY_TROUBLE}",
 )
-_SHAPES = tuple(rf"\[ *<time_s> *s *\] {behind}" for behind in _BEHIND_THE_TIME)
 # What the Lua function report_csv prints; it does not say the rank.
 _CSV = (
     "<time_s>,<threads>,<tps>,<qps>,<reads_per_s>,<writes_per_s>,<other_per_s>,"
@@ -58,13 +57,36 @@ _BELOW_ZERO = re.compile(r"1844[0-9]{16}(?:\.[0-9]+)?")
 Row = tuple[float | None, ...]
 
 
+class _Shape(NamedTuple):
+    """Lines of one shape, with numbers, and with any text in the place of their figures."""
+
+    columns: tuple[str, ...]
+    with_numbers: re.Pattern[str]
+    with_any_text: re.Pattern[str]
+
+
+def _shape(text: str) -> _Shape:
+    def number_of(place: re.Match[str]) -> str:
+        if place[1] == "rank":
+            return "([0-9]{1,3})"
+        return "([0-9]{1,13}+)" if place[1] in _WHOLE_NUMBERS else r"([0-9]{1,13}+\.[0-9]{1,9}+)"
+
+    def any_text(place: re.Match[str]) -> str:
+        return "[0-9]{1,3}" if place[1] == "rank" else r"([^\s/]+?)"
+
+    patterns = (re.compile(_PLACE.sub(group, text) + r"\s*") for group in (number_of, any_text))
+    return _Shape(tuple(_PLACE.findall(text)), *patterns)
+
+
+_SHAPES = tuple(_shape(rf"\[ *<time_s> *s *\] {behind}") for behind in _BEHIND_THE_TIME)
+_SHAPE_OF_CSV = _shape(_CSV)
+
+
 class IntervalLines:
     """The interval lines of one run. ``strange`` are the numbers of those that were not understood."""
 
     def __init__(self) -> None:
         self.strange: list[int] = []
-        # The shape of the last line is tried first.
-        self._shapes = list(_SHAPES)
         # The columns of lines that follow each other in one shape, and their figures.
         self._stretches: list[tuple[tuple[str, ...], list[tuple[float, ...]]]] = []
 
@@ -87,25 +109,25 @@ class IntervalLines:
 
         What does not begin with a time is no interval line.
         """
-        if any(self._take(line, shape) for shape in self._shapes):
+        if any(self._take(line, shape) for shape in _SHAPES):
             return
         for shape in _SHAPES:
-            if match := _with_any_text(shape).fullmatch(line):
-                _check(match.groups(), line_number)
+            match = shape.with_any_text.fullmatch(line)
+            if match and not any(map(_BELOW_ZERO.fullmatch, match.groups())):
+                for figure in match.groups():
+                    number(figure, line_number)
         if _TIMED.match(line):
             self.strange.append(line_number)
 
     def add_csv(self, line: str) -> None:
         """Take the line if it is one of report_csv."""
-        self._take(line, _CSV)
+        self._take(line, _SHAPE_OF_CSV)
 
-    def _take(self, line: str, shape: str) -> bool:
-        if not (match := _with_numbers(shape).fullmatch(line)):
+    def _take(self, line: str, shape: _Shape) -> bool:
+        if not (match := shape.with_numbers.fullmatch(line)):
             return False
-        columns = _columns(shape)
-        if not self._stretches or self._stretches[-1][0] is not columns:
-            self._stretches.append((columns, []))
-            self._shapes.sort(key=shape.__ne__)
+        if not self._stretches or self._stretches[-1][0] is not shape.columns:
+            self._stretches.append((shape.columns, []))
         self._stretches[-1][1].append(tuple(map(float, match.groups())))
         return True
 
@@ -147,33 +169,3 @@ def is_checkpoint(line: str) -> bool:
 def _latency(rank: int) -> str:
     """Return the metric, empty where percentiles are off: the rank is 0 then, and the latency none."""
     return percentile_metric(rank) if 1 <= rank <= 100 else ""
-
-
-def _check(figures: tuple[str, ...], line_number: int) -> None:
-    if not any(map(_BELOW_ZERO.fullmatch, figures)):
-        for figure in figures:
-            number(figure, line_number)
-
-
-@cache
-def _columns(shape: str) -> tuple[str, ...]:
-    return tuple(_PLACE.findall(shape))
-
-
-@cache
-def _with_numbers(shape: str) -> re.Pattern[str]:
-    """Return the pattern of whole lines, with a group for the number of each column."""
-
-    def group(place: re.Match[str]) -> str:
-        if place[1] == "rank":
-            return "([0-9]{1,3})"
-        return "([0-9]{1,13}+)" if place[1] in _WHOLE_NUMBERS else r"([0-9]{1,13}+\.[0-9]{1,9}+)"
-
-    return re.compile(_PLACE.sub(group, shape) + r"\s*")
-
-
-@cache
-def _with_any_text(shape: str) -> re.Pattern[str]:
-    """Return the pattern of lines of a shape, whatever stands in the place of its figures."""
-    group = {"rank": "[0-9]{1,3}"}
-    return re.compile(_PLACE.sub(lambda place: group.get(place[1], r"([^\s/]+?)"), shape) + r"\s*")

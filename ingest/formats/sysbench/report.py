@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 
 from benchdash.results.readings import Reading, percentile_metric, reading
-from ingest.formats.outputs import Figure
+from ingest.formats.outputs import Figure, in_order
 from ingest.formats.report import FormatError
 from ingest.formats.sysbench.lines import (
     CPU,
@@ -213,7 +213,7 @@ class SysbenchReport:
     def _latencies(self) -> Iterator[Reading]:
         block = self.block
         least, average, most = (milliseconds(*block.text(LATENCY, name)) for name in ("min", "avg", "max"))
-        if not least <= average <= most:
+        if not in_order(least, average, most):
             raise FormatError(
                 "the least, average and highest latency are not in this order", block.text(LATENCY, "avg")[1]
             )

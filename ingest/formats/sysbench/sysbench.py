@@ -94,14 +94,18 @@ def _run(output: SysbenchOutput, key: str) -> Read:
     threads = _threads(output, options)
     if results.percentile is not None:
         options["percentile"] = results.percentile
+    time = _time(output.stamp)
+    header = {
+        name.replace("_", "-"): option(text) for name, (text, _) in output.header.items() if name != "threads"
+    }
     run = ParsedRun(
         readings=results.readings,
         key=key,
         workload=workload_of(words) or results.test,
         threads=threads,
-        started_at=_in_utc(_time(output.stamp)),
+        started_at=time.replace(tzinfo=UTC) if time and time.tzinfo is None else time,
         duration_s=results.duration_s,
-        options=options | _header_options(output),
+        options=options | header,
     )
     return run, _interval_tables(output, key, results.percentile), [*results.notes, *_notes(output)]
 
@@ -173,7 +177,8 @@ def _refuse_failures(output: SysbenchOutput) -> None:
         raise FormatError(
             f"sysbench {output.version} is not read, only 0.4, 0.5, 1.0 and 1.1 are", output.line
         )
-    if failed := _failures(output):
+    # After the one about a forced shutdown sysbench still reports.
+    if failed := [(text, line) for text, line in output.fatal if not _is_forced_shutdown(text)]:
         words = "; ".join(dict.fromkeys(quoted(text) for text, _ in failed[:3]))
         raise FormatError(f"sysbench failed: {words}", failed[0][1])
     if output.error:
@@ -181,11 +186,6 @@ def _refuse_failures(output: SysbenchOutput) -> None:
     if not output.is_a_test:
         printed = f", only {quoted(output.begins_with)}" if output.begins_with else ""
         raise FormatError(f"no test was run: sysbench's banner{printed}", output.last_line)
-
-
-def _failures(output: SysbenchOutput) -> list[tuple[str, int]]:
-    """Return the FATAL lines, except the one after which sysbench still reports."""
-    return [(text, line) for text, line in output.fatal if not _is_forced_shutdown(text)]
 
 
 def _is_forced_shutdown(text: str) -> bool:
@@ -204,12 +204,6 @@ def _threads(output: SysbenchOutput, options: dict[str, Fact]) -> int | None:
     return int(threads)
 
 
-def _header_options(output: SysbenchOutput) -> dict[str, Fact]:
-    return {
-        name.replace("_", "-"): option(text) for name, (text, _) in output.header.items() if name != "threads"
-    }
-
-
 def _time(stamp: str) -> datetime | None:
     """Return the moment, where the stamp says which: ``Nov 20 15:31:13`` has no year."""
     if not stamp:
@@ -221,11 +215,6 @@ def _time(stamp: str) -> datetime | None:
         return datetime.fromisoformat(text)
     except ValueError:
         return None
-
-
-def _in_utc(time: datetime | None) -> datetime | None:
-    """Return the moment with an offset; without one it counts as UTC."""
-    return time.replace(tzinfo=UTC) if time and time.tzinfo is None else time
 
 
 def _notes_on_text(report: SysbenchReport) -> Iterator[str]:
@@ -282,12 +271,8 @@ def _facts(outputs: Sequence[SysbenchOutput]) -> dict[str, Fact]:
     facts: dict[str, Fact] = {"tool": "sysbench", "tool_version": outputs[0].version}
     if outputs[0].luajit:
         facts["luajit"] = outputs[0].luajit
-    if commands := [_without_secrets(output.command) for output in outputs if output.command]:
-        facts["command"] = "\n".join(commands)
+    if commands := [mask_text(output.command) for output in outputs if output.command]:
+        facts["command"] = "\n".join(commands).replace("'***'", "***")
     if len(cpus := {output.cpus for output in outputs if output.cpus}) == 1:
         facts["cpus"] = cpus.pop()
     return facts
-
-
-def _without_secrets(command: str) -> str:
-    return mask_text(command).replace("'***'", "***")

@@ -3,7 +3,7 @@
 Their JSON is told of in ``hooks``; text may stand around it.
 """
 
-from ingest.formats.outputs import Read, bounded, read_runs
+from ingest.formats.outputs import Read, bounded, missing_line_end, read_runs
 from ingest.formats.report import FormatError, ParsedReport, ParsedRun
 from ingest.formats.source import Source
 from ingest.formats.sysbench import sysbench
@@ -25,12 +25,7 @@ def parse(source: Source) -> ParsedReport:
         raise FormatError("no report of sysbench that is complete", line=len(source.lines))
     source.limits.check("runs", len(found))
     runs, intervals, notes = read_runs(found, _run)
-    warnings = (
-        []
-        if source.ends_with_newline
-        else [f"line {len(source.lines)}, the last one, has no line end: the file may be cut off"]
-    )
-    warnings += notes
+    warnings = missing_line_end(source) + notes
     if any(one.metric == PERCENTILE for run in runs for one in run.readings):
         warnings.append(PERCENTILE_UNSAID)
     return ParsedReport(runs, intervals, {"tool": "sysbench"}, bounded(warnings))

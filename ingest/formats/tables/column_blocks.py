@@ -1,4 +1,4 @@
-"""Tables under a block that names their columns, with the name of each row behind its numbers:
+"""Tables under a block that names their columns, with the name of each row behind its numbers.
 
     col-1 : x.my8043_rel.c8r32
     col-2 : x.my8044_rel.c8r32
@@ -113,7 +113,12 @@ def _read_queries_and_scans(grid: Grid) -> ParsedReport:
         f"line {row.line}: {row.label[:80]} counts rows, in thousands or millions; kept as scan_rate"
         for row in scans
     ]
-    scanned = _as_scan_rates(read_grid(replace(grid, rows=scans)))
+    scanned = read_grid(replace(grid, rows=scans))
+    runs = tuple(
+        replace(run, readings=(Reading("scan_rate", run.readings[0].value, "rows/s, scaled", HIGHER),))
+        for run in scanned.runs
+    )
+    scanned = replace(scanned, runs=runs)
     queries = tuple(row for row in grid.rows if not _SCAN.match(row.label))
     if not queries:
         return replace(scanned, warnings=(*bounded(warnings), *scanned.warnings))
@@ -123,11 +128,3 @@ def _read_queries_and_scans(grid: Grid) -> ParsedReport:
         runs=report.runs + scanned.runs,
         warnings=(*bounded(warnings), *report.warnings, *scanned.warnings),
     )
-
-
-def _as_scan_rates(report: ParsedReport) -> ParsedReport:
-    runs = tuple(
-        replace(run, readings=(Reading("scan_rate", run.readings[0].value, "rows/s, scaled", HIGHER),))
-        for run in report.runs
-    )
-    return replace(report, runs=runs)

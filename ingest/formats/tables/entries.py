@@ -1,11 +1,11 @@
 """From what the lines of a table tell to runs: put together, numbered, and with keys of their own."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 
-from ingest.formats.report import Fact, FormatError, ParsedRun
+from ingest.formats.report import FormatError, ParsedRun
 
 # Options that are part of what was measured, and so differ between repetitions.
 _MEASURED = frozenset({"count", "seconds", "duration"})
@@ -48,7 +48,12 @@ def join_metrics(entries: Iterable[RunEntry]) -> list[RunEntry]:
         metric = entry.run.readings[0].metric
         run = (identity, times_seen[identity, metric])
         times_seen[identity, metric] += 1
-        runs[run] = _joined(runs[run], entry) if run in runs else entry
+        if first := runs.get(run):
+            readings = first.run.readings + entry.run.readings
+            options = {**first.run.options, **entry.run.options}
+            runs[run] = RunEntry(first.line, replace(first.run, readings=readings, options=options))
+        else:
+            runs[run] = entry
     return list(runs.values())
 
 
@@ -59,12 +64,6 @@ def refuse_copies(rows: Iterable[tuple[int, object]]) -> None:
         if content in seen:
             raise FormatError(f"the same as line {seen[content]}; a copy is not a second measurement", line)
         seen[content] = line
-
-
-def _joined(first: RunEntry, second: RunEntry) -> RunEntry:
-    readings = first.run.readings + second.run.readings
-    options = {**first.run.options, **second.run.options}
-    return RunEntry(first.line, replace(first.run, readings=readings, options=options))
 
 
 def _numbered(entries: Sequence[RunEntry]) -> list[RunEntry]:
@@ -85,7 +84,12 @@ def _numbered(entries: Sequence[RunEntry]) -> list[RunEntry]:
 def _repetitions(same: Sequence[RunEntry]) -> Iterator[tuple[int, RunEntry]]:
     first = same[0]
     for number, entry in enumerate(same, start=1):
-        different = _differences(first.run.options, entry.run.options)
+        before, now = first.run.options, entry.run.options
+        different = [
+            name
+            for name in dict.fromkeys([*before, *now])
+            if name.casefold() not in _MEASURED and before.get(name) != now.get(name)
+        ]
         if different and entry.run.started_at is None:
             raise FormatError(
                 f"differs from line {first.line} only in {', '.join(different)}, which is taken for neither "
@@ -95,14 +99,7 @@ def _repetitions(same: Sequence[RunEntry]) -> Iterator[tuple[int, RunEntry]]:
         yield number, entry
 
 
-def _differences(first: Mapping[str, Fact], second: Mapping[str, Fact]) -> list[str]:
-    names = dict.fromkeys([*first, *second])
-    return [
-        name for name in names if name.casefold() not in _MEASURED and first.get(name) != second.get(name)
-    ]
-
-
-# All that names a run, but its number and its time.
+# What names a run, apart from its repetition and its time.
 _identity = attrgetter(
     "workload", "column", "product", "version", "build", "configuration", "counterpart", "threads"
 )

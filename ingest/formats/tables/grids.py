@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ingest.formats.cells import is_missing, is_number, number, whole_number
-from ingest.formats.names import split_product_version
 from ingest.formats.outputs import bounded
+from ingest.formats.product_names import split_product_version
 from ingest.formats.report import Fact, FormatError, ParsedReport, ParsedRun
 from ingest.formats.tables.entries import RunEntry, distinct_runs, refuse_copies
 from ingest.formats.tables.metric_words import TITLE_WORDS, Mention, Metric, mentions
@@ -19,7 +19,7 @@ Read = Callable[[], ParsedReport]
 
 _NAME = re.compile(r"(?!.*: )\w(?:.*[\w)+])?")
 _QUERY_HEADS = frozenset({"query", "queries"})
-# Ratios stay below it, and in a table of rates at least one does not.
+# Ratios stay below this; in a table of rates at least one number does not.
 _MIN_RATE = 10
 _EMPTY_TITLES = frozenset({"", "result", "results", "throughput", "performance", "benchmark"})
 
@@ -102,8 +102,7 @@ def read_grid(grid: Grid) -> ParsedReport:
 
     Raise FormatError where they do not, and for every row and cell that cannot be understood.
     """
-    _check_names(grid)
-    _check_rows(grid)
+    _check(grid)
     metric, workload = _metric_and_workload(grid)
     entries: list[RunEntry] = []
     warnings: list[str] = []
@@ -125,7 +124,8 @@ def title_fact(titles: Iterable[tuple[int, str]]) -> dict[str, Fact]:
     return {"title": title} if title else {}
 
 
-def _check_names(grid: Grid) -> None:
+def _check(grid: Grid) -> None:
+    """Raise FormatError for columns and rows without a name, and for those that are there twice."""
     for index, column in enumerate(grid.columns):
         if not column:
             raise FormatError(f"column {index + 2} has no name", grid.line)
@@ -138,8 +138,6 @@ def _check_names(grid: Grid) -> None:
             grid.line,
         )
 
-
-def _check_rows(grid: Grid) -> None:
     if not grid.rows:
         raise FormatError("the table has no rows", grid.line)
     for row in grid.rows:
@@ -187,7 +185,9 @@ def _metric_and_workload(grid: Grid) -> tuple[Metric, str | None]:
             )
     if mention.lacks_unit:
         raise FormatError(f"{text[mention.start : mention.end]!r} has no unit; write '(ms)' behind it", line)
-    return mention.metric, _title_without(mention, text) or _other_title(grid, line)
+    others = [text for number, text in grid.titles if number < grid.line and number != line]
+    other_title = others[0] if len(others) == 1 else None
+    return mention.metric, _title_without(mention, text) or other_title
 
 
 def numbered_texts(lines: Iterable[str]) -> list[tuple[int, str]]:
@@ -224,8 +224,3 @@ def _title_without(mention: Mention, title: str) -> str | None:
     after = title[mention.end :].strip(" \t,:;-)]")
     rest = before or after
     return None if rest.casefold() in _EMPTY_TITLES else rest
-
-
-def _other_title(grid: Grid, line: int) -> str | None:
-    others = [text for number, text in grid.titles if number < grid.line and number != line]
-    return others[0] if len(others) == 1 else None

@@ -24,8 +24,8 @@ _COUNTERS = frozenset(
 def cpu_columns(numbers: Mapping[str, Sequence[float]]) -> dict[str, str]:
     """Return the metric of each column of CPU time in per cent; ``numbers`` are the columns by name.
 
-    None do unless user and system time, or one of them and idle time, are there, and no row of them makes
-    more than a whole.
+    No column counts unless user and system time, or one of them and idle time, are there, and no row adds up
+    to more than 100 %.
     """
     named = {name: metric for name in numbers if (metric := _TIMES.get(_word(name)))}
     metrics = list(named.values())

@@ -36,7 +36,6 @@ _COMPUTED_FROM = {
     "wKB/o": ("wMB/s", 1024),
 }
 _RATES = frozenset({"r/s", "rMB/s", "w/s", "wMB/s", "cs/s", "cpu/s"})
-_SIGNS = tuple(word.encode() for word in (_TITLE, *_COMPUTED_FROM))
 _HEADS = frozenset({"samp", _BUILD, *_METRICS, *_RATES})
 _TOOLS = {"iostat": frozenset({"r/o", "rKB/o", "wKB/o"}), "vmstat": frozenset({"cs/o", "cpu/o"})}
 
@@ -48,8 +47,6 @@ _TWO_THREAD_COUNTS = re.compile(r"base1 (\S+) and base2 (?!\1$)\S+")
 
 
 def recognise(head: bytes) -> bool:
-    if not any(word in head for word in _SIGNS):
-        return False
     lines = head.decode("utf-8", "replace").splitlines()
     return any(line.strip() == _TITLE or _is_head(line.split()) for line in lines)
 
@@ -145,16 +142,13 @@ def _figures(block: _Block) -> dict[str, dict[str, "_Cell"]]:
             cells = {head: _Cell(word, line) for head, word in zip(table.head, words, strict=True)}
             build = cells.pop(_BUILD, _Cell("", line)).text
             if "samp" in cells:
-                cells[_samples(table.head)] = cells.pop("samp")
+                tool = "vmstat" if _TOOLS["vmstat"].intersection(table.head) else "iostat"
+                cells[f"{tool}_samples"] = cells.pop("samp")
             figures = builds.setdefault(build, {})
             if again := next((head for head in cells if head in figures), None):
                 raise FormatError(f"a second {again}; the first stands on line {figures[again].line}", line)
             figures.update(cells)
     return builds
-
-
-def _samples(head: Sequence[str]) -> str:
-    return "vmstat_samples" if _TOOLS["vmstat"].intersection(head) else "iostat_samples"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import islice, starmap
-from typing import cast
+from typing import TypeGuard, cast
 
 from ingest.formats.cells import is_missing, whole_number
 from ingest.formats.json_source import line_of, lines_of_items, load, load_lines
@@ -83,15 +83,13 @@ def _records_and_facts(source: Source, document: object) -> tuple[Sequence[Recor
     records = [*map(_record, lines, document["measurements"])]
     if shared:
         records = [Record(record.line, {**shared, **record.fields}) for record in records]
-    return records, {name: value for name, value in document.items() if _is_scalar(value)}
+    return records, _scalars(document)
 
 
 def _shared_fields(document: Mapping[str, object]) -> dict[str, Cell]:
     """Return the fields that hold for all measurements: the unit, the thread count, the server."""
     fields: dict[str, Cell] = {
-        name: value
-        for name, value in document.items()
-        if meaning_of(name) in _SHARED and (isinstance(value, str | int | float) or value is None)
+        name: value for name, value in _scalars(document).items() if meaning_of(name) in _SHARED
     }
     server = document.get("server")
     if isinstance(server, dict):
@@ -122,8 +120,12 @@ def _meant(name: str) -> str:
     return "a text" if meaning else "a text or a number"
 
 
-def _is_scalar(value: object) -> bool:
+def _is_scalar(value: object) -> TypeGuard[Fact]:
     return value is None or isinstance(value, str | int | float)
+
+
+def _scalars(fields: Mapping[str, object]) -> dict[str, Fact]:
+    return {name: value for name, value in fields.items() if _is_scalar(value)}
 
 
 def _kind(value: object) -> str:
@@ -191,11 +193,7 @@ def _read_object(source: Source, document: Mapping[str, object], path: tuple[str
         if isinstance(row, dict) and (path or not columns.isdisjoint(row))
     ]
     report = read_grid(_grid("", tables, _metric(source, document)))
-    facts: dict[str, Fact] = {
-        name: value
-        for name, value in document.items()
-        if value is None or isinstance(value, str | int | float)
-    }
+    facts = _scalars(document)
     threads = document.get("threads")
     if threads is None:
         return replace(report, facts=facts)

@@ -32,7 +32,8 @@ def recognise(head: bytes) -> bool:
 def parse(source: Source) -> ParsedReport:
     """Read a run for each result of the table. Raise FormatError with the line that cannot be understood."""
     lines = source.lines
-    source.limits.check("cells", sum(map(_most_cells, lines)))
+    cells = (max(len(line.split()), line.count(",") + 1, line.count(";") + 1) for line in lines)
+    source.limits.check("cells", sum(cells))
     refuse_relative([(1, lines[0])])
     read = _find_table(lines)
     if read is None:
@@ -47,10 +48,6 @@ def parse(source: Source) -> ParsedReport:
         return report
     cut = "the last line has no line end; if the file was cut off, its last number was too"
     return replace(report, warnings=(*report.warnings, cut))
-
-
-def _most_cells(line: str) -> int:
-    return max(len(line.split()), line.count(",") + 1, line.count(";") + 1)
 
 
 def _find_table(lines: Sequence[str]) -> Read | None:

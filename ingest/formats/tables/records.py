@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 from benchdash.results.readings import Reading
 from ingest.formats.cells import decimals, is_missing, is_number, number, whole_number
-from ingest.formats.names import split_product_version
 from ingest.formats.outputs import bounded
+from ingest.formats.product_names import split_product_version
 from ingest.formats.report import Fact, FormatError, ParsedReport, ParsedRun
 from ingest.formats.tables.entries import RunEntry, distinct_runs, join_metrics, refuse_copies
 from ingest.formats.tables.machine_columns import counters, cpu_columns
@@ -15,7 +15,7 @@ from ingest.formats.tables.metric_words import Metric, metric_named
 
 Cell = str | int | float | None
 
-# More names than this on a line are those of no table that somebody measured.
+# A line with more names than this heads no table of measurements.
 MAX_COLUMNS = 1_000
 
 _NAMES = {

@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand
 
 from benchdash.accounts.models import Project
 from benchdash.results.services import refresh_statistics
-from ingest.samples.projects import SAMPLES, Sample, load
+from ingest.samples.projects import SAMPLES, SampleProject, load
 
 _EVERY = 50
 
@@ -20,7 +20,7 @@ class Command(BaseCommand):
             if sample.slug not in loaded_samples():
                 self._load(sample)
 
-    def _load(self, sample: Sample) -> None:
+    def _load(self, sample: SampleProject) -> None:
         taken = Project.objects.filter(slug=sample.slug, is_sample=False).exists()
         if taken:
             self.stderr.write(f"sample project {sample.slug}: left out, a project of that name exists")

@@ -3,7 +3,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from ingest.management.shared import project_called
-from ingest.masking.stored_secrets import Outcome, mask_again
+from ingest.masking.stored_secrets import MaskedTable, mask_again
 
 _EVERY = 10_000
 
@@ -25,14 +25,14 @@ class Command(BaseCommand):
         if options["dry_run"]:
             self.stdout.write("nothing was stored")
 
-    def _progress(self, outcome: Outcome) -> None:
+    def _progress(self, outcome: MaskedTable) -> None:
         if outcome.rows % _EVERY == 0:
             self.stdout.write(
                 f"{outcome.table}: {outcome.rows:,} rows looked at, {outcome.changed:,} changed"
             )
 
 
-def _in_words(outcome: Outcome) -> str:
+def _in_words(outcome: MaskedTable) -> str:
     fields = ", ".join(f"{name} {number:,}" for name, number in sorted(outcome.fields.items()))
     said = f"{outcome.table}: {outcome.changed:,} of {outcome.rows:,} rows changed"
     said += f" ({fields})" if fields else ""

@@ -6,11 +6,11 @@ from django.core.management.base import BaseCommand, CommandParser
 from benchdash.results.services import refresh_statistics
 from ingest.formats import FORMATS
 from ingest.management.shared import error_in_words, project_called
-from ingest.receiving.reimports import ChangedReading, Outcome, Reread, readable_uploads, reimport
+from ingest.receiving.reimports import ChangedReading, ReimportOutcome, Reread, readable_uploads, reimport
 
 _SHOWN_READINGS = 10
 _EVERY = 50
-_TOLD_OF = frozenset(Outcome) - {Outcome.SAME, Outcome.STILL_REFUSED}
+_TOLD_OF = frozenset(ReimportOutcome) - {ReimportOutcome.SAME, ReimportOutcome.STILL_REFUSED}
 
 
 class Command(BaseCommand):
@@ -31,7 +31,7 @@ class Command(BaseCommand):
             project_called(options["project"]) if options["project"] else None, format_=options["format"]
         )
         total = uploads.count()
-        counts: Counter[Outcome] = Counter()
+        counts: Counter[ReimportOutcome] = Counter()
         for number, upload in enumerate(uploads.iterator(), start=1):
             reread = reimport(upload, store=not options["dry_run"])
             counts[reread.outcome] += 1

@@ -8,8 +8,7 @@ from django.http import QueryDict
 from benchdash.dashboard.compare.selection import MAX_COLUMNS, read_choice, read_columns
 from benchdash.dashboard.compare.version_picker import version_picker
 from benchdash.dashboard.compare.versions import available_columns
-from benchdash.regressions.comparison.column_names import short_id
-from benchdash.regressions.comparison.version_table import Selector, columns_of
+from benchdash.regressions.comparison.columns import Selector, columns_of, short_id
 from tests.builders import START, make_project, make_record, make_runs
 
 pytestmark = pytest.mark.django_db

@@ -9,8 +9,7 @@ from django.http import QueryDict
 from benchdash.accounts.access import NOBODY
 from benchdash.dashboard.shell.navigation import navigation, tabs
 from benchdash.dashboard.shell.selection import PAGES, selected
-from benchdash.regressions.comparison.column_names import short_id
-from benchdash.regressions.comparison.version_table import Selector, columns_of
+from benchdash.regressions.comparison.columns import Selector, columns_of, short_id
 from benchdash.results.models import Series, Workload
 from tests.builders import make_project, make_record, make_runs
 

@@ -16,10 +16,10 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.archives.containers import ContainerError, Limits, of_folder, recognise, unpacked
+from ingest.archives.containers import ArchiveLimits, ContainerError, of_folder, recognise, unpacked
 from tests.ingest.packing import tar_of, zip_of
 
-LIMITS = Limits(files=100, member_bytes=1_000_000, unpacked_bytes=5_000_000, ratio=200)
+LIMITS = ArchiveLimits(files=100, member_bytes=1_000_000, unpacked_bytes=5_000_000, ratio=200)
 FILES = {"a/t01.txt": b"one\n", "a/t02.txt": b"two\n" * 300, "b/meta.json": b"{}"}
 COMPRESSED = {
     "gz": gzip.compress,
@@ -287,8 +287,8 @@ def test_a_directory_that_says_it_is_huge_is_not_read():
 BOMB = """
 import io, resource, sys
 sys.path.insert(0, ".")
-from ingest.archives.containers import ContainerError, Limits, unpacked
-limits = Limits(files=20_000, member_bytes=200 << 20, unpacked_bytes=2 << 30, ratio=200)
+from ingest.archives.containers import ContainerError, ArchiveLimits, unpacked
+limits = ArchiveLimits(files=20_000, member_bytes=200 << 20, unpacked_bytes=2 << 30, ratio=200)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 try:
     with unpacked(open(sys.argv[1], "rb"), limits) as container:

@@ -17,7 +17,7 @@ from ingest.models import Upload
 from ingest.queries import run_summaries
 from ingest.receiving.arrivals import Arrival
 from ingest.receiving.reception import receive_one
-from ingest.receiving.reimports import ChangedReading, Outcome, readable_uploads, reimport
+from ingest.receiving.reimports import ChangedReading, ReimportOutcome, readable_uploads, reimport
 from ingest.storage.raw_bytes import RawData
 from tests.builders import make_project
 
@@ -52,7 +52,7 @@ def test_a_file_read_again_as_before_is_the_same():
     upload = send()
     run = Run.objects.get()
     reread = reimport(upload)
-    assert (reread.outcome, reread.changes) == (Outcome.SAME, ())
+    assert (reread.outcome, reread.changes) == (ReimportOutcome.SAME, ())
     assert Run.objects.get().pk == run.pk
     assert not AuditEntry.objects.filter(action="upload read again").exists()
 
@@ -65,7 +65,9 @@ def test_what_is_derived_of_a_scaling_curve_is_not_read_in_files():
     analyse_touched()
     assert Series.objects.filter(is_derived=True).count() == 4
     assert [run_summaries(upload)[0].readings for upload in uploads] == readings
-    assert [(reread.outcome, reread.changes) for reread in map(reimport, uploads)] == [(Outcome.SAME, ())] * 4
+    assert [(reread.outcome, reread.changes) for reread in map(reimport, uploads)] == [
+        (ReimportOutcome.SAME, ())
+    ] * 4
     analyse_touched()
     assert Series.objects.filter(is_derived=True).count() == 4
     assert Measurement.objects.filter(series__is_derived=True).count() == 4
@@ -79,7 +81,7 @@ def test_changed_new_and_gone_readings_are_listed_and_the_run_keeps_its_identity
     Series.objects.filter(metric="qps").delete()
     Series.objects.filter(metric="latency_p95").update(metric="latency_p90")
     reread = reimport(upload)
-    assert reread.outcome == Outcome.CHANGED
+    assert reread.outcome == ReimportOutcome.CHANGED
     p95 = value_of(upload, "latency_p95")
     assert reread.changes == (
         ChangedReading("", "latency_p90", p95, None),
@@ -94,7 +96,7 @@ def test_changed_new_and_gone_readings_are_listed_and_the_run_keeps_its_identity
 def test_without_storing_nothing_changes():
     upload = send()
     spoil(upload, "tps", 1.0)
-    assert reimport(upload, store=False).outcome == Outcome.CHANGED
+    assert reimport(upload, store=False).outcome == ReimportOutcome.CHANGED
     assert value_of(upload, "tps") == 1.0
     assert not AuditEntry.objects.exists()
 
@@ -114,7 +116,7 @@ def test_a_refused_file_that_is_understood_now_is_imported(monkeypatch):
         earlier.setattr("ingest.formats.FORMATS", {})
         upload = send()
     assert upload.state == Upload.State.REFUSED
-    assert reimport(upload).outcome == Outcome.UNDERSTOOD
+    assert reimport(upload).outcome == ReimportOutcome.UNDERSTOOD
     upload.refresh_from_db()
     assert (upload.state, upload.errors, Run.objects.count()) == (Upload.State.IMPORTED, [], 1)
 
@@ -124,7 +126,7 @@ def test_a_file_that_is_no_longer_understood_stays_as_it_was(monkeypatch):
     before = list(Measurement.objects.order_by("series").values())
     monkeypatch.setattr("ingest.formats.FORMATS", {})
     reread = reimport(upload)
-    assert reread.outcome == Outcome.LEFT
+    assert reread.outcome == ReimportOutcome.LEFT
     assert "not a result file" in reread.errors[0]["message"]
     assert list(Measurement.objects.order_by("series").values()) == before
     upload.refresh_from_db()
@@ -136,7 +138,7 @@ def test_a_file_that_cannot_be_read_now_stays_as_it_was(stored_files):
     before = run_summaries(upload)
     (stored_files / upload.raw.storage_name).unlink()
     reread = reimport(upload)
-    assert reread.outcome is Outcome.UNAVAILABLE
+    assert reread.outcome is ReimportOutcome.UNAVAILABLE
     assert reread.errors[0]["message"] == "the file is not in the storage of this machine"
     assert run_summaries(upload) == before
     assert command().endswith("1 its file cannot be read now, left as it was\n")
@@ -144,7 +146,7 @@ def test_a_file_that_cannot_be_read_now_stays_as_it_was(stored_files):
 
 def test_a_refused_file_stays_refused_with_its_reason():
     upload = send(b"hello\n")
-    assert reimport(upload).outcome == Outcome.STILL_REFUSED
+    assert reimport(upload).outcome == ReimportOutcome.STILL_REFUSED
     upload.refresh_from_db()
     assert upload.state == Upload.State.REFUSED
 
@@ -209,6 +211,6 @@ def test_how_steady_a_run_was_is_added_to_what_was_stored_before(settings):
     upload = send()
     assert not Series.objects.filter(metric="stalls_per_min").exists()
     settings.STALL_FEWEST_INTERVALS = 2
-    assert reimport(upload).outcome == Outcome.CHANGED
+    assert reimport(upload).outcome == ReimportOutcome.CHANGED
     assert value_of(upload, "stalls_per_min") == 0
     assert 0 < value_of(upload, "tps_worst") < value_of(upload, "tps")

@@ -17,7 +17,7 @@ def few_files(settings, tmp_path, monkeypatch):
     """Of every sample the first files only: all of them take half a minute."""
     settings.VAR_DIR = tmp_path
     samples = [
-        projects.Sample(one.slug, one.name, one.notice, lambda one=one: iter(list(one.files())[:4]))
+        projects.SampleProject(one.slug, one.name, one.notice, lambda one=one: iter(list(one.files())[:4]))
         for one in projects.SAMPLES
     ]
     monkeypatch.setattr("ingest.management.commands.load_samples.SAMPLES", samples)

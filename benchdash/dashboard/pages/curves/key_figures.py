@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from benchdash.dashboard.charts.compare import Value, VersionLine
 from benchdash.dashboard.shell import numbers
 from benchdash.regressions.comparison.curves import Curve, curve_of
-from benchdash.regressions.detection.curves import LEAST_COUNTS, Peak, ScaleUp, scale_up
-from benchdash.regressions.detection.usl import LEAST_CONCURRENCIES, Estimate
+from benchdash.regressions.detection.curves import MIN_THREAD_COUNTS, Peak, ScaleUp, scale_up
+from benchdash.regressions.detection.usl import MIN_CONCURRENCIES, Estimate
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class FiguresTable:
 
     pairs: Sequence[str]
     rows: Sequence[FiguresRow]
-    min_counts: int = LEAST_COUNTS
+    min_counts: int = MIN_THREAD_COUNTS
 
 
 def curve_of_line(values: Mapping[int, Value]) -> Curve | None:
@@ -71,8 +71,8 @@ def _row(line: VersionLine, curve: Curve, pairs: Sequence[tuple[int, int]]) -> F
     if law:
         fit = "does not fit" if law.does_not_fit else "fits"
     else:
-        few = len(curve.points) < LEAST_CONCURRENCIES
-        fit = f"fewer than {LEAST_CONCURRENCIES} thread counts" if few else "too few runs"
+        few = len(curve.points) < MIN_CONCURRENCIES
+        fit = f"fewer than {MIN_CONCURRENCIES} thread counts" if few else "too few runs"
     return FiguresRow(
         line=line,
         peak=shape.peak.value if shape else None,

@@ -34,11 +34,10 @@ from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.navigation import page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
-from benchdash.regressions.comparison.column_contents import measured_of
-from benchdash.regressions.comparison.column_names import names
+from benchdash.regressions.comparison.columns import Column, contents_of, names
 from benchdash.regressions.comparison.comparability import doubts
 from benchdash.regressions.comparison.rows import Row
-from benchdash.regressions.comparison.version_table import Column, ComparisonTable
+from benchdash.regressions.comparison.version_table import ComparisonTable
 from benchdash.results import metrics
 from benchdash.results.readings import DERIVED, HIGHER, LOWER
 
@@ -104,7 +103,7 @@ def _compared(
     request: HttpRequest, page: ProjectPage, choice: CurvesSelection, base: Column
 ) -> dict[str, Any]:
     chosen = choice.columns.chosen
-    everything = measured_of(page.project, chosen)
+    everything = contents_of(page.project, chosen)
     choice = replace(choice, workloads=workload_ids(choice.workloads, everything.workloads))
     # Without what nobody said the threads of, and without what is derived of whole curves.
     measured = everything._replace(

@@ -15,8 +15,7 @@ import numpy as np
 
 from benchdash.regressions.analysis.places import noise_of
 from benchdash.regressions.comparison.noise_floors import Histories, Levels
-from benchdash.regressions.detection import Sample
-from benchdash.regressions.detection.compare import EQUIVALENT, compare_sides
+from benchdash.regressions.detection.compare import EQUIVALENT, Sample, compare_sides
 from benchdash.regressions.detection.scatter import Sides
 from benchdash.regressions.models import ChangePoint
 from benchdash.regressions.queries import Difference, change_points, differences, places

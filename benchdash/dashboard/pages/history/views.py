@@ -31,7 +31,7 @@ from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.csv_files import csv_file
 from benchdash.dashboard.shell.navigation import address_with, page_url, points_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page, project_page
-from benchdash.regressions.comparison.column_names import id_at
+from benchdash.regressions.comparison.columns import id_at
 from benchdash.regressions.options import equivalence_margin
 from benchdash.results.models import Run, Series
 

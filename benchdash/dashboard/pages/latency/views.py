@@ -30,9 +30,9 @@ from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
 from benchdash.dashboard.shell.series_words import threads_words
 from benchdash.regressions.comparison import latency
-from benchdash.regressions.comparison.column_names import names
-from benchdash.regressions.comparison.latency import Cell, LatencyTable, RowKey
-from benchdash.regressions.detection import Comparison
+from benchdash.regressions.comparison.columns import names
+from benchdash.regressions.comparison.latency import LatencyCell, LatencyRowKey, LatencyTable
+from benchdash.regressions.detection.compare import Comparison
 from benchdash.results.distributions import Bounds
 from benchdash.results.models import Workload
 
@@ -50,7 +50,9 @@ class LatencyPresentation(Presentation):
         return [("operation", self.operation)] if self.operation else []
 
 
-def chosen_row(choice: VersionSelection, rows: Mapping[RowKey, int], ids: Mapping[str, int]) -> RowKey | None:
+def chosen_row(
+    choice: VersionSelection, rows: Mapping[LatencyRowKey, int], ids: Mapping[str, int]
+) -> LatencyRowKey | None:
     """Return the row that an address asks for: of its workload, and as far as there is one, of its threads.
 
     ``rows`` are how many columns each has, ``ids`` those of the workloads by their names. What the address
@@ -61,7 +63,7 @@ def chosen_row(choice: VersionSelection, rows: Mapping[RowKey, int], ids: Mappin
         return None
     operation = choice.view.operation if isinstance(choice.view, LatencyPresentation) else ""
 
-    def fit(row: RowKey) -> tuple[bool, bool, int]:
+    def fit(row: LatencyRowKey) -> tuple[bool, bool, int]:
         return row.threads in choice.threads, (row.operation or ALL_OPERATIONS) == operation, rows[row]
 
     return max(asked, key=fit)
@@ -69,8 +71,8 @@ def chosen_row(choice: VersionSelection, rows: Mapping[RowKey, int], ids: Mappin
 
 def row_filters(
     choice: VersionSelection,
-    row: RowKey,
-    rows: Mapping[RowKey, int],
+    row: LatencyRowKey,
+    rows: Mapping[LatencyRowKey, int],
     ids: Mapping[str, int],
     called: list[str],
 ) -> list[FilterChip]:
@@ -122,7 +124,7 @@ class PercentileFigures:
 @dataclass(frozen=True)
 class LatencyTableRow:
     line: VersionLine
-    cell: Cell
+    cell: LatencyCell
     percentiles: Sequence[PercentileFigures]
     largest: PercentileFigures
 
@@ -191,7 +193,7 @@ def _distributions(path: str, project: Project, choice: VersionSelection) -> dic
     }
 
 
-def _title(row: RowKey) -> str:
+def _title(row: LatencyRowKey) -> str:
     """``workloada, read, 8 threads``."""
     threads = "" if row.threads is None else threads_words(row.threads)
     return ", ".join(filter(None, [row.workload, row.operation, threads]))

@@ -20,10 +20,16 @@ from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.navigation import page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
-from benchdash.regressions.comparison.column_contents import Measured, measured_of, workloads_measured
-from benchdash.regressions.comparison.column_names import names, short_id
+from benchdash.regressions.comparison.columns import (
+    Column,
+    ColumnContents,
+    contents_of,
+    names,
+    short_id,
+    workloads_measured,
+)
 from benchdash.regressions.comparison.comparability import doubts
-from benchdash.regressions.comparison.version_table import Column, ComparisonTable
+from benchdash.regressions.comparison.version_table import ComparisonTable
 from benchdash.results import metrics
 
 # Maximum number of charts on a page, whatever is chosen: each is computed, with its table.
@@ -45,7 +51,7 @@ def _comparison(
     request: HttpRequest, project: Project, choice: VersionSelection, base: Column
 ) -> dict[str, Any]:
     chosen = choice.columns.chosen
-    measured = measured_of(project, chosen)
+    measured = contents_of(project, chosen)
     choice = replace(choice, workloads=workload_ids(choice.workloads, measured.workloads))
     asked = [metric for metric in metrics.in_order(measured.metrics) if metric in choice.metrics]
     wanted, found = _what_to_show(project, choice, measured, asked)
@@ -98,7 +104,7 @@ def _comparison(
 
 
 def _what_to_show(
-    project: Project, choice: VersionSelection, measured: Measured, asked: Sequence[str]
+    project: Project, choice: VersionSelection, measured: ColumnContents, asked: Sequence[str]
 ) -> tuple[Sequence[str], list[str]]:
     """Return the metrics, and the names of the workloads that have any of them.
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from django import forms
 
-from benchdash.regressions.comparison.version_table import Column
+from benchdash.regressions.comparison.columns import Column
 from benchdash.results.baselines import LONGEST_REASON, Target
 from benchdash.results.models import Baseline, ServerVersion
 from benchdash.results.points import Point

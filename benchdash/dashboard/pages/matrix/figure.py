@@ -27,10 +27,8 @@ from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.navigation import Link, address_with, page_url
 from benchdash.regressions.comparison.branch_table import Rows
-from benchdash.regressions.comparison.column_contents import Measured, measured_of
-from benchdash.regressions.comparison.column_names import names, short_id
+from benchdash.regressions.comparison.columns import Column, ColumnContents, contents_of, names, short_id
 from benchdash.regressions.comparison.comparability import Doubt, doubts
-from benchdash.regressions.comparison.version_table import Column
 from benchdash.results.models import Baseline
 from benchdash.results.workload_groups import grouping_of
 
@@ -58,7 +56,7 @@ class ChosenMatrix:
 
     source: MatrixSource
     title: str
-    measured: Measured
+    measured: ColumnContents
     metric: str
     filters: Sequence[FilterChip]
     charts: Callable[[str], str]
@@ -129,11 +127,13 @@ def whole_matrix(project: Project, query: QueryDict, path: str, available: Avail
     )
 
 
-def _with_ids(view: MatrixPresentation, measured: Measured) -> MatrixPresentation:
+def _with_ids(view: MatrixPresentation, measured: ColumnContents) -> MatrixPresentation:
     return replace(view, workloads=workload_ids(view.workloads, measured.workloads))
 
 
-def _reading(project: Project, view: MatrixPresentation, measured: Measured, metric: str) -> MatrixReading:
+def _reading(
+    project: Project, view: MatrixPresentation, measured: ColumnContents, metric: str
+) -> MatrixReading:
     asked = _with_ids(view, measured).workloads
     workloads = [name for pk, name in measured.workloads.items() if str(pk) in asked]
     rows = Rows(workloads=workloads, threads=view.threads)
@@ -150,7 +150,7 @@ def _versions(
         find=query.get("find", ""),
         address=lambda picked: address_with(path, query, v=list(map(short_id, picked)), base=""),
     )
-    measured = measured_of(project, columns.chosen or available)
+    measured = contents_of(project, columns.chosen or available)
     metric, metric_chip = place_form.read_metric(query, measured.metrics)
     base = columns.chosen[0] if columns.chosen and view.relative_to == "previous" else columns.base
     ids = {name: str(pk) for pk, name in measured.workloads.items()}
@@ -189,7 +189,7 @@ def _nights(
     at_place = [column for column in branches if PlaceNames.of(column) == place]
     of_releases = place._replace(branch="")
     releases = [column for column in available if PlaceNames.of(column) == of_releases]
-    measured = measured_of(project, at_place)
+    measured = contents_of(project, at_place)
     metric, metric_chip = place_form.read_metric(query, measured.metrics)
     shown, shown_chip = place_form.read_shown(query, what="nights", lines=False)
     history = {name: getattr(place, name) for name in ("product", "branch", "hardware", "configuration")}

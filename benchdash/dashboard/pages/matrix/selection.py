@@ -16,7 +16,7 @@ from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.navigation import Link, address_with
 from benchdash.regressions.comparison.branch_table import Around
-from benchdash.regressions.comparison.column_contents import Measured
+from benchdash.regressions.comparison.columns import ColumnContents
 from benchdash.regressions.comparison.rows import RelativeTo
 
 T = TypeVar("T", bound=str)
@@ -83,7 +83,7 @@ def read_view(query: QueryDict, *, branches: bool, releases: bool) -> MatrixPres
     )
 
 
-def row_filters(view: MatrixPresentation, measured: Measured, look: MatrixLook) -> list[FilterChip]:
+def row_filters(view: MatrixPresentation, measured: ColumnContents, look: MatrixLook) -> list[FilterChip]:
     return [
         workloads_filter(measured, view.workloads),
         threads_filter(measured.threads, view.threads),

@@ -17,9 +17,8 @@ from benchdash.dashboard.shell.csv_files import csv_file
 from benchdash.dashboard.shell.navigation import address_with, page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page, project_action
 from benchdash.regressions.comparison.branch_table import stream_of
-from benchdash.regressions.comparison.column_names import short_id
+from benchdash.regressions.comparison.columns import Selector, columns_of, short_id
 from benchdash.regressions.comparison.rows import Row
-from benchdash.regressions.comparison.version_table import Selector, columns_of
 from benchdash.results.baselines import BaselineError, set_baseline
 from benchdash.results.models import Baseline, ServerVersion
 

@@ -18,8 +18,7 @@ from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.project_page import ProjectPage, project_page
 from benchdash.regressions import queries
 from benchdash.regressions.analysis.spans import Span, span
-from benchdash.regressions.comparison.column_contents import measured_of
-from benchdash.regressions.comparison.version_table import Column
+from benchdash.regressions.comparison.columns import Column, contents_of
 from benchdash.regressions.models import Incident
 from benchdash.results.versions import release_line
 from ingest.models import Upload
@@ -48,7 +47,7 @@ def overview_matrix(
     """Read the matrix of an address, in a constant number of statements. ``available`` is not empty."""
     place, chips = form.read_place(query, available, recent_use(project))
     at_place = [column for column in available if PlaceNames.of(column) == place]
-    measured = measured_of(project, at_place)
+    measured = contents_of(project, at_place)
     metric, metric_chip = form.read_metric(query, measured.metrics)
     ids = {name: str(pk) for pk, name in measured.workloads.items()}
     if place.branch:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from benchdash.dashboard.charts import common
 from benchdash.dashboard.charts.common import Figure
 from benchdash.dashboard.shell import numbers
-from benchdash.regressions.detection import Comparison
+from benchdash.regressions.detection.compare import Comparison
 
 _ROW: Final = 22
 _AROUND: Final = 72

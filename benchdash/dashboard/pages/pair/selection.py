@@ -16,8 +16,7 @@ from benchdash.dashboard.compare.selection import (
 )
 from benchdash.dashboard.compare.versions import PlaceNames, meant_by
 from benchdash.database.ids import ids_in
-from benchdash.regressions.comparison.column_names import short_id
-from benchdash.regressions.comparison.version_table import Column
+from benchdash.regressions.comparison.columns import Column, short_id
 
 SIDES: Final = ("base", "against")
 

@@ -15,7 +15,7 @@ from benchdash.regressions.comparison.comparability import row_words
 from benchdash.regressions.comparison.pair_words import Claim
 from benchdash.regressions.comparison.rows import Row, row_order
 from benchdash.regressions.comparison.version_table import ComparisonTable
-from benchdash.regressions.detection import Comparison
+from benchdash.regressions.detection.compare import Comparison
 from benchdash.results import metrics
 from benchdash.results.metrics import FAMILIES
 

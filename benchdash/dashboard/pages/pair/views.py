@@ -21,13 +21,10 @@ from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.navigation import Link, page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
 from benchdash.regressions.comparison import pairs
-from benchdash.regressions.comparison.column_contents import measured_of
-from benchdash.regressions.comparison.column_names import names, short_id
+from benchdash.regressions.comparison.columns import Column, contents_of, names, short_id
 from benchdash.regressions.comparison.comparability import row_words
-from benchdash.regressions.comparison.pair_markdown import markdown
-from benchdash.regressions.comparison.pair_words import summary
+from benchdash.regressions.comparison.pair_words import markdown, summary
 from benchdash.regressions.comparison.pairs import Known, Pair
-from benchdash.regressions.comparison.version_table import Column
 from benchdash.results import metrics
 
 # More rows than these are a click away, and beyond the second number in the CSV alone.
@@ -93,7 +90,7 @@ def _of_columns(
     }
     if choice.base is None or choice.against is None:
         return context
-    measured = measured_of(project, [choice.base, choice.against])
+    measured = contents_of(project, [choice.base, choice.against])
     base, against = choice.base, choice.against
     choice = replace(choice, workloads=workload_ids(choice.workloads, measured.workloads))
     workloads = [name for pk, name in measured.workloads.items() if str(pk) in choice.workloads]

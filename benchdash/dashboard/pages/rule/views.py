@@ -7,7 +7,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from benchdash.dashboard.shell.project_page import ProjectPage, project_page
-from benchdash.regressions.analysis.null_runs import FEWEST_GROUPS, next_null_run
+from benchdash.regressions.analysis.null_runs import MIN_GROUPS, next_null_run
 from benchdash.regressions.models import NullRun
 from benchdash.regressions.options import equivalence_margin, historical_after
 
@@ -22,7 +22,7 @@ def rule(request: HttpRequest, page: ProjectPage) -> HttpResponse:
         "last": last,
         "null_runs": null_runs,
         "next_at": next_null_run(last, now=timezone.now()),
-        "min_groups": FEWEST_GROUPS,
+        "min_groups": MIN_GROUPS,
         "historical_after": historical_after(page.project).days,
         "margin": equivalence_margin(page.project),
     }

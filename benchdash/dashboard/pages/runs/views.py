@@ -25,8 +25,7 @@ from benchdash.dashboard.shell.paging import LongList
 from benchdash.dashboard.shell.project_page import ProjectPage, project_action, project_page, sent_reason
 from benchdash.dashboard.shell.series_words import threads_words
 from benchdash.database.ids import ids_in
-from benchdash.regressions.comparison.column_names import short_id
-from benchdash.regressions.comparison.version_table import column_of
+from benchdash.regressions.comparison.columns import column_of, short_id
 from benchdash.results import corrections
 from benchdash.results.distributions import distribution_of, is_histogram
 from benchdash.results.models import IntervalSamples, Run

@@ -24,7 +24,7 @@ from ingest.archives import services as archive_services
 from ingest.errors import FieldError, FieldsError, FileRefusedError, FileUnavailableError, UploadBusyError
 from ingest.models import Upload
 from ingest.queries import upload_for
-from ingest.receiving.reimports import Outcome, Reread, readable_uploads, reimport
+from ingest.receiving.reimports import ReimportOutcome, Reread, readable_uploads, reimport
 
 # The first of these that tells two values apart.
 _DIGITS: Final = (4, 6, 9, 17)
@@ -71,26 +71,28 @@ def changed_rows(reread: Reread, *, most: int) -> list[ChangedRow]:
 def planned_in_words(reread: Reread) -> str:
     readings = _readings(reread)
     return {
-        Outcome.SAME: "Every reading is as it was: there is nothing to change.",
-        Outcome.CHANGED: f"{readings} would change.",
-        Outcome.UNDERSTOOD: f"It was refused, and is understood now: {readings} would come into the history.",
-        Outcome.STILL_REFUSED: "It is refused as before.",
-        Outcome.LEFT: "It is no longer understood, so it would be left as it was.",
-        Outcome.BUSY: "It is being imported just now; try again when that is done.",
-        Outcome.UNAVAILABLE: "Its file cannot be read now, so it would be left as it was.",
+        ReimportOutcome.SAME: "Every reading is as it was: there is nothing to change.",
+        ReimportOutcome.CHANGED: f"{readings} would change.",
+        ReimportOutcome.UNDERSTOOD: (
+            f"It was refused, and is understood now: {readings} would come into the history."
+        ),
+        ReimportOutcome.STILL_REFUSED: "It is refused as before.",
+        ReimportOutcome.LEFT: "It is no longer understood, so it would be left as it was.",
+        ReimportOutcome.BUSY: "It is being imported just now; try again when that is done.",
+        ReimportOutcome.UNAVAILABLE: "Its file cannot be read now, so it would be left as it was.",
     }[reread.outcome]
 
 
 def done_in_words(reread: Reread) -> str:
     name, readings = reread.upload.name, _readings(reread)
     return {
-        Outcome.SAME: f"Read {name} again: every reading is as it was.",
-        Outcome.CHANGED: f"Read {name} again: {readings} changed.",
-        Outcome.UNDERSTOOD: f"{name} is understood now: {readings} came into the history.",
-        Outcome.STILL_REFUSED: f"{name} is refused as before.",
-        Outcome.LEFT: f"{name} is no longer understood and was left as it was.",
-        Outcome.BUSY: f"{name} is being imported just now; try again when that is done.",
-        Outcome.UNAVAILABLE: f"The file of {name} cannot be read now; nothing was changed.",
+        ReimportOutcome.SAME: f"Read {name} again: every reading is as it was.",
+        ReimportOutcome.CHANGED: f"Read {name} again: {readings} changed.",
+        ReimportOutcome.UNDERSTOOD: f"{name} is understood now: {readings} came into the history.",
+        ReimportOutcome.STILL_REFUSED: f"{name} is refused as before.",
+        ReimportOutcome.LEFT: f"{name} is no longer understood and was left as it was.",
+        ReimportOutcome.BUSY: f"{name} is being imported just now; try again when that is done.",
+        ReimportOutcome.UNAVAILABLE: f"The file of {name} cannot be read now; nothing was changed.",
     }[reread.outcome]
 
 
@@ -208,7 +210,7 @@ def upload_reread(request: HttpRequest, page: ProjectPage, pk: int) -> HttpRespo
     context = {
         "upload": shown,
         "told": planned_in_words(reread),
-        "changes_something": reread.outcome in (Outcome.CHANGED, Outcome.UNDERSTOOD),
+        "changes_something": reread.outcome in (ReimportOutcome.CHANGED, ReimportOutcome.UNDERSTOOD),
         "rows": changed_rows(reread, most=_MAX_READINGS),
         "unlisted": max(0, len(reread.changes) - _MAX_READINGS),
         "troubles": received.troubles_of(shown, reread.errors),
@@ -217,10 +219,10 @@ def upload_reread(request: HttpRequest, page: ProjectPage, pk: int) -> HttpRespo
 
 
 _LEVELS: Final = {
-    Outcome.STILL_REFUSED: messages.WARNING,
-    Outcome.LEFT: messages.WARNING,
-    Outcome.BUSY: messages.ERROR,
-    Outcome.UNAVAILABLE: messages.ERROR,
+    ReimportOutcome.STILL_REFUSED: messages.WARNING,
+    ReimportOutcome.LEFT: messages.WARNING,
+    ReimportOutcome.BUSY: messages.ERROR,
+    ReimportOutcome.UNAVAILABLE: messages.ERROR,
 }
 
 

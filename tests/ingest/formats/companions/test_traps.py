@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.formats.companions import COMPANION_FORMATS, recognise
-from ingest.formats.companions.devices import whole_devices
+from ingest.formats.companions.sampling import whole_devices
 from ingest.formats.report import FormatError
 from ingest.formats.source import Source
 from tests.ingest.formats.companions.test_fixtures import CASES

@@ -14,7 +14,7 @@ _ZONES_APART_S: Final = 30 * 60
 def on_the_time_of_the_run(
     table: SampleTable, began_s: float, started_at: datetime, duration_s: float | None
 ) -> SampleTable:
-    """With seconds since the run began, in a column ``run_s``, in place of those since sampling began.
+    """Count the seconds of a table from the start of the run, in a column ``run_s``.
 
     ``began_s`` is a time of day in a zone that the tool did not print, ``started_at`` is in UTC. Sampling is
     taken to have begun within a quarter of an hour of the run, which leaves one difference of zones. A table
@@ -22,7 +22,11 @@ def on_the_time_of_the_run(
     """
     if TIME not in table.columns or not table.rows:
         return table
-    offset = _nearest(began_s - _time_of_day(started_at))
+    # From minus to plus a quarter of an hour.
+    half = _ZONES_APART_S / 2
+    midnight = started_at.replace(hour=0, minute=0, second=0, microsecond=0)
+    difference = began_s - (started_at - midnight).total_seconds()
+    offset = (difference + half) % _ZONES_APART_S - half
     at = table.columns.index(TIME)
     times = [row[at] for row in table.rows if row[at] is not None]
     ends = max((time for time in times if time is not None), default=0.0) + offset
@@ -30,16 +34,6 @@ def on_the_time_of_the_run(
         return table
     columns = tuple(RUN_TIME if name == TIME else name for name in table.columns)
     return replace(table, columns=columns, rows=tuple(_shifted(row, at, offset) for row in table.rows))
-
-
-def _nearest(difference: float) -> float:
-    """From minus to plus a quarter of an hour."""
-    half = _ZONES_APART_S / 2
-    return (difference + half) % _ZONES_APART_S - half
-
-
-def _time_of_day(moment: datetime) -> float:
-    return moment.hour * 3600 + moment.minute * 60 + moment.second + moment.microsecond / 1e6
 
 
 def _shifted(row: tuple[float | None, ...], at: int, offset: float) -> tuple[float | None, ...]:

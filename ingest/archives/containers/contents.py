@@ -18,7 +18,7 @@ class MemberError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ArchiveLimits:
     """How much an archive may hold; ``ratio`` is that of the unpacked to the packed bytes."""
 
     files: int

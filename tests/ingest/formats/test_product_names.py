@@ -1,6 +1,6 @@
 import pytest
 
-from ingest.formats.names import split_product_version
+from ingest.formats.product_names import split_product_version
 
 
 @pytest.mark.parametrize(
