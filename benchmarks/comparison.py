@@ -13,16 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchdash.regressions.detection import (
-    Sample,
-    ToolInterval,
-    adjusted,
-    compare_samples,
-    find_shifts,
-    level_scatter,
-)
-from benchdash.regressions.detection.compare import SIGNIFICANT, Comparison
+from benchdash.regressions.detection.compare import SIGNIFICANT, Comparison, Sample, adjusted, compare_samples
+from benchdash.regressions.detection.level_scatter import level_scatter
 from benchdash.regressions.detection.noise import Floats
+from benchdash.regressions.detection.scatter import ToolInterval
+from benchdash.regressions.detection.shifts import find_shifts
 from benchdash.regressions.detection.usl import Scalability, fit_scalability
 
 _SEED = 20261120

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchdash.regressions.detection import find_shifts, follow_shifts
+from benchdash.regressions.detection.shifts import find_shifts
 from benchmarks.labelled import Outcome, decide
 
 Floats = NDArray[np.float64]
@@ -62,9 +62,10 @@ class Follower:
         seen = len(self._values)
         if seen >= len(values) or not np.array_equal(self._values, values[:seen]):
             self._values, self._told, seen = np.empty(0), [], 0
-        shifts = follow_shifts(values[seen:], values=self._values, known=self._told)
+        for length in range(seen + 1, len(values) + 1):
+            shifts = find_shifts(values[:length], known=self._told)
+            self._told = [shift.index for shift in shifts if shift.state == "confirmed"]
         self._values = values.copy()
-        self._told = [shift.index for shift in shifts if shift.state == "confirmed"]
         return self._told
 
 

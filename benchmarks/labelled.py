@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchdash.regressions.detection import JointShift, find_joint_shifts, follow_joint_shifts
-from benchdash.regressions.detection.joint import Key
+from benchdash.regressions.detection.growing_tables import joint_looks
+from benchdash.regressions.detection.joint import JointShift, Key, find_joint_shifts
 from benchdash.results.readings import Direction
 
 Row = Mapping[str, Any]
@@ -85,7 +85,8 @@ def decide(data: Path, measured: Iterable[Row], *, match: Match, follow: bool) -
 
 def _shifts(place: Place, *, follow: bool) -> list[JointShift]:
     if follow:
-        return follow_joint_shifts(place.table, place.directions, first_new=0, machine=place.machine)
+        *_, found = joint_looks(place.table, place.directions, first_new=0, machine=place.machine)
+        return found
     return find_joint_shifts(place.table, place.directions, machine=place.machine)
 
 

@@ -139,7 +139,7 @@ def state_of_the_loss(matrix: Matrix, rng: np.random.Generator) -> str | None:
 def _found(matrix: Matrix, rng: np.random.Generator) -> Iterator[list[JointShift]]:
     sessions = matrix.drawn(rng)
     table = {key: [float(np.median(group)) for group in groups] for key, groups in sessions.items()}
-    return joint_looks(table, dict.fromkeys(table, HIGHER), first_new=0, sessions=sessions)
+    return joint_looks(table, dict.fromkeys(table, HIGHER), first_new=0, sessions=sessions.__getitem__)
 
 
 def _is_same(a: JointShift, b: JointShift) -> bool:

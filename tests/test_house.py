@@ -8,13 +8,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 SQL = re.compile(r"\b(SELECT\b[\s\S]+\bFROM|INSERT INTO|UPDATE \w+[\s\S]+\bSET|DELETE FROM|COPY \w+)\b")
-MAX_FILES_WITH_SQL = 31
+MAX_FILES_WITH_SQL = 15
 # Django wants these names.
 SAME_NAME = {"Command", "Migration"}
 # Still to be told apart by better names.
 # fmt: off
 AMBIGUOUS = {
-    "Block", "Cell", "Columns", "Entry", "Group", "Output", "Place", "Point", "Report", "Row", "Totals",
+    "Columns", "Entry", "Output", "Report", "Totals",
 }
 # fmt: on
 

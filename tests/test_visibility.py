@@ -13,8 +13,7 @@ from django.utils.html import escape
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import AuditEntry, Membership, Project, Role, Scope, Token, User
 from benchdash.accounts.services import remove_member, revoke_token
-from benchdash.regressions.comparison.column_names import short_id
-from benchdash.regressions.comparison.version_table import Selector, columns_of
+from benchdash.regressions.comparison.columns import Selector, columns_of, short_id
 from benchdash.regressions.services import comment, triage
 from benchdash.results.corrections import exclude_run
 from benchdash.results.models import ConfigurationContent, Run

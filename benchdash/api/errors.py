@@ -21,8 +21,8 @@ from rest_framework.views import set_rollback
 
 from benchdash.accounts.access import BeingDeleted, NotAllowed, NotVisible
 from benchdash.failures import failure_of
+from benchdash.regressions.comparison.columns import SelectorError
 from benchdash.regressions.comparison.gate import GateError
-from benchdash.regressions.comparison.version_table import SelectorError
 from benchdash.results.checks import RecordError
 from ingest.errors import (
     FieldsError,

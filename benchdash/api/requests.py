@@ -5,9 +5,9 @@ from typing import Any
 from rest_framework import serializers
 
 from benchdash.api.parameters import MAX_ID
-from benchdash.articles.addresses import LONGEST_QUERY, PAGES
-from benchdash.articles.models import LONGEST_TITLE
-from benchdash.articles.services import LONGEST_PROSE, LONGEST_TEXT, MOST_BLOCKS
+from benchdash.articles.addresses import MAX_QUERY, PAGES
+from benchdash.articles.models import MAX_TITLE
+from benchdash.articles.services import MAX_BLOCKS, MAX_PROSE, MAX_TEXT
 from benchdash.regressions.models import Incident
 
 
@@ -98,17 +98,17 @@ class BlockRequest(serializers.Serializer[Any]):
     """A view of an article; ``query`` is the query string of the page's address."""
 
     page = serializers.ChoiceField(choices=list(PAGES))
-    query = serializers.CharField(max_length=LONGEST_QUERY)
-    heading = serializers.CharField(max_length=LONGEST_TITLE, default="", allow_blank=True)
-    text = serializers.CharField(max_length=LONGEST_TEXT, default="", allow_blank=True)
+    query = serializers.CharField(max_length=MAX_QUERY)
+    heading = serializers.CharField(max_length=MAX_TITLE, default="", allow_blank=True)
+    text = serializers.CharField(max_length=MAX_TEXT, default="", allow_blank=True)
 
 
 class ArticleChange(serializers.Serializer[Any]):
     """At least one of these."""
 
-    title = serializers.CharField(max_length=LONGEST_TITLE, required=False)
-    prose = serializers.CharField(max_length=LONGEST_PROSE, required=False, allow_blank=True)
-    blocks = serializers.ListField(child=BlockRequest(), required=False, max_length=MOST_BLOCKS)
+    title = serializers.CharField(max_length=MAX_TITLE, required=False)
+    prose = serializers.CharField(max_length=MAX_PROSE, required=False, allow_blank=True)
+    blocks = serializers.ListField(child=BlockRequest(), required=False, max_length=MAX_BLOCKS)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if not attrs:
@@ -118,9 +118,9 @@ class ArticleChange(serializers.Serializer[Any]):
 
 class ArticleRequest(serializers.Serializer[Any]):
     project = serializers.CharField(required=False)
-    title = serializers.CharField(max_length=LONGEST_TITLE)
-    prose = serializers.CharField(max_length=LONGEST_PROSE, default="", allow_blank=True)
-    blocks = serializers.ListField(child=BlockRequest(), default=list, max_length=MOST_BLOCKS)
+    title = serializers.CharField(max_length=MAX_TITLE)
+    prose = serializers.CharField(max_length=MAX_PROSE, default="", allow_blank=True)
+    blocks = serializers.ListField(child=BlockRequest(), default=list, max_length=MAX_BLOCKS)
 
 
 class SubscriptionRequest(serializers.Serializer[Any]):

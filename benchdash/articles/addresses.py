@@ -11,51 +11,42 @@ from django.http import QueryDict
 
 from benchdash.database.ids import ids_in
 
-LONGEST_QUERY: Final = 8000
+MAX_QUERY: Final = 8000
 
 
 class AddressError(Exception):
     """A sentence that says what an address lacks."""
 
 
-def _names_versions(query: QueryDict) -> bool:
-    return any(query.getlist("v"))
+def _have(query: QueryDict, *names: str) -> bool:
+    return all(any(query.getlist(name)) for name in names)
 
 
-def _names_columns(query: QueryDict) -> bool:
-    return _names_versions(query) and any(query.getlist("metric"))
-
-
-def _names_two(query: QueryDict) -> bool:
-    return bool(query.get("base") and query.get("against")) or len(query.getlist("run")) > 1
-
-
-def _names_a_setting(query: QueryDict) -> bool:
-    return bool(query.get("v") and query.get("setting") and query.get("metric"))
-
-
-def _names_series(query: QueryDict) -> bool:
-    return any(query.getlist("series"))
-
-
+_NEEDS_COLUMNS: Final = (
+    lambda query: _have(query, "v", "metric"),
+    "v, once for each version, and metric",
+)
 # By the name of a page: what its address must say.
 PAGES: Final[Mapping[str, tuple[Callable[[QueryDict], bool], str]]] = {
-    "compare": (_names_columns, "v, once for each version, and metric"),
-    "pair": (_names_two, "base and against, or run twice"),
-    "matrix": (_names_columns, "v, once for each version, and metric"),
-    "curves": (_names_columns, "v, once for each version, and metric"),
-    "latency": (_names_versions, "v, once for each version"),
-    "sweep": (_names_a_setting, "v, setting and metric"),
-    "history": (_names_series, "series, once for each"),
+    "compare": _NEEDS_COLUMNS,
+    "pair": (
+        lambda query: all(map(query.get, ("base", "against"))) or len(query.getlist("run")) > 1,
+        "base and against, or run twice",
+    ),
+    "matrix": _NEEDS_COLUMNS,
+    "curves": _NEEDS_COLUMNS,
+    "latency": (lambda query: _have(query, "v"), "v, once for each version"),
+    "sweep": (lambda query: all(map(query.get, ("v", "setting", "metric"))), "v, setting and metric"),
+    "history": (lambda query: _have(query, "series"), "series, once for each"),
 }
 
 
 def checked_query(page: str, text: str) -> str:
-    """The query of an address as it is stored. Raises AddressError."""
+    """Return the query of an address as it is stored. Raises AddressError."""
     if page not in PAGES:
         raise AddressError(f"{page[:50]!r} is none of {', '.join(PAGES)}")
-    if len(text) > LONGEST_QUERY:
-        raise AddressError(f"the address is longer than {LONGEST_QUERY} characters")
+    if len(text) > MAX_QUERY:
+        raise AddressError(f"the address is longer than {MAX_QUERY} characters")
     query = QueryDict(text.removeprefix("?").replace("%00", ""), mutable=True)
     for name in ("page", "find", "find_base", "find_against", "format"):
         query.pop(name, None)
@@ -71,7 +62,7 @@ def checked_query(page: str, text: str) -> str:
 
 
 def runs_of(page: str, query: QueryDict) -> Q:
-    """The runs that count for a view, as far as its address tells: those of its columns or series."""
+    """Return which runs count for a view, as far as its address tells: those of its columns or series."""
     found = _runs_of_things(page, query)
     if page in ("sweep", "history"):
         return found

@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from benchdash.accounts.models import Project, User
 
-LONGEST_TITLE = 200
+MAX_TITLE = 200
 
 
 class Article(models.Model):
@@ -16,7 +16,7 @@ class Article(models.Model):
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="articles")
     slug = models.SlugField(max_length=80)
-    title = models.CharField(max_length=LONGEST_TITLE)
+    title = models.CharField(max_length=MAX_TITLE)
     prose = models.TextField(blank=True)
     created_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
     created_at = models.DateTimeField(default=timezone.now)
@@ -37,7 +37,7 @@ class Block(models.Model):
 
     article = models.ForeignKey(Article, on_delete=models.CASCADE, related_name="blocks")
     position = models.PositiveIntegerField()
-    heading = models.CharField(max_length=LONGEST_TITLE, blank=True)
+    heading = models.CharField(max_length=MAX_TITLE, blank=True)
     text = models.TextField(blank=True)
     page = models.CharField(max_length=20)  # a key of benchdash.articles.addresses.PAGES
     query = models.TextField()

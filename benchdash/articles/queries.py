@@ -1,4 +1,4 @@
-"""What is read of articles."""
+"""Reading articles."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from benchdash.results.models import Run
 
 
 def articles_of(project: Project) -> QuerySet[Article]:
-    """The last changed first, with the number of their blocks as ``size``."""
+    """List the articles, last changed first, with the number of their blocks as ``size``."""
     live = Article.objects.filter(project=project, deleted_at=None)
     size = Count("blocks", filter=Q(blocks__deleted_at=None))
     return live.annotate(size=size).order_by("-changed_at", "-pk")
@@ -31,7 +31,7 @@ def deleted_blocks(article: Article) -> Sequence[Block]:
 
 
 def runs_since(project: Project, block: Block) -> int:
-    """How many runs of what the block shows were recorded after it was saved."""
+    """Count the runs of what the block shows that were recorded after it was saved."""
     runs = Run.objects.filter(
         runs_of(block.page, QueryDict(block.query)),
         project=project,

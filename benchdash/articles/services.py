@@ -1,6 +1,6 @@
-"""What writes articles. Every change is in the audit log."""
+"""Writing articles. Every change is in the audit log."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,9 +14,9 @@ from benchdash.accounts.services import audit
 from benchdash.articles.addresses import checked_query
 from benchdash.articles.models import Article, Block
 
-MOST_BLOCKS: Final = 12
-LONGEST_PROSE: Final = 20_000
-LONGEST_TEXT: Final = 5_000
+MAX_BLOCKS: Final = 12
+MAX_PROSE: Final = 20_000
+MAX_TEXT: Final = 5_000
 # Addresses beside those of articles.
 _RESERVED: Final = frozenset({"add"})
 
@@ -35,116 +35,113 @@ class NewBlock:
     text: str = ""
 
 
+@transaction.atomic
 def create_article(
     project: Project, *, title: str, prose: str = "", blocks: Sequence[NewBlock] = (), by: Viewer
 ) -> Article:
-    """Raises AddressError and ArticleError."""
-    with transaction.atomic():
-        article = Article.objects.create(
-            project=project,
-            slug=_free_slug(project, title),
-            title=title,
-            prose=prose,
-            created_by=by.user,
-        )
-        _append(article, blocks)
-        audit(project, by, "article created", str(article), detail={"address": article.slug})
+    """Create an article with its views. Raises AddressError and ArticleError."""
+    article = Article.objects.create(
+        project=project, slug=_free_slug(project, title), title=title, prose=prose, created_by=by.user
+    )
+    _append(article, blocks)
+    audit(project, by, "article created", str(article), detail={"address": article.slug})
     return article
 
 
+@transaction.atomic
 def change_article(article: Article, changes: Mapping[str, str], *, by: Viewer) -> None:
     """Set title or prose. The address stays."""
-    changed = [name for name, value in changes.items() if getattr(article, name) != value]
-    if not changed:
-        return
-    for name in changed:
-        setattr(article, name, changes[name])
-    with transaction.atomic():
-        article.save(update_fields=changed)
-        _touch(article, by, "article changed", {"changed": changed})
+    changed = {name: value for name, value in changes.items() if getattr(article, name) != value}
+    if changed:
+        _set(article, **changed)
+        _touch(article, by, "article changed", {"changed": list(changed)})
 
 
+@transaction.atomic
 def delete_article(article: Article, *, by: Viewer) -> None:
-    """It can be put back; its address is never given to another."""
-    with transaction.atomic():
-        article.deleted_at = timezone.now()
-        article.save(update_fields=["deleted_at"])
-        _touch(article, by, "article deleted")
+    """Delete an article so that it can be put back; its address is never given to another."""
+    _set(article, deleted_at=timezone.now())
+    _touch(article, by, "article deleted")
 
 
+@transaction.atomic
 def restore_article(article: Article, *, by: Viewer) -> None:
-    with transaction.atomic():
-        article.deleted_at = None
-        article.save(update_fields=["deleted_at"])
-        _touch(article, by, "article put back")
+    _set(article, deleted_at=None)
+    _touch(article, by, "article put back")
 
 
 # --- blocks -------------------------------------------------------------------------------------------------
 
 
+@transaction.atomic
 def add_block(article: Article, block: NewBlock, *, by: Viewer) -> Block:
-    """Raises AddressError and ArticleError."""
-    with transaction.atomic():
-        _hold(article)
-        [added] = _append(article, [block])
-        _touch(article, by, "article changed", {"added": str(added)})
+    """Add a view at the end. Raises AddressError and ArticleError."""
+    _hold(article)
+    [added] = _append(article, [block])
+    _touch(article, by, "article changed", {"added": str(added)})
     return added
 
 
+@transaction.atomic
 def replace_blocks(article: Article, blocks: Sequence[NewBlock], *, by: Viewer) -> None:
-    """What it had can be put back. Raises AddressError and ArticleError."""
-    with transaction.atomic():
-        _hold(article)
-        article.blocks.filter(deleted_at=None).update(deleted_at=timezone.now())
-        _append(article, blocks)
-        _touch(article, by, "article changed", {"blocks": len(blocks)})
+    """Replace all views; those that it had can be put back. Raises AddressError and ArticleError."""
+    _hold(article)
+    article.blocks.filter(deleted_at=None).update(deleted_at=timezone.now())
+    _append(article, blocks)
+    _touch(article, by, "article changed", {"blocks": len(blocks)})
 
 
+@transaction.atomic
 def change_block(block: Block, *, heading: str, text: str, by: Viewer) -> None:
-    with transaction.atomic():
-        block.heading, block.text = heading, text
-        block.save(update_fields=["heading", "text"])
-        _touch(block.article, by, "article changed", {"block": str(block)})
+    _set(block, heading=heading, text=text)
+    _touch(block.article, by, "article changed", {"block": str(block)})
 
 
+@transaction.atomic
 def confirm_block(block: Block, *, by: Viewer) -> None:
-    """Somebody looked at what the block shows now: it is the state of today."""
-    with transaction.atomic():
-        block.saved_at = timezone.now()
-        block.save(update_fields=["saved_at"])
-        _touch(block.article, by, "article changed", {"looked at": str(block)})
+    """Note that somebody looked at what the block shows now: it is the state of today."""
+    _set(block, saved_at=timezone.now())
+    _touch(block.article, by, "article changed", {"looked at": str(block)})
 
 
+@transaction.atomic
 def move_block(block: Block, *, up: bool, by: Viewer) -> None:
-    """Change its place with its neighbour; at the end, nothing happens."""
-    with transaction.atomic():
-        _hold(block.article)
-        in_order = list(block.article.blocks.filter(deleted_at=None))
-        at = next((index for index, one in enumerate(in_order) if one.pk == block.pk), None)
-        to = None if at is None else at - 1 if up else at + 1
-        if at is None or to is None or not 0 <= to < len(in_order):
-            return
-        in_order[at], in_order[to] = in_order[to], in_order[at]
-        _number(in_order)
-        _touch(block.article, by, "article changed", {"moved": str(block)})
+    """Let a block change its place with its neighbour; at the end, nothing happens."""
+    _hold(block.article)
+    in_order = list(block.article.blocks.filter(deleted_at=None))
+    if block not in in_order:
+        return
+    at = in_order.index(block)
+    to = at - 1 if up else at + 1
+    if not 0 <= to < len(in_order):
+        return
+    in_order[at], in_order[to] = in_order[to], in_order[at]
+    for position, one in enumerate(in_order, 1):
+        one.position = position
+    Block.objects.bulk_update(in_order, ["position"])
+    _touch(block.article, by, "article changed", {"moved": str(block)})
 
 
+@transaction.atomic
 def remove_block(block: Block, *, by: Viewer) -> None:
-    """It can be put back."""
-    with transaction.atomic():
-        block.deleted_at = timezone.now()
-        block.save(update_fields=["deleted_at"])
-        _touch(block.article, by, "article changed", {"removed": str(block)})
+    """Remove a block so that it can be put back."""
+    _set(block, deleted_at=timezone.now())
+    _touch(block.article, by, "article changed", {"removed": str(block)})
 
 
+@transaction.atomic
 def restore_block(block: Block, *, by: Viewer) -> None:
-    """At its old place. Raises ArticleError."""
-    with transaction.atomic():
-        _hold(block.article)
-        _require_room(block.article, 1)
-        block.deleted_at = None
-        block.save(update_fields=["deleted_at"])
-        _touch(block.article, by, "article changed", {"put back": str(block)})
+    """Put a block back at its old place. Raises ArticleError."""
+    _hold(block.article)
+    _require_room(block.article, 1)
+    _set(block, deleted_at=None)
+    _touch(block.article, by, "article changed", {"put back": str(block)})
+
+
+def _set(row: Article | Block, **values: object) -> None:
+    for name, value in values.items():
+        setattr(row, name, value)
+    row.save(update_fields=list(values))
 
 
 def _append(article: Article, blocks: Sequence[NewBlock]) -> list[Block]:
@@ -164,14 +161,8 @@ def _append(article: Article, blocks: Sequence[NewBlock]) -> list[Block]:
 
 
 def _require_room(article: Article, more: int) -> None:
-    if article.blocks.filter(deleted_at=None).count() + more > MOST_BLOCKS:
-        raise ArticleError(f"an article has at most {MOST_BLOCKS} views")
-
-
-def _number(blocks: Iterable[Block]) -> None:
-    for position, block in enumerate(blocks, 1):
-        block.position = position
-    Block.objects.bulk_update(blocks, ["position"])
+    if article.blocks.filter(deleted_at=None).count() + more > MAX_BLOCKS:
+        raise ArticleError(f"an article has at most {MAX_BLOCKS} views")
 
 
 def _hold(article: Article) -> None:

@@ -26,26 +26,11 @@ from benchdash.dashboard.pages.workload_groups import views as workload_groups
 
 app_name = "dashboard"
 
-_project_pages = [
-    *overview.urlpatterns,
-    *lines.urlpatterns,
-    *curves.urlpatterns,
-    *latency.urlpatterns,
-    *matrix.urlpatterns,
-    *sweep.urlpatterns,
-    *pair.urlpatterns,
-    *articles.urlpatterns,
-    *history.urlpatterns,
-    *runs.urlpatterns,
-    *incidents.urlpatterns,
-    *rule.urlpatterns,
-    *uploads.urlpatterns,
-    *upload_changes.urlpatterns,
-    *catalogue.urlpatterns,
-    *workload_groups.urlpatterns,
-    *people.urlpatterns,
-    *search.urlpatterns,
-]
+_PAGES = (
+    *(overview, lines, curves, latency, matrix, sweep, pair, articles, history, runs, incidents, rule),
+    *(uploads, upload_changes, catalogue, workload_groups, people, search),
+)
+_project_pages = [address for views in _PAGES for address in views.urlpatterns]
 
 urlpatterns = [
     *home.urlpatterns,

@@ -24,3 +24,9 @@ def is_free(kind: str, number: int = 0) -> bool:
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(hashtextextended(%s, %s))", [kind, number])
         return bool(cursor.fetchone()[0])
+
+
+def hold(kind: str, number: int = 0) -> None:
+    """Wait for a lock, and hold it until the transaction ends."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, %s))", [kind, number])

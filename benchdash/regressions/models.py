@@ -9,8 +9,8 @@ from django.utils import timezone
 from benchdash.accounts.models import Project, User
 from benchdash.results.models import Configuration, Hardware, Product, Run, Series, ServerVersion
 
-# A response time that falls to nothing counts as a thousandfold speed.
-_LEAST_REST = 0.001
+# A response time that falls to nothing counts as a speed-up of 1000.
+_MIN_REST = 0.001
 
 
 class Incident(models.Model):
@@ -73,8 +73,10 @@ class Incident(models.Model):
 
 
 class ChangePoint(models.Model):
-    """A shift, stored. ``run`` is the earliest run of the first group of the new level and holds its place;
-    ``last_good`` is the latest run of the group before it.
+    """A shift, stored.
+
+    ``run`` is the earliest run of the first group of the new level and holds its place; ``last_good`` is the
+    latest run of the group before it.
 
     ``before`` and ``after`` are levels in the series' unit; ``change`` is after / before - 1. Where there are
     too few groups to know the noise of the series, it is that of its family, ``family_size`` series of its
@@ -125,10 +127,10 @@ class ChangePoint(models.Model):
 
     @property
     def speed_change(self) -> float:
-        """The change as one of throughput: a response time that doubles is -0.5."""
+        """Return the change as one of throughput: a response time that doubles is -0.5."""
         if self.series.higher_is_better:
             return self.change
-        return 1 / max(1 + self.change, _LEAST_REST) - 1
+        return 1 / max(1 + self.change, _MIN_REST) - 1
 
 
 _OF_A_PLACE = ["product", "branch", "line", "hardware", "configuration", "build", "counterpart", "project"]
@@ -154,22 +156,17 @@ class RowOfPlace(models.Model):
 
 
 class PlaceOrder(RowOfPlace):
-    """The groups of a place in order, as the last look at it saw them: what tells how far apart change
-    points of several places begin. Derived, and made anew by each look.
+    """The groups of a place in order, as the last look at it saw them; made anew by each look.
 
-    ``groups`` is a JSON array of ``PlacedGroup`` (benchdash.results.points); of groups that the last look
-    did not read, because the place has too many, it holds what an earlier one saw.
+    They tell how far apart change points of several places begin. ``groups`` is a JSON array of
+    ``PlacedGroup`` (benchdash.results.points); of groups that the last look did not read, because the place
+    has too many, it holds what an earlier one saw.
     """
 
     groups = models.TextField()
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=_OF_A_PLACE,
-                name="one_order_of_a_place",
-            ),
-        ]
+        constraints = [models.UniqueConstraint(fields=_OF_A_PLACE, name="one_order_of_a_place")]
 
 
 class FailingPlace(RowOfPlace):
@@ -188,12 +185,7 @@ class FailingPlace(RowOfPlace):
     traceback = models.TextField()
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=_OF_A_PLACE,
-                name="one_failure_of_a_place",
-            ),
-        ]
+        constraints = [models.UniqueConstraint(fields=_OF_A_PLACE, name="one_failure_of_a_place")]
         ordering = ["-since", "-id"]
 
 
@@ -212,10 +204,10 @@ class Comment(models.Model):
 
 
 class NullRun(models.Model):
-    """What the rule confirmed in a project's own histories after they were shuffled, so that all is false.
+    """The changes that the rule confirmed in a project's shuffled histories, all of them false alarms.
 
-    ``change_points`` in ``points`` values of series; those that begin together in one place are one of
-    ``incidents``, in so many ``looks`` at a place.
+    ``change_points`` were confirmed in ``points`` values of series; those that begin together in one place
+    are one of ``incidents``. ``looks`` counts the looks at a place.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="null_runs")

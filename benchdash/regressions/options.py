@@ -1,4 +1,4 @@
-"""What a project may decide for itself about opinions; else the settings of the installation hold."""
+"""The options of a project about opinions; by default the settings of the installation hold."""
 
 from datetime import timedelta
 
@@ -11,12 +11,12 @@ EQUIVALENCE_MARGIN = "equivalence_margin"
 
 
 def historical_after(project: Project) -> timedelta:
-    """What began longer ago when its file came in is old news."""
+    """Return how long ago what is found may have begun, when its file came in, to be news."""
     days = project.options.get(HISTORICAL_AFTER_DAYS)
     return settings.HISTORICAL_AFTER if days is None else timedelta(days=days)
 
 
 def equivalence_margin(project: Project) -> float:
-    """The relative difference of two versions that does not matter: 0.02 is 2 %."""
+    """Return the relative difference of two versions that does not matter: 0.02 is 2 %."""
     margin = project.options.get(EQUIVALENCE_MARGIN)
     return float(settings.EQUIVALENCE_MARGIN if margin is None else margin)

@@ -4,11 +4,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from django.contrib.postgres.aggregates import ArrayAgg
 from django.contrib.postgres.fields import ArrayField
-from django.db import connection
 from django.db.models import Count, F, Max, Q, QuerySet, TextField, Value
 
 from benchdash.accounts.models import Project
@@ -32,25 +31,14 @@ class Difference:
         return f"{self.name}: {self.before or 'not set'} → {self.after or 'not set'}"
 
 
-_BEGINNINGS: Final = """
-    SELECT series_id, run_id FROM regressions_changepoint
-    WHERE series_id = ANY(%(series)s) AND state = ANY(%(states)s)
-"""
-
-
-def beginnings(series_ids: Sequence[int]) -> list[tuple[int, int]]:
-    """The series and the run of each suspected and confirmed change point; one statement.
-
-    The ids are one parameter: Django would write each of a thousand.
-    """
-    with connection.cursor() as cursor:
-        cursor.execute(_BEGINNINGS, {"series": list(series_ids), "states": list(map(str, _LIVE_STATES))})
-        found: list[tuple[Any, ...]] = cursor.fetchall()
-    return [(series, run) for series, run in found]
+def beginnings(series_ids: Iterable[int]) -> list[tuple[int, int]]:
+    """Return the series and the run of each suspected and confirmed change point; one statement."""
+    found = ChangePoint.objects.filter(LIVE, series__in=series_ids)
+    return list(found.values_list("series_id", "run_id"))
 
 
 def change_points(series: Mapping[int, Series]) -> dict[int, list[ChangePoint]]:
-    """The suspected and confirmed change points of each series, which are given by id; one statement."""
+    """Return the suspected and confirmed change points of each series (given by id); one statement."""
     found = ChangePoint.objects.filter(LIVE, series__in=list(series)).select_related("incident")
     of_series: dict[int, list[ChangePoint]] = defaultdict(list)
     for change_point in found.order_by("run__started_at", "pk"):
@@ -60,15 +48,16 @@ def change_points(series: Mapping[int, Series]) -> dict[int, list[ChangePoint]]:
 
 
 def places(found: Sequence[ChangePoint], points: Sequence[Point]) -> dict[int, ChangePoint]:
-    """By the index of the group where the new level begins, in order. A run that counts no more has none."""
-    if not found:
-        return {}
-    runs: Sequence[tuple[int, ...]] = [point.run_ids for point in points]
-    return by_index(found, {run: index for index, of_group in enumerate(runs) for run in of_group}.get)
+    """Place change points at the index of the group where the new level begins, in order.
+
+    One whose run counts no more is left out.
+    """
+    index_of = {run: index for index, point in enumerate(points) for run in point.run_ids}
+    return by_index(found, index_of.get)
 
 
 class Mark(NamedTuple):
-    """What a change point says on a chart."""
+    """A change point as charts mark it."""
 
     run_id: int
     state: str
@@ -79,33 +68,23 @@ class Mark(NamedTuple):
     incident_id: int | None
 
 
-_MARKS = """
-    SELECT found.run_id, found.state, found.before, found.after, found.change, found.confidence,
-        found.incident_id
-    FROM regressions_changepoint found JOIN results_run run ON run.id = found.run_id
-    WHERE found.series_id = %(series)s AND found.state = ANY(%(states)s)
-    ORDER BY run.started_at, found.id
-"""
-
-
 def marks(series_id: int) -> list[Mark]:
-    """As ``change_points`` of one series, without an object of the database for each."""
-    with connection.cursor() as cursor:
-        cursor.execute(_MARKS, {"series": series_id, "states": list(map(str, _LIVE_STATES))})
-        return list(map(Mark._make, cursor.fetchall()))
+    """Return the change points of one series as charts mark them, without making rows of the database."""
+    found = ChangePoint.objects.filter(LIVE, series=series_id).order_by("run__started_at", "pk")
+    return list(map(Mark._make, found.values_list(*Mark._fields)))
 
 
 _Found = TypeVar("_Found", ChangePoint, Mark)
 
 
 def by_index(found: Iterable[_Found], index_of: Callable[[int], int | None]) -> dict[int, _Found]:
-    """As ``places``; ``index_of`` tells the index of the group of a run."""
+    """Place change points by ``index_of``, which tells the index of the group of a run; see ``places``."""
     placed = {index: one for one in found if (index := index_of(one.run_id)) is not None}
     return dict(sorted(placed.items()))
 
 
 def incidents(project: Project) -> QuerySet[Incident]:
-    """The incidents of a project, latest begun first, with what a list of them shows, withdrawn ones too.
+    """Return the incidents of a project, latest begun first, with what a list shows; withdrawn ones too.
 
     ``series_count`` and ``workloads`` (sorted names) are those of their live change points;
     ``last_good_at`` is the start of the latest run before them, for ``spans.span``.
@@ -132,14 +111,14 @@ def incidents(project: Project) -> QuerySet[Incident]:
 
 
 def open_incidents(project: Project) -> QuerySet[Incident]:
-    """Those that somebody should look at: not withdrawn, not settled, and young enough to care."""
+    """Return the incidents that somebody should look at: neither withdrawn nor settled."""
     return incidents(project).filter(
         status__in=[Incident.Status.SUSPECTED, Incident.Status.CONFIRMED], state__in=Incident.OPEN
     )
 
 
 def evidence(incident: Incident) -> list[ChangePoint]:
-    """The live change points of an incident, the largest change of speed first; one statement.
+    """Return the live change points of an incident, the largest change of speed first; one statement.
 
     Those of derived series stand last: the loss that moved a peak was measured too.
     """
@@ -160,8 +139,9 @@ def evidence(incident: Incident) -> list[ChangePoint]:
 
 @dataclass(frozen=True, slots=True)
 class FamilyEvidence:
-    """``moved`` of ``size`` workloads (each at its thread counts) moved together; ``noise`` is theirs in
-    the median, of one session at one level.
+    """``moved`` of ``size`` workloads (each at its thread counts) moved together.
+
+    ``noise`` is theirs in the median, of one session at one level.
     """
 
     moved: int
@@ -170,7 +150,7 @@ class FamilyEvidence:
 
 
 def family_evidence(change_points: Iterable[ChangePoint]) -> FamilyEvidence | None:
-    """Of those that were judged by the noise of their family; None where all have a history of their own."""
+    """Sum up those that were judged by the noise of their family; None where all have a history."""
     judged = [one for one in change_points if one.family_size is not None and one.noise is not None]
     if not judged:
         return None
@@ -182,11 +162,15 @@ def family_evidence(change_points: Iterable[ChangePoint]) -> FamilyEvidence | No
 
 
 def what_changed(change_points: Iterable[ChangePoint]) -> list[Difference]:
-    """Settings and facts of the machines that changed between the last good run and the first of the new
-    level, each once; ``change_points`` come from ``evidence``.
+    """Find the settings and facts that changed between last good runs and the first of the new level.
+
+    Each once; ``change_points`` come from ``evidence``.
     """
     pairs = {
-        (_surroundings(one.last_good), _surroundings(one.run)): (one.last_good, one.run)
+        tuple((run.content_id, run.environment_id) for run in (one.last_good, one.run)): (
+            one.last_good,
+            one.run,
+        )
         for one in change_points
         if one.last_good
     }
@@ -194,17 +178,15 @@ def what_changed(change_points: Iterable[ChangePoint]) -> list[Difference]:
     return list(dict.fromkeys(found))
 
 
-def _surroundings(run: Run) -> tuple[int | None, int | None]:
-    return run.content_id, run.environment_id
-
-
 def differences(before: Run, after: Run) -> list[Difference]:
-    """What differs between two runs in the contents of their configurations and in their environments."""
-    return differing(_settings(before), _settings(after)) + differing(_facts(before), _facts(after))
+    """Find what differs between two runs in the contents of their configurations and environments."""
+    contents = (run.content.settings if run.content else {} for run in (before, after))
+    facts = (run.environment.facts if run.environment else {} for run in (before, after))
+    return differing(*contents) + differing(*facts)
 
 
 def differing(before: Mapping[str, object], after: Mapping[str, object]) -> list[Difference]:
-    """What differs between two sets of settings or facts; nothing where a side is not known at all."""
+    """Find what differs between two sets of settings or facts; nothing where a side is not known."""
     if not before or not after:
         return []
     return [
@@ -212,14 +194,6 @@ def differing(before: Mapping[str, object], after: Mapping[str, object]) -> list
         for name in sorted(before.keys() | after.keys())
         if before.get(name) != after.get(name)
     ]
-
-
-def _settings(run: Run) -> dict[str, object]:
-    return run.content.settings if run.content else {}
-
-
-def _facts(run: Run) -> dict[str, object]:
-    return run.environment.facts if run.environment else {}
 
 
 def _text(value: object) -> str | None:

@@ -9,10 +9,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
@@ -20,6 +21,7 @@ from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project, User
 from benchdash.accounts.services import audit
 from benchdash.celery import ring
+from benchdash.database.locks import hold, is_free
 from benchdash.database.troubles import is_everybodys
 from benchdash.heartbeat import still_at_work
 from benchdash.regressions.analysis.curve_series import may_have_curves, update_curve_series
@@ -28,13 +30,15 @@ from benchdash.regressions.analysis.group_orders import keep_order
 from benchdash.regressions.analysis.incidents import update_incidents
 from benchdash.regressions.analysis.places import (
     History,
-    Table,
+    PlaceTable,
+    confirmed_positions,
     derived_histories,
     place_histories,
     table_of,
     table_of_curves,
 )
-from benchdash.regressions.detection import Shift, follow_joint_shifts
+from benchdash.regressions.detection.growing_tables import joint_looks
+from benchdash.regressions.detection.shifts import Shift
 from benchdash.regressions.models import ChangePoint, Comment, FailingPlace, Incident
 from benchdash.regressions.options import historical_after
 from benchdash.results.models import Measurement, Run, Series, TouchedSeries
@@ -43,22 +47,20 @@ from benchdash.results.services import hold_results, ring_analysis
 
 _log = logging.getLogger(__name__)
 
-# A shift may move by so many groups as data arrive, and is still the same change point.
+# Groups by which a shift may move as data arrive and still be the same change point.
 _SAME_WITHIN = 5
 # Times of the database as numbers are a quarter of a microsecond apart.
 _ROUNDING_S = 1e-6
-# Any constant: it keeps these locks apart from other uses of PostgreSQL's advisory locks.
-_LOCK = 20117
-# Of a history that is imported at once, only so many of the last groups are looked at one by one that all
-# looks together go over so many values: half a minute's work.
-_MOST_VALUES = 1_000_000
+_LOCK = "analysis of product"
+# Values that the looks at a history which is imported at once may go over in total, half a minute's work:
+# of a long one only the last groups are looked at one by one.
+_MAX_VALUES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A shift of one series, with the groups on its two sides."""
+    """A shift of one series, with its history."""
 
-    series_id: int
     shift: Shift
     history: History
 
@@ -81,7 +83,7 @@ class Progress:
 
 
 def analyse_touched() -> int:
-    """Look once at every product with touched series; the number of touched series dealt with.
+    """Look once at every product with touched series; return how many touched series were dealt with.
 
     May run in several workers at once: a product that another one looks at right now is left to it. What
     was touched meanwhile is left to the next call, which is asked for: files that come in one after the
@@ -168,18 +170,15 @@ def triage(
         fields.append("reason")
     if not fields:
         return
+    subject = f"incident {incident.pk}: {incident}"
     with transaction.atomic():
         incident.save(update_fields=fields)
-        audit(incident.project, by, "incident triaged", _subject(incident), reason=reason, detail=changes)
+        audit(incident.project, by, "incident triaged", subject, reason=reason, detail=changes)
 
 
 def comment(incident: Incident, *, by: Viewer, text: str) -> Comment:
     name = str(by.user or by.token or "")
     return Comment.objects.create(incident=incident, author=by.user, author_name=name, text=text)
-
-
-def _subject(incident: Incident) -> str:
-    return f"incident {incident.pk}: {incident}"
 
 
 def _next_touched_product(*, leaving_out: Iterable[int]) -> int | None:
@@ -190,7 +189,7 @@ def _next_touched_product(*, leaving_out: Iterable[int]) -> int | None:
 @transaction.atomic
 def _analyse_product(product_id: int) -> int | None:
     """Look at the touched places of a product; None where another worker is at it."""
-    if not _take(product_id):
+    if not is_free(_LOCK, product_id):
         return None
     due = due_touches().filter(series__product_id=product_id).select_related("series")
     due_places = {Place.of(row.series) for row in due}
@@ -210,8 +209,8 @@ def _analyse_product(product_id: int) -> int | None:
 
 @transaction.atomic
 def _recompute_place(place: Place) -> bool:
-    """Whether the place could be looked at."""
-    _wait_for(place.product_id)
+    """Look at a place anew; return whether that was possible."""
+    hold(_LOCK, place.product_id)
     touched = list(TouchedSeries.objects.filter(series__in=place.series()))
     if not _look_at_stream({place: touched}):
         return False
@@ -225,8 +224,8 @@ def _recompute_place(place: Place) -> bool:
 def _look_at_stream(touches: Mapping[Place, Sequence[TouchedSeries]]) -> list[Place]:
     """Look at places of one branch or line of a product, and make the incidents agree with what is found.
 
-    The places for which that went well. Nothing is stored of a place that failed but why; where the
-    incidents cannot be made, all places failed. Trouble of the database itself is nobody's and is raised.
+    Return the places for which that went well. Of a place that failed only the reason is stored; where the
+    incidents cannot be made, all places failed. Trouble of the database itself is raised.
     """
     failed: dict[Place, Exception] = {}
     try:
@@ -244,13 +243,16 @@ def _look_at_stream(touches: Mapping[Place, Sequence[TouchedSeries]]) -> list[Pl
 
 
 def _look_at_each(touches: Mapping[Place, Sequence[TouchedSeries]]) -> dict[Place, Exception]:
-    """Why the look at a place failed, by place."""
+    """Look at places one after the other; return why that failed, by place."""
     failed: dict[Place, Exception] = {}
     for place, touched in touches.items():
         still_at_work()
+        # One loud touch is enough: the news of a nightly run is not silenced by a correction beside it.
+        quiet = all(row.quiet for row in touched)
+        new_since = min((row.due_since for row in touched), default=None)
         try:
             with transaction.atomic():
-                _look_at(place, touched)
+                update_change_points(place, quiet=quiet, new_since=new_since)
         except Exception as error:
             if is_everybodys(error):
                 raise
@@ -258,39 +260,14 @@ def _look_at_each(touches: Mapping[Place, Sequence[TouchedSeries]]) -> dict[Plac
     return failed
 
 
-def _look_at(place: Place, touched: Sequence[TouchedSeries]) -> None:
-    # One loud touch is enough: the news of a nightly run is not silenced by a correction beside it.
-    quiet = all(row.quiet for row in touched)
-    new_since = min((row.due_since for row in touched), default=None)
-    update_change_points(place, quiet=quiet, new_since=new_since)
-
-
-def _take(product_id: int) -> bool:
-    """Hold a product alone until the transaction ends; False where somebody holds it."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_xact_lock(%s, %s)", [_LOCK, product_id % 2**31])
-        return bool(cursor.fetchone()[0])
-
-
-def _wait_for(product_id: int) -> None:
-    """Hold a product alone until the transaction ends, once nobody else does."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_LOCK, product_id % 2**31])
-
-
 def _forget(touched: Sequence[TouchedSeries]) -> None:
-    """What was touched again since it was read stays due."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "DELETE FROM results_touchedseries t"
-            " USING unnest(%s::bigint[], %s::timestamptz[]) AS seen (series_id, at)"
-            " WHERE t.series_id = seen.series_id AND t.touched_at = seen.at",
-            [[row.series_id for row in touched], [row.touched_at for row in touched]],
-        )
+    """Delete what was dealt with; what was touched again since then has a later time, and stays due."""
+    times = {row.touched_at for row in touched}
+    TouchedSeries.objects.filter(series__in=[row.series_id for row in touched], touched_at__in=times).delete()
 
 
 def _withdraw_incidents_without_evidence() -> None:
-    """Those whose series are gone: nothing of theirs is touched any more."""
+    """Withdraw the incidents whose series are gone, which nothing touches any more."""
     evidence = ChangePoint.objects.filter(incident=OuterRef("pk")).exclude(state=ChangePoint.State.WITHDRAWN)
     Incident.objects.filter(~Exists(evidence), kind__in=Incident.OF_CHANGE_POINTS).exclude(
         status=Incident.Status.WITHDRAWN
@@ -309,10 +286,11 @@ def update_change_points(place: Place, *, quiet: bool, new_since: datetime | Non
     found: dict[int, list[_Found]] = defaultdict(list)
     first_new = _first_new_position(histories, new_since)
     for table in (table_of(histories), table_of_curves(histories)):
-        known_here = _known_positions(stored, {pk: histories[pk] for pk in table.series.values()})
-        for one in _find(table, histories, known=known_here, first_new=first_new):
-            found[one.series_id].append(one)
-    news_since = _news_since(place.project_id, (one for of_series in found.values() for one in of_series))
+        # Change points of earlier looks keep their place while their evidence stands.
+        known = confirmed_positions((one for pk in table.series.values() for one in stored[pk]), histories)
+        for one in _find(table, histories, known=known, first_new=first_new):
+            found[one.history.series.pk].append(one)
+    news_since = _news_since(place.project_id, chain.from_iterable(found.values()))
     gone: list[ChangePoint] = []
     changed: list[ChangePoint] = []
     new: list[ChangePoint] = []
@@ -361,7 +339,7 @@ def _as_stored(change_point: ChangePoint) -> list[object]:
 
 
 def _read(place: Place) -> dict[int, History]:
-    """The histories of a place, its scaling curves computed anew."""
+    """Read the histories of a place, its scaling curves computed anew."""
     # What is derived hangs on runs, so that none may go away meanwhile.
     hold_results(Project(pk=place.project_id), alone=False)
     histories = place_histories(place)
@@ -377,7 +355,7 @@ def _read(place: Place) -> dict[int, History]:
 
 
 def _to_look_at_again(place: Place, histories: Mapping[int, History]) -> list[ChangePoint]:
-    """The stored change points of a place, without those before a cut, which stay as they are."""
+    """Read the stored change points of a place, without those before a cut, which stay as they are."""
     known = ChangePoint.objects.filter(series__in=place.series()).order_by("pk")
     stored = [one for one in known if one.series_id in histories]
     if not any(history.runs.is_cut for history in histories.values()):
@@ -394,36 +372,22 @@ def _to_look_at_again(place: Place, histories: Mapping[int, History]) -> list[Ch
     return [one for one in stored if (one.series_id, one.run_id) not in kept]
 
 
-def _known_positions(
-    stored: Mapping[int, Sequence[ChangePoint]], histories: Mapping[int, History]
-) -> frozenset[int]:
-    """Where earlier looks confirmed change points, which keep their place while their evidence stands."""
-    positions = (
-        histories[series_id].position_of(change_point.run_id)
-        for series_id, change_points in stored.items()
-        if series_id in histories
-        for change_point in change_points
-        if change_point.state == ChangePoint.State.CONFIRMED
-    )
-    return frozenset(position for position in positions if position is not None)
-
-
 def _first_new_position(histories: Mapping[int, History], new_since: datetime | None) -> int:
-    """The first position that analysis has not seen, or one so near the end that it is soon reached."""
+    """Return the first position that analysis has not seen, or one near enough to the end."""
     history = next(iter(histories.values()), None)
     if history is None or new_since is None:
         return history.length if history else 0
     groups = history.length
     is_new = history.runs.recorded_at >= new_since.timestamp() - _ROUNDING_S
     first_new = int(history.runs.positions[is_new].min()) if is_new.any() else groups
-    most_looks = _MOST_VALUES // max(1, groups * len(histories))
+    most_looks = _MAX_VALUES // max(1, groups * len(histories))
     return max(first_new, groups - most_looks)
 
 
 def _find(
-    table: Table, histories: Mapping[int, History], *, known: frozenset[int], first_new: int
+    table: PlaceTable, histories: Mapping[int, History], *, known: frozenset[int], first_new: int
 ) -> list[_Found]:
-    joint = follow_joint_shifts(
+    *_, joint = joint_looks(
         table.values,
         table.directions,
         first_new=first_new,
@@ -433,7 +397,7 @@ def _find(
         sessions=table.sessions,
     )
     found = (
-        _Found(series_id=table.series[key], shift=shift, history=histories[table.series[key]])
+        _Found(shift, histories[table.series[key]])
         for joint_shift in joint
         for key, shift in joint_shift.members.items()
     )
@@ -469,7 +433,7 @@ def _is_withdrawn(change_point: ChangePoint) -> bool:
 
 
 def _news_since(project_id: int, found: Iterable[_Found]) -> dict[int, datetime]:
-    """By the first run of each new level: what began before this was old when the run came in."""
+    """Return for the first run of each new level before when a change was old as the run came in."""
     runs = Run.objects.filter(pk__in={one.run_id for one in found}).values_list("pk", "recorded_at")
     after = historical_after(Project.objects.get(pk=project_id))
     return {pk: recorded_at - after for pk, recorded_at in runs}

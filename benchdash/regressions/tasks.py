@@ -11,7 +11,7 @@ from benchdash.results.models import Product
 
 @shared_task
 def analyse_touched() -> int:
-    """The answer stands in the worker's log: how many touched series were dealt with."""
+    """Look at what is due; how many touched series were dealt with stands in the worker's log."""
     taken_up(analyse_touched.name, every=settings.ANALYSIS_EVERY_S)
     return services.analyse_touched()
 
@@ -26,7 +26,7 @@ def analyse_waiting() -> None:
 @shared_task
 @one_at_a_time
 def recompute_all() -> None:
-    """One job a product: several workers share them, and one that dies loses little."""
+    """Send one job a product: several workers share them, and one that dies loses little."""
     products = Product.objects.filter(project__deleting_since=None).order_by("pk")
     for product_id in products.values_list("pk", flat=True):
         recompute_product.apply_async((product_id,), expires=settings.NIGHT_JOBS_EXPIRE_S)

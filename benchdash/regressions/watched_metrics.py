@@ -5,8 +5,9 @@ from functools import lru_cache
 
 from benchdash.results.stability import THROUGHPUT
 
-# These follow from others of the same run, tell of the machine, or hang on a single event; they are drawn,
-# not watched. So are those of an operation (``read.latency_max``), and all of single statements and scripts.
+# These follow from other metrics of the same run, describe the machine, or hang on a single event; they are
+# drawn and not watched. So are those of an operation (``read.latency_max``), and all of single statements and
+# scripts.
 _UNWATCHED = (
     "latency_(min|max|sum|stddev)",
     "total_(time|events)",

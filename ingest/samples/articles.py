@@ -10,8 +10,7 @@ from django.http import QueryDict
 from benchdash.accounts.access import NOBODY
 from benchdash.accounts.models import Project
 from benchdash.articles.services import NewBlock, create_article
-from benchdash.regressions.comparison.column_names import short_id
-from benchdash.regressions.comparison.version_table import Selector, columns_of
+from benchdash.regressions.comparison.columns import Selector, columns_of, short_id
 from benchdash.results.models import Workload
 
 

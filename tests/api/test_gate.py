@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from benchdash.regressions.detection import compare_samples
+from benchdash.regressions.detection.compare import compare_samples
 from benchdash.results.models import TouchedSeries
 from tests.builders import START, make_project, make_record, make_run, make_runs, make_series
 

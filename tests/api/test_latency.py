@@ -109,7 +109,7 @@ def test_what_cannot_be_answered_is_refused_with_a_reason(project, ask, monkeypa
     assert reason(base="x")[0] == "base"
     assert reason(base={"version": "10.6.3"})[1].startswith("no run fits")
     assert reason(threads="many")[0] == "threads"
-    monkeypatch.setattr(latency, "MOST_CELLS", 1)
+    monkeypatch.setattr(latency, "MAX_CELLS", 1)
     assert reason()[1].startswith("these are 2 distributions")
 
 

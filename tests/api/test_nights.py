@@ -9,7 +9,7 @@ import pytest
 
 from benchdash.accounts.access import Viewer
 from benchdash.regressions.comparison.branch_table import place_of
-from benchdash.regressions.comparison.version_table import Selector, columns_of
+from benchdash.regressions.comparison.columns import Selector, columns_of
 from benchdash.results.baselines import Target, set_baseline
 from benchdash.results.models import ServerVersion
 from tests.builders import START, make_project, make_record, make_runs, make_series, make_user

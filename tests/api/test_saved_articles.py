@@ -4,8 +4,7 @@ import pytest
 
 from benchdash.accounts.models import Scope
 from benchdash.articles.models import Article
-from benchdash.regressions.comparison.column_names import short_id
-from benchdash.regressions.comparison.version_table import Selector, columns_of
+from benchdash.regressions.comparison.columns import Selector, columns_of, short_id
 from benchdash.results.models import Series, Workload
 from tests.api.conftest import client_of
 from tests.builders import make_project, make_record, make_runs, make_token

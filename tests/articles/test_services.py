@@ -8,7 +8,7 @@ from benchdash.articles.addresses import AddressError
 from benchdash.articles.models import Article
 from benchdash.articles.queries import articles_of, blocks_of, runs_since
 from benchdash.articles.services import (
-    MOST_BLOCKS,
+    MAX_BLOCKS,
     ArticleError,
     NewBlock,
     add_block,
@@ -22,7 +22,7 @@ from benchdash.articles.services import (
     restore_article,
     restore_block,
 )
-from benchdash.regressions.comparison.column_names import id_at
+from benchdash.regressions.comparison.columns import id_at
 from tests.builders import make_project, make_run
 
 pytestmark = pytest.mark.django_db
@@ -102,7 +102,7 @@ def test_a_removed_view_comes_back_at_its_place(article):
 def test_an_article_holds_so_many_views_and_no_more(article):
     one = blocks_of(article)[0]
     remove_block(one, by=NOBODY)
-    replace_blocks(article, [VIEW] * MOST_BLOCKS, by=NOBODY)
+    replace_blocks(article, [VIEW] * MAX_BLOCKS, by=NOBODY)
     with pytest.raises(ArticleError, match="at most 12 views"):
         add_block(article, VIEW, by=NOBODY)
     with pytest.raises(ArticleError, match="at most 12 views"):

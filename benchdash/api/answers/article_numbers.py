@@ -12,8 +12,7 @@ from django.urls import reverse
 
 from benchdash.accounts.models import Project
 from benchdash.articles.models import Block
-from benchdash.regressions.comparison.column_names import short_id
-from benchdash.regressions.comparison.version_table import Column, Selector, columns_of
+from benchdash.regressions.comparison.columns import Column, Selector, columns_of, short_id
 from benchdash.results.models import Workload
 
 _SELECTOR: Final = ("id", "branch", "hardware", "configuration", "counterpart")

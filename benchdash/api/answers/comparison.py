@@ -10,7 +10,7 @@ from benchdash.api.answers.fields import AsIs, CountField, fields_of
 from benchdash.regressions.comparison.branch_table import BranchTable
 from benchdash.regressions.comparison.gate import Gate
 from benchdash.regressions.comparison.rows import Row
-from benchdash.regressions.detection import Comparison
+from benchdash.regressions.detection.compare import Comparison
 from benchdash.regressions.detection.scatter import Basis
 from benchdash.results.models import Series
 

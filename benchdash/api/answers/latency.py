@@ -9,7 +9,7 @@ from rest_framework import serializers
 
 from benchdash.api.answers.comparison import PLACE, VERDICTS, ColumnSerializer, cells_of
 from benchdash.api.answers.fields import AsIs, BoundField, CountField
-from benchdash.regressions.comparison.latency import Cell, LatencyTable, Percentile, latency_doubts
+from benchdash.regressions.comparison.latency import LatencyCell, LatencyTable, Percentile, latency_doubts
 from benchdash.results.distributions import BUCKET_COLUMNS, coarsened
 
 MAX_BUCKETS: Final = 1000
@@ -68,12 +68,12 @@ class LatencyCellSerializer(serializers.Serializer[Any]):
     buckets = serializers.SerializerMethodField()
 
     @extend_schema_field(PercentileSerializer(many=True))
-    def get_percentiles(self, cell: Cell) -> Any:
+    def get_percentiles(self, cell: LatencyCell) -> Any:
         shown = [*cell.percentiles, Percentile(1.0, cell.distribution.largest)]
         return PercentileSerializer(shown, many=True).data
 
     @extend_schema_field(BucketsSerializer)
-    def get_buckets(self, cell: Cell) -> Any:
+    def get_buckets(self, cell: LatencyCell) -> Any:
         shown = coarsened(cell.distribution, MAX_BUCKETS)
         rows = np.column_stack((shown.lows, shown.highs, shown.counts)).tolist()
         return {"columns": list(BUCKET_COLUMNS), "rows": rows}

@@ -15,8 +15,9 @@ from benchdash.api import parameters
 from benchdash.api.answers.comparison import ComparisonSerializer, csv_columns, csv_rows
 from benchdash.api.requests import SelectorSerializer
 from benchdash.api.views.base import FORMAT, PROJECT, View, csv_answer
+from benchdash.regressions.comparison.columns import Selector
 from benchdash.regressions.comparison.rows import RelativeTo
-from benchdash.regressions.comparison.version_table import ComparisonTable, Selector, compare
+from benchdash.regressions.comparison.version_table import ComparisonTable, compare
 
 # The parts of a selector; a parameter of the same name completes one that lacks it.
 _PLACE = tuple(field.name for field in fields(Selector) if field.name != "id")

@@ -20,10 +20,9 @@ from benchdash.api.views.comparison import (
     asked_columns,
     query_parameter,
 )
-from benchdash.regressions.comparison.column_names import short_id
-from benchdash.regressions.comparison.pair_markdown import markdown
+from benchdash.regressions.comparison.columns import find_column, short_id
+from benchdash.regressions.comparison.pair_words import markdown
 from benchdash.regressions.comparison.pairs import Pair, find_runs, pair_of_columns, pair_of_runs
-from benchdash.regressions.comparison.version_table import find_column
 
 _FORMATS: Final = ("csv", "md")
 

@@ -29,8 +29,8 @@ from benchdash.regressions.comparison.branch_table import (
     default_base,
     find_branch,
 )
+from benchdash.regressions.comparison.columns import Column, SelectorError, find_column
 from benchdash.regressions.comparison.rows import RelativeTo
-from benchdash.regressions.comparison.version_table import Column, SelectorError, find_column
 from benchdash.results.workload_groups import grouping_of
 
 DEFAULT_LAST: Final = 20

@@ -7,17 +7,19 @@ an address for every point.
 """
 
 import html
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, TypeVar
 
 from benchdash.dashboard.shell import numbers
 
 Figure = dict[str, Any]
+P = TypeVar("P")
 
 RAMP_STEPS: Final = 12
 CATEGORIES: Final = 8
 # Beyond this many lines their names stand in a legend.
 MAX_END_LABELS: Final = 6
+_MAX_UNIFIED_LINES: Final = 8
 # Two ticks of a threads axis lie at least this factor apart.
 _TICK_FACTOR: Final = 1.3
 _DECADE: Final = 10
@@ -26,38 +28,50 @@ _LOG_TICKS: Final = ",~f"
 _MAX_NAME_LENGTH: Final = 34
 
 
+LEGEND_ABOVE: Final[dict[str, Any]] = {
+    "showlegend": True,
+    "legend": {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "font": {"size": 12}},
+    "margin": {"l": 64, "r": 16, "t": 40, "b": 48},
+}
+
+
 def token(name: str) -> str:
-    """The colour of a token of base.css: ``token("worse-3")``."""
+    """Return the colour of a token of base.css: ``token("worse-3")``."""
     return f"var(--{name})"
 
 
 def ordered_colours(count: int) -> list[str]:
-    """A sequential ramp for ``count`` ordered things: the oldest pale, the newest strong."""
+    """Return a ramp of colours for ``count`` ordered things: the oldest pale, the newest strong."""
     if count == 1:
         return [token(f"ramp-{RAMP_STEPS - 3}")]
     return [token(f"ramp-{1 + round(i * (RAMP_STEPS - 1) / (count - 1))}") for i in range(count)]
 
 
 def unordered_colour(index: int) -> str:
-    """One of eight colours that stand for nothing but being different; beyond eight they come again."""
+    """Return one of eight colours that only differ; beyond eight they come again."""
     return token(f"cat-{index % CATEGORIES + 1}")
 
 
 def plain(text: str) -> str:
-    """A text for a figure: Plotly reads tags in names, labels and hover texts."""
+    """Escape a text for a figure: Plotly reads tags in names, labels and hover texts."""
     return html.escape(text, quote=False)
 
 
 def shortened(text: str, longest: int = _MAX_NAME_LENGTH) -> str:
-    """Both ends of a long name, so that names that begin alike stay apart."""
+    """Keep both ends of a long name, so that names that begin alike stay apart."""
     if len(text) <= longest:
         return text
     half = (longest - 1) // 2
     return f"{text[:half].rstrip()}…{text[-half:].lstrip()}"
 
 
+def hover_mode(lines: int) -> str:
+    """Return the hover mode that says all lines at once, unless there are very many."""
+    return "x unified" if lines <= _MAX_UNIFIED_LINES else "closest"
+
+
 def base_layout(*, lines: int = 1, hovermode: str | bool = "closest", **parts: Any) -> dict[str, Any]:
-    """The layout that every figure begins with; ``parts`` are its own axes, shapes and annotations."""
+    """Return the layout of a figure; ``parts`` are its own axes, shapes and annotations."""
     return {
         "font": {"family": "system-ui, sans-serif", "size": 12, "color": token("ink")},
         "paper_bgcolor": token("surface"),
@@ -79,7 +93,7 @@ def base_layout(*, lines: int = 1, hovermode: str | bool = "closest", **parts: A
 
 
 def axis(title: str = "", **parts: Any) -> dict[str, Any]:
-    """An axis in our lines and inks."""
+    """Return an axis in the lines and inks of the site."""
     return {
         "title": {"text": title, "standoff": 8, "font": {"size": 12, "color": token("ink-2")}},
         "gridcolor": token("line"),
@@ -97,7 +111,7 @@ def axis(title: str = "", **parts: Any) -> dict[str, Any]:
 
 
 def threads_axis(counts: Sequence[int]) -> dict[str, Any]:
-    """Threads, each doubling as wide as the next, with ticks at the counts that were measured."""
+    """Return an axis of threads, each doubling as wide as the next, with ticks at the measured counts."""
     ticks: list[int] = []
     for count in sorted(set(counts)):
         if not ticks or count >= ticks[-1] * _TICK_FACTOR:
@@ -114,12 +128,12 @@ def threads_axis(counts: Sequence[int]) -> dict[str, Any]:
 
 
 def versions_axis(labels: Sequence[str]) -> dict[str, Any]:
-    """Versions in their order, as far apart as each other; ``labels`` are written as in the traces."""
+    """Return an axis of versions in their order, equally far apart; ``labels`` are as in the traces."""
     return axis(type="category", categoryorder="array", categoryarray=list(labels), showgrid=False)
 
 
 def names_axis(names: Sequence[str]) -> dict[str, Any]:
-    """Names from top to bottom, at 0, 1, 2 ..."""
+    """Return an axis of names from top to bottom, at 0, 1, 2 ..."""
     return axis(
         tickmode="array",
         tickvals=list(range(len(names))),
@@ -132,14 +146,19 @@ def names_axis(names: Sequence[str]) -> dict[str, Any]:
     )
 
 
-def line_at(x: float) -> dict[str, Any]:
-    """A dotted line upwards: what others are compared with."""
-    line = {"color": token("ink-2"), "width": 1, "dash": "dot"}
+def line_at(x: Any, dash: str = "dot") -> dict[str, Any]:
+    """Draw a vertical line, such as at what others are compared with."""
+    line = {"color": token("ink-2"), "width": 1, "dash": dash}
     return {"type": "line", "x0": x, "x1": x, "yref": "paper", "y0": 0, "y1": 1, "line": line}
 
 
+def level(x0: Any, x1: Any, y: float, colour: str, width: float) -> dict[str, Any]:
+    """Draw a horizontal line: the level of a stretch."""
+    return {"type": "line", "x0": x0, "x1": x1, "y0": y, "y1": y, "line": {"color": colour, "width": width}}
+
+
 def band(x: Sequence[Any], y: Sequence[float | None], colour: str, opacity: float) -> dict[str, Any]:
-    """A ground behind a line, around these corners."""
+    """Fill the area within these corners, behind a line."""
     return {
         "type": "scatter",
         "mode": "lines",
@@ -154,17 +173,33 @@ def band(x: Sequence[Any], y: Sequence[float | None], colour: str, opacity: floa
     }
 
 
+def stretches(points: Iterable[tuple[P, float | None, float | None, float | None]]) -> list[list[P]]:
+    """Return neighbours that have intervals which do not dwarf their values, to draw bands around them.
+
+    ``points`` are things with their value and the ends of its interval.
+    """
+    found: list[list[P]] = [[]]
+    for point, value, low, high in points:
+        if value is not None and low is not None and high is not None and high <= 2 * value:
+            found[-1].append(point)
+        else:
+            found.append([])
+    return [stretch for stretch in found if len(stretch) > 1]
+
+
 def time_axis() -> dict[str, Any]:
     return axis("time, UTC", type="date", showgrid=False)
 
 
 def metric_axis(metric: str, unit: str, direction: str, *, log: bool = False) -> dict[str, Any]:
-    """A metric with its unit and its direction, from zero unless logarithmic."""
-    return axis(plain(numbers.axis_title(metric, unit, direction)), **_scale(log))
+    """Return the axis of a metric with its unit and direction, from zero unless logarithmic."""
+    log_scale = {"type": "log", "dtick": "D2", "tickformat": _LOG_TICKS}
+    scale = log_scale if log else {"type": "linear", "rangemode": "tozero"}
+    return axis(plain(numbers.axis_title(metric, unit, direction)), **scale)
 
 
 def relative_axis(reference: str, direction: str) -> dict[str, Any]:
-    """Percentages of a reference (= 100 %)."""
+    """Return an axis of percentages of a reference (= 100 %)."""
     return axis(f"% of {plain(reference)}, {numbers.direction_words(direction)}", ticksuffix=" %")
 
 
@@ -180,19 +215,21 @@ def error_bars(
     *,
     colour: str = "",
 ) -> dict[str, Any]:
-    """Thin error bars from intervals, in the colour of their trace unless told; no interval, no bar.
+    """Draw thin error bars of intervals, in the colour of their trace by default; no interval, no bar.
 
     An interval wider than its value says nothing and would flatten the chart: it is left to the table.
     """
-    told = [
-        (value, low, high) if low is not None and high is not None and high - value <= abs(value) else None
+    lengths = [
+        (high - value, value - low)
+        if low is not None and high is not None and high - value <= abs(value)
+        else (None, None)
         for value, low, high in zip(values, lows, highs, strict=True)
     ]
     return {
         "type": "data",
         "symmetric": False,
-        "array": [one[2] - one[0] if one else None for one in told],
-        "arrayminus": [one[0] - one[1] if one else None for one in told],
+        "array": [above for above, _ in lengths],
+        "arrayminus": [below for _, below in lengths],
         "thickness": 1,
         "width": 3,
         **({"color": colour} if colour else {}),
@@ -216,7 +253,7 @@ def line(
     links: Sequence[str] = (),
     **parts: Any,
 ) -> dict[str, Any]:
-    """A trace of markers at the measured points with straight lines between; the base is ink and dashed.
+    """Draw markers at the measured points with straight lines between; the base is ink and dashed.
 
     ``hover`` is what a point says beside the name of its line (see hover_text), by default its value;
     ``links`` is where a click on it leads.
@@ -240,11 +277,3 @@ def line(
 
 def figure(data: Sequence[Mapping[str, Any]], layout: Mapping[str, Any]) -> Figure:
     return {"data": [dict(trace) for trace in data], "layout": dict(layout)}
-
-
-def _scale(log: bool) -> dict[str, Any]:
-    return (
-        {"type": "log", "dtick": "D2", "tickformat": _LOG_TICKS}
-        if log
-        else {"type": "linear", "rangemode": "tozero"}
-    )

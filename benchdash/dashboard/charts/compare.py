@@ -6,14 +6,13 @@ from typing import Any, Final
 
 from benchdash.dashboard.charts import common
 from benchdash.dashboard.charts.common import Figure
-from benchdash.dashboard.charts.verdict_words import NOISE, settling, short_verdict
+from benchdash.dashboard.charts.verdict_words import NOISE, change_of, settling, short_verdict
 from benchdash.dashboard.shell import numbers
 from benchdash.regressions.comparison.cells import Cell
 from benchdash.regressions.comparison.rows import Row
-from benchdash.regressions.detection import Comparison
+from benchdash.regressions.detection.compare import Comparison
 from benchdash.results.readings import LOWER
 
-_MAX_UNIFIED_LINES: Final = 8
 _BAR: Final = 26
 _AROUND_BARS: Final = 64
 
@@ -45,8 +44,7 @@ class Value:
 
     @property
     def change(self) -> float | None:
-        ratio = self.comparison.ratio if self.comparison else None
-        return None if ratio is None else ratio - 1
+        return change_of(self.comparison)
 
     @property
     def verdict(self) -> str:
@@ -101,7 +99,7 @@ class Value:
 
 @dataclass(frozen=True)
 class ValueScale:
-    """``relative_to`` names the base of percentages; empty: values. ``log`` None: as the values need it.
+    """The scale of values. ``relative_to`` names the base of percentages; ``log`` None: as values need it.
 
     ``hides_values``: nothing may say what was measured but as a percentage.
     """
@@ -112,7 +110,7 @@ class ValueScale:
 
 
 def lines(names: Sequence[str], *, base: int, in_order: bool) -> list[VersionLine]:
-    """The lines of versions with these names. Those of one product, ``in_order``, get a ramp of colours."""
+    """Return the lines of versions with these names; versions ``in_order`` get a ramp of colours."""
     others = len(names) - 1
     ramp = common.ordered_colours(others) if in_order and others else []
     colours = ramp or [common.unordered_colour(index) for index in range(others)]
@@ -141,7 +139,7 @@ def against_threads(
     scale: ValueScale,
     link: Callable[[int], str],
 ) -> Figure:
-    """A line for each version over the thread counts of ``rows``; ``link`` gives a series' address."""
+    """Draw a line for each version over the thread counts of ``rows``; ``link`` gives a series' address."""
     counts = [row.threads or 0 for row in rows]
     table = [values(row, lines) for row in rows]
     traces = []
@@ -149,10 +147,9 @@ def against_threads(
         column = [row[index] for row in table]
         if any(value.cell for value in column):
             traces.append(trace_of(line, counts, column, scale, link, rows[0].unit))
-    hovermode = "x unified" if len(traces) <= _MAX_UNIFIED_LINES else "closest"
     layout = common.base_layout(
         lines=len(traces),
-        hovermode=hovermode,
+        hovermode=common.hover_mode(len(traces)),
         xaxis=common.threads_axis(counts),
         yaxis=value_axis(rows, metric, scale),
     )
@@ -162,13 +159,14 @@ def against_threads(
 def bars(
     row: Row, lines: Sequence[VersionLine], metric: str, scale: ValueScale, link: Callable[[int], str]
 ) -> Figure:
-    """A bar for each version that has a value; on a logarithmic axis, which has no zero, a point."""
+    """Draw a bar for each version that has a value; on a logarithmic axis, which has no zero, a point."""
     shown = [value for value in values(row, lines) if value.cell and _drawn(value, scale) is not None]
-    log = _is_log([row], scale)
+    errors = _error_bars(shown, scale, colour=common.token("ink"))
     trace = {
         "x": [_drawn(value, scale) for value in shown],
         "y": list(range(len(shown))),
-        **_bar_errors(shown, scale),
+        # Plotly ends even an error of nothing with a tick.
+        **({"error_x": errors} if any(one is not None for one in errors["array"]) else {}),
         "text": [_hover(value, row.unit, scale) for value in shown],
         "customdata": [common.plain(value.line.name) for value in shown],
         "hovertemplate": "%{customdata}<br>%{text}<extra></extra>",
@@ -177,7 +175,7 @@ def bars(
     colours = [value.line.colour for value in shown]
     outlined = [common.token("surface") if value.line.is_base else value.line.colour for value in shown]
     marker = {"color": outlined, "line": {"color": colours, "width": 1.5}}
-    if log:
+    if _is_log([row], scale):
         trace |= {"type": "scatter", "mode": "markers", "marker": {**marker, "size": 9}}
     else:
         trace |= {"type": "bar", "orientation": "h", "width": 0.72, "marker": marker, "textposition": "none"}
@@ -193,7 +191,7 @@ def bars(
 
 
 def bars_height(count: int) -> int:
-    """Pixels for so many bars."""
+    """Return the height in pixels of a chart with this number of bars."""
     return _AROUND_BARS + _BAR * max(count, 2)
 
 
@@ -226,40 +224,31 @@ def _drawn(value: Value, scale: ValueScale) -> float | None:
 
 def _error_bars(column: Sequence[Value], scale: ValueScale, *, colour: str = "") -> dict[str, Any]:
     drawn = [_drawn(value, scale) for value in column]
-    intervals = [value.per_cent_interval if scale.relative_to else value.interval for value in column]
-    known = [(None, None) if at is None else interval for at, interval in zip(drawn, intervals, strict=True)]
-    lows, highs = [low for low, _ in known], [high for _, high in known]
+    intervals = [
+        (None, None) if at is None else value.per_cent_interval if scale.relative_to else value.interval
+        for at, value in zip(drawn, column, strict=True)
+    ]
+    lows, highs = [low for low, _ in intervals], [high for _, high in intervals]
     return common.error_bars([at or 0.0 for at in drawn], lows, highs, colour=colour)
 
 
-def _bar_errors(shown: Sequence[Value], scale: ValueScale) -> dict[str, Any]:
-    # Plotly ends even an error of nothing with a tick.
-    errors = _error_bars(shown, scale, colour=common.token("ink"))
-    return {"error_x": errors} if any(one is not None for one in errors["array"]) else {}
-
-
 def _hover(value: Value, unit: str, scale: ValueScale) -> str:
-    """``15,344 ± 120, n = 5, −8.4 % (worse)``."""
+    """``15,344 ± 120, n = 5, −8.4 % (worse)``; without values ``91.6 %, n = 5 (worse)``."""
     if value.cell is None:
         return ""
     cell = value.cell
     if scale.hides_values:
-        return _relative_hover(value)
+        share = numbers.share(None if value.per_cent is None else value.per_cent / 100)
+        verdict = f" ({value.comparison.verdict})" if value.comparison else ""
+        return f"{share}, n = {cell.n}{verdict}"
     said = common.hover_text(cell.value, cell.low, cell.high, cell.n, "" if unit == "1/s" else unit)
     if value.comparison is None or value.change is None:
         return said
     return f"{said}, {numbers.change(value.change)} ({value.comparison.verdict})"
 
 
-def _relative_hover(value: Value) -> str:
-    """``91.6 %, n = 5 (worse)``."""
-    share = numbers.share(None if value.per_cent is None else value.per_cent / 100)
-    runs = f"n = {value.cell.n}" if value.cell else ""
-    return f"{share}, {runs}" + (f" ({value.comparison.verdict})" if value.comparison else "")
-
-
 def value_axis(rows: Sequence[Row], metric: str, scale: ValueScale) -> dict[str, Any]:
-    """The axis of a metric, or of percentages."""
+    """Return the axis of a metric, or of percentages."""
     log = _is_log(rows, scale)
     unit, direction = rows[0].unit, rows[0].direction
     if not scale.relative_to:
@@ -269,14 +258,10 @@ def value_axis(rows: Sequence[Row], metric: str, scale: ValueScale) -> dict[str,
 
 
 def _is_log(rows: Sequence[Row], scale: ValueScale) -> bool:
-    """Response times that span more than a decade are drawn so by themselves."""
+    """Tell whether the axis is logarithmic: by default for response times over more than a decade."""
     if scale.log is not None:
         return scale.log
-    several = len(rows) > 1
-    return (
-        several and not scale.relative_to and rows[0].direction == LOWER and common.log_is_better(_all(rows))
-    )
-
-
-def _all(rows: Sequence[Row]) -> list[float]:
-    return [cell.value for row in rows for cell in (row.base, *row.cells) if cell and cell.unit == row.unit]
+    if len(rows) < 2 or scale.relative_to or rows[0].direction != LOWER:
+        return False
+    cells = ((row.unit, cell) for row in rows for cell in (row.base, *row.cells) if cell)
+    return common.log_is_better([cell.value for unit, cell in cells if cell.unit == unit])

@@ -17,15 +17,9 @@ _MARKED: Final = ("p50", "p95", "p99")
 _MAX_OWN_BARS: Final = 300
 _BARS: Final = 60
 _TICKS_WANTED: Final = 4
-_MAX_UNIFIED_LINES: Final = 8
 _POINTS_A_DECADE: Final = 20
 # A bucket wider than this share of its value is drawn as an error bar of the percentile in it.
 _WIDE: Final = 0.05
-_LEGEND_ABOVE: Final[dict[str, Any]] = {
-    "showlegend": True,
-    "legend": {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "font": {"size": 12}},
-    "margin": {"l": 64, "r": 16, "t": 40, "b": 48},
-}
 
 
 def percentile_name(share: float) -> str:
@@ -50,11 +44,8 @@ def bounds_words(bounds: Bounds) -> str:
     return ends[0] if ends[0] == ends[1] else " to ".join(ends)
 
 
-# --- one run ----------------------------------------------------------------------------------------------
-
-
 def bars(distribution: Distribution) -> Figure:
-    """The number of operations by their response time, whose axis is logarithmic.
+    """Draw the number of operations by their response time, whose axis is logarithmic.
 
     A bar for each bucket of the tool, or 60 where there are very many.
     """
@@ -92,7 +83,18 @@ def bars(distribution: Distribution) -> Figure:
         ),
         yaxis=common.axis("operations", rangemode="tozero"),
         shapes=[_mark(value) for _, value in marked],
-        annotations=[_mark_name(name, value) for name, value in marked],
+        annotations=[
+            {
+                "text": name,
+                "x": math.log10(value),
+                "y": 1,
+                "yref": "paper",
+                "yanchor": "bottom",
+                "showarrow": False,
+                "font": {"size": 11, "color": token("ink-2")},
+            }
+            for name, value in marked
+        ],
     )
     return common.figure([trace], layout)
 
@@ -107,18 +109,6 @@ def _mark(value: float) -> dict[str, Any]:
     return {"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "paper", "line": line}
 
 
-def _mark_name(name: str, value: float) -> dict[str, Any]:
-    return {
-        "text": name,
-        "x": math.log10(value),
-        "y": 1,
-        "yref": "paper",
-        "yanchor": "bottom",
-        "showarrow": False,
-        "font": {"size": 11, "color": token("ink-2")},
-    }
-
-
 def _ticks(low: float, high: float) -> list[float]:
     """1, 2 and 5 of every decade between two ends; all nine where these would be few."""
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
@@ -130,11 +120,8 @@ def _ticks(low: float, high: float) -> list[float]:
     return ticks
 
 
-# --- several versions -------------------------------------------------------------------------------------
-
-
 def overlaid(lines: Sequence[VersionLine], distributions: Sequence[Distribution]) -> Figure:
-    """The share of the operations of each line by their response time, in bars of the same widths for all."""
+    """Draw the share of each line's operations by response time, in bars of the same widths for all."""
     found = shares_of(distributions, _BARS)
     edges = found.edges.tolist()
     # An empty bar at either end lets the line rise from the axis.
@@ -177,7 +164,7 @@ def overlaid(lines: Sequence[VersionLine], distributions: Sequence[Distribution]
 
 
 def percentile_curves(lines: Sequence[VersionLine], distributions: Sequence[Distribution]) -> Figure:
-    """Response time against the percentile, on an axis where 90, 99 and 99.9 are equally far apart."""
+    """Draw response time against the percentile, on an axis where 90, 99 and 99.9 are equally far apart."""
     drawn = list(zip(lines, distributions, strict=True))
     traces = [*(_curve(line, one) for line, one in drawn), *(_marks(line, one) for line, one in drawn)]
     decades = max(1, *(math.ceil(math.log10(one.total)) for one in distributions))
@@ -198,7 +185,7 @@ def percentile_curves(lines: Sequence[VersionLine], distributions: Sequence[Dist
 
 
 def _curve(line: VersionLine, distribution: Distribution) -> dict[str, Any]:
-    """A point for every twentieth of a decade from the 11th percentile on: the quickest say little."""
+    """Draw a point for every twentieth of a decade from the 11th percentile on: lower ones say little."""
     steps = range(1, math.floor(math.log10(distribution.total) * _POINTS_A_DECADE) + 1)
     shares = sorted({*_told(distribution), *(1 - 10 ** (-step / _POINTS_A_DECADE) for step in steps)})
     found = distribution.percentiles(shares)
@@ -218,7 +205,7 @@ def _curve(line: VersionLine, distribution: Distribution) -> dict[str, Any]:
 
 
 def _marks(line: VersionLine, distribution: Distribution) -> dict[str, Any]:
-    """The percentiles of the table, with an error bar where the bucket is wide."""
+    """Mark the percentiles of the table, with an error bar where the bucket is wide."""
     shares = _told(distribution)
     found = distribution.percentiles(shares)
     middles = [bounds.middle for bounds in found]
@@ -246,7 +233,7 @@ def _told(distribution: Distribution) -> list[float]:
 
 
 def _slowest(share: float) -> float:
-    """One of how many operations took longer."""
+    """Return one of how many operations took longer."""
     return 1 / (1 - share)
 
 
@@ -255,7 +242,7 @@ def _is_wide(bounds: Bounds) -> bool:
 
 
 def _layout(lines: Sequence[VersionLine], **parts: Any) -> dict[str, Any]:
-    above = _LEGEND_ABOVE if 1 < len(lines) <= common.MAX_END_LABELS else {}
-    hovermode = "x unified" if len(lines) <= _MAX_UNIFIED_LINES else "closest"
+    above = common.LEGEND_ABOVE if 1 < len(lines) <= common.MAX_END_LABELS else {}
+    hovermode = common.hover_mode(len(lines))
     layout = common.base_layout(lines=len(lines), hovermode=hovermode, **above, **parts)
     return {**layout, "meta": {"end_labels": False}}

@@ -9,10 +9,11 @@ from typing import Literal
 
 from benchdash.dashboard.charts import verdict_words
 from benchdash.dashboard.shell import numbers
+from benchdash.dashboard.shell.html import GridCell
 from benchdash.regressions.comparison.cells import Cell
 from benchdash.regressions.comparison.rows import GroupSummary, Row, geometric_mean, summary_of
 from benchdash.regressions.comparison.version_table import ComparisonTable
-from benchdash.regressions.detection import Comparison
+from benchdash.regressions.detection.compare import Comparison
 from benchdash.results.readings import HIGHER
 
 Link = Callable[[Sequence[Row], int | None], str]
@@ -51,24 +52,6 @@ class MatrixLook:
 
 
 @dataclass(frozen=True, slots=True)
-class MatrixCell:
-    """``says`` is what the number alone does not: the value, the number of runs, the verdict.
-
-    ``below`` is what stands under the number.
-    """
-
-    text: str
-    level: str
-    says: str
-    url: str
-    below: str = ""
-
-    @property
-    def is_changed(self) -> bool:
-        return self.level.startswith(("better", "worse"))
-
-
-@dataclass(frozen=True, slots=True)
 class MatrixRow:
     """A workload with its thread counts folded into one, or one thread count of it.
 
@@ -79,8 +62,8 @@ class MatrixRow:
     threads: int | None
     folds: int
     is_open: bool
-    base: MatrixCell | None
-    cells: Sequence[MatrixCell | None]
+    base: GridCell | None
+    cells: Sequence[GridCell | None]
 
     @property
     def is_part(self) -> bool:
@@ -96,7 +79,7 @@ class MatrixRow:
 class Aggregates:
     """Over some rows, column by column; empty where they have no meaning."""
 
-    mean: Sequence[MatrixCell | None] = ()
+    mean: Sequence[GridCell | None] = ()
     lowest: Sequence[str] = ()
     highest: Sequence[str] = ()
 
@@ -143,7 +126,7 @@ def matrix(
     link: Link,
     look: MatrixLook | None = None,
 ) -> Matrix:
-    """The rows of a comparison, folded by workload; ``write`` says a ratio as the page says it."""
+    """Fold the rows of a comparison by workload; ``write`` says a ratio as the page says it."""
     look = look or MatrixLook()
     drawing = _Drawing(write=write, link=link, look=look)
     folded = [drawing.folded(list(rows)) for _, rows in groupby(table.rows, key=lambda row: row.workload)]
@@ -157,12 +140,9 @@ def matrix(
 
 
 def is_tested(table: ComparisonTable) -> bool:
-    """Whether anything of it could be told from noise."""
+    """Tell whether any difference in the table was tested against noise."""
     compared = (one for row in table.rows for one in row.comparisons if one)
     return any(one.verdict != "unknown" or one.p is not None for one in compared)
-
-
-# --- rows ---------------------------------------------------------------------------------------------------
 
 
 def _sections(
@@ -195,7 +175,7 @@ def _rank(rows: Sequence[Row], order: Order) -> tuple[float, str]:
 
 
 def _last_step(rows: Sequence[Row]) -> float:
-    """The size of the step into the last column, as a mean of logs; -inf where it is not known."""
+    """Return the size of the step into the last column, as a mean of logs; -inf where it is not known."""
     steps = []
     for row in rows:
         before, last = [row.base, *row.cells][-2:] if row.cells else (None, None)
@@ -205,7 +185,7 @@ def _last_step(rows: Sequence[Row]) -> float:
 
 
 def _worst(rows: Sequence[Row]) -> float:
-    """The smallest ratio of any column, turned where lower is better; inf where there is none."""
+    """Return the smallest ratio of any column, inverted where lower is better; inf where there is none."""
     ratios = [geometric_mean(rows, column) for column in range(len(rows[0].cells))]
     higher = rows[0].direction == HIGHER
     return min((ratio if higher else 1 / ratio for ratio in ratios if ratio), default=inf)
@@ -229,7 +209,7 @@ class _Drawing:
             yield from (self._row([part], folds=0, is_open=False) for part in rows)
 
     def aggregates(self, summary: GroupSummary, rows: Sequence[Row]) -> Aggregates:
-        """Nothing of a single row, or of rows some of which are better when higher and some when lower."""
+        """Summarise rows that are better in the same direction; a single row needs no summary."""
         directions = {row.direction for row in rows}
         if len(directions) > 1 or len(rows) < 2:
             return Aggregates()
@@ -240,9 +220,7 @@ class _Drawing:
             highest=[self._ratio(ratio) for ratio in summary.highest],
         )
 
-    def _mean(
-        self, ratio: float | None, column: int, rows: Sequence[Row], direction: str
-    ) -> MatrixCell | None:
+    def _mean(self, ratio: float | None, column: int, rows: Sequence[Row], direction: str) -> GridCell | None:
         if ratio is None:
             return None
         compared = [one for row in rows if (one := row.comparisons[column])]
@@ -251,7 +229,7 @@ class _Drawing:
         if level.startswith(("better", "worse")):
             # One workload beyond the noise does not make a mean of 1.00 a change.
             level = numbers.ratio_level(ratio, direction)
-        return MatrixCell(self.write(ratio), level, says, url="")
+        return GridCell(self.write(ratio), level, says, url="")
 
     def _ratio(self, ratio: float | None) -> str:
         return numbers.NOTHING if ratio is None else self.write(ratio)
@@ -272,11 +250,11 @@ class _Drawing:
             cells=[self._cell(rows, column) for column in range(len(rows[0].cells))],
         )
 
-    def _base_cell(self, rows: Sequence[Row]) -> MatrixCell | None:
+    def _base_cell(self, rows: Sequence[Row]) -> GridCell | None:
         cells = [row.base for row in rows if row.base]
         if not cells:
             return None
-        return MatrixCell(
+        return GridCell(
             text=_value(cells),
             level="base",
             says=_value_words(cells),
@@ -284,31 +262,24 @@ class _Drawing:
             below="" if self.look.values == "relative" else _runs(cells),
         )
 
-    def _cell(self, rows: Sequence[Row], column: int) -> MatrixCell | None:
+    def _cell(self, rows: Sequence[Row], column: int) -> GridCell | None:
         cells = [cell for row in rows if (cell := row.cells[column])]
         if not cells:
             return None
         compared = [one for row in rows if (one := row.comparisons[column])]
         ratio, direction = geometric_mean(rows, column), rows[0].direction
-        text, below = self._words(self._ratio(ratio), cells)
-        return MatrixCell(
+        text, below = self._ratio(ratio), ""
+        if self.look.values == "absolute":
+            text, below = _value(cells), _runs(cells)
+        elif self.look.values == "both":
+            below = f"{_value(cells)}, {_runs(cells)}"
+        return GridCell(
             text=text,
             level=self._level(ratio, direction, compared),
             says=", ".join(filter(None, [_value_words(cells), _verdict_words(compared)])),
             url=self.link(rows, column),
             below=below,
         )
-
-    def _words(self, ratio: str, cells: Sequence[Cell]) -> tuple[str, str]:
-        match self.look.values:
-            case "absolute":
-                return _value(cells), _runs(cells)
-            case "both":
-                return ratio, f"{_value(cells)}, {_runs(cells)}"
-        return ratio, ""
-
-
-# --- words --------------------------------------------------------------------------------------------------
 
 
 def _verdict(compared: Sequence[Comparison], ratio: float | None, direction: str) -> str:
@@ -323,7 +294,7 @@ def _verdict(compared: Sequence[Comparison], ratio: float | None, direction: str
 
 
 def _value(cells: Sequence[Cell]) -> str:
-    """The value, or of several thread counts their geometric mean."""
+    """Write the value, or the geometric mean of several thread counts."""
     if len(cells) == 1:
         return numbers.number(cells[0].value)
     positive = all(cell.value > 0 for cell in cells)
@@ -335,7 +306,7 @@ def _runs(cells: Sequence[Cell]) -> str:
 
 
 def _value_words(cells: Sequence[Cell]) -> str:
-    """``153.4 ms, n = 3``, or of several thread counts only how many runs there are."""
+    """``153.4 ms, n = 3``, or how many runs several thread counts have."""
     if len(cells) > 1:
         return f"{len(cells)} thread counts, {numbers.count(sum(cell.n for cell in cells))} runs"
     [cell] = cells

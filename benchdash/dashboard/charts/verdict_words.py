@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final, get_args
 
 from benchdash.dashboard.shell import numbers
-from benchdash.regressions.detection import Comparison
+from benchdash.regressions.detection.compare import Comparison
 from benchdash.regressions.detection.scatter import Basis
 
 NOISE: Final[Mapping[Basis, str]] = {
@@ -24,6 +24,11 @@ NOISE: Final[Mapping[Basis, str]] = {
 _UNITS: Final[Mapping[Basis, str]] = {"sessions": "session", "forks": "fork"}
 
 
+def change_of(comparison: Comparison | None) -> float | None:
+    """Return the relative change that a comparison found; None without a ratio."""
+    return None if comparison is None or comparison.ratio is None else comparison.ratio - 1
+
+
 def noise(comparison: Comparison) -> str:
     """``noise: repeats``."""
     return f"noise: {NOISE[comparison.basis]}"
@@ -35,7 +40,7 @@ def settling(comparison: Comparison) -> str:
     if comparison.verdict != "unknown" or not more:
         return ""
     unit = _UNITS.get(comparison.basis, "run")
-    return f"{numbers.count(more)} more {unit}{'' if more == 1 else 's'} of each would settle it"
+    return f"{numbers.counted(more, f'more {unit}')} of each would settle it"
 
 
 def short_verdict(comparison: Comparison) -> str:
@@ -54,13 +59,11 @@ def note(comparisons: Iterable[Comparison], *, margin: float) -> str:
     if not counts:
         return ""
     shown = [basis for basis in get_args(Basis) if counts[basis]]
-    several = len(shown) > 1
-    listed = ", ".join(NOISE[basis] + (f" ({_cells(counts[basis])})" if several else "") for basis in shown)
+    listed = ", ".join(
+        NOISE[basis] + (f" ({numbers.counted(counts[basis], 'cell')})" if len(shown) > 1 else "")
+        for basis in shown
+    )
     same = f"Same: within {round(margin * 100, 6):g}{numbers.NO_BREAK}%."
     more = "More: so many further runs of each version would settle it."
     said = [same] * any(one.verdict == "same" for one in found) + [more] * any(map(settling, found))
     return " ".join([f"Noise: {listed}.", *said])
-
-
-def _cells(count: int) -> str:
-    return f"{numbers.count(count)} cell{'' if count == 1 else 's'}"

@@ -16,9 +16,7 @@ from benchdash.dashboard.compare.version_picker import VersionPicker
 from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.filters import FilterChip, one_of, some_of
 from benchdash.dashboard.shell.navigation import Link
-from benchdash.regressions.comparison.column_contents import Measured
-from benchdash.regressions.comparison.column_names import names, short_id
-from benchdash.regressions.comparison.version_table import Column
+from benchdash.regressions.comparison.columns import Column, ColumnContents, names, short_id
 from benchdash.results import metrics
 
 _MAX_SUGGESTIONS: Final = 8
@@ -27,11 +25,11 @@ AXES: Final = (("", "auto"), ("linear", "linear"), ("log", "log"))
 
 @dataclass(frozen=True)
 class VersionChip:
-    """A chosen column, with the addresses that make it the reference and that leave it out."""
+    """A chosen column or value, with the addresses that make it the reference and that leave it out."""
 
     line: VersionLine
     base_url: str
-    without_url: str
+    without_url: str = ""
 
 
 @dataclass(frozen=True)
@@ -45,17 +43,17 @@ class Switch:
 def switch(
     label: str, name: str, options: Iterable[tuple[str, str]], chosen: str, address: Callable[..., str]
 ) -> Switch:
-    """``options`` are values of the parameter ``name`` with their words; ``address`` takes one of them."""
+    """Return a switch between values of the parameter ``name``; ``address`` takes one of them."""
     return Switch(label, [Link(words, address(**{name: value}), value == chosen) for value, words in options])
 
 
 def reference_filter(columns: ChosenColumns, called: Sequence[str]) -> FilterChip:
-    """``called`` are the names of the chosen columns."""
+    """Return the chip of the reference; ``called`` are the names of the chosen columns."""
     bases = zip(map(short_id, columns.chosen), called, strict=True)
     return one_of("base", "Reference", bases, short_id(columns.base) if columns.base else None, empty="")
 
 
-def workloads_filter(measured: Measured, chosen: Iterable[str]) -> FilterChip:
+def workloads_filter(measured: ColumnContents, chosen: Iterable[str]) -> FilterChip:
     return some_of(
         "workload", "Workloads", [(str(pk), name) for pk, name in measured.workloads.items()], chosen
     )
@@ -74,9 +72,9 @@ def metrics_options(known: Collection[str]) -> list[tuple[str, str]]:
 
 
 def choice_filters(
-    choice: VersionSelection, measured: Measured, shown: Sequence[str], called: Sequence[str]
+    choice: VersionSelection, measured: ColumnContents, shown: Sequence[str], called: Sequence[str]
 ) -> list[FilterChip]:
-    """``shown`` are the metrics that the page shows; ``called`` are the names of the chosen columns."""
+    """Return the chips of a choice; ``shown`` are metrics, ``called`` the names of the chosen columns."""
     return [
         reference_filter(choice.columns, called),
         some_of("metric", "Metrics", metrics_options(measured.metrics), shown),
@@ -107,23 +105,16 @@ def switches(path: str, choice: VersionSelection) -> list[Switch]:
 
 
 def meanings(path: str, choice: VersionSelection) -> list[tuple[str, list[Link]]]:
-    """Each id that means several columns, with an address for each of these."""
+    """Return each id that means several columns, with an address for each of these."""
     chosen = [short_id(column) for column in choice.columns.chosen]
-    return [
-        (text, [_with(path, choice, chosen, name, column) for name, column in _named(columns)])
-        for text, columns in choice.columns.unclear
-    ]
+
+    def link(name: str, column: Column) -> Link:
+        return Link(name, choice.address(path, v=[*chosen, short_id(column)]))
+
+    return [(text, list(map(link, names(columns), columns))) for text, columns in choice.columns.unclear]
 
 
 def suggestions(picker: VersionPicker) -> list[Link]:
-    """The places with the most versions."""
+    """Suggest the places with the most versions."""
     by_size = sorted(picker.groups, key=lambda group: -(len(group.choices) + group.older))
     return [Link(f"Versions of {group.place}", group.newest_url) for group in by_size[:_MAX_SUGGESTIONS]]
-
-
-def _named(columns: Sequence[Column]) -> list[tuple[str, Column]]:
-    return list(zip(names(columns), columns, strict=True))
-
-
-def _with(path: str, choice: VersionSelection, chosen: Sequence[str], name: str, column: Column) -> Link:
-    return Link(name, choice.address(path, v=[*chosen, short_id(column)]))

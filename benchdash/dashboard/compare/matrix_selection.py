@@ -8,17 +8,15 @@ from typing import Final
 from django.http import QueryDict
 
 from benchdash.dashboard.compare.controls import metrics_options
-from benchdash.dashboard.compare.places import Place
 from benchdash.dashboard.compare.selection import default_columns
 from benchdash.dashboard.compare.version_picker import newest_of_lines
-from benchdash.dashboard.compare.versions import meant_by
+from benchdash.dashboard.compare.versions import PlaceNames, meant_by
 from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.navigation import address_with
 from benchdash.dashboard.shell.selection import EMPTY, names_place
 from benchdash.regressions.comparison.branch_table import Base, base_of, place_of
-from benchdash.regressions.comparison.column_names import names, short_id
-from benchdash.regressions.comparison.version_table import Column
+from benchdash.regressions.comparison.columns import Column, names, short_id
 from benchdash.results import metrics
 from benchdash.results.baselines import baselines
 from benchdash.results.models import Baseline
@@ -42,46 +40,32 @@ _PARTS: Final = (
 
 
 def read_place(
-    query: QueryDict, available: Sequence[Column], use: Counter[Place]
-) -> tuple[Place, list[FilterChip]]:
-    """The place that is asked for, as far as there is one, and a filter for each part that has a choice.
+    query: QueryDict, available: Sequence[Column], use: Counter[PlaceNames]
+) -> tuple[PlaceNames, list[FilterChip]]:
+    """Return the place that is asked for, as far as there is one, and a chip for each part with a choice.
 
     An address that names no place may choose versions: it is the place of the reference, or of the newest.
     Where the address leaves several, it is the one that recent runs use most; see ``recent_use``.
     """
-    asked = {name: _part(query.get(name)) for name, *_ in _PARTS}
-    if not names_place(query) and (chosen := _chosen_column(query, available)):
-        asked = Place.of(chosen)._asdict()
-    places = sorted(dict.fromkeys(map(Place.of, available)), key=lambda place: -use[place])
-    found = []
+    asked = {name: "" if query.get(name) in EMPTY else query.get(name) for name, *_ in _PARTS}
+    if not names_place(query):
+        texts = [query.get("base", ""), *reversed(query.getlist("v"))]
+        found = (meant_by(text, available) for text in texts if text)
+        asked = next((PlaceNames.of(columns[0])._asdict() for columns in found if columns), asked)
+    places = sorted(dict.fromkeys(map(PlaceNames.of, available)), key=lambda place: -use[place])
+    offered = []
     for name, label, empty in _PARTS:
         values = sorted({getattr(place, name) for place in places})
-        found.append((name, label, empty, values))
+        offered.append((name, label, empty, values))
         if asked[name] in values:
             places = [place for place in places if getattr(place, name) == asked[name]]
     place = places[0]
-    chips = [
-        filters.one_of(
-            name,
-            label,
-            [(value or _NONE, value or empty) for value in values],
-            getattr(place, name) or _NONE,
-            empty="",
-        )
-        for name, label, empty, values in found
-        if len(values) > 1
-    ]
+    chips = []
+    for name, label, empty, values in offered:
+        if len(values) > 1:
+            options = [(value or _NONE, value or empty) for value in values]
+            chips.append(filters.one_of(name, label, options, getattr(place, name) or _NONE, empty=""))
     return place, chips
-
-
-def _part(text: str | None) -> str | None:
-    return "" if text in EMPTY else text
-
-
-def _chosen_column(query: QueryDict, available: Sequence[Column]) -> Column | None:
-    texts = [query.get("base", ""), *reversed(query.getlist("v"))]
-    found = (meant_by(text, available) for text in texts if text)
-    return next((columns[0] for columns in found if columns), None)
 
 
 def read_metric(query: QueryDict, measured: dict[str, int]) -> tuple[str, FilterChip]:
@@ -92,7 +76,7 @@ def read_metric(query: QueryDict, measured: dict[str, int]) -> tuple[str, Filter
 
 @dataclass(frozen=True)
 class ShownColumns:
-    """``last`` columns, or the newest version of each release line."""
+    """The columns to show: the ``last`` ones, or the newest version of each release line."""
 
     last: int = DEFAULT_COLUMNS
     by_line: bool = False
@@ -107,7 +91,7 @@ class ShownColumns:
 
 
 def read_shown(query: QueryDict, *, what: str, lines: bool) -> tuple[ShownColumns, FilterChip]:
-    """``what`` is the word for columns; ``lines`` whether there are release lines to choose from."""
+    """Read the columns to show; ``what`` is their word, ``lines`` whether release lines can be chosen."""
     asked = query.get("show", "")
     lengths = {str(length): ShownColumns(last=length) for length in _LENGTHS}
     options = [(text, f"last {text} {what}") for text in lengths]
@@ -121,7 +105,7 @@ def read_shown(query: QueryDict, *, what: str, lines: bool) -> tuple[ShownColumn
 
 @dataclass(frozen=True)
 class BranchBase:
-    """``base`` None: the oldest shown group. ``chip`` chooses another; ``history`` has the newest first."""
+    """The baseline of a branch; None: its oldest shown group. ``history`` has the newest first."""
 
     base: Base | None
     chip: FilterChip
@@ -134,8 +118,10 @@ class BranchBase:
 
 
 def branch_base(query: QueryDict, branch: Column, releases: Sequence[Column]) -> BranchBase:
-    """Return the baseline of a branch: as people set it, a release at its place, or the oldest group
-    that is shown: at first the first of these that there is. One statement.
+    """Return the baseline of a branch, in one statement.
+
+    It is one that people set, a release at its place, or the oldest shown group; by default the first of
+    these that there is.
     """
     history = baselines(place_of(branch))
     stored = base_of(history[0], branch) if history else None
@@ -153,7 +139,7 @@ def branch_base(query: QueryDict, branch: Column, releases: Sequence[Column]) ->
 
 
 def read_base(query: QueryDict, offered: Sequence[Column], at_first: Column) -> tuple[Column, FilterChip]:
-    """The baseline among those offered."""
+    """Return the baseline among those offered, and its chip."""
     by_id = {short_id(column): column for column in offered}
     base = by_id.get(query.get("base", ""), at_first)
     options = zip(by_id, names(offered), strict=True)
@@ -161,7 +147,7 @@ def read_base(query: QueryDict, offered: Sequence[Column], at_first: Column) -> 
 
 
 def toggled(query: QueryDict, path: str, workload: str) -> str:
-    """The address with the thread counts of a workload shown instead of hidden, or the other way round."""
+    """Return the address that shows the thread counts of a workload, or hides them where they are shown."""
     opened = query.getlist("open")
     changed = [one for one in opened if one != workload] if workload in opened else [*opened, workload]
     return address_with(path, query, open=changed)

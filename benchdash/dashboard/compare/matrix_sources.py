@@ -1,7 +1,7 @@
 """The sources of a matrix: versions side by side, or the newest groups of a branch."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from typing import Final
 
@@ -9,7 +9,6 @@ from benchdash.accounts.models import Project
 from benchdash.dashboard.charts.matrix import Head, Link
 from benchdash.dashboard.shell.navigation import page_url
 from benchdash.regressions.comparison.branch_table import (
-    EVERY_ROW,
     Around,
     Base,
     Rows,
@@ -17,26 +16,21 @@ from benchdash.regressions.comparison.branch_table import (
     day,
     group_name,
 )
-from benchdash.regressions.comparison.column_names import names, short_id
+from benchdash.regressions.comparison.columns import Column, SelectorError, names, short_id
 from benchdash.regressions.comparison.rows import RelativeTo, Row
-from benchdash.regressions.comparison.version_table import (
-    Column,
-    ComparisonTable,
-    SelectorError,
-    compare_columns,
-)
+from benchdash.regressions.comparison.version_table import ComparisonTable, compare_columns
 from benchdash.results.points import Point
 from benchdash.results.workload_groups import Grouping
 
-# A click on the cell of several thread counts shows so many of their series at most.
+# Maximum number of series that a click on a cell of several thread counts shows.
 _MAX_SERIES: Final = 8
 
 
 @dataclass(frozen=True)
 class MatrixSource:
-    """``table`` is None where nothing of it has the metric; ``groups`` are those of a branch.
+    """The columns and the numbers of a matrix; ``table`` is None where nothing of it has the metric.
 
-    ``base_group`` is one of the branch too, where that is what the others are held against.
+    ``groups`` are those of a branch, ``base_group`` the one that they are held against, if there is one.
     """
 
     base: Head
@@ -47,13 +41,17 @@ class MatrixSource:
     base_group: Point | None = None
     around: Around | None = None
 
+    @property
+    def all_groups(self) -> Sequence[Point]:
+        return [*([self.base_group] if self.base_group else []), *self.groups]
+
 
 @dataclass(frozen=True)
 class MatrixReading:
     """The rows and the metric to read of any source."""
 
     metric: str
-    rows: Rows = EVERY_ROW
+    rows: Rows = field(default_factory=Rows)
     relative_to: RelativeTo = "base"
     grouping: Grouping | None = None
 
@@ -65,8 +63,15 @@ def of_versions(
     others: Sequence[Column],
     workloads: Mapping[str, str],
 ) -> MatrixSource:
-    """``workloads`` are ids by name. A click leads to the comparison of two versions in one workload."""
-    base_name, *other_names = _without_shared_build(names([base, *others]), [base, *others])
+    """Return versions side by side; a click leads to two of them in one workload.
+
+    ``workloads`` are ids by name.
+    """
+    called = names([base, *others])
+    builds = {column.version.build for column in (base, *others)}
+    if others and len(builds) == 1 and base.version.build:
+        # A build that all share stands above them.
+        called = [name.replace(f" {base.version.build}", "", 1) for name in called]
     try:
         table = compare_columns(
             project,
@@ -80,8 +85,7 @@ def of_versions(
         )
     except SelectorError:
         table = None
-    url = page_url("compare", project)
-    before = [base, *others]
+    url, before = page_url("compare", project), [base, *others]
 
     def link(rows: Sequence[Row], column: int | None) -> str:
         against = before[column] if column and reading.relative_to == "previous" else base
@@ -90,15 +94,7 @@ def of_versions(
         threads = f"&threads={rows[0].threads}" if len(rows) == 1 and rows[0].threads is not None else ""
         return f"{url}?{chosen}&base={short_id(against)}&workload={workloads[rows[0].workload]}{threads}"
 
-    return MatrixSource(Head(base_name), list(map(Head, other_names)), table, link)
-
-
-def _without_shared_build(called: Sequence[str], columns: Sequence[Column]) -> list[str]:
-    """A build that all of several columns share is said once, above them."""
-    builds = {column.version.build for column in columns}
-    if len(builds) > 1 or len(columns) == 1 or builds == {""}:
-        return list(called)
-    return [name.replace(f" {columns[0].version.build}", "", 1) for name in called]
+    return MatrixSource(Head(called[0]), list(map(Head, called[1:])), table, link)
 
 
 def of_branch(
@@ -110,7 +106,7 @@ def of_branch(
     base: Base | None,
     until: datetime | None = None,
 ) -> MatrixSource:
-    """A click leads to the history of the series."""
+    """Return the newest groups of a branch; a click leads to the history of the series."""
     found = branch_table(
         project,
         branch,
@@ -143,8 +139,8 @@ def of_branch(
 
 
 def dated(source: MatrixSource) -> MatrixSource:
-    """The groups of a branch under their days, with their commits below."""
-    groups = [*([source.base_group] if source.base_group else []), *source.groups]
+    """Name the groups of a branch by their days, with their commits below."""
+    groups = source.all_groups
     days = [group.time.astimezone(UTC).date() for group in groups]
     years = {one.year for one in days}
     heads = [
@@ -167,7 +163,7 @@ def _date(one: date, *, with_year: bool) -> str:
 
 
 def base_head(base: Base | None) -> Head:
-    """A release by its version; a group of the branch by its commit or its day."""
+    """Name a release by its version, and a group of the branch by its day."""
     if base is None:
         return Head("")
     commit = base.column.version.commit

@@ -19,19 +19,19 @@ CURVE_HEIGHT: Final = 340
 
 @dataclass(frozen=True)
 class PanelRow:
-    """A row of thread counts; or of a value that was varied, with its name and the mean of its changes."""
+    """A row of a thread count, or of a value that was varied, with the mean of its changes."""
 
-    threads: int | None
+    name: str
     values: Sequence[Value]
-    name: str = ""
     mean: float | None = None
 
 
 @dataclass(frozen=True)
 class Panel:
-    """``name`` is its own on the page. A curve has a table of thread counts by versions, and a row of means
-    of its ratios; bars have a table with one row a version.
+    """A chart with its table; ``name`` is its own on the page.
 
+    A curve has a table of thread counts by versions, and a row of means of its ratios; bars have a table with
+    one row a version.
     ``note`` says what the numbers are; ``says_n`` that the number of runs stands in each cell.
     ``corner`` says what the rows of the table are, ``hides_values`` that only percentages are shown.
     """
@@ -59,9 +59,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class PanelAddresses:
-    """The links of a panel: to the history of a series and, for a metric and a workload, to its numbers and
-    to itself alone.
-    """
+    """The links of a panel: to the history of a series, to its numbers, and to itself alone."""
 
     series: Callable[[int], str]
     csv: Callable[[str, str], str]
@@ -82,18 +80,26 @@ def panels(
     addresses: PanelAddresses,
     draw_curve: DrawCurve | None = None,
 ) -> list[Panel]:
-    """The panels of one metric, by workload. ``keys`` are short names of workloads for the page; those
-    without one get no panel. ``place`` is what all titles end with. Curves are drawn on the ``scale`` unless
-    the page draws its own.
+    """Return the panels of one metric, by workload; ``place`` is what all titles end with.
+
+    ``keys`` are short names of workloads for the page; those without one get no panel. Curves are drawn on
+    the ``scale`` unless the page draws its own.
     """
-
-    def draw(rows: Sequence[Row], lines: Sequence[VersionLine], metric: str) -> Figure:
-        return charts.against_threads(rows, lines, metric, scale, addresses.series)
-
-    return [
-        _panel(table, rows, lines, scale, place, name, addresses, draw_curve or draw)
-        for name, rows in named_parts(table.rows, keys, curves_and_bars)
-    ]
+    metric = table.metric
+    made = []
+    for name, rows in named_parts(table.rows, keys, curves_and_bars):
+        own = scale if any(row.base for row in rows) else replace(scale, relative_to="")
+        if len(rows) == 1:
+            figure = charts.bars(rows[0], lines, metric, own, addresses.series)
+        elif draw_curve:
+            figure = draw_curve(rows, lines, metric)
+        else:
+            figure = charts.against_threads(rows, lines, metric, scale, addresses.series)
+        title = _title(rows, metric, own, place)
+        panel = panel_of(rows, lines, metric, own, table.margin, name, title, figure, addresses)
+        shown = sum(bool(value.cell) for value in panel.rows[0].values)
+        made.append(panel if panel.is_curve else replace(panel, height=charts.bars_height(shown)))
+    return made
 
 
 def named_parts(
@@ -101,7 +107,7 @@ def named_parts(
     keys: Mapping[str, str],
     parts: Callable[[Sequence[Row]], Iterable[Sequence[Row]]],
 ) -> Iterator[tuple[str, Sequence[Row]]]:
-    """The rows of each panel with its name, for the workloads that have a key."""
+    """Yield the name and the rows of each panel, for the workloads that have a key."""
     for workload, found in groupby(rows, key=lambda row: row.workload):
         if key := keys.get(workload):
             for number, part in enumerate(parts(list(found))):
@@ -109,36 +115,30 @@ def named_parts(
 
 
 def curves_and_bars(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
-    """Several thread counts make a curve; one count, and runs of which nobody said it, stand alone."""
+    """Yield several thread counts as one curve; a single one, and an unknown one, stand alone."""
     counted = [row for row in rows if row.threads is not None]
     if counted:
         yield counted
     yield from ([row] for row in rows if row.threads is None)
 
 
-def _panel(
-    table: ComparisonTable,
+def panel_of(
     rows: Sequence[Row],
     lines: Sequence[VersionLine],
+    metric: str,
     scale: ValueScale,
-    place: str,
+    margin: float,
     name: str,
+    title: str,
+    figure: Figure,
     addresses: PanelAddresses,
-    draw_curve: DrawCurve,
 ) -> Panel:
-    first, metric = rows[0], table.metric
-    is_curve = len(rows) > 1
-    has_base = any(row.base for row in rows)
-    if not has_base:
-        scale = replace(scale, relative_to="")
-    values = [PanelRow(row.threads, charts.values(row, lines)) for row in rows]
-    shown = [
-        line for line, *column in zip(lines, *(row.values for row in values), strict=True) if _any(column)
+    """Return a panel whose table has a row for each thread count and a column for each line."""
+    first, is_curve = rows[0], len(rows) > 1
+    values = [
+        PanelRow("not said" if row.threads is None else numbers.count(row.threads), charts.values(row, lines))
+        for row in rows
     ]
-    if is_curve:
-        figure = draw_curve(rows, lines, metric)
-    else:
-        figure = charts.bars(first, lines, metric, scale, addresses.series)
     runs = {value.cell.n for row in values for value in row.values if value.cell}
     return Panel(
         name=name,
@@ -146,22 +146,19 @@ def _panel(
         metric=metric,
         unit=first.unit,
         direction=first.direction,
-        title=_title(rows, metric, scale, place),
+        title=title,
         figure=figure,
-        height=CURVE_HEIGHT if is_curve else charts.bars_height(len(shown)),
+        height=CURVE_HEIGHT if is_curve else charts.bars_height(len(lines)),
         is_curve=is_curve,
         lines=lines,
         rows=values,
         means=means_of(rows, lines) if is_curve else [],
-        note=note_of(values, runs, has_base=has_base, margin=table.margin),
+        note=_note(values, runs, scale, margin, has_base=any(row.base for row in rows)),
         says_n=len(runs) > 1,
         csv_url=addresses.csv(metric, first.workload),
         url=addresses.alone(metric, first.workload),
+        hides_values=scale.hides_values,
     )
-
-
-def _any(column: Sequence[Value]) -> bool:
-    return any(value.cell for value in column)
 
 
 def _title(rows: Sequence[Row], metric: str, scale: ValueScale, place: str) -> str:
@@ -174,10 +171,14 @@ def _title(rows: Sequence[Row], metric: str, scale: ValueScale, place: str) -> s
     return ", ".join(filter(None, [rows[0].workload, threads, what, place]))
 
 
-def note_of(rows: Sequence[PanelRow], runs: set[int], *, has_base: bool, margin: float) -> str:
+def _note(
+    rows: Sequence[PanelRow], runs: set[int], scale: ValueScale, margin: float, *, has_base: bool
+) -> str:
     """Explain the numbers of a table and their ±."""
     with_error = any(value.interval != (None, None) for row in rows for value in row.values)
-    if runs != {1}:
+    if scale.hides_values:
+        what = f"Relative to {scale.relative_to}; ± is the 95 % interval of the ratio."
+    elif runs != {1}:
         of = f"{numbers.count(next(iter(runs)))} runs" if len(runs) == 1 else "n runs"
         what = f"Medians of {of}; ± is the 95 % interval of the level."
     else:
@@ -185,14 +186,14 @@ def note_of(rows: Sequence[PanelRow], runs: set[int], *, has_base: bool, margin:
             "One run each; ± is the tool's own error." if with_error else "One run each: no error is known."
         )
     if not has_base:
-        return f"{what} The reference was not measured here."
+        missing = f"{scale.relative_to} was" if scale.hides_values else f"{what} The reference was"
+        return f"{missing} not measured here."
     compared = [one for row in rows for value in row.values if (one := value.comparison)]
-    judged = verdict_words.note(compared, margin=margin)
-    return " ".join(filter(None, [what, judged]))
+    return " ".join(filter(None, [what, verdict_words.note(compared, margin=margin)]))
 
 
 def means_of(rows: Sequence[Row], lines: Sequence[VersionLine]) -> list[float | None]:
-    """The geometric mean of each line's ratios over the thread counts, as a change; None for the base."""
+    """Return the geometric mean of each line's ratios over the rows, as a change; None for the base."""
     columns = iter(range(len(lines) - 1))
     ratios = [None if line.is_base else geometric_mean(rows, next(columns)) for line in lines]
     return [None if ratio is None else ratio - 1 for ratio in ratios]

@@ -9,16 +9,14 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 
 from benchdash.accounts.models import Project
-from benchdash.dashboard.compare.places import Place, recent_use
-from benchdash.dashboard.compare.versions import meant_by
-from benchdash.dashboard.shell.selection import EMPTY, PLACE
-from benchdash.regressions.comparison.column_names import short_id
-from benchdash.regressions.comparison.version_table import Column
+from benchdash.dashboard.compare.versions import PlaceNames, meant_by, recent_use
+from benchdash.dashboard.shell.selection import EMPTY, PLACE, whole_number
+from benchdash.regressions.comparison.columns import Column, short_id
 from benchdash.results.versions import release_line
 
 # Default number of versions.
 DEFAULT_COLUMNS: Final = 6
-# The default reference is the oldest of so many of the newest versions at a place, on every page.
+# The default reference of every page is the oldest of this many newest versions at a place.
 _REFERENCE_DEPTH: Final = 12
 MAX_COLUMNS: Final = 40
 UNSAID_THREADS: Final = "none"
@@ -27,7 +25,7 @@ SCALES: Final = ("linear", "log")
 
 @dataclass(frozen=True)
 class ChosenColumns:
-    """``chosen`` are in the order of versions, with the base among them, or empty.
+    """The chosen columns, in the order of versions, with the base among them, or none.
 
     ``gone`` are ids in the address that mean nothing here; ``unclear`` are those that mean several columns,
     with these; ``left_out`` is how many were chosen beyond what a page can hold.
@@ -72,7 +70,7 @@ class Presentation:
 def read_columns(
     query: QueryDict, available: Sequence[Column], project: Project, *, at_first: int = DEFAULT_COLUMNS
 ) -> ChosenColumns:
-    """The columns that ``v`` and ``base`` choose. An address that chooses none gets the newest versions."""
+    """Return the columns that ``v`` and ``base`` choose, the newest versions where they choose none."""
     asked = list(dict.fromkeys(text for text in [*query.getlist("v"), query.get("base", "")] if text))
     if not asked:
         chosen = default_columns(newest_columns(asked_place(query, available), project), at_first)
@@ -109,52 +107,41 @@ def default_columns(at_place: Sequence[Column], number: int) -> list[Column]:
 
 def asked_place(query: QueryDict, available: Sequence[Column]) -> Sequence[Column]:
     """Return the columns at the place that an address names, as far as there are any."""
+
+    def part_of_place(column: Column, name: str) -> str:
+        if name == "line":
+            return release_line(column.version.product.name, column.version.version)
+        return str(getattr(PlaceNames.of(column), name))
+
     for name in PLACE:
         asked = {"" if text in EMPTY else text for text in query.getlist(name) if text}
         if asked:
-            found = [column for column in available if _part_of_place(column, name) in asked]
+            found = [column for column in available if part_of_place(column, name) in asked]
             available = found or available
     return available
 
 
-def _part_of_place(column: Column, name: str) -> str:
-    if name == "line":
-        return release_line(column.version.product.name, column.version.version)
-    part: str = getattr(Place.of(column), name)
-    return part
-
-
 def newest_columns(available: Sequence[Column], project: Project) -> list[Column]:
-    """The newest versions of the product measured last, at the place where it is measured most.
+    """Return the newest versions of the product measured last, at the place where it is measured most.
 
     Where it has one version there, the versions of other products there stand beside it.
     """
-    offered = Counter(map(Place.of, available))
+    offered = Counter(map(PlaceNames.of, available))
     use = {place: runs for place, runs in recent_use(project).items() if place in offered} or offered
     product = next(iter(use)).product
     of_product = [place for place in use if place.product == product]
     releases = [place for place in of_product if not place.branch]
     place = max(releases or of_product, key=use.__getitem__)
-    at_place = [column for column in available if Place.of(column) == place]
+    at_place = [column for column in available if PlaceNames.of(column) == place]
     if len(at_place) == 1:
-        at_place = [column for column in available if _are_neighbours(column, at_place[0])]
+        # Whatever its product and build.
+        at_place = [column for column in available if PlaceNames.of(column)[2:] == place[2:]]
     return at_place
-
-
-def _are_neighbours(column: Column, other: Column) -> bool:
-    return (column.branch, column.hardware, column.configuration, column.counterpart) == (
-        other.branch,
-        other.hardware,
-        other.configuration,
-        other.counterpart,
-    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
-    """The selection of a page under Compare; empty metrics, workloads (their ids or names) or
-    threads were not chosen.
-    """
+    """The selection of a page under Compare; what is empty was not chosen. Workloads are ids or names."""
 
     metrics: Sequence[str] = ()
     workloads: Sequence[str] = ()
@@ -171,18 +158,17 @@ class Selection:
         return []
 
     def address(self, path: str, **changes: str | Sequence[str]) -> str:
-        """The address of this selection, with some parameters changed; an empty one goes."""
-        return address_of(
-            path,
-            {
-                **self.versions,
-                "metric": self.metrics,
-                "workload": self.workloads,
-                "threads": threads_texts(self.threads),
-                **dict(self.kept),
-                **changes,
-            },
-        )
+        """Return the address of this selection with some parameters changed; empty ones are left out."""
+        parameters = {
+            **self.versions,
+            "metric": self.metrics,
+            "workload": self.workloads,
+            "threads": threads_texts(self.threads),
+            **dict(self.kept),
+            **changes,
+        }
+        lists = [(name, [value] if isinstance(value, str) else value) for name, value in parameters.items()]
+        return f"{path}?{urlencode([(name, text) for name, texts in lists for text in texts if text])}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,23 +198,13 @@ def workload_ids(texts: Iterable[str], workloads: Mapping[int, str]) -> list[str
     return list(dict.fromkeys(ids.get(text, text) for text in texts))
 
 
-def address_of(path: str, parameters: Mapping[str, str | Sequence[str]]) -> str:
-    """With these parameters in its query; an empty one is left out."""
-    said = [
-        (name, text)
-        for name, value in parameters.items()
-        for text in ([value] if isinstance(value, str) else value)
-        if text
-    ]
-    return f"{path}?{urlencode(said)}"
-
-
 def read_choice(query: QueryDict, columns: ChosenColumns) -> VersionSelection:
-    return VersionSelection(columns=columns, view=_read_view(query), **read_measured(query))
+    view = Presentation(query.get("values") == "relative", one_known(query, "axis", SCALES))
+    return VersionSelection(columns=columns, view=view, **read_measured(query))
 
 
 def read_measured(query: QueryDict) -> dict[str, Any]:
-    """The metrics, workloads and threads of a selection."""
+    """Read the metrics, workloads and threads of a selection."""
     return {
         "metrics": list(dict.fromkeys(query.getlist("metric"))),
         "workloads": list(dict.fromkeys(query.getlist("workload"))),
@@ -244,14 +220,14 @@ def threads_texts(threads: Iterable[int | None]) -> list[str]:
     return [UNSAID_THREADS if count is None else str(count) for count in threads]
 
 
+def one_known(query: QueryDict, name: str, known: Sequence[str]) -> str:
+    """Return the value of a parameter if it is known, else nothing."""
+    text = query.get(name, "")
+    return text if text in known else ""
+
+
 def read_threads(query: QueryDict) -> list[int | None]:
     """Return the thread counts in order, None last; anything else is left out."""
     texts = query.getlist("threads")
-    numbers = [text for text in texts if text.isascii() and text.isdigit() and len(text) < 10]
-    counts = sorted({int(text) for text in numbers})
+    counts = sorted({count for text in texts if (count := whole_number(text)) is not None})
     return [*counts, None] if UNSAID_THREADS in texts else [*counts]
-
-
-def _read_view(query: QueryDict) -> Presentation:
-    scale = query.get("axis", "")
-    return Presentation(relative=query.get("values") == "relative", scale=scale if scale in SCALES else "")

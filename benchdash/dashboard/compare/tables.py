@@ -15,15 +15,18 @@ from benchdash.dashboard.charts.compare import VersionLine
 from benchdash.dashboard.compare import controls
 from benchdash.dashboard.compare.panels import PanelAddresses
 from benchdash.dashboard.compare.selection import ChosenColumns, VersionSelection
-from benchdash.dashboard.compare.version_picker import VersionPicker, version_picker
-from benchdash.dashboard.compare.versions import MAX_SEARCH_LENGTH, Available
+from benchdash.dashboard.compare.version_picker import version_picker
+from benchdash.dashboard.compare.versions import Available
 from benchdash.dashboard.shell.navigation import page_url
-from benchdash.regressions.comparison.column_contents import Measured
-from benchdash.regressions.comparison.column_names import are_versions_in_order, names, short_id
-from benchdash.regressions.comparison.version_table import (
+from benchdash.regressions.comparison.columns import (
     Column,
-    ComparisonTable,
     SelectorError,
+    are_versions_in_order,
+    names,
+    short_id,
+)
+from benchdash.regressions.comparison.version_table import (
+    ComparisonTable,
     compare_all_metrics,
     compare_columns,
 )
@@ -32,20 +35,14 @@ from benchdash.results.readings import DERIVED
 _SELECTOR: Final = ("id", "branch", "hardware", "configuration", "counterpart")
 
 
-def picker_of(request: HttpRequest, choice: VersionSelection, available: Available) -> VersionPicker:
-    chosen = choice.columns.chosen
-    return version_picker(
+def choosing(request: HttpRequest, choice: VersionSelection, available: Available) -> dict[str, Any]:
+    """Return the choice for the template, and what helps to make another."""
+    picker = version_picker(
         available,
-        chosen,
-        find=request.GET.get("find", "")[:MAX_SEARCH_LENGTH],
-        summary=f"{len(chosen)} of {available.total}",
+        choice.columns.chosen,
+        find=request.GET.get("find", ""),
         address=lambda columns: choice.address(request.path, v=list(map(short_id, columns)), base=""),
     )
-
-
-def choosing(request: HttpRequest, choice: VersionSelection, available: Available) -> dict[str, Any]:
-    """For the template: the choice, and what helps to make another."""
-    picker = picker_of(request, choice, available)
     return {
         "choice": choice,
         "version_picker": picker,
@@ -54,15 +51,10 @@ def choosing(request: HttpRequest, choice: VersionSelection, available: Availabl
     }
 
 
-def chosen_workloads(choice: VersionSelection, measured: Measured) -> list[str]:
-    """Their names, none where the address chooses all."""
-    return [name for pk, name in measured.workloads.items() if str(pk) in choice.workloads]
-
-
 def tables_of(
     project: Project, choice: VersionSelection, base: Column, workloads: Sequence[str], shown: Sequence[str]
 ) -> list[ComparisonTable]:
-    """One for each of these metrics that the chosen columns have, in this order; no workloads are all."""
+    """Compare the chosen columns by each of these metrics that they have; no workloads mean all."""
     others, threads = choice.columns.others, choice.threads
     printed = [metric for metric in shown if metric not in DERIVED]
     tables = compare_all_metrics(
@@ -78,7 +70,7 @@ def tables_of(
 
 
 def lines_of(columns: ChosenColumns) -> list[VersionLine]:
-    """The lines of the chosen columns, by their names, in their order."""
+    """Return the lines of the chosen columns, by their names, in their order."""
     chosen, base = columns.chosen, columns.base
     at = chosen.index(base) if base else 0
     return charts.lines(names(chosen), base=at, in_order=are_versions_in_order(chosen))
@@ -98,7 +90,7 @@ def addresses_of(
 
 
 def queries_of_api(project: Project, choice: VersionSelection) -> Callable[[str, str], str]:
-    """The same comparison of a metric and a workload, asked of the API."""
+    """Return the query that asks the API for the same comparison of a metric and a workload."""
     before = urlencode([("project", project.slug)])
     after = urlencode([*threads_of_api(choice.threads), *columns_of_api(choice), ("format", "csv")])
 
@@ -122,6 +114,6 @@ def columns_of_api(choice: VersionSelection) -> list[tuple[str, str]]:
 
 
 def selector(column: Column) -> str:
-    """A column as the API takes it."""
+    """Write a column as the API takes it."""
     place = column.as_json()
     return json.dumps({name: place[name] for name in _SELECTOR})

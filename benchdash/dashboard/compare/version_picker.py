@@ -5,11 +5,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from benchdash.dashboard.compare.places import Place
 from benchdash.dashboard.compare.selection import DEFAULT_COLUMNS
-from benchdash.dashboard.compare.versions import Available
-from benchdash.regressions.comparison.column_names import short_commit, short_id
-from benchdash.regressions.comparison.version_table import Column
+from benchdash.dashboard.compare.versions import MAX_SEARCH_LENGTH, Available, PlaceNames
+from benchdash.regressions.comparison.columns import Column, short_commit, short_id
 from benchdash.results.models import UNKNOWN_VERSION
 from benchdash.results.versions import release_line
 
@@ -31,12 +29,12 @@ class PickerChoice:
 
 @dataclass(frozen=True)
 class PickerGroup:
-    """The versions of one product at one place; ``older`` are so many that only a search shows.
+    """The versions of one product at one place; ``older`` counts those that only a search shows.
 
     ``newest_url`` compares the newest of them; ``shortcuts`` are (label, address) of more ready choices.
     """
 
-    place: Place
+    place: PlaceNames
     choices: Sequence[PickerChoice]
     older: int
     newest_url: str
@@ -65,17 +63,22 @@ def version_picker(
     chosen: Sequence[Column],
     *,
     find: str,
-    summary: str,
     address: Callable[[Sequence[Column]], str],
 ) -> VersionPicker:
-    """``available`` are in the order of versions; ``address`` is that of a comparison of some of them."""
+    """Return the picker of any number of versions; ``address`` is that of a comparison of some of them.
+
+    ``available`` are in the order of versions.
+    """
+    find = find[:MAX_SEARCH_LENGTH]
+    summary = f"{len(chosen)} of {available.total}"
     return VersionPicker(_groups(available, chosen, find, address), find=find, summary=summary)
 
 
 def one_version_picker(
     available: Available, chosen: Column | None, *, name: str, label: str, find: str, summary: str
 ) -> VersionPicker:
-    """For one version; ``available`` are in the order of versions."""
+    """Return the picker of one version; ``available`` are in the order of versions."""
+    find = find[:MAX_SEARCH_LENGTH]
     groups = _groups(available, [chosen] if chosen else [], find, address=None)
     return VersionPicker(groups, find=find, summary=summary, name=name, label=label, several=False)
 
@@ -86,9 +89,9 @@ _Address = Callable[[Sequence[Column]], str] | None
 def _groups(
     available: Available, chosen: Sequence[Column], find: str, address: _Address
 ) -> list[PickerGroup]:
-    by_place: dict[Place, list[Column]] = defaultdict(list)
+    by_place: dict[PlaceNames, list[Column]] = defaultdict(list)
     for column in reversed(available):
-        by_place[Place.of(column)].append(column)
+        by_place[PlaceNames.of(column)].append(column)
     picked = {column.key for column in chosen}
     words = find.casefold().split()
     return [
@@ -98,7 +101,7 @@ def _groups(
 
 
 def _group(
-    place: Place,
+    place: PlaceNames,
     newest_first: Sequence[Column],
     versions: int,
     picked: set[tuple[int, str, int, int, str]],
@@ -109,36 +112,26 @@ def _group(
     choices = []
     for rank, column in enumerate(newest_first):
         label, is_chosen = _label(column), column.key in picked
-        is_meant = _has_all(f"{label} {place}", words)
+        is_meant = all(word in f"{label} {place}".casefold() for word in words)
         if is_chosen or rank < most or (words and is_meant):
             choices.append(
                 PickerChoice(short_id(column), label, str(place), is_chosen, is_hidden=not is_meant)
             )
-    return PickerGroup(
-        place=place,
-        choices=choices,
-        older=versions - len(choices),
-        newest_url=address(newest_first[:DEFAULT_COLUMNS]) if address else "",
-        shortcuts=[(label, address(columns)) for label, columns in _shortcuts(place, newest_first)]
-        if address
-        else [],
-    )
-
-
-def _has_all(text: str, words: Sequence[str]) -> bool:
-    text = text.casefold()
-    return all(word in text for word in words)
+    older = versions - len(choices)
+    if address is None:
+        return PickerGroup(place, choices, older, "", [])
+    shortcuts = [(label, address(columns)) for label, columns in _shortcuts(place, newest_first)]
+    return PickerGroup(place, choices, older, address(newest_first[:DEFAULT_COLUMNS]), shortcuts)
 
 
 def _label(column: Column) -> str:
-    version = column.version
-    known = version.version
-    if known == UNKNOWN_VERSION and version.commit:
+    known = column.version.version
+    if known == UNKNOWN_VERSION and column.version.commit:
         return short_commit(column)
     return f"{known} {short_commit(column)}".strip() if column.branch else known
 
 
-def _shortcuts(place: Place, newest_first: Sequence[Column]) -> list[tuple[str, Sequence[Column]]]:
+def _shortcuts(place: PlaceNames, newest_first: Sequence[Column]) -> list[tuple[str, Sequence[Column]]]:
     shortcuts = []
     if len(newest_first) > 1:
         newest = newest_first[:DEFAULT_COLUMNS]
@@ -150,7 +143,7 @@ def _shortcuts(place: Place, newest_first: Sequence[Column]) -> list[tuple[str, 
 
 
 def newest_of_lines(newest_first: Sequence[Column]) -> list[Column]:
-    """The newest version of each release line."""
+    """Return the newest version of each release line."""
     of_line: dict[str, Column] = {}
     for column in newest_first:
         line = release_line(column.version.product.name, column.version.version)

@@ -2,15 +2,15 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from django.http import QueryDict
 
 from benchdash.accounts.models import Project
-from benchdash.dashboard.compare.places import Place
 from benchdash.database.ids import ids_in
-from benchdash.regressions.comparison.column_names import short_id
-from benchdash.regressions.comparison.version_table import Column, columns_at
+from benchdash.regressions.comparison.columns import Column, columns_at, short_id
+from benchdash.results import catalogue
+from benchdash.results.models import DEFAULT_CONFIGURATION
 from benchdash.results.version_places import PlaceOfVersions, newest_versions, places_of_versions
 
 # What chooses versions in the addresses of the pages, and what looks for them.
@@ -20,12 +20,44 @@ MAX_SEARCH_LENGTH: Final = 200
 _MAX_ASKED: Final = 100
 
 
+class PlaceNames(NamedTuple):
+    """The place of a column in the names that addresses and headings use; a Place of results has ids."""
+
+    product: str
+    build: str
+    branch: str
+    hardware: str
+    configuration: str
+    counterpart: str
+
+    @classmethod
+    def of(cls, column: Column) -> "PlaceNames":
+        product, build = column.version.product.name, column.version.build
+        return cls(product, build, column.branch, column.hardware, column.configuration, column.counterpart)
+
+    def __str__(self) -> str:
+        """``MariaDB debug on bench-03, branch main, configuration tuned, with Connector/C``."""
+        parts = [f"{' '.join(filter(None, [self.product, self.build]))} on {self.hardware}"]
+        if self.branch:
+            parts.append(f"branch {self.branch}")
+        if self.configuration != DEFAULT_CONFIGURATION:
+            parts.append(f"configuration {self.configuration}")
+        if self.counterpart:
+            parts.append(f"with {self.counterpart}")
+        return ", ".join(parts)
+
+
+def recent_use(project: Project) -> Counter[PlaceNames]:
+    """Count the newest runs of each place, that of the newest run first; one statement."""
+    return Counter({PlaceNames(*one[:6]): one.runs for one in catalogue.recent_places(project)})
+
+
 class Available(list[Column]):
     """The offered columns, in the order of versions; ``versions`` is how many there are at each place."""
 
-    def __init__(self, columns: Sequence[Column], versions: Mapping[Place, int] | None = None) -> None:
+    def __init__(self, columns: Sequence[Column], versions: Mapping[PlaceNames, int] | None = None) -> None:
         super().__init__(columns)
-        self.versions = Counter(map(Place.of, columns)) if versions is None else versions
+        self.versions = Counter(map(PlaceNames.of, columns)) if versions is None else versions
 
     @property
     def total(self) -> int:
@@ -33,33 +65,31 @@ class Available(list[Column]):
 
 
 def meant_by(text: str, columns: Iterable[Column]) -> list[Column]:
-    """The columns with this short id. The id of a version alone (``12``) means it at every place."""
+    """Return the columns with this short id; the id of a version alone (``12``) means it at every place."""
     versions = ids_in([text.partition(".")[0]])
-    # Of the thousands that a project has, few are of the version.
+    # Few of the thousands of columns of a project are of this version.
     of_version = (column for column in columns if column.version.pk in versions)
     return [column for column in of_version if text in (short_id(column), *map(str, versions))]
 
 
 def available_columns(project: Project, query: QueryDict) -> Available:
-    """The newest versions of each place, those that the address chooses with their neighbours, and those that
-    it looks for; three statements.
+    """Return the newest versions of each place, with those that the address chooses or looks for.
+
+    Neighbours of chosen ones are among them. Three statements.
     """
     places = places_of_versions(project)
-    measured = newest_versions(project, places, asked=_asked(query), words=_words(query, places))
+    # In ids of columns (``12.3.1~main``) and of versions alone.
+    texts = dict.fromkeys(text.partition(".")[0] for name in _ASKED for text in query.getlist(name))
+    asked = ids_in(texts)[:_MAX_ASKED]
+    measured = newest_versions(project, places, asked=asked, words=_words(query, places))
     columns = columns_at(measured)
-    shown = Counter(map(Place.of, columns))
+    shown = Counter(map(PlaceNames.of, columns))
     versions = {
         place: one.versions if one.versions > one.most else shown[place]
         for one in places
         if (place := _place(one)) in shown
     }
     return Available(columns, versions)
-
-
-def _asked(query: QueryDict) -> list[int]:
-    """The versions in ids of columns (``12.3.1~main``) and in those of versions alone."""
-    texts = [text for name in _ASKED for text in query.getlist(name)]
-    return ids_in(dict.fromkeys(text.partition(".")[0] for text in texts))[:_MAX_ASKED]
 
 
 def _words(query: QueryDict, places: Sequence[PlaceOfVersions]) -> dict[PlaceOfVersions, list[str]]:
@@ -71,7 +101,7 @@ def _words(query: QueryDict, places: Sequence[PlaceOfVersions]) -> dict[PlaceOfV
     return {place: [word for word in words if word not in str(_place(place)).casefold()] for place in places}
 
 
-def _place(place: PlaceOfVersions) -> Place:
-    return Place(
+def _place(place: PlaceOfVersions) -> PlaceNames:
+    return PlaceNames(
         place.product, place.build, place.branch, place.hardware, place.configuration, place.counterpart
     )

@@ -1,6 +1,5 @@
 """Commands that can be copied from a page and typed as they are, but for the token and the file."""
 
-from collections.abc import Mapping
 from typing import Final
 
 from django.conf import settings
@@ -13,14 +12,15 @@ _FIELDS: Final = {
 }
 
 
-def upload_command(token: str = "TOKEN", *, fields: Mapping[str, str] = _FIELDS) -> str:  # noqa: S107 - a place for one
-    """How to send one file to this installation with curl."""
+def upload_command(token: str = "TOKEN", *, project: str = "") -> str:  # noqa: S107 - a place for one
+    """Return the command that sends one file to this installation with curl."""
     parts = [f"curl -H 'Authorization: Bearer {token}'", "-F file=@result.txt"]
+    fields = {"project": project, **_FIELDS} if project else _FIELDS
     parts += [f"-F {name}={value}" for name, value in fields.items()]
     return " \\\n  ".join([*parts, f"{settings.SITE_URL}/api/v1/uploads/"])
 
 
 def reimport_command(project: str, format_: str = "") -> str:
-    """How to have kept files read again on the server, of one format if it is known."""
+    """Return the command that reads kept files again on the server, of one format if it is known."""
     only = f" --format {format_}" if format_ else ""
     return f"manage.py reimport --project {project}{only} --dry-run"

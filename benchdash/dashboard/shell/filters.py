@@ -3,11 +3,13 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from django.db.models import Model, QuerySet
+from django.http import QueryDict
 
 M = TypeVar("M", bound=Model)
+_MAX_SEARCH_LENGTH: Final = 200
 
 
 class FilterChoice(NamedTuple):
@@ -46,20 +48,28 @@ class FilterChip:
 def one_of(
     name: str, label: str, options: Iterable[tuple[str, str]], chosen: str | None, *, empty: str = "all"
 ) -> FilterChip:
-    """A chip for at most one of ``options`` (value, label)."""
-    return FilterChip(name, label, _choices(options, {chosen or ""}), empty=empty)
+    """Return a chip for at most one of ``options`` (value, label)."""
+    choices = [FilterChoice(value, words, value == (chosen or "")) for value, words in options]
+    return FilterChip(name, label, choices, empty=empty)
 
 
 def some_of(
     name: str, label: str, options: Iterable[tuple[str, str]], chosen: Iterable[str], *, empty: str = "all"
 ) -> FilterChip:
-    """A chip for any number of ``options`` (value, label)."""
-    return FilterChip(name, label, _choices(options, set(chosen)), several=True, empty=empty)
+    """Return a chip for any number of ``options`` (value, label)."""
+    known = set(chosen)
+    choices = [FilterChoice(value, words, value in known) for value, words in options]
+    return FilterChip(name, label, choices, several=True, empty=empty)
 
 
 def some_of_names(name: str, label: str, names: Iterable[str], chosen: Iterable[str]) -> FilterChip:
-    """A chip for any number of things that are called as they are meant."""
+    """Return a chip for any number of things whose names are their values."""
     return some_of(name, label, [(text, text) for text in names], chosen)
+
+
+def search_text(query: QueryDict) -> str:
+    """Return the text of the search field of an address."""
+    return query.get("q", "").replace("\0", "").strip()[:_MAX_SEARCH_LENGTH]
 
 
 def filtered(found: QuerySet[M], chips: Iterable[FilterChip], fields: Mapping[str, str]) -> QuerySet[M]:
@@ -68,7 +78,3 @@ def filtered(found: QuerySet[M], chips: Iterable[FilterChip], fields: Mapping[st
         if chip.chosen and chip.name in fields:
             found = found.filter(**{f"{fields[chip.name]}__in": [choice.value for choice in chip.chosen]})
     return found
-
-
-def _choices(options: Iterable[tuple[str, str]], chosen: set[str]) -> list[FilterChoice]:
-    return [FilterChoice(value, label, value in chosen) for value, label in options]

@@ -1,16 +1,18 @@
 """The links of the top bar and the tabs of a project, and the addresses of its pages."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from urllib.parse import urlencode
 
 from django.http import QueryDict
-from django.urls import URLResolver, get_resolver, get_script_prefix, get_urlconf, reverse
+from django.urls import reverse
 
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project, Scope
 from benchdash.dashboard.shell import selection
+from benchdash.regressions.comparison.columns import id_at
+from benchdash.results.models import Run, Series
+from benchdash.results.points import Point
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ class Navigation:
 
 
 def navigation(project: Project, viewer: Viewer, current: str, query: QueryDict | None = None) -> Navigation:
-    """The links to the pages of a project; ``current`` is the URL name of the page being shown.
+    """Return the links to the pages of a project; ``current`` is the URL name of the page being shown.
 
     Those to pages that share the selection of its address (``query``) take it along.
     """
@@ -90,20 +92,17 @@ def navigation(project: Project, viewer: Viewer, current: str, query: QueryDict 
 
 
 def tabs(project: Project, current: str, query: QueryDict) -> Sequence[Link]:
-    """The pages beside the current one that show the same things another way; empty where it stands alone.
+    """Return the pages that show the same things as the current one in another way; empty without any.
 
     Each link takes the selection of the current page along.
     """
     if current not in _UNDER_COMPARE:
         return []
-    return [
-        Link(entry.label, _url(entry, project, current, query), _is_shown(entry, current))
-        for entry in _COMPARE
-    ]
+    return [_link(entry, project, current, query) for entry in _COMPARE]
 
 
 def page_label(name: str) -> str:
-    """The words in the bar or on the tab of a page."""
+    """Return the words in the bar or on the tab of a page."""
     return _LABELS[name]
 
 
@@ -116,28 +115,21 @@ def _links(
             continue
         if entry.scope and not viewer.may(entry.scope, project):
             continue
-        links.append(Link(entry.label, _url(entry, project, current, query), _is_shown(entry, current)))
+        links.append(_link(entry, project, current, query))
     return links
 
 
-def _url(entry: _Entry, project: Project, current: str, query: QueryDict | None) -> str:
+def _link(entry: _Entry, project: Project, current: str, query: QueryDict | None) -> Link:
     url = page_url(entry.name, project)
-    if query is None or not {current, entry.name} <= selection.PAGES:
-        return url
-    chosen = selection.selected(query, here=current, there=entry.name)
-    return f"{url}?{chosen}" if chosen else url
-
-
-def _is_shown(entry: _Entry, current: str) -> bool:
-    return current == entry.name or current in entry.covers
+    if query is not None and {current, entry.name} <= selection.PAGES:
+        chosen = selection.selected(query, here=current, there=entry.name)
+        url = f"{url}?{chosen}" if chosen else url
+    return Link(entry.label, url, current == entry.name or current in entry.covers)
 
 
 def page_url(name: str, project: Project, *args: int | str, **query: str) -> str:
-    """The address of a page of the project, with a query of what is not empty."""
-    if args:
-        url = reverse(f"dashboard:{name}", args=[project.slug, *args])
-    else:
-        url = _address(get_resolver(get_urlconf()), get_script_prefix(), name, project.slug)
+    """Return the address of a page of the project, with a query of what is not empty."""
+    url = reverse(f"dashboard:{name}", args=[project.slug, *args])
     chosen = urlencode({key: value for key, value in query.items() if value})
     return f"{url}?{chosen}" if chosen else url
 
@@ -152,13 +144,23 @@ def address_with(path: str, query: QueryDict, **changes: str | Sequence[str]) ->
     return f"{path}?{changed.urlencode()}"
 
 
-def page_urls(name: str, project: Project, *args: str) -> Callable[[int], str]:
-    """The addresses of the pages that are told apart by a number, which is the last in them."""
-    before, _, after = page_url(name, project, *args, 0).rpartition("0")
-    return lambda number: f"{before}{number}{after}"
+def beside_url(project: Project, *runs: int) -> str:
+    """Return the address of two runs side by side, or of one beside the run before it."""
+    return f"{page_url('pair', project)}?{urlencode([('run', run) for run in runs])}"
 
 
-@lru_cache(maxsize=1000)
-def _address(_resolver: URLResolver, _prefix: str, name: str, slug: str) -> str:
-    """Every page has fifteen of them, which stay as they are."""
-    return reverse(f"dashboard:{name}", args=[slug])
+def runs_url(project: Project, before: Run, after: Run) -> str:
+    """Return the address of the versions of two runs, or of the runs where they are of one version."""
+    ids = id_at(before.version_id, before), id_at(after.version_id, after)
+    return _columns_url(project, *ids) if ids[0] != ids[1] else beside_url(project, before.pk, after.pk)
+
+
+def points_url(project: Project, series: Series, before: Point, after: Point) -> str:
+    """Return the same address for two groups of a history."""
+    if before.version.pk == after.version.pk:
+        return beside_url(project, before.run_id, after.run_id)
+    return _columns_url(project, id_at(before.version.pk, series), id_at(after.version.pk, series))
+
+
+def _columns_url(project: Project, base: str, against: str) -> str:
+    return page_url("pair", project, base=base, against=against)

@@ -20,35 +20,17 @@ from benchdash.results.wording import (
     unit_words,
 )
 
-# What is written alike everywhere belongs to what pages write.
-__all__ = [
-    "LEVELS",
-    "NOTHING",
-    "NO_BREAK",
-    "ago",
-    "axis_title",
-    "change",
-    "count",
-    "direction_words",
-    "exact_time",
-    "level",
-    "metric_name",
-    "number",
-    "p_value",
-    "plus_minus",
-    "ratio",
-    "ratio_level",
-    "share",
-    "short_metric_name",
-    "unit_words",
-]
+# Re-exported from results.wording, which the API and mails use too.
+__all__ = ["NOTHING", "NO_BREAK", "change", "count", "metric_name", "number", "p_value", "plus_minus"]
+__all__ += ["ratio", "share", "short_metric_name", "unit_words"]
+__all__ += ["LEVELS", "ago", "axis_title", "counted", "direction_words", "exact_time", "level", "ratio_level"]
 
 # Where a change gets the next of the four levels of colour, as a share.
 LEVELS: Final = (0.02, 0.05, 0.10, 0.20)
 
 
 def level(change: float | None, direction: str, verdict: str = "") -> str:
-    """The colour token of a change: ``worse-1`` to ``worse-4``, ``better-1`` ..., ``same`` or ``unknown``.
+    """Return the colour of a change: ``worse-1`` to ``worse-4``, ``better-1`` ..., ``same`` or ``unknown``.
 
     ``verdict`` is a comparison's word where there is one: what is within the noise has no colour, however
     large it is, and what is beyond it has at least the first.
@@ -64,8 +46,13 @@ def level(change: float | None, direction: str, verdict: str = "") -> str:
 
 
 def ratio_level(ratio: float | None, direction: str, verdict: str = "") -> str:
-    """The same for a ratio: 0.92 has the level of −8 %."""
+    """Return the colour of a ratio: 0.92 has that of −8 %."""
     return level(None if ratio is None else ratio - 1, direction, verdict)
+
+
+def counted(number: int, noun: str) -> str:
+    """``1 run``, ``1,200 runs``."""
+    return f"{count(number)} {noun}{'' if number == 1 else 's'}"
 
 
 def direction_words(direction: str) -> str:
@@ -99,6 +86,5 @@ def _span(passed: timedelta) -> str:
     minutes = int(passed.total_seconds() // 60)
     for size, name in ((60 * 24 * 30, "month"), (60 * 24, "day"), (60, "hour"), (1, "minute")):
         if minutes >= size:
-            amount = minutes // size
-            return f"{amount} {name}{'' if amount == 1 else 's'}"
+            return counted(minutes // size, name)
     return "moments"

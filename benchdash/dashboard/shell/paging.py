@@ -7,25 +7,25 @@ from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
 
 from benchdash.dashboard.shell import numbers
+from benchdash.dashboard.shell.selection import whole_number
 
 # To count a million rows takes longer than all the rest of a page.
 MAX_COUNTED: Final = 10_000
 
 
 class LongList(Paginator):  # type: ignore[type-arg] # not subscriptable at run time
-    """Rows are counted up to ``MOST_COUNTED``, or where a later page is asked for, to the end of that.
+    """A list whose rows are counted up to ``MAX_COUNTED``, or to the end of a later page that is asked for.
 
-    So every page can be reached from the one before it.
+    Every page can be reached from the one before it.
     """
 
     def __init__(self, found: QuerySet[Any, Any], per_page: int, asked: str | None) -> None:
         super().__init__(found, per_page)
         self._found, self._asked = found, asked
-        number = int(asked) if asked and asked.isascii() and asked.isdigit() and len(asked) < 10 else 1
-        self.most = max(MAX_COUNTED, number * per_page)
+        self.most = max(MAX_COUNTED, (whole_number(asked or "") or 1) * per_page)
 
     def page_asked_for(self) -> "Page[Any]":
-        """The last one for a number that is too large, the first for what is no number."""
+        """Return the page asked for: the last for too large a number, the first for what is no number."""
         return self.get_page(self._asked)
 
     @cached_property

@@ -5,16 +5,18 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from benchdash.accounts.access import BeingDeleted, NotAllowed, NotVisible, Viewer, viewer_of
 from benchdash.accounts.models import Project, Scope
+from benchdash.alerts.models import Alert
 
 P = ParamSpec("P")
 M = TypeVar("M", bound=Model)
@@ -43,11 +45,16 @@ class ProjectPage:
         """Whether the viewer writes articles."""
         return self.may(Scope.TRIAGE)
 
+    @property
+    def shared(self) -> dict[str, Any]:
+        """The part of the context that all templates share."""
+        return {"page": self, "project": self.project, "viewer": self.viewer}
+
     def may(self, scope: str) -> bool:
         return self.viewer.may(scope, self.project)
 
     def require(self, scope: str) -> None:
-        """Raises NotAllowed, which project_page answers."""
+        """Raise NotAllowed, which project_page answers, unless the viewer has the scope."""
         self.viewer.require(scope, self.project)
 
     def render(
@@ -58,20 +65,39 @@ class ProjectPage:
         *,
         status: int = 200,
     ) -> HttpResponse:
-        """The template with ``page``, ``project`` and ``viewer`` beside its own context."""
-        shared = {"page": self, "project": self.project, "viewer": self.viewer}
-        return render(request, template, {**shared, **(context or {})}, status=status)
+        """Render a template with ``page``, ``project`` and ``viewer`` beside its own context."""
+        return render(request, template, {**self.shared, **(context or {})}, status=status)
+
+    def done(self, request: HttpRequest, said: str, name: str, *args: object) -> HttpResponse:
+        """Go to a page of the project, which says what was done."""
+        messages.success(request, said)
+        return redirect(f"dashboard:{name}", self.project.slug, *args)
 
 
-def project_page(
-    view: Callable[Concatenate[HttpRequest, ProjectPage, P], HttpResponseBase],
-) -> Callable[..., HttpResponseBase]:
-    """A view of (request, page, ...) for an address that begins with the project's slug.
+_View = Callable[Concatenate[HttpRequest, ProjectPage, P], HttpResponseBase]
+
+
+def project_page(view: _View[P]) -> Callable[..., HttpResponseBase]:
+    """Make a view of (request, page, ...), which answers GET, for an address that begins with a slug.
 
     What does not exist for the viewer is a 404. Members of a project that is being deleted are sent to the
     page that shows how far that is. What the viewer may not do is a 403, or the sign-in page
     where nobody is signed in.
     """
+    return require_safe(_for_viewer(view))
+
+
+def project_form(view: _View[P]) -> Callable[..., HttpResponseBase]:
+    """Do the same for a page with a form that is sent to its own address: GET and POST."""
+    return require_http_methods(["GET", "HEAD", "POST"])(_for_viewer(view))
+
+
+def project_action(view: _View[P]) -> Callable[..., HttpResponseBase]:
+    """Do the same for an address that only takes a form: POST."""
+    return require_POST(_for_viewer(view))
+
+
+def _for_viewer(view: _View[P]) -> Callable[..., HttpResponseBase]:
 
     @wraps(view)
     def answer(request: HttpRequest, slug: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
@@ -120,7 +146,7 @@ def content_page(
 
 
 def _page(viewer: Viewer, slug: str) -> ProjectPage:
-    """Raises NotVisible or BeingDeleted. The bar names all projects, so that the one is found among them."""
+    """Find a project among those that the bar names. Raise NotVisible or BeingDeleted."""
     projects = list(viewer.projects())
     for project in projects:
         if project.slug == slug:
@@ -139,3 +165,9 @@ def found_or_hidden(rows: QuerySet[M], what: str) -> M:
 def sent_reason(request: HttpRequest) -> str:
     """Why somebody does what the form does, for the audit log."""
     return request.POST.get("reason", "").replace("\0", "").strip()[:_MAX_REASON_LENGTH]
+
+
+def alerts_shown_to(page: ProjectPage) -> QuerySet[Alert]:
+    """Return the alerts of the project for those who triage, for others those to their own address."""
+    alerts = Alert.objects.filter(project=page.project)
+    return alerts if page.may(Scope.TRIAGE) else alerts.filter(address=page.viewer.address)

@@ -18,6 +18,11 @@ EMPTY: Final = frozenset({"none", "~"})
 _COLUMN: Final = re.compile(r"[0-9]+(\.[0-9]+\.[0-9]+)?(~.*)?", re.DOTALL)
 
 
+def whole_number(text: str) -> int | None:
+    """Read a number of at most nine digits; None for anything else."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+
+
 def names_place(query: QueryDict) -> bool:
     return any(query.get(name) for name in PLACE)
 
@@ -37,7 +42,10 @@ def selected(query: QueryDict, *, here: str, there: str) -> str:
             columns, base = sides, sides[0]
     kept = QueryDict(mutable=True)
     if there == "pair":
-        sides = _sides(columns, base)
+        base = base or next(iter(columns), "")
+        others = [text for text in columns if text != base]
+        # The reference, or the oldest, against the newest of the others.
+        sides = [*([base] if base else []), *others[-1:]]
         kept.setlist("v", columns if len(columns) > len(sides) else [])
         kept.setlist("base", sides[:1])
         kept.setlist("against", sides[1:])
@@ -47,10 +55,3 @@ def selected(query: QueryDict, *, here: str, there: str) -> str:
     for name in (*PLACE, "workload", "threads", "metric"):
         kept.setlist(name, query.getlist(name))
     return kept.urlencode()
-
-
-def _sides(columns: list[str], base: str) -> list[str]:
-    """The reference, or the oldest, against the newest of the others."""
-    base = base or next(iter(columns), "")
-    others = [text for text in columns if text != base]
-    return [*([base] if base else []), *others[-1:]]

@@ -1,17 +1,15 @@
 """Words for what series have in common, and for what tells them apart."""
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from itertools import chain
-from typing import Final
+from typing import Final, NamedTuple
 
 from benchdash.dashboard.shell import numbers
 from benchdash.results.models import DEFAULT_CONFIGURATION, Series
 
 
-@dataclass(frozen=True)
-class _Part:
-    """One thing to say of a series. What is ``usual`` is said only where series differ in it."""
+class _Part(NamedTuple):
+    """One thing to say of a series; a ``usual`` text is said only where series differ in it."""
 
     text: Callable[[Series], str]
     usual: str = ""
@@ -40,9 +38,7 @@ _PARTS: Final = tuple(chain.from_iterable(_GROUPS))
 
 
 def threads_words(threads: int | None) -> str:
-    if threads is None:
-        return "threads not said"
-    return f"{numbers.count(threads)} thread{'' if threads == 1 else 's'}"
+    return "threads not said" if threads is None else numbers.counted(threads, "thread")
 
 
 def title(series: Sequence[Series]) -> str:
@@ -54,7 +50,10 @@ def title(series: Sequence[Series]) -> str:
 def names(series: Sequence[Series]) -> list[str]:
     """For each series what tells it from the others (``10.6``); one alone is called by what was measured."""
     telling = _telling(series)
-    return [_said(one, telling or _unusual(one, (_PRODUCT, _BRANCH, _LINE, _BUILD))) for one in series]
+    version = (_PRODUCT, _BRANCH, _LINE, _BUILD)
+    return [
+        _said(one, telling or [part for part in version if part.text(one) != part.usual]) for one in series
+    ]
 
 
 def panel_names(panels: Sequence[Sequence[Series]]) -> list[str]:
@@ -66,10 +65,6 @@ def panel_names(panels: Sequence[Sequence[Series]]) -> list[str]:
 
 def _telling(series: Sequence[Series]) -> list[_Part]:
     return [part for part in _PARTS if len({part.text(one) for one in series}) > 1]
-
-
-def _unusual(series: Series, parts: Sequence[_Part]) -> list[_Part]:
-    return [part for part in parts if part.text(series) != part.usual]
 
 
 def _said(series: Series, parts: Collection[_Part]) -> str:

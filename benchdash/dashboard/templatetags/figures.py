@@ -9,45 +9,29 @@ from django.utils import timezone
 from django.utils.html import format_html
 
 from benchdash.dashboard.shell import numbers, paging
-from benchdash.dashboard.shell.grid import grid_cells, number_cells
+from benchdash.dashboard.shell.html import grid_cells, number_cells
 
 register = template.Library()
 
-# What a state means, beside its word: a tone for the colour and a sign for those who see none.
+# What a state means beside its word: a tone for the colour, and a sign for those who see none.
+# Other states are plain.
 _TONES: Final = {
-    "regression": ("worse", "▼"),
-    "improvement": ("better", "▲"),
+    **dict.fromkeys(("regression", "worse"), ("worse", "▼")),
+    **dict.fromkeys(("improvement", "better"), ("better", "▲")),
+    **dict.fromkeys(("imported", "fixed", "would be imported"), ("plain", "✓")),
+    **dict.fromkeys(("same", "known already"), ("plain", "=")),
+    **dict.fromkeys(("suspected", "private"), ("dotted", "")),
+    **dict.fromkeys(("queued", "importing", "not looked at"), ("dotted", "…")),
+    **dict.fromkeys(("confirmed", "new"), ("strong", "")),
+    **dict.fromkeys(("withdrawn", "historical", "expected", "wontfix", "invalid"), ("faded", "")),
+    **dict.fromkeys(("deleted", "revoked"), ("faded", "×")),
     "environment": ("plain", "◆"),
     "silence": ("plain", "◌"),
-    "worse": ("worse", "▼"),
-    "better": ("better", "▲"),
-    "same": ("plain", "="),
     "unknown": ("plain", "?"),
-    "suspected": ("dotted", ""),
-    "confirmed": ("strong", ""),
-    "withdrawn": ("faded", ""),
-    "historical": ("faded", ""),
-    "new": ("strong", ""),
-    "acknowledged": ("plain", ""),
-    "investigating": ("plain", ""),
-    "expected": ("faded", ""),
-    "wontfix": ("faded", ""),
-    "fixed": ("plain", "✓"),
-    "invalid": ("faded", ""),
-    "queued": ("dotted", "…"),
-    "importing": ("dotted", "…"),
-    "imported": ("plain", "✓"),
     "partial": ("warning", "!"),
     "refused": ("error", "×"),
-    "deleted": ("faded", "×"),
     "ignored": ("faded", "–"),
-    "would be imported": ("plain", "✓"),
-    "known already": ("plain", "="),
-    "not looked at": ("dotted", "…"),
     "excluded": ("faded", "○"),
-    "revoked": ("faded", "×"),
-    "public": ("plain", ""),
-    "private": ("dotted", ""),
 }
 
 register.filter("number", numbers.number)
@@ -72,14 +56,14 @@ register.filter("number_cells", number_cells)
 @register.simple_tag
 @lru_cache(maxsize=256)
 def badge(state: str, label: str = "") -> str:
-    """A state as a small badge; ``label`` where its word for people differs (``won't fix``)."""
+    """Write a state as a small badge; ``label`` where its word for people differs (``won't fix``)."""
     tone, sign = _TONES.get(state, ("plain", ""))
     return format_html('<span class="badge badge-{}">{}{}</span>', tone, _mark(sign), label or state)
 
 
 @register.simple_tag
 def change_figure(value: float | None, direction: str, verdict: str = "") -> str:
-    """A relative change, coloured by what it means: ``▼ −8.4 %`` on the worse side's ground."""
+    """Write a relative change, coloured by what it means: ``▼ −8.4 %`` on the worse side's ground."""
     level = numbers.level(value, direction, verdict)
     side = level.partition("-")[0]
     return format_html(
@@ -93,7 +77,7 @@ def change_figure(value: float | None, direction: str, verdict: str = "") -> str
 
 @register.filter
 def ago(time: datetime | None) -> str:
-    """A time relative to now, with the exact one in its title."""
+    """Write a time relative to now, with the exact one in its title."""
     if time is None:
         return numbers.NOTHING
     moment = time.astimezone(UTC)
@@ -107,7 +91,7 @@ def ago(time: datetime | None) -> str:
 
 @register.filter
 def exact(time: datetime | None) -> str:
-    """The exact time in UTC, where the moment itself matters."""
+    """Write the exact time in UTC, where the moment itself matters."""
     if time is None:
         return numbers.NOTHING
     moment = time.astimezone(UTC)
@@ -118,7 +102,7 @@ def exact(time: datetime | None) -> str:
 
 @register.filter
 def commit(value: str | None) -> str:
-    """The first ten digits of a commit, the whole of it in the title."""
+    """Write the first ten digits of a commit, the whole of it in the title."""
     if not value:
         return numbers.NOTHING
     return format_html('<code class="commit" title="{}">{}</code>', value, value[:10])

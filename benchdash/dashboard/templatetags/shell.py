@@ -8,8 +8,8 @@ from django import template
 from django.http import HttpRequest, QueryDict
 from django.template.context import RequestContext
 
-from benchdash.accounts.access import NOBODY, Viewer, viewer_of
-from benchdash.dashboard.shell.figure_json import figure_json
+from benchdash.accounts.access import NOBODY, viewer_of
+from benchdash.dashboard.shell.html import figure_json
 from benchdash.dashboard.shell.navigation import navigation, tabs
 
 register = template.Library()
@@ -18,8 +18,9 @@ register = template.Library()
 @register.inclusion_tag("dashboard/_top_bar.html", takes_context=True)
 def top_bar(context: RequestContext) -> dict[str, Any]:
     request, page = context.get("request"), context.get("page")
-    viewer, current = page.viewer if page else _viewer(request), _current(request)
-    project = page.project if page else None
+    # An error page may be drawn before the middlewares have said who asks.
+    viewer = page.viewer if page else viewer_of(request) if request and hasattr(request, "user") else NOBODY
+    project, current = page.project if page else None, _current(request)
     return {
         "request": request,
         "viewer": viewer,
@@ -33,13 +34,13 @@ def top_bar(context: RequestContext) -> dict[str, Any]:
 
 @register.inclusion_tag("dashboard/_tabs.html", takes_context=True)
 def page_tabs(context: RequestContext) -> dict[str, Any]:
-    """The tabs of a page that is one of several on the same things."""
+    """Show the tabs of a page that is one of several on the same things."""
     request, project = context.get("request"), context.get("project")
     return {"tabs": tabs(project, _current(request), _selection(context)) if project and request else []}
 
 
 def _selection(context: RequestContext) -> QueryDict:
-    """What the address selects, unless the page says it in other words."""
+    """Return what the address selects, unless the page says it in other words."""
     request = context.get("request")
     return context.get("selection") or (request.GET if request else QueryDict())
 
@@ -82,16 +83,11 @@ def chart(
 
 @register.filter
 def query_of(address: str) -> str:
-    """What stands behind the question mark of an address."""
+    """Return the part of an address behind the question mark."""
     return urlsplit(address).query
 
 
-def _viewer(request: HttpRequest | None) -> Viewer:
-    # An error page may be drawn before the middlewares have said who asks.
-    return viewer_of(request) if request is not None and hasattr(request, "user") else NOBODY
-
-
 def _current(request: HttpRequest | None) -> str:
-    """The URL name of the page being shown."""
+    """Return the URL name of the page being shown."""
     match = getattr(request, "resolver_match", None)
     return match.url_name or "" if match else ""

@@ -5,8 +5,8 @@ A place that fails holds up no other. What is due of it stays due.
 
 import logging
 import traceback
-from collections.abc import Collection, Iterable, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Collection, Sequence
+from datetime import timedelta
 
 from django.conf import settings
 from django.db import transaction
@@ -29,7 +29,7 @@ _OF_SERIES = {name: OuterRef(f"series__{name}") for name in Place._fields}
 
 
 def due_touches() -> QuerySet[TouchedSeries]:
-    """The touched series that analysis looks at now: without those of places that wait or are set aside."""
+    """Return the touched series to look at now: without those of places that wait or are set aside."""
     waits = Q(next_try_at__gt=timezone.now())
     is_set_aside = Q(set_aside_at__isnull=False, seen_until__gte=OuterRef("touched_at"))
     resting = FailingPlace.objects.filter(waits | is_set_aside, **_OF_SERIES)
@@ -45,8 +45,9 @@ def note_failure(place: Place, error: Exception, touched: Sequence[TouchedSeries
     failing = FailingPlace.objects.filter(**place._asdict()).first()
     failing = failing or FailingPlace(**place._asdict(), since=now)
     failing.tries += 1
-    failing.seen_until = _newest(touched)
-    failing.next_try_at = now + _wait(failing.tries)
+    failing.seen_until = max((row.touched_at for row in touched), default=timezone.now())
+    longer = min(failing.tries, settings.PLACE_MAX_TRIES - 1) - 1
+    failing.next_try_at = now + timedelta(seconds=settings.PLACE_RETRY_S * _EACH_WAIT_IS_LONGER**longer)
     if failing.tries >= settings.PLACE_MAX_TRIES:
         failing.set_aside_at = failing.set_aside_at or now
     # PostgreSQL keeps no NUL.
@@ -72,12 +73,3 @@ def try_again(failing: FailingPlace, *, by: Viewer) -> None:
         else:
             failing.delete()
         audit(failing.project, by, "analysis tried again", str(failing))
-
-
-def _newest(touched: Iterable[TouchedSeries]) -> datetime:
-    return max((row.touched_at for row in touched), default=timezone.now())
-
-
-def _wait(tries: int) -> timedelta:
-    longest = settings.PLACE_MAX_TRIES - 1
-    return timedelta(seconds=settings.PLACE_RETRY_S * _EACH_WAIT_IS_LONGER ** (min(tries, longest) - 1))

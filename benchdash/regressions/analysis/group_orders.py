@@ -1,7 +1,7 @@
-"""In which order the groups of a place stand, kept from look to look.
+"""The order of the groups of a place, stored by each look.
 
-Change points of several places are one incident where they begin together. How far apart they begin only the
-order of groups tells, and to read it from the runs would cost more than the look itself.
+Change points of several places are one incident where they begin together. How far apart they begin follows
+from the order of groups; reading it from the runs would cost more than the look itself.
 """
 
 import json
@@ -33,7 +33,7 @@ def keep_order(place: Place, runs: PlacedRuns) -> None:
 
 
 def groups_in_order(series: Iterable[Series]) -> list[PlacedGroup]:
-    """The groups of the places of these series of one branch or line, in order.
+    """List the groups of the places of these series of one branch or line, in order.
 
     A group stands there once for each place that has it. Where nobody looked yet, only what is measured in
     these series counts.

@@ -13,7 +13,6 @@ from benchdash.regressions.analysis.group_orders import groups_in_order
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.watched_metrics import is_watched
 from benchdash.results.models import Run, Series
-from benchdash.results.place import Place
 from benchdash.results.points import moment
 
 # The first group of a new level is known to within a group or two; machines skip commits.
@@ -34,18 +33,6 @@ _FOUND = (
 )
 
 
-# Of a change point and what lies around it: a run has many columns that are long to read.
-_READ = (
-    *(field.name for field in ChangePoint._meta.concrete_fields),
-    *(f"series__{name.removesuffix('_id')}" for name in Place._fields),
-    "series__direction",
-    "series__is_derived",
-    "run__started_at",
-    "run__version__commit",
-    "last_good__version__commit",
-)
-
-
 @dataclass(frozen=True, slots=True)
 class _Ranks:
     """The groups of a stream in one order, whichever machine measured them and with which settings.
@@ -61,7 +48,7 @@ class _Ranks:
         return self.of_group.get(_group(run.version_id, run.version.commit, run.started_at, self.branch))
 
     def of_incident(self, incident: Incident) -> int | None:
-        """Where its new level begins, or the group measured next where that one is gone."""
+        """Return where its new level begins, or the group measured next where that one is gone."""
         if version := incident.until:
             group = _group(version.pk, version.commit, incident.started_at, self.branch)
             if group in self.of_group:
@@ -70,7 +57,7 @@ class _Ranks:
         return next((rank for start, rank in self.starts if start >= started_at), None)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Cluster:
     """Change points next to each other that move the same way, all for the worse or all for the better."""
 
@@ -90,7 +77,7 @@ def update_incidents(product_id: int, *, branch: str, line: str) -> None:
         ChangePoint.objects.filter(series__in=stream)
         .exclude(state=ChangePoint.State.WITHDRAWN)
         .select_related("series", "run__version", "last_good__version")
-        .only(*_READ)
+        .defer("run__options", "last_good__options")
         .order_by("pk")
     )
     known = list(
@@ -133,7 +120,7 @@ def _write(found: Sequence[tuple[Incident, _Cluster]], changed: Sequence[Inciden
 
 
 def _group(version_id: int, commit: str | None, started_at: datetime, branch: str) -> Hashable:
-    """Like the position of a point, except that the content of the configuration does not matter."""
+    """Name the group of a run: its position, except that the content of the configuration does not matter."""
     return (commit or started_at.astimezone(UTC).date()) if branch else version_id
 
 
@@ -153,24 +140,21 @@ def _clusters(change_points: Iterable[ChangePoint], ranks: _Ranks) -> list[_Clus
         for change_point in change_points
         if (rank := ranks.of_run(change_point.run)) is not None
     ]
-    clusters = []
+    clusters: list[_Cluster] = []
     for kind in Incident.OF_CHANGE_POINTS:
         of_kind = [pair for pair in ranked if pair[1].is_regression == (kind == Incident.Kind.REGRESSION)]
-        clusters += _clusters_of_kind(kind, sorted(of_kind, key=lambda pair: pair[0]))
+        newest = None
+        for rank, change_point in sorted(of_kind, key=lambda pair: pair[0]):
+            if newest is None or rank - newest.last > _SAME_CAUSE_WITHIN:
+                newest = _Cluster(kind, rank, rank, [])
+                clusters.append(newest)
+            newest.last = rank
+            newest.members.append(change_point)
     return clusters
 
 
-def _clusters_of_kind(kind: Incident.Kind, ranked: Sequence[tuple[int, ChangePoint]]) -> list[_Cluster]:
-    runs: list[list[tuple[int, ChangePoint]]] = []
-    for pair in ranked:
-        if not runs or pair[0] - runs[-1][-1][0] > _SAME_CAUSE_WITHIN:
-            runs.append([])
-        runs[-1].append(pair)
-    return [_Cluster(kind, run[0][0], run[-1][0], [change_point for _, change_point in run]) for run in runs]
-
-
 def _incident_of(cluster: _Cluster, known: Mapping[int, Incident], ranks: _Ranks) -> Incident | None:
-    """The incident that most of the change points belong to already, or else one of its kind at its place.
+    """Find the incident that most of the change points belong to, or else one of its kind at its place.
 
     The second keeps what people said, and mails nobody twice, where the change points themselves are new
     ones: the runs that held them were removed, or another series shows the change now.
@@ -204,7 +188,7 @@ def _describe(incident: Incident, cluster: _Cluster, *, looked_at: int) -> None:
     incident.median = median(speeds)
     incident.looked_at = looked_at
     incident.historical = all(change_point.historical for change_point in told_by)
-    # Old news is told to nobody, so it makes nothing loud beside it.
+    # Nobody is mailed about old changes, so they do not decide whether the incident is mailed.
     young = [change_point for change_point in told_by if not change_point.historical]
     incident.quiet = all(change_point.quiet for change_point in young or told_by)
     if confirmed and incident.status != Incident.Status.CONFIRMED:
@@ -213,7 +197,7 @@ def _describe(incident: Incident, cluster: _Cluster, *, looked_at: int) -> None:
 
 
 def _anchor(change_points: Sequence[ChangePoint]) -> ChangePoint:
-    """One at the version and day that most of them share; of several, the largest change."""
+    """Choose one at the version and day that most of them share; of several, the largest change."""
 
     def place(one: ChangePoint) -> Hashable:
         return one.run.version_id, one.run.started_at.date()

@@ -10,19 +10,19 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from benchdash.accounts.models import Project
-from benchdash.regressions.analysis.places import History, Table, place_histories, table_of
-from benchdash.regressions.detection import FalseAlarms, false_alarms
+from benchdash.regressions.analysis.places import PlaceTable, confirmed_positions, place_histories, table_of
+from benchdash.regressions.detection.null import FalseAlarms, false_alarms
 from benchdash.regressions.models import ChangePoint, NullRun
 from benchdash.results.models import Series
 from benchdash.results.place import Place, all_places
 
-FEWEST_GROUPS = 12
+MIN_GROUPS = 12
 """A shorter history has too little to shuffle."""
 
 # Enough looks to see one false alarm in a thousand, within half a minute's work.
 _ENOUGH_LOOKS = 3000
-_MOST_VALUES = 3_000_000
-_MOST_PLACES = 50
+_MAX_VALUES = 3_000_000
+_MAX_PLACES = 50
 # A little less than a week: what ran late once still runs on the same day of the next.
 _DUE_AFTER = timedelta(days=6, hours=12)
 
@@ -51,14 +51,14 @@ def null_run(project: Project, *, at: datetime | None = None) -> NullRun | None:
 
 
 def projects_due(at: datetime) -> QuerySet[Project]:
-    """Those with results whose last null run is a week old, or that had none."""
+    """Find the projects with results whose last null run is a week old, or that had none."""
     recent = NullRun.objects.filter(project=OuterRef("pk"), at__gt=at - _DUE_AFTER)
     there = Project.objects.filter(deleting_since=None)
     return there.filter(~Exists(recent), Exists(Series.objects.filter(project=OuterRef("pk"))))
 
 
 def next_null_run(last: NullRun | None, *, now: datetime) -> datetime:
-    """When beat will next run one, after the ``last``."""
+    """Tell when beat will next run one, after the ``last``."""
     earliest = max(now, last.at + _DUE_AFTER) if last else now
     return _nightly(earliest) if _nightly(earliest) >= earliest else _nightly(earliest + timedelta(days=1))
 
@@ -67,29 +67,26 @@ def _nightly(day: datetime) -> datetime:
     return datetime.combine(day.astimezone(UTC).date(), settings.NULL_RUNS_AT, tzinfo=UTC)
 
 
-def _tables(places: Sequence[Place]) -> Iterator[tuple[Table, frozenset[int]]]:
-    """Of the first places with histories that are long enough, with the positions of confirmed changes."""
-    left = _MOST_PLACES
+def _tables(places: Sequence[Place]) -> Iterator[tuple[PlaceTable, frozenset[int]]]:
+    """Yield tables of the first places with long enough histories, and the positions of their changes."""
+    left = _MAX_PLACES
     for place in places:
         histories = place_histories(place)
         table = table_of(histories)
-        if table.length >= FEWEST_GROUPS:
-            yield table, _confirmed_positions(histories)
+        if table.length >= MIN_GROUPS:
+            known = ChangePoint.objects.filter(series__in=list(histories))
+            yield table, confirmed_positions(known, histories)
             left -= 1
         if not left:
             return
 
 
-def _confirmed_positions(histories: dict[int, History]) -> frozenset[int]:
-    confirmed = ChangePoint.objects.filter(series__in=list(histories), state=ChangePoint.State.CONFIRMED)
-    positions = (histories[one.series_id].position_of(one.run_id) for one in confirmed)
-    return frozenset(position for position in positions if position is not None)
-
-
-def _looks(tables: Sequence[tuple[Table, frozenset[int]]], rng: np.random.Generator) -> list[FalseAlarms]:
-    """Each table in turn, shuffled anew each time, until there were enough looks."""
+def _looks(
+    tables: Sequence[tuple[PlaceTable, frozenset[int]]], rng: np.random.Generator
+) -> list[FalseAlarms]:
+    """Look at each table in turn, shuffled anew each time, until there were enough looks."""
     found: list[FalseAlarms] = []
-    values_left, looks_left = _MOST_VALUES, _ENOUGH_LOOKS
+    values_left, looks_left = _MAX_VALUES, _ENOUGH_LOOKS
     for table, known in cycle(tables):
         one = false_alarms(
             table.values,

@@ -1,16 +1,17 @@
 """One place of measurement, as detection sees it: its series side by side over the same groups."""
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 
 import numpy as np
 from django.conf import settings
-from numpy.typing import NDArray
 
 from benchdash.regressions.detection.joint import Key
-from benchdash.regressions.detection.releases import MOST_GROUPS, Sessions
+from benchdash.regressions.detection.noise import Floats, Ints
+from benchdash.regressions.detection.releases import MAX_RELEASE_GROUPS, Sessions
+from benchdash.regressions.models import ChangePoint
 from benchdash.regressions.watched_metrics import is_watched
 from benchdash.results.models import Series
 from benchdash.results.place import Place
@@ -23,7 +24,7 @@ SPEED_OF_THE_MACHINE = "client_cpu_per_op"
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class _Group:
     """The runs of one series at one position: when the first started, and the ids of the first and latest."""
 
     time: datetime
@@ -40,33 +41,29 @@ class History:
     measured: SeriesValues = field(repr=False)
 
     @property
-    def values(self) -> NDArray[np.float64]:
+    def values(self) -> Floats:
         """The median of each position, in the series' unit; NaN where there is none."""
         return self.measured.levels
 
     @property
     def length(self) -> int:
-        """How many positions its place has."""
+        """The number of positions of its place."""
         return len(self.runs.groups)
 
     @property
     def what(self) -> Hashable:
         return self.series.workload_id, self.series.threads
 
-    @property
-    def is_watched(self) -> bool:
-        return is_watched(self.series.metric)
-
     @cached_property
     def noise(self) -> float | None:
         return noise_of(self.values)
 
     @cached_property
-    def _positions(self) -> NDArray[np.int64]:
+    def _positions(self) -> Ints:
         return self.runs.positions[self.measured.runs]
 
     def position_of(self, run_id: int) -> int | None:
-        """Where the group of a run is, or None where the run is no part of this history.
+        """Return where the group of a run is, or None where the run is no part of this history.
 
         The value of a derived series may move to another run of its group.
         """
@@ -82,36 +79,38 @@ class History:
     def has(self, position: int) -> bool:
         return bool(len(self._positions)) and int(self._positions[-1]) >= position
 
-    def at(self, position: int) -> Group:
-        """The first group at or after a position. Raises LookupError where there is none."""
+    def at(self, position: int) -> _Group:
+        """Return the first group at or after a position. Raises LookupError where there is none."""
         start = int(np.searchsorted(self._positions, position))
         if start == len(self._positions):
             raise LookupError(position)
         return self._group(int(self._positions[start]))
 
-    def before(self, position: int) -> Group | None:
-        """The last group before a position."""
+    def before(self, position: int) -> _Group | None:
+        """Return the last group before a position."""
         end = int(np.searchsorted(self._positions, position))
         return self._group(int(self._positions[end - 1])) if end else None
 
     def groups_around(self, position: int) -> tuple[int, int]:
-        """How many groups lie before a position and from it on."""
+        """Count the groups before a position and from it on."""
         there = np.isfinite(self.values)
         return int(there[:position].sum()), int(there[position:].sum())
 
-    def surroundings(self, ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Positions, and the id of each group's latest run's content or environment where it is known."""
+    def where_changed(self, ids: Ints) -> list[int]:
+        """List the positions whose latest run's content or environment (``ids``) is known and a new one."""
         latest = np.flatnonzero(np.append(self._positions[1:] != self._positions[:-1], True))
-        found = ids[self.measured.runs[latest]]
-        return self._positions[latest][found > 0], found[found > 0]
+        latest = latest[ids[self.measured.runs[latest]] > 0]
+        known = ids[self.measured.runs[latest]]
+        found: list[int] = self._positions[latest][1:][known[1:] != known[:-1]].tolist()
+        return found
 
     def values_at(self, position: int) -> list[float]:
-        """Those of the runs at a position, in the order of their starts."""
+        """Return the values of the runs at a position, in the order of their starts."""
         found: list[float] = self.measured.values[self._slice(position)].tolist()
         return found
 
     def sessions(self, position: int) -> Sequence[float]:
-        """The value of each session at a position; a run of which none is known is one of its own."""
+        """Return the value of each session at a position; a run of which none is known is one of its own."""
         values = self.values_at(position)
         runs = self.measured.runs[self._slice(position)].tolist()
         named = [self.runs.sessions.get(run) for run in runs]
@@ -119,9 +118,9 @@ class History:
             return values
         return session_means(values, [name or f"run {run}" for name, run in zip(named, runs, strict=True)])
 
-    def _group(self, position: int) -> Group:
+    def _group(self, position: int) -> _Group:
         runs = self.measured.runs[self._slice(position)]
-        return Group(
+        return _Group(
             time=moment(float(self.runs.started_at[runs[0]])),
             first_run_id=int(self.runs.ids[runs[0]]),
             run_id=int(self.runs.ids[runs[-1]]),
@@ -136,8 +135,17 @@ class History:
         return slice(self._starts[position], self._starts[position + 1])
 
 
-def noise_of(values: NDArray[np.float64]) -> float | None:
-    """Relative sd of a group at one level, from the median absolute difference of neighbours' logs.
+def confirmed_positions(
+    change_points: Iterable[ChangePoint], histories: Mapping[int, History]
+) -> frozenset[int]:
+    """Return where the confirmed ones of these change points begin in their histories."""
+    confirmed = (one for one in change_points if one.state == ChangePoint.State.CONFIRMED)
+    positions = (histories[one.series_id].position_of(one.run_id) for one in confirmed)
+    return frozenset(position for position in positions if position is not None)
+
+
+def noise_of(values: Floats) -> float | None:
+    """Estimate the relative sd of a group at one level from the differences of neighbours' logs.
 
     None for fewer than four values; what is missing or not positive is left out.
     """
@@ -148,7 +156,7 @@ def noise_of(values: NDArray[np.float64]) -> float | None:
 
 
 def place_histories(place: Place) -> dict[int, History]:
-    """The histories of all series of a place that tools printed, by id, over common positions.
+    """Read the histories of all series of a place that tools printed, by id, over common positions.
 
     Of a place with more than ANALYSIS_MOST_VALUES measurements only the newest of each series.
     """
@@ -158,23 +166,24 @@ def place_histories(place: Place) -> dict[int, History]:
 
 
 def derived_histories(runs: PlacedRuns, values: Mapping[Series, Mapping[int, float]]) -> dict[int, History]:
-    """Of derived series with their values by the ids of runs, on the runs of their place."""
+    """Lay derived series, given with their values by the ids of runs, on the runs of their place."""
     laid = zip(values, lay_on(runs, list(values.values())), strict=True)
     return {series.pk: History(series, runs, measured) for series, measured in laid}
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class PlaceTable:
     """The watched series of a place as detection takes them; see ``detection.find_joint_shifts``.
 
-    ``series`` are their ids, ``sessions`` the values of each session of the first groups.
+    ``series`` are their ids, ``sessions`` gives the values of each session of
+    the first groups; it is mostly not asked.
     """
 
-    values: Mapping[Key, NDArray[np.float64]]
+    values: Mapping[Key, Floats]
     directions: Mapping[Key, Direction]
-    machine: Mapping[Hashable, NDArray[np.float64]]
+    machine: Mapping[Hashable, Floats]
     expected: frozenset[int]
-    sessions: Mapping[Key, Sessions]
+    sessions: Callable[[Key], Sessions]
     series: Mapping[Key, int]
 
     @property
@@ -182,22 +191,29 @@ class Table:
         return max(map(len, self.values.values()), default=0)
 
 
-def table_of(histories: Mapping[int, History]) -> Table:
-    """Of what tools printed: what was derived of it is no further evidence."""
+def table_of(histories: Mapping[int, History]) -> PlaceTable:
+    """Make a table of what tools printed: what was derived of it is no further evidence."""
     printed = {pk: history for pk, history in histories.items() if not history.series.is_derived}
     return _table(printed)
 
 
-def table_of_curves(histories: Mapping[int, History]) -> Table:
-    """Of the derived series that are watched: the peak of a scaling curve may move and nothing else."""
+def table_of_curves(histories: Mapping[int, History]) -> PlaceTable:
+    """Make a table of derived series: the peak of a scaling curve may move and nothing else."""
     return _table({pk: history for pk, history in histories.items() if history.series.is_derived})
 
 
-def _table(histories: Mapping[int, History]) -> Table:
+def _table(histories: Mapping[int, History]) -> PlaceTable:
     watched: dict[Key, History] = {
-        (history.what, history.series.metric): history for history in histories.values() if history.is_watched
+        (history.what, history.series.metric): history
+        for history in histories.values()
+        if is_watched(history.series.metric)
     }
-    return Table(
+
+    def sessions(key: Key) -> Sessions:
+        history = watched[key]
+        return [history.sessions(position) for position in range(min(history.length, MAX_RELEASE_GROUPS))]
+
+    return PlaceTable(
         values={key: history.values for key, history in watched.items()},
         directions={key: history.series.better for key, history in watched.items()},
         machine={
@@ -206,41 +222,18 @@ def _table(histories: Mapping[int, History]) -> Table:
             if history.series.metric == SPEED_OF_THE_MACHINE
         },
         expected=changed_surroundings(watched.values()),
-        sessions=_FirstSessions(watched),
+        sessions=sessions,
         series={key: history.series.pk for key, history in watched.items()},
     )
 
 
-class _FirstSessions(Mapping[Key, Sessions]):
-    """The values of each session of the first groups, put together when they are asked for: mostly never."""
-
-    def __init__(self, histories: Mapping[Key, History]) -> None:
-        self._histories = histories
-
-    def __getitem__(self, key: Key) -> Sessions:
-        history = self._histories[key]
-        return [history.sessions(position) for position in range(min(history.length, MOST_GROUPS))]
-
-    def __iter__(self) -> Iterator[Key]:
-        return iter(self._histories)
-
-    def __len__(self) -> int:
-        return len(self._histories)
-
-
 def changed_surroundings(histories: Iterable[History]) -> frozenset[int]:
-    """The positions whose configuration or environment is known not to be that of the group before."""
+    """Find the positions whose configuration or environment is known not to be that of the group before."""
     # The metrics of a workload have the same runs.
     distinct = {history.measured.runs.tobytes(): history for history in histories}
     return frozenset(
         at
         for history in distinct.values()
         for ids in (history.runs.content_ids, history.runs.environment_ids)
-        for at in _differing(*history.surroundings(ids))
+        for at in history.where_changed(ids)
     )
-
-
-def _differing(positions: NDArray[np.int64], ids: NDArray[np.int64]) -> list[int]:
-    """Positions whose id is not that of the one before."""
-    found: list[int] = positions[1:][ids[1:] != ids[:-1]].tolist()
-    return found

@@ -1,4 +1,4 @@
-"""Between which two groups an incident began, in words."""
+"""The beginning of an incident in words: the two groups between which it lies."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -26,7 +26,10 @@ class Span:
 
 
 def span(incident: Incident, *, last_good_at: datetime | None) -> Span:
-    """``last_good_at`` is the start of the latest run of the old level, where it is known."""
+    """Say between which two groups an incident began.
+
+    ``last_good_at`` is the start of the latest run of the old level, where it is known.
+    """
     good, changed = _name(incident.since), _name(incident.until)
     if good != changed:
         return Span(good or _UNKNOWN, changed or _UNKNOWN)
@@ -35,13 +38,13 @@ def span(incident: Incident, *, last_good_at: datetime | None) -> Span:
 
 
 def last_good_at(incident: Incident, change_points: Iterable[ChangePoint]) -> datetime | None:
-    """The start of the latest run of the old level, where one is kept; see ``span``."""
+    """Return the start of the latest run of the old level, where one is kept; see ``span``."""
     times = [one.last_good.started_at for one in change_points if one.last_good]
     return max((time for time in times if time < incident.started_at), default=None)
 
 
 def _name(version: ServerVersion | None) -> str:
-    """``10.6.23 debug 1f3c9a0b2d``; a version that nobody said is left out."""
+    """Name a version: ``10.6.23 debug 1f3c9a0b2d``; a version text that nobody gave is left out."""
     if version is None:
         return ""
     parts = ["" if version.version == UNKNOWN_VERSION else version.version, version.build]

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from django.db.models import Case, Max, Min, When
@@ -12,24 +12,21 @@ from django.db.models.functions import TruncDate
 
 from benchdash.accounts.models import Project
 from benchdash.regressions.comparison.cells import Cell, RowKey, cell_of, threads_in
+from benchdash.regressions.comparison.columns import (
+    MAX_CANDIDATES,
+    Column,
+    Selector,
+    SelectorError,
+    columns_of,
+)
 from benchdash.regressions.comparison.noise_floors import Floors, Histories, Levels
 from benchdash.regressions.comparison.rows import (
     Noise,
     Pairs,
     RelativeTo,
     compared_rows,
-    group_summaries,
-    summary_of,
 )
-from benchdash.regressions.comparison.version_table import (
-    MOST_CANDIDATES,
-    Column,
-    ComparisonTable,
-    Selector,
-    SelectorError,
-    columns_of,
-    compare_columns,
-)
+from benchdash.regressions.comparison.version_table import ComparisonTable, compare_columns
 from benchdash.regressions.options import equivalence_margin
 from benchdash.regressions.queries import change_points, places
 from benchdash.results.baselines import baselines
@@ -38,7 +35,7 @@ from benchdash.results.place import Place
 from benchdash.results.points import Point, histories, positions
 from benchdash.results.workload_groups import Grouping
 
-# So many groups tell the noise of a series.
+# Groups read at least, so that they tell the noise of a series.
 _GROUPS_FOR_NOISE: Final = 30
 
 
@@ -50,13 +47,12 @@ class Rows:
     threads: Sequence[int | None] = ()
 
 
-EVERY_ROW: Final = Rows()
-
-
 @dataclass(frozen=True)
 class BranchTable:
-    """``groups`` has for each column a point of its group, whichever was measured first; so has
-    ``base_group`` where the baseline is a group of the branch itself.
+    """A table of groups of a branch.
+
+    ``groups`` has for each column a point of its group, whichever was measured first; ``base_group`` is such
+    a point where the baseline is a group of the branch itself.
     """
 
     table: ComparisonTable
@@ -67,8 +63,9 @@ class BranchTable:
 
 @dataclass(frozen=True)
 class Around:
-    """What lies before and after the shown groups: the ``until`` that shows as many of them, None where there
-    are none. ``is_last``: nothing is newer than what ``later`` shows.
+    """The groups before and after the shown ones, as the ``until`` that shows as many of them.
+
+    None where there are none. ``is_last``: nothing is newer than the groups that ``later`` shows.
     """
 
     earlier: datetime | None
@@ -98,7 +95,7 @@ def place_of(branch: Column) -> Place:
 
 
 def base_of(baseline: Baseline, branch: Column) -> Base | None:
-    """At the place of ``branch``; None where nothing is chosen."""
+    """Make a base at the place of ``branch``; None where nothing is chosen."""
     version = baseline.version
     if version is None:
         return None
@@ -107,17 +104,18 @@ def base_of(baseline: Baseline, branch: Column) -> Base | None:
 
 
 def find_branch(project: Project, branch: str, place: Mapping[str, str]) -> Column:
-    """Any column of the one branch of that name; ``place`` has other fields of a Selector. Raises
-    SelectorError.
+    """Find any column of the one branch of that name. Raises SelectorError.
+
+    ``place`` has other fields of a Selector.
     """
     columns = columns_of(project, Selector(branch=branch).completed_by(place))
     found = {place_of(column): column for column in columns}
     if not found:
         raise SelectorError(f"there is no branch {branch!r} of these", field="branch")
     if len(found) > 1:
-        said = ("product", "build", "branch", "hardware", "configuration", "counterpart")
-        texts = [column.as_json() for column in list(found.values())[:MOST_CANDIDATES]]
-        candidates = [{name: one[name] for name in said} for one in texts]
+        texts = [column.as_json() for column in list(found.values())[:MAX_CANDIDATES]]
+        of_version = {"id", "version", "commit"}
+        candidates = [{name: value for name, value in one.items() if name not in of_version} for one in texts]
         raise SelectorError(
             f"the branch was measured in {len(found)} places; say more", candidates, field="branch"
         )
@@ -125,7 +123,7 @@ def find_branch(project: Project, branch: str, place: Mapping[str, str]) -> Colu
 
 
 def default_base(project: Project, branch: Column) -> Base | None:
-    """What people set for a branch, else the newest release at its place; None: the oldest shown group."""
+    """Return what people set for a branch, else the newest release; None: the oldest shown group."""
     stored = baselines(place_of(branch))
     if stored and (base := base_of(stored[0], branch)):
         return base
@@ -151,17 +149,17 @@ def branch_table(
     last: int,
     base: Base | None,
     until: datetime | None = None,
-    rows: Rows = EVERY_ROW,
+    rows: Rows = Rows(),
     relative_to: RelativeTo = "base",
     grouping: Grouping | None = None,
 ) -> BranchTable | None:
-    """The ``last`` groups of a branch relative to ``base``; without it, to the oldest of them.
+    """Compare the ``last`` groups of a branch with ``base``; without it, with the oldest of them.
 
     ``until``: of those whose commit, or first run where its time is not known, is not later.
     ``branch`` is any column at its place. None where the metric was not measured there. A constant number of
     statements.
     """
-    series = _series(project, branch, metric, rows)
+    series = _series(branch, metric, rows)
     known = _known_groups(branch)
     read = [group for group in known if until is None or group.placed_at <= until]
     read = read[-max(last, _GROUPS_FOR_NOISE) :]
@@ -194,26 +192,16 @@ def branch_table(
         group_of=grouping.of if grouping else None,
         margin=margin,
     )
-    table = ComparisonTable(
-        metric=metric,
-        unit=found[0].unit,
-        direction=found[0].direction,
-        base=branch._replace(version=base_group.version) if base_group else _column(base, branch),
-        columns=tuple(branch._replace(version=group.version) for group in groups),
-        rows=tuple(found),
-        geomean=summary_of(found).geomean,
-        groups=group_summaries(found, grouping.names) if grouping else (),
-        margin=margin,
+    base_column = branch._replace(version=base_group.version) if base_group else base and base.column
+    columns = [branch._replace(version=group.version) for group in groups]
+    table = ComparisonTable.of_rows(
+        metric, base_column or branch, columns, found, margin=margin, grouping=grouping
     )
     return BranchTable(table, groups, base_group, around)
 
 
-def _column(base: Base | None, branch: Column) -> Column:
-    return base.column if base else branch
-
-
 def group_name(point: Point) -> str:
-    """The beginning of its commit, or else its day."""
+    """Name a group by the beginning of its commit, or else its day."""
     return point.commit[:8] if point.commit else day(point.time)
 
 
@@ -221,17 +209,8 @@ def day(time: datetime) -> str:
     return f"{time.astimezone(UTC).day} {time.astimezone(UTC):%b}"
 
 
-def _series(project: Project, branch: Column, metric: str, rows: Rows) -> dict[int, Series]:
-    found = Series.objects.filter(
-        project=project,
-        product=branch.version.product_id,
-        build=branch.version.build,
-        branch=branch.branch,
-        hardware=branch.hardware_id,
-        configuration=branch.configuration_id,
-        counterpart=branch.counterpart,
-        metric=metric,
-    )
+def _series(branch: Column, metric: str, rows: Rows) -> dict[int, Series]:
+    found = place_of(branch).series().filter(metric=metric)
     if rows.workloads:
         found = found.filter(workload__name__in=rows.workloads)
     if rows.threads:
@@ -239,8 +218,7 @@ def _series(project: Project, branch: Column, metric: str, rows: Rows) -> dict[i
     return {one.pk: one for one in found.select_related("workload")}
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class _Known:
+class _Known(NamedTuple):
     """A group of a branch: where it stands, and when its first and last run at the place started."""
 
     placed_at: datetime
@@ -249,7 +227,7 @@ class _Known:
 
 
 def _known_groups(branch: Column) -> list[_Known]:
-    """All of them, in their order; one statement."""
+    """Find all groups of a branch, in their order; one statement."""
     groups = (
         branch.place.runs.filter(branch=branch.branch, excluded_at=None)
         .annotate(day=Case(When(version__commit=None, then=TruncDate("started_at", tzinfo=UTC))))
@@ -277,7 +255,7 @@ _Points = Mapping[int, Sequence[Point]]
 def _by_position(
     points: _Points, series: Mapping[int, Series]
 ) -> tuple[dict[Hashable, dict[RowKey, Cell]], dict[Hashable, Point]]:
-    """By position, the cells of its group and the point of it that was measured first."""
+    """Return, by position, the cells of its group and the point of it that was measured first."""
     cells: dict[Hashable, dict[RowKey, Cell]] = defaultdict(dict)
     first: dict[Hashable, Point] = {}
     for pk, of_series in points.items():
@@ -305,11 +283,11 @@ def _cells_of(project: Project, base: Base, metric: str, rows: Rows) -> dict[Row
         )
     except SelectorError:
         return {}
-    return {(row.workload, row.threads): row.base for row in table.rows if row.base}
+    return {row.key: row.base for row in table.rows if row.base}
 
 
 def _noise(points: _Points, series: Mapping[int, Series], columns: Sequence[Hashable]) -> Noise:
-    """From all other groups of the branch than the two that are compared.
+    """Tell noise from all other groups of the branch than the two that are compared.
 
     ``columns`` are positions, that of the base first, None where it is no group of the branch.
     """

@@ -1,7 +1,7 @@
 """The cells of a table of comparisons: what the included runs of one column measured in one row."""
 
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import isnan
 from statistics import fmean
@@ -10,8 +10,8 @@ from typing import Any, Final, NamedTuple, TypeVar
 import numpy as np
 from django.db.models import Q, QuerySet
 
-from benchdash.regressions.detection import ToolInterval
-from benchdash.regressions.detection.scatter import Ints
+from benchdash.regressions.detection.noise import Ints
+from benchdash.regressions.detection.scatter import ToolInterval
 from benchdash.results.models import Alias, IntervalSamples, Measurement, Run, Series, Workload
 from benchdash.results.place import Place
 from benchdash.results.points import (
@@ -59,11 +59,11 @@ What = tuple[Place, str, RowKey]
 """A place of every stream, a metric, and a workload with its thread count."""
 
 CellsOfMetric = dict[Hashable, dict[RowKey, Cell]]
-"""By column and row."""
+"""The cells of one metric by column and row."""
 
 
 def cell_of(point: Point, series: Series) -> Cell:
-    """A group of a history as a cell."""
+    """Make a cell of a group of a history."""
     tool = None
     if point.n == 1 and point.low is not None and point.high is not None:
         tool = ToolInterval(point.low, point.high)
@@ -83,7 +83,7 @@ def cell_of(point: Point, series: Series) -> Cell:
 
 
 class SeriesRow(NamedTuple):
-    """What comparisons need of a series; ``workload`` is its name."""
+    """The columns of a series that comparisons need; ``workload`` is its name."""
 
     id: int
     project_id: int
@@ -130,7 +130,7 @@ def series_at(
     workloads: Collection[str] = (),
     threads: Collection[int | None] = (),
 ) -> list[SeriesRow]:
-    """The series at these places, of all branches and lines; one statement.
+    """List the series at these places, of all branches and lines; one statement.
 
     Without ``metrics`` of all that tools print. ``workloads`` are names, also old ones; empty, as of
     ``threads``: all.
@@ -150,16 +150,16 @@ def series_at(
 
 
 def workloads_named(project_id: int, names: Collection[str]) -> QuerySet[Workload, Any]:
-    """The ids of those that have these names, or had them."""
+    """Return the ids of the workloads that have these names, or had them."""
     renamed = Alias.objects.filter(project=project_id, name__in=names, workload__isnull=False)
     named = Q(name__in=names) | Q(pk__in=renamed.values("workload"))
     return Workload.objects.filter(named, project=project_id).order_by().values("pk")
 
 
-def threads_in(threads: Collection[int | None]) -> Q:
-    """Runs or series of these thread counts; None: of those where nobody said it."""
-    counted = Q(threads__in=[count for count in threads if count is not None])
-    return counted | Q(threads=None) if None in threads else counted
+def threads_in(threads: Collection[int | None], field: str = "threads") -> Q:
+    """Return a condition for runs or series of these thread counts; None: of those where nobody said it."""
+    counted = Q(**{f"{field}__in": [count for count in threads if count is not None]})
+    return counted | Q(**{field: None}) if None in threads else counted
 
 
 def _rows_of(found: QuerySet[Series]) -> list[SeriesRow]:
@@ -173,8 +173,9 @@ def _rows_of(found: QuerySet[Series]) -> list[SeriesRow]:
 def cells_of_columns(
     runs: QuerySet[Run], keys: Collection[ColumnKey], series: Iterable[SeriesRow]
 ) -> dict[str, CellsOfMetric]:
-    """The cells of these columns by metric, column and row, of what these series have; one statement, three
-    with scores.
+    """Make the cells of columns by metric, column and row, of what these series have.
+
+    One statement, three with scores.
     """
     parts = zip(_NAMES_OF_COLUMN, zip(*keys, strict=True), strict=True)
     at_places = runs.filter(**{f"{name}__in": set(values) for name, values in parts})
@@ -195,39 +196,24 @@ def cells_of_columns(
     return _cells(measured, known, (column[of_column], column_of), (row[measured.series], row_of))
 
 
-def cells_of_two_runs(
-    base: Run, other: Run, row: RowKey, series: Iterable[SeriesRow]
-) -> dict[str, CellsOfMetric]:
-    """The cells of that row by metric and the id of the run, of what these series have."""
-    known = list(series)
-    measured = read_measurements_of_runs(Run.objects.filter(pk__in=[base.pk, other.pk]), known)
-    in_row = np.zeros_like(measured.run), [row]
-    return _cells(measured, known, (measured.run, measured.runs.ids.tolist()), in_row)
-
-
 def cells_of_runs(
-    runs: QuerySet[Run], known: Mapping[int, SeriesRow], of_run: Mapping[int, tuple[Hashable, str]]
-) -> CellsOfMetric:
-    """The cells of the columns that runs are put into, by row, of the series of one metric, which are by id;
-    one statement, three for a score.
+    runs: QuerySet[Run],
+    series: Sequence[SeriesRow],
+    place: Callable[[int, SeriesRow], tuple[Hashable, RowKey] | None],
+) -> dict[str, CellsOfMetric]:
+    """Make the cells by metric, column and row, of what these series have; one statement, three with scores.
 
-    ``of_run`` gives, by the id of a run, its column and the name of its row; runs that it lacks do not count.
+    ``place`` gives column and row of the id of a run and a series; None: it does not count.
     """
-    series = list(known.values())
     measured = read_measurements_of_runs(runs, series)
-    columns = _coded([of_run[run][0] if run in of_run else None for run in measured.run_ids.tolist()])
-    rows = _coded(
-        [
-            (of_run[run][1] if run in of_run else "", series[at].threads)
-            for run, at in zip(measured.run_ids.tolist(), measured.series.tolist(), strict=True)
-        ]
-    )
-    by_metric = _cells(measured, series, columns, rows)
-    return next(iter(by_metric.values()), {})
+    measurements = zip(measured.run_ids.tolist(), measured.series.tolist(), strict=True)
+    places = [place(run, series[at]) or (None, ("", None)) for run, at in measurements]
+    columns, rows = _coded([column for column, _ in places]), _coded([row for _, row in places])
+    return _cells(measured, series, columns, rows)
 
 
 def series_of(runs: QuerySet[Run], metric: str) -> dict[int, SeriesRow]:
-    """By id, those of one metric that runs have."""
+    """Return by id the series of one metric that runs have."""
     measured = Measurement.objects.filter(run__in=runs.order_by()).order_by()
     found = Series.objects.filter(metric=metric, pk__in=measured.values("series"))
     return {one.id: one for one in _rows_of(found)}
@@ -237,7 +223,7 @@ _Name = TypeVar("_Name", bound=Hashable)
 
 
 def _coded(names: Sequence[_Name]) -> tuple[Ints, list[_Name]]:
-    """Indexes of the distinct names, and these."""
+    """Return the indexes of names among the distinct ones, and these."""
     codes: dict[_Name, int] = {}
     found = np.fromiter((codes.setdefault(name, len(codes)) for name in names), np.int64, len(names))
     return found, list(codes)
@@ -249,8 +235,9 @@ def _cells(
     columns: tuple[Ints, Sequence[Hashable]],
     rows: tuple[Ints, Sequence[RowKey]],
 ) -> dict[str, CellsOfMetric]:
-    """The cells by metric, column and row; these are indexes of names, of each value. What is in the column
-    None does not count.
+    """Make cells by metric, column and row; ``columns`` and ``rows`` are indexes, of each value, and names.
+
+    What is in the column None does not count.
 
     Where one version was measured under several environments or contents, the newest counts.
     """
@@ -298,9 +285,9 @@ def _cells(
 
 
 def _with_forks(cells: CellsOfMetric) -> CellsOfMetric:
-    """Cells of a single JMH run with the mean score of each fork, where the iterations are stored.
+    """Give cells of a single JMH run the mean score of each fork, where the iterations are stored.
 
-    Where the run only says how many forks and iterations it had, with the number of samples behind its
+    Where the run only says how many forks and iterations it had, they get the number of samples behind its
     error, and a single fork is known as one.
     """
     single = {cell.run_id for rows in cells.values() for cell in rows.values() if cell.n == 1}
@@ -320,7 +307,10 @@ def _with_forks(cells: CellsOfMetric) -> CellsOfMetric:
 
 
 def _with_counts(cell: Cell, options: Mapping[str, Any], *, of_samples: bool) -> Cell:
-    """``of_samples``: the error is over so many single operations that their number does not matter."""
+    """Note how many samples and forks are behind a cell.
+
+    ``of_samples``: the error is over so many single operations that their number does not matter.
+    """
     forks, iterations = options.get("forks"), options.get("measurement_iterations")
     tool = cell.tool_interval
     if tool and isinstance(forks, int) and isinstance(iterations, int) and not of_samples:

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from benchdash.regressions.comparison.cells import Cell
-from benchdash.regressions.comparison.version_table import Column, ComparisonTable
+from benchdash.regressions.comparison.columns import Column
+from benchdash.regressions.comparison.version_table import ComparisonTable
 from benchdash.regressions.detection.curves import CurvePoint, Shape, shape_of
 from benchdash.regressions.detection.usl import Scalability, fit_scalability
 from benchdash.results.readings import HIGHER
@@ -25,7 +26,7 @@ class Curve:
 
 
 def curve_of(cells: Mapping[int, Cell]) -> Curve | None:
-    """Of throughput by thread count, in one unit. None where more is worse, and for a single thread count."""
+    """Make a curve of throughput by thread count. None where more is worse, and for a single thread count."""
     if len(cells) < 2 or any(cell.direction != HIGHER for cell in cells.values()):
         return None
     points = tuple(
@@ -36,7 +37,7 @@ def curve_of(cells: Mapping[int, Cell]) -> Curve | None:
 
 
 def _scalability(points: tuple[CurvePoint, ...]) -> Scalability | None:
-    """Through every run; runs whose session nobody named are one of their own."""
+    """Fit the law through every run; runs whose session nobody named are one of their own."""
     threads = [point.threads for point in points for _ in point.values]
     values = [value for point in points for value in point.values]
     names = [
@@ -59,11 +60,11 @@ class ColumnCurve:
 
 
 def curves_of(table: ComparisonTable) -> list[ColumnCurve]:
-    """By workload, the base first and then the columns in their order."""
+    """List the curves of a table by workload, the base first and then the columns in their order."""
     columns = [table.base, *table.columns]
     cells: dict[str, list[dict[int, Cell]]] = defaultdict(lambda: [{} for _ in columns])
     for row in table.rows:
-        for of_column, cell in zip(cells[row.workload], (row.base, *row.cells), strict=True):
+        for of_column, cell in zip(cells[row.workload], row.sides, strict=True):
             if cell and row.threads is not None and cell.unit == row.unit:
                 of_column[row.threads] = cell
     return [

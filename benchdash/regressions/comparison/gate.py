@@ -15,7 +15,7 @@ from benchdash.accounts.models import Project
 from benchdash.regressions.comparison.cells import RowKey, cell_of
 from benchdash.regressions.comparison.noise_floors import Floors, Levels, NoiseFloor
 from benchdash.regressions.comparison.rows import Noise, Row, compared_rows
-from benchdash.regressions.detection import find_shifts
+from benchdash.regressions.detection.shifts import find_shifts
 from benchdash.regressions.options import equivalence_margin
 from benchdash.regressions.watched_metrics import UNWATCHED_METRICS
 from benchdash.results.models import Measurement, Run, Series
@@ -67,7 +67,7 @@ class _Pair:
 
 
 def decide(project: Project, *, product: str, branch: str, commit: str, base: str = "") -> Gate:
-    """The commit on a branch (``""``: of a release) against ``base``, a commit or the version of a release.
+    """Compare a commit on a branch (``""``: of a release) with ``base``, a commit or a released version.
 
     Without a base every series is held against its previous group. A commit without runs is unknown.
     ``commit`` may be the beginning of one. Raises GateError.
@@ -87,7 +87,7 @@ def decide(project: Project, *, product: str, branch: str, commit: str, base: st
 
 
 def _full_commit(stream: QuerySet[Series], beginning: str, *, field: str) -> str | None:
-    """Raises GateError where several commits begin so."""
+    """Complete the beginning of a commit. Raises GateError where several begin so."""
     runs = Run.objects.filter(
         measurements__series__in=stream.order_by(), version__commit__startswith=beginning
     )
@@ -121,7 +121,7 @@ def _pairs(
 
 
 def _measured(series: QuerySet[Series], **version: str) -> list[Series]:
-    """Those watched series in which such a version has runs that count, but for what follows from others."""
+    """List the watched series in which such a version has runs that count, without derived ones."""
     of_version = {f"run__version__{name}": value for name, value in version.items()}
     measured = Measurement.objects.filter(series=OuterRef("pk"), run__excluded_at=None, **of_version)
     printed = series.filter(Exists(measured), is_derived=False)
@@ -132,12 +132,12 @@ _What = tuple[Place, int, int | None, str]
 
 
 def _what(series: Series) -> _What:
-    """What the series of a branch and of a release share where they measure the same."""
+    """Return what the series of a branch and of a release share where they measure the same."""
     return Place.of(series).of_every_stream, series.workload_id, series.threads, series.metric
 
 
 def _released(project: Project, *, product: str, version: str) -> Mapping[_What, Point]:
-    """The newest group of a release at every place. Raises GateError where there is none."""
+    """Find the newest group of a release at every place. Raises GateError where there is none."""
     series = {
         one.pk: one for one in _measured(find_series(project, product=product, branch=""), version=version)
     }
@@ -155,7 +155,7 @@ def _released(project: Project, *, product: str, version: str) -> Mapping[_What,
 
 
 def _rows(pairs: Iterable[_Pair], *, margin: float, grouping: Grouping) -> list[GateRow]:
-    """One table for each metric at each place, over which p is adjusted."""
+    """Compare in one table for each metric at each place, over which p is adjusted."""
     tables: dict[tuple[Place, str], dict[RowKey, _Pair]] = defaultdict(dict)
     for pair in pairs:
         one = pair.series
@@ -166,7 +166,7 @@ def _rows(pairs: Iterable[_Pair], *, margin: float, grouping: Grouping) -> list[
         groups = {key: cell_of(pair.group, pair.series) for key, pair in of_table.items()}
         noise = {key: _floor(pair.before) for key, pair in of_table.items()}
         compared = compared_rows(bases, [groups], noise=_by_row(noise), margin=margin, group_of=grouping.of)
-        rows += [GateRow(of_table[row.workload, row.threads].series, row) for row in compared]
+        rows += [GateRow(of_table[row.key].series, row) for row in compared]
     return rows
 
 

@@ -2,26 +2,26 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
-from typing import Final
+from typing import Final, NamedTuple
 
 from django.db.models import QuerySet
 
 from benchdash.accounts.models import Project
 from benchdash.regressions.comparison.cells import ColumnKey
-from benchdash.regressions.comparison.column_names import names
-from benchdash.regressions.comparison.comparability import Doubt, Newest, doubts_of_runs
-from benchdash.regressions.comparison.version_table import (
+from benchdash.regressions.comparison.columns import (
     Column,
     Selector,
     SelectorError,
     chosen_columns,
     columns_of_runs,
     included_runs,
+    names,
 )
-from benchdash.regressions.detection import Comparison, adjusted
+from benchdash.regressions.comparison.comparability import Doubt, doubts_of_runs, newest_runs
+from benchdash.regressions.detection.compare import Comparison, adjusted
 from benchdash.regressions.detection.quantiles import (
     RunPercentiles,
     compared_percentiles,
@@ -41,17 +41,17 @@ from benchdash.results.readings import LOWER
 from benchdash.results.sessions import sessions_of
 
 SHARES: Final = (0.5, 0.9, 0.95, 0.99, 0.999)
-"""The percentiles that are told and compared."""
+"""The percentiles that are shown and compared."""
 
-MOST_RUNS: Final = 600
-"""So many runs are merged at most, those of each column that started last; others are counted only."""
+MAX_RUNS: Final = 600
+"""Runs that are merged at most: those of each column that started last. The others are only counted."""
 
-MOST_CELLS: Final = 200
-"""A table with more is not computed."""
+MAX_CELLS: Final = 200
+"""Cells that a table has at most."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class RowKey:
+class LatencyRowKey:
     """A workload at a thread count, and whose response times: ``read`` of YCSB, or ``""`` for all of them."""
 
     workload: str
@@ -69,7 +69,7 @@ class Percentile:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class LatencyCell:
     """The operations of the included runs of one column in one row, merged.
 
     ``runs`` are merged of ``measured``; ``run_id`` is the latest. ``sessions`` are as many as the merged runs
@@ -89,12 +89,12 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class LatencyRow:
     """``cells[i]`` belongs to column i; None where it has no histogram."""
 
-    key: RowKey
-    base: Cell | None
-    cells: tuple[Cell | None, ...]
+    key: LatencyRowKey
+    base: LatencyCell | None
+    cells: tuple[LatencyCell | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,26 +103,26 @@ class LatencyTable:
 
     base: Column
     columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[LatencyRow, ...]
     margin: float
 
 
 def sampled_runs(
     project: Project, *, workloads: Sequence[str] = (), threads: Sequence[int | None] = ()
 ) -> QuerySet[Run]:
-    """The included runs that have a histogram."""
+    """Return the included runs that have a histogram."""
     runs = included_runs(project, workloads=workloads, threads=threads)
     return runs.filter(pk__in=_histograms().values("run"))
 
 
 def sampled_columns(project: Project) -> list[Column]:
-    """The versions and places that have a histogram, in the order of versions; two statements."""
+    """List the versions at places that have a histogram, in the order of versions; two statements."""
     return columns_of_runs(sampled_runs(project))
 
 
-def sampled_rows(project: Project, columns: Sequence[Column]) -> dict[RowKey, int]:
-    """What there are histograms of, and of how many of these columns; one statement."""
-    found: dict[RowKey, set[ColumnKey]] = defaultdict(set)
+def sampled_rows(project: Project, columns: Sequence[Column]) -> dict[LatencyRowKey, int]:
+    """Count, for each row that has histograms, how many of these columns have one; one statement."""
+    found: dict[LatencyRowKey, set[ColumnKey]] = defaultdict(set)
     for one in _sampled(included_runs(project), columns):
         found[one.row].add(one.column)
     return {row: len(found[row]) for row in sorted(found, key=_row_order)}
@@ -137,9 +137,9 @@ def compare_latencies(
     workloads: Sequence[str] = (),
     threads: Sequence[int | None] = (),
 ) -> LatencyTable:
-    """As comparison.compare, among the versions that have histograms.
+    """Compare versions that have histograms, as ``version_table.compare`` does.
 
-    Raises SelectorError, also where the table would have more than MOST_CELLS.
+    Raises SelectorError, also where the table would have more than MAX_CELLS.
     """
     runs = sampled_runs(project, workloads=workloads, threads=threads)
     column, columns = chosen_columns(runs, base, against, filters or {})
@@ -147,24 +147,19 @@ def compare_latencies(
 
 
 def compare_columns(
-    project: Project, *, base: Column, columns: Sequence[Column], row: RowKey
+    project: Project, *, base: Column, columns: Sequence[Column], row: LatencyRowKey
 ) -> LatencyTable:
-    """The same of columns that are known already, in one row; two statements."""
+    """Compare columns that are known already, in one row; two statements."""
     runs = included_runs(project, workloads=[row.workload], threads=[row.threads])
     return _table(runs, base, columns, margin=equivalence_margin(project), operation=row.operation)
 
 
 def latency_doubts(table: LatencyTable) -> list[Doubt]:
-    """What makes the columns of a table unlike each other; two statements."""
+    """Say what makes the columns of a table unlike each other; two statements."""
     columns = [table.base, *table.columns]
-    newest: Newest = defaultdict(dict)
-    for row in table.rows:
-        key = row.key.workload, row.key.threads
-        for column, cell in zip(columns, (row.base, *row.cells), strict=True):
-            if cell:
-                of_column = newest[column.key]
-                of_column[key] = max(cell.run_id, of_column.get(key, 0))
-    return doubts_of_runs(newest, list(zip(columns, names(columns), strict=True)), table.base)
+    rows = (((row.key.workload, row.key.threads), (row.base, *row.cells)) for row in table.rows)
+    named = list(zip(columns, names(columns), strict=True))
+    return doubts_of_runs(newest_runs(columns, rows), named, table.base)
 
 
 # --- what there is ----------------------------------------------------------------------------------------
@@ -189,8 +184,8 @@ class _Sampled:
     tags: Sequence[str]
 
     @property
-    def row(self) -> RowKey:
-        return RowKey(self.workload, self.threads, self.source.removesuffix("histogram").strip())
+    def row(self) -> LatencyRowKey:
+        return LatencyRowKey(self.workload, self.threads, self.source.removesuffix("histogram").strip())
 
     @property
     def column(self) -> ColumnKey:
@@ -202,7 +197,7 @@ def _histograms() -> QuerySet[IntervalSamples]:
 
 
 def _sampled(runs: QuerySet[Run], columns: Iterable[Column]) -> list[_Sampled]:
-    """Of these columns, without the buckets."""
+    """Find the histograms of these columns, without their buckets."""
     keys = {column.key for column in columns}
     found = _histograms().filter(run__in=runs.filter(version__in={key[0] for key in keys}).order_by())
     rows = found.order_by().values_list(
@@ -223,19 +218,18 @@ def _sampled(runs: QuerySet[Run], columns: Iterable[Column]) -> list[_Sampled]:
     return [one for one in (_Sampled(*row) for row in rows) if one.column in keys]
 
 
-def _row_order(row: RowKey) -> tuple[str, int, str]:
+def _row_order(row: LatencyRowKey) -> tuple[str, int, str]:
     return row.workload, -1 if row.threads is None else row.threads, row.operation
 
 
 # --- the table --------------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class _Group:
+class _Histograms(NamedTuple):
     """The histograms of one column in one row that count, newest last; ``kept`` are merged."""
 
-    counting: list[_Sampled]
-    kept: list[_Sampled] = field(default_factory=list)
+    counting: Sequence[_Sampled]
+    kept: Sequence[_Sampled]
 
 
 def _table(
@@ -248,9 +242,9 @@ def _table(
 ) -> LatencyTable:
     sampled = _sampled(runs, [base, *columns])
     groups = _groups(one for one in sampled if operation in (None, one.row.operation))
-    if len(groups) > MOST_CELLS:
+    if len(groups) > MAX_CELLS:
         raise SelectorError(
-            f"these are {len(groups)} distributions, and at most {MOST_CELLS} are computed at once; "
+            f"these are {len(groups)} distributions, and at most {MAX_CELLS} are computed at once; "
             "name fewer versions or thread counts",
             field="against",
         )
@@ -263,29 +257,29 @@ def _table(
         base=base,
         columns=tuple(columns),
         rows=tuple(
-            Row(row, made.get((row, base.key)), tuple(made.get((row, one.key)) for one in columns))
+            LatencyRow(row, made.get((row, base.key)), tuple(made.get((row, one.key)) for one in columns))
             for row in sorted({row for row, _ in made}, key=_row_order)
         ),
         margin=margin,
     )
 
 
-def _groups(sampled: Iterable[_Sampled]) -> dict[tuple[RowKey, ColumnKey], _Group]:
-    """Where one version was measured under several environments or contents, the newest counts."""
-    found: dict[tuple[RowKey, ColumnKey], list[_Sampled]] = defaultdict(list)
+def _groups(sampled: Iterable[_Sampled]) -> dict[tuple[LatencyRowKey, ColumnKey], _Histograms]:
+    """Group histograms by row and column; of several environments or contents the newest counts."""
+    found: dict[tuple[LatencyRowKey, ColumnKey], list[_Sampled]] = defaultdict(list)
     for one in sorted(sampled, key=lambda one: (one.started_at, one.run_id)):
         found[one.row, one.column].append(one)
     groups = {}
-    most = max(1, MOST_RUNS // max(1, len(found)))
+    most = max(1, MAX_RUNS // max(1, len(found)))
     for key, all_of_it in found.items():
         surroundings = all_of_it[-1].environment_id, all_of_it[-1].content_id
         counting = [one for one in all_of_it if (one.environment_id, one.content_id) == surroundings]
-        groups[key] = _Group(counting, counting[-most:])
+        groups[key] = _Histograms(counting, counting[-most:])
     return groups
 
 
 def _distributions(sampled: Iterable[_Sampled]) -> dict[tuple[int, str], Distribution]:
-    """By run and source, those that count an operation; one statement."""
+    """Read by run and source the distributions that count an operation; one statement."""
     wanted = {(one.run_id, one.source) for one in sampled}
     tables = IntervalSamples.objects.filter(
         run__in={run for run, _ in wanted}, source__in={source for _, source in wanted}
@@ -302,33 +296,32 @@ def _distributions(sampled: Iterable[_Sampled]) -> dict[tuple[int, str], Distrib
 class _MergedRuns:
     """The histograms of a group that say something: one for each session, or each run where none is known."""
 
-    group: _Group
+    group: _Histograms
     units: Sequence[Distribution]
     runs: int
     shares_sessions: bool
 
 
-def _merged_runs(group: _Group, read: Mapping[tuple[int, str], Distribution]) -> _MergedRuns | None:
+def _merged_runs(group: _Histograms, read: Mapping[tuple[int, str], Distribution]) -> _MergedRuns | None:
     told = [one for one in group.kept if (one.run_id, one.source) in read]
     if not told:
         return None
-    parts = [read[one.run_id, one.source] for one in told]
-    sessions = sessions_of([(one.run_id, one.tags) for one in told])
-    if not sessions:
-        return _MergedRuns(group, parts, len(told), shares_sessions=False)
-    of_session: dict[str, list[Distribution]] = defaultdict(list)
-    for session, part in zip(sessions, parts, strict=True):
-        of_session[session].append(part)
-    return _MergedRuns(group, list(map(merged, of_session.values())), len(told), shares_sessions=True)
+    parts: Sequence[Distribution] = [read[one.run_id, one.source] for one in told]
+    if sessions := sessions_of([(one.run_id, one.tags) for one in told]):
+        of_session: dict[str, list[Distribution]] = defaultdict(list)
+        for session, part in zip(sessions, parts, strict=True):
+            of_session[session].append(part)
+        parts = list(map(merged, of_session.values()))
+    return _MergedRuns(group, parts, len(told), shares_sessions=bool(sessions))
 
 
 def _comparisons(
     base: Column,
     columns: Sequence[Column],
-    known: Mapping[tuple[RowKey, ColumnKey], RunPercentiles],
+    known: Mapping[tuple[LatencyRowKey, ColumnKey], RunPercentiles],
     margin: float,
-) -> dict[tuple[RowKey, ColumnKey], list[Comparison]]:
-    """With the base of its row, p adjusted over the whole table."""
+) -> dict[tuple[LatencyRowKey, ColumnKey], list[Comparison]]:
+    """Compare each cell with the base of its row, p adjusted over the whole table."""
     others = {column.key for column in columns}
     raw = {
         (row, column): compared_percentiles(known[row, base.key], found)
@@ -340,9 +333,9 @@ def _comparisons(
     return {key: [next(verdicts) for _ in of_shares] for key, of_shares in raw.items()}
 
 
-def _cell(found: _MergedRuns, known: RunPercentiles, compared: Sequence[Comparison]) -> Cell:
+def _cell(found: _MergedRuns, known: RunPercentiles, compared: Sequence[Comparison]) -> LatencyCell:
     comparisons: Sequence[Comparison | None] = compared or [None] * len(SHARES)
-    return Cell(
+    return LatencyCell(
         distribution=merged(found.units),
         percentiles=[
             Percentile(share, bounds, comparison)

@@ -1,4 +1,4 @@
-"""How much runs scatter at an unchanged level, told by histories: what comparisons are held against.
+"""How much runs scatter at an unchanged level, estimated from histories: the noise of comparisons.
 
 The nights of a branch at the place of a version say it best. Without any, the releases of a line do, whose
 scatter holds what changed from one to the next besides.
@@ -13,17 +13,15 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from benchdash.regressions.comparison.cells import RowKey, SeriesRow, What
-from benchdash.regressions.detection import LevelHistories
-from benchdash.regressions.detection.noise import Floats
-from benchdash.regressions.detection.scatter import Bools, Ints
+from benchdash.regressions.comparison.cells import SeriesRow, What
+from benchdash.regressions.detection.level_scatter import LevelHistories
+from benchdash.regressions.detection.noise import Bools, Floats, Ints
 from benchdash.regressions.queries import beginnings
-from benchdash.results.place import Place
 from benchdash.results.points import Point, read_points
 
-# So many runs of a series, those that came in last, tell its noise: it changes with time.
-_NEWEST_RUNS: Final = 36
-_MOST_WORTH: Final = 19.0
+# Only the newest runs of a series count, because noise changes with time.
+_MAX_RUNS: Final = 36
+_MAX_WORTH: Final = 19.0
 # Values that were the same each time are known to scatter little: no comparison believes less than 0.1 %.
 _UNSEEN: Final = 1e-9
 
@@ -51,7 +49,7 @@ class Floors:
         return NoiseFloor(float(self.sd[at]), float(self.worth[at])) if self.worth[at] else None
 
     def where(self, holds: Bools, others: "Floors") -> "Floors":
-        """These where that ``holds``, else the others."""
+        """Take these where that ``holds``, else the others."""
         return Floors(np.where(holds, self.sd, others.sd), np.where(holds, self.worth, others.worth))
 
     def where_known_else(self, others: "Floors") -> "Floors":
@@ -78,17 +76,13 @@ class Levels:
         starts: Collection[int],
         names: Sequence[Hashable] = (),
     ) -> "Levels":
-        """Without ``names`` none of the groups can be left out."""
+        """Take the levels of points; without ``names`` no group can be left out later."""
         runs = median([point.independent for point in points]) if points else 1
         return cls([point.value for point in points], names, runs, starts)
 
-    def floor(self, *without: Hashable) -> NoiseFloor | None:
-        """From the groups that do not take part in the comparison, of which there are two at most; None where
-        they are too few.
-        """
-        histories = Histories.of([self])
-        left_out = histories.coded([*without, None, None][:2])
-        return histories.floors(np.zeros(1, np.int64), left_out[None])[0]
+    def floor(self) -> NoiseFloor | None:
+        """Return the floor that all groups tell; None where they are too few."""
+        return Histories.of([self]).floors(np.zeros(1, np.int64))[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +105,8 @@ class Histories:
         """For ``floors``: what a name is there, or that no group has it."""
         return self.levels.coded(names)
 
-    def floors(self, which: Ints, without: Ints) -> Floors:
-        """Of histories (indexes), each without the groups of two names (codes; shape (asked, 2))."""
+    def floors(self, which: Ints, without: Ints | None = None) -> Floors:
+        """Return the floors of histories (indexes), each without two names (codes; shape (asked, 2))."""
         sd, worth = self.levels.scatter(which, without)
         # A group of n independent runs, or sessions, scatters less by the root of n.
         return Floors(np.maximum(sd, _UNSEEN) * np.sqrt(self.runs[which]), worth)
@@ -126,13 +120,8 @@ class NoiseFloors:
     of_branches: Mapping[What, Sequence[int]]
     of_releases: Mapping[What, Sequence[int]]
 
-    def at(self, place: Place, metric: str, key: RowKey, *, versions: Collection[int]) -> NoiseFloor | None:
-        """The floor of one row at one place, from all versions but these (ids), two at most."""
-        without = np.array([[*versions, 0, 0][:2]])
-        return self.floors([(place, metric, key)], np.zeros(1, np.int64), without)[0]
-
     def floors(self, at: Sequence[What], which: Ints, versions: Ints) -> Floors:
-        """Those of ``at`` (indexes), each without two versions (ids; shape (asked, 2))."""
+        """Return the floors of ``at`` (indexes), each without two versions (ids; shape (asked, 2))."""
         distinct, places = np.unique(versions, return_inverse=True)
         without = self.histories.coded(distinct.tolist())[places.reshape(versions.shape)]
         return self._pooled(self.of_branches, at, which, without).where_known_else(
@@ -142,7 +131,7 @@ class NoiseFloors:
     def _pooled(
         self, of: Mapping[What, Sequence[int]], at: Sequence[What], which: Ints, without: Ints
     ) -> Floors:
-        """The common floors of all histories of one thing, by what each is worth."""
+        """Pool the floors of all histories of one thing, by what each is worth."""
         found = [of.get(place, ()) for place in at]
         numbers = np.fromiter(map(len, found), np.int64, len(found))
         histories = np.fromiter((index for one in found for index in one), np.int64, int(numbers.sum()))
@@ -153,11 +142,11 @@ class NoiseFloors:
         worth = np.bincount(asked, floors.worth, len(which))
         squares = np.bincount(asked, np.where(floors.worth > 0, floors.worth * floors.sd**2, 0), len(which))
         sd = np.sqrt(squares / np.where(worth > 0, worth, np.nan))
-        return Floors(sd, np.minimum(worth, _MOST_WORTH))
+        return Floors(sd, np.minimum(worth, _MAX_WORTH))
 
 
 def of_two_places(left: Floors, right: Floors, *, runs: tuple[Floats, Floats]) -> Floors:
-    """What stands for both sides of comparisons with so many runs each; both must be known.
+    """Make one floor for both sides of comparisons with ``runs`` runs each; both must be known.
 
     The one variance that gives the difference of means the error that the two would give it, with the degrees
     of freedom of Satterthwaite 1946, An approximate distribution of estimates of variance components.
@@ -168,12 +157,12 @@ def of_two_places(left: Floors, right: Floors, *, runs: tuple[Floats, Floats]) -
     with np.errstate(divide="ignore", invalid="ignore"):
         worth = (first + second) ** 2 / (first**2 / left.worth + second**2 / right.worth)
     return Floors(
-        np.where(known, np.sqrt(variance), np.nan), np.where(known, np.minimum(worth, _MOST_WORTH), 0)
+        np.where(known, np.sqrt(variance), np.nan), np.where(known, np.minimum(worth, _MAX_WORTH), 0)
     )
 
 
 def noise_floors(series: Collection[SeriesRow]) -> NoiseFloors:
-    """The histories of these series, in a constant number of statements.
+    """Read the histories of these series, in a constant number of statements.
 
     Of each the runs count that came in last.
     """
@@ -185,9 +174,9 @@ def noise_floors(series: Collection[SeriesRow]) -> NoiseFloors:
 
 
 def _levels(series: Collection[SeriesRow]) -> list[Levels]:
-    """Of each series its points, their versions as names, in levels that begin at its change points."""
+    """Read the points of each series, their versions as names, in levels that begin at change points."""
     ids = [one.id for one in series]
-    points = read_points({one.id: one for one in series}, newest=_NEWEST_RUNS, intervals=False)
+    points = read_points({one.id: one for one in series}, newest=_MAX_RUNS, intervals=False)
     independent = points.independent
     version_ids = points.version_ids
     ends = np.searchsorted(points.series, np.arange(len(ids) + 1))

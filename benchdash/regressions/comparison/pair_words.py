@@ -1,25 +1,35 @@
-"""A comparison of two sides in one or two sentences, made from its figures and from nothing else.
+"""A comparison of two sides in words: in one or two sentences, and as Markdown for a ticket.
 
-A sentence says of a metric only what verdicts bear out. A change of the geometric mean is said where at least
-a quarter of the rows are significantly different, all in one direction, the mean has it too, and it is larger
-than what counts as the same. Else the significant rows are counted, or nothing stands out.
+Both are made from its figures and from nothing else.
+
+A sentence claims only what verdicts support. A change of the geometric mean is given where at least a quarter
+of the rows differ significantly, all in the direction of the mean, and the mean by more than what counts as
+the same. Else the significant rows are counted, or nothing stands out.
 """
 
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import log
 from typing import Final, get_args
 
+from benchdash.regressions.comparison.cells import Cell
 from benchdash.regressions.comparison.comparability import row_words
+from benchdash.regressions.comparison.pairs import Known, Pair, side_names
 from benchdash.regressions.comparison.rows import Row
 from benchdash.regressions.comparison.version_table import ComparisonTable
 from benchdash.regressions.detection.compare import Comparison, Verdict
-from benchdash.results.metrics import main_metric
+from benchdash.results.metrics import main_metric, telling
 from benchdash.results.readings import HIGHER, LOWER, Direction
+from benchdash.results.wording import NOTHING, change, metric_name, number, p_value, unit_words
 
-# So many of the rows must be significant before their mean is said.
+_MAX_ROWS: Final = 60
+_MAX_DIFFERENCES: Final = 30
+_SPECIAL: Final = re.compile(r"([\\`*_\[\]<>|#~])")
+# The share of rows that must be significant before their mean is mentioned.
 _ENOUGH: Final = 0.25
-# Of several that were measured the first is said.
+# Only the first of these that was measured is mentioned.
 _RESPONSE_TIMES: Final = {
     "latency_p99": "99th percentile of response time",
     "latency_p95": "95th percentile of response time",
@@ -38,7 +48,7 @@ _COSTS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What the rows of one metric say together.
+    """The rows of one metric summed up.
 
     ``rows`` are those that were compared, ``comparisons`` belong to them and ``counts`` has their verdicts.
     ``change`` is that of their geometric mean, None where they have none or differ in direction.
@@ -73,7 +83,7 @@ class Claim:
 
     @property
     def verdict(self) -> Verdict:
-        """That of all rows together; unknown where they disagree or show too little."""
+        """The verdict of all rows together; unknown where they disagree or show too little."""
         if self.rows and self.counts.get("same", 0) == len(self.rows):
             return "same"
         if self.change is None or self.direction is None or abs(self.change) < self.margin:
@@ -94,10 +104,10 @@ class Claim:
 
 
 def summary(tables: Sequence[ComparisonTable], base: str, other: str) -> str:
-    """``11.4.5 is 8.4 % slower than 11.4.4 (geometric mean of 12 workloads; 5 significantly worse, none
-    better) and spends 12 % more server CPU per operation.``
+    """Say in one or two sentences how ``other`` does against ``base``, as the sides are called.
 
-    ``base`` and ``other`` are what the sides are called.
+    ``11.4.5 is 8.4 % slower than 11.4.4 (geometric mean of 12 workloads; 5 significantly worse, none
+    better) and spends 12 % more server CPU per operation.``
     """
     claims = {table.metric: claim for table in tables if (claim := Claim.of(table)).rows}
     if not claims:
@@ -118,17 +128,15 @@ def summary(tables: Sequence[ComparisonTable], base: str, other: str) -> str:
 
 def _main_words(claim: Claim, base: str, other: str) -> str:
     if claim.is_clear and claim.change is not None:
-        than = f"{other} is {_per_cent(claim.change)} {_slower(claim)} than {base}"
+        size = _per_cent(claim.change)
         if claim.direction == LOWER:
-            than = f"{other} takes {_per_cent(claim.change)} {_longer(claim.change)} than {base}"
+            than = f"{other} takes {size} {'longer' if claim.change > 0 else 'less time'} than {base}"
+        else:
+            than = f"{other} is {size} {'slower' if claim.verdict == 'worse' else 'faster'} than {base}"
         return f"{than} ({_evidence(claim)})"
     where = _where(claim)
     if claim.verdict == "same":
-        return (
-            f"{other} is as fast as {base}: {where} are the same"
-            if len(claim.rows) > 1
-            else (f"{other} is as fast as {base}: {where} is the same")
-        )
+        return f"{other} is as fast as {base}: {where} {'are' if len(claim.rows) > 1 else 'is'} the same"
     if claim.significant:
         return _counted(claim, base, other)
     if claim.change is None or any(one.p is not None for one in claim.comparisons):
@@ -152,12 +160,9 @@ def _counted(claim: Claim, base: str, other: str) -> str:
 def _evidence(claim: Claim) -> str:
     if len(claim.rows) == 1:
         [one] = claim.comparisons
-        interval = (
-            ""
-            if one.low is None or one.high is None
-            else (f", 95 % interval {_signed(one.low - 1)} to {_signed(one.high - 1)}")
-        )
-        return f"{_where(claim)}{interval}"
+        if one.low is None or one.high is None:
+            return _where(claim)
+        return f"{_where(claim)}, 95 % interval {_signed(one.low - 1)} to {_signed(one.high - 1)}"
     found = claim.counts.get(claim.verdict, 0)
     opposite = "better" if claim.verdict == "worse" else "worse"
     return f"geometric mean of {_where(claim)}; {found} significantly {claim.verdict}, none {opposite}"
@@ -202,14 +207,6 @@ def _cost(metric: str, change: float) -> str:
     return f"{verb} {_per_cent(change)} {'more' if change > 0 else less} {what}".rstrip()
 
 
-def _slower(claim: Claim) -> str:
-    return "slower" if claim.verdict == "worse" else "faster"
-
-
-def _longer(change: float) -> str:
-    return "longer" if change > 0 else "less time"
-
-
 def _per_cent(change: float) -> str:
     """``8.4 %``, ``12 %``: two digits say enough, but for the small ones."""
     size = round(100 * abs(change), 1)
@@ -218,3 +215,91 @@ def _per_cent(change: float) -> str:
 
 def _signed(change: float) -> str:
     return f"{100 * change:+.1f} %".replace("-", "−")
+
+
+# --- Markdown ---------------------------------------------------------------------------------------------
+
+
+def markdown(pair: Pair, *, url: str) -> str:
+    """Summary, doubts, the most telling metrics with what is significant first, and what differs.
+
+    ``url`` is the address of the page.
+    """
+    base, other = side_names(pair)
+    parts = [
+        f"**{_plain(summary(pair.tables, base, other))}**",
+        "\n".join(f"- {_plain(doubt.text)}" for doubt in pair.doubts),
+        _table(pair.tables, base, other),
+        _differences("Settings", pair.settings, base, other),
+        _differences("Environment", pair.environment, base, other),
+        _differences("Hardware", pair.hardware, base, other),
+        f"<{url}>",
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _table(tables: Sequence[ComparisonTable], base: str, other: str) -> str:
+    by_metric = {table.metric: table for table in tables}
+    shown = telling({table.metric: len(table.rows) for table in tables}) if tables else []
+    rows = [(by_metric[metric], row) for metric in shown for row in by_metric[metric].rows]
+    # The order of metrics and rows stays among those of one rank.
+    rows.sort(key=lambda one: _rank(one[1]))
+    head = ["Workload", "Threads", "Metric", base, other, "Change", "95 % interval", "p", "Verdict", "n"]
+    lines = _lines(head, (_row(table, row) for table, row in rows[:_MAX_ROWS]))
+    more = len(rows) - _MAX_ROWS
+    return "\n".join(lines) + (f"\n\n{more:,} more rows are on the page." if more > 0 else "")
+
+
+def _rank(row: Row) -> tuple[bool, float]:
+    one = row.comparisons[0]
+    if one is None or one.ratio is None or one.verdict not in {"worse", "better"}:
+        return True, 0.0
+    return False, -abs(log(one.ratio))
+
+
+def _row(table: ComparisonTable, row: Row) -> list[str]:
+    one, sides = row.comparisons[0], (row.base, row.cells[0])
+    unit = unit_words(table.metric, row.unit)
+    interval = ""
+    if one and one.low is not None and one.high is not None:
+        interval = f"{change(one.low - 1)} to {change(one.high - 1)}"
+    return [
+        row.workload,
+        "" if row.threads is None else str(row.threads),
+        metric_name(table.metric) + (f" ({unit})" if unit else ""),
+        *(number(side.value) if side else NOTHING for side in sides),
+        change(one.ratio - 1) if one and one.ratio else NOTHING,
+        interval,
+        p_value(one.p) if one else NOTHING,
+        one.verdict if one else NOTHING,
+        " / ".join(_count(side) for side in sides),
+    ]
+
+
+def _count(cell: Cell | None) -> str:
+    return str(cell.n) if cell else "0"
+
+
+def _differences(what: str, known: Known, base: str, other: str) -> str:
+    if not known.differences:
+        return ""
+    rows = ([one.name, one.before or "not set", one.after or "not set"] for one in known.differences)
+    lines = _lines([what, base, other], list(rows)[:_MAX_DIFFERENCES])
+    more = len(known.differences) - _MAX_DIFFERENCES
+    return "\n".join(lines) + (f"\n\n{more:,} more differ." if more > 0 else "")
+
+
+def _lines(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    yield _line(list(map(_plain, head)))
+    yield _line(["---"] * len(head))
+    for row in rows:
+        yield _line(list(map(_plain, row)))
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _plain(text: str) -> str:
+    """One line in which nothing is markup."""
+    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))

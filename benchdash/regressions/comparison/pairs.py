@@ -8,32 +8,26 @@ from itertools import islice
 
 from benchdash.accounts.models import Project
 from benchdash.regressions.comparison.cells import RowKey
-from benchdash.regressions.comparison.column_names import names
+from benchdash.regressions.comparison.columns import Column, column_of, names
 from benchdash.regressions.comparison.comparability import (
     Doubt,
-    Said,
+    RunScale,
+    ScaleDifferences,
     different_places,
-    differently_told,
+    newest_runs,
     row_words,
     single_runs,
-    told_doubts,
 )
 from benchdash.regressions.comparison.rows import row_order
 from benchdash.regressions.comparison.run_commands import COMMAND, told
-from benchdash.regressions.comparison.version_table import (
-    Column,
-    ComparisonTable,
-    column_of,
-    compare_all_metrics,
-    compare_runs,
-)
+from benchdash.regressions.comparison.version_table import ComparisonTable, compare_all_metrics, compare_runs
 from benchdash.regressions.queries import Difference, differing
 from benchdash.results.models import Run, run_identity
 
-# Longer texts are compared by their settings alone.
-_MOST_LINES = 2000
-# So many runs on each side of one are offered to be laid beside it.
-_MOST_BESIDE = 8
+# Of longer texts only the settings are compared.
+_MAX_LINES = 2000
+# Runs before, and runs after, that are offered for comparison with one run.
+_MAX_BESIDE = 8
 _FACTS = ("environment", "configuration", "content")
 _RUN_PARTS = ("project", "version__product", "hardware", "workload", *_FACTS)
 
@@ -54,7 +48,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What differs in something of the latest runs; nothing does where a side is not known."""
+    """The differences between settings or facts of the latest runs; none where a side is not known."""
 
     differences: tuple[Difference, ...]
     base_is_known: bool
@@ -110,19 +104,19 @@ def pair_of_columns(
     workloads: Sequence[str] = (),
     threads: Sequence[int | None] = (),
 ) -> Pair:
-    """At most three statements."""
+    """Lay two versions beside each other; at most three statements."""
     tables = compare_all_metrics(project, base=base, columns=[other], workloads=workloads, threads=threads)
-    of_base, of_other = _newest_by_row(tables)
-    runs = Run.objects.select_related(*_RUN_PARTS).in_bulk({*of_base.values(), *of_other.values()})
-    return _pair(
-        Side(base, {key: runs[pk] for key, pk in of_base.items()}, _count(tables, of_base=True)),
-        Side(other, {key: runs[pk] for key, pk in of_other.items()}, _count(tables, of_base=False)),
-        tables,
+    newest = newest_runs([base, other], ((row.key, row.sides) for table in tables for row in table.rows))
+    runs = find_runs(project, (pk for rows in newest.values() for pk in rows.values()))
+    of_base, of_other = (
+        Side(column, {key: runs[pk] for key, pk in newest[column.key].items()}, _count(tables, at))
+        for at, column in enumerate((base, other))
     )
+    return _pair(of_base, of_other, tables)
 
 
 def pair_of_runs(base: Run, other: Run) -> Pair:
-    """Of two runs that came with all that select_related gives of them; at most two statements."""
+    """Lay two runs, as ``find_runs`` gives them, beside each other; at most two statements."""
     row = base.workload.name, base.threads
     return _pair(
         Side(column_of(base), {row: base}, 1, base),
@@ -133,12 +127,12 @@ def pair_of_runs(base: Run, other: Run) -> Pair:
 
 
 def find_runs(project: Project, pks: Iterable[int]) -> dict[int, Run]:
-    """Those of the project, with all that pair_of_runs wants of them; one statement."""
+    """Find runs of the project, with all that ``pair_of_runs`` wants of them; one statement."""
     return Run.objects.filter(project=project).select_related(*_RUN_PARTS).in_bulk(set(pks))
 
 
 def runs_beside(run: Run) -> list[Run]:
-    """Runs of the same workload and thread count, the one before it at its place first; two statements."""
+    """List runs of the same workload and thread count, the one before it first; two statements."""
     alike = (
         Run.objects.filter(
             project=run.project_id, workload=run.workload_id, threads=run.threads, excluded_at=None
@@ -148,17 +142,12 @@ def runs_beside(run: Run) -> list[Run]:
     )
     before = alike.filter(started_at__lte=run.started_at).order_by("-started_at", "-pk")
     after = alike.filter(started_at__gt=run.started_at).order_by("started_at", "pk")
-    found = [*before[:_MOST_BESIDE], *after[:_MOST_BESIDE]]
-    return sorted(found, key=lambda one: not _share_a_place(one, run))
-
-
-def _share_a_place(one: Run, other: Run) -> bool:
-    identities = [run_identity(run) for run in (one, other)]
-    return identities[0] == identities[1]
+    found = [*before[:_MAX_BESIDE], *after[:_MAX_BESIDE]]
+    return sorted(found, key=lambda one: run_identity(one) != run_identity(run))
 
 
 def side_names(pair: Pair) -> tuple[str, str]:
-    """What the sides are called: their versions with what else differs, and the numbers of single runs."""
+    """Name the sides: their versions with what else differs, and the numbers of single runs."""
     sides = pair.base, pair.other
     base, other = (
         f"{name}, run {side.run.pk}" if side.run else name
@@ -168,7 +157,6 @@ def side_names(pair: Pair) -> tuple[str, str]:
 
 
 def _pair(base: Side, other: Side, tables: Sequence[ComparisonTable], doubts: Sequence[Doubt] = ()) -> Pair:
-    single = single_runs(row for table in tables for row in table.rows)
     return Pair(
         base=base,
         other=other,
@@ -182,32 +170,19 @@ def _pair(base: Side, other: Side, tables: Sequence[ComparisonTable], doubts: Se
         doubts=[
             *doubts,
             *different_places([base.column, other.column]),
-            *_told_doubts(base, other),
-            *([single] if single else []),
+            *_different_scales(base, other),
+            *single_runs([row for table in tables for row in table.rows]),
         ],
     )
 
 
-def _newest_by_row(tables: Iterable[ComparisonTable]) -> tuple[dict[RowKey, int], dict[RowKey, int]]:
-    """The latest run of each row of the base and of the other, by any metric."""
-    newest: tuple[dict[RowKey, int], dict[RowKey, int]] = ({}, {})
-    for table in tables:
-        for row in table.rows:
-            key = row.workload, row.threads
-            for side, cell in zip(newest, (row.base, row.cells[0]), strict=True):
-                if cell:
-                    side[key] = max(cell.run_id, side.get(key, 0))
-    return newest
-
-
-def _count(tables: Iterable[ComparisonTable], *, of_base: bool) -> int:
-    """How many runs stand behind a side; of the metrics of one row, that which most have."""
+def _count(tables: Iterable[ComparisonTable], side: int) -> int:
+    """Count the runs behind a side; of the metrics of one row, those of the metric that most have."""
     runs: dict[RowKey, int] = defaultdict(int)
     for table in tables:
         for row in table.rows:
-            cell = row.base if of_base else row.cells[0]
-            key = row.workload, row.threads
-            runs[key] = max(runs[key], cell.n if cell else 0)
+            if cell := row.sides[side]:
+                runs[row.key] = max(runs[row.key], cell.n)
     return sum(runs.values())
 
 
@@ -221,7 +196,7 @@ def _known(base: Side, other: Side, facts: Callable[[Run], Mapping[str, object]]
 
 def _text_diff(base: Run | None, other: Run | None) -> list[str]:
     texts = [(run.content.text if run and run.content else "").splitlines() for run in (base, other)]
-    if not all(texts) or texts[0] == texts[1] or max(map(len, texts)) > _MOST_LINES:
+    if not all(texts) or texts[0] == texts[1] or max(map(len, texts)) > _MAX_LINES:
         return []
     # The two lines before name files, which these have not.
     return list(islice(unified_diff(texts[0], texts[1], lineterm=""), 2, None))
@@ -233,7 +208,7 @@ def _both(base: Side, other: Side) -> list[tuple[RowKey, Run, Run]]:
 
 
 def _told(base: Side, other: Side) -> list[Told]:
-    """What the tools were told differently, where both sides say something."""
+    """Find what the tools were told differently, where both sides say something."""
     both = _both(base, other)
     found: dict[Difference, list[RowKey]] = defaultdict(list)
     for key, one, another in both:
@@ -251,20 +226,16 @@ def _commands(base: Side, other: Side) -> list[Commands]:
     return list(found.values())
 
 
-def _told_doubts(base: Side, other: Side) -> list[Doubt]:
-    sizes: dict[Difference, list[str]] = defaultdict(list)
-    lengths: dict[Difference, list[str]] = defaultdict(list)
-    for key, one, another in _both(base, other):
-        differ, length = differently_told(Said.of(one), Said.of(another))
-        for difference in differ:
-            sizes[difference].append(row_words(key))
-        if length:
-            lengths[length].append(row_words(key))
-    return told_doubts(sizes, lengths)
+def _different_scales(base: Side, other: Side) -> list[Doubt]:
+    found = ScaleDifferences()
+    for key, *runs in _both(base, other):
+        one, another = (RunScale.of(run.options, run.duration_s) for run in runs)
+        found.note(one, another, row_words(key))
+    return found.doubts
 
 
 def _different_rows(base: Run, other: Run) -> list[Doubt]:
-    """Runs of different workloads or thread counts may be laid side by side all the same."""
+    """Say where runs of different workloads or thread counts are laid side by side."""
     doubts = []
     if base.workload_id != other.workload_id:
         doubts.append(Doubt(f"Different workloads: {base.workload}; {other.workload}."))

@@ -9,22 +9,29 @@ import numpy as np
 
 from benchdash.regressions.comparison.cells import Cell, RowKey
 from benchdash.regressions.comparison.noise_floors import Floors
-from benchdash.regressions.detection import Comparison, median_intervals
-from benchdash.regressions.detection.compare import EQUIVALENT, MOST_PRIOR_DF, adjusted_p, compare_sides
-from benchdash.regressions.detection.noise import Floats
-from benchdash.regressions.detection.scatter import HISTORY, TABLE, Bools, Ints, Sides, independent
+from benchdash.regressions.detection.compare import (
+    EQUIVALENT,
+    MAX_PRIOR_DF,
+    Comparison,
+    adjusted_p,
+    compare_sides,
+    median_intervals,
+)
+from benchdash.regressions.detection.noise import Bools, Floats, Ints
+from benchdash.regressions.detection.scatter import HISTORY, TABLE, Sides, independent
 from benchdash.results.readings import HIGHER, Direction
 
 _NO_SCATTER = 1e-9  # what sums of squares leave of equal repeats by rounding
 
 RelativeTo = Literal["base", "previous"]
-"""What a column is held against: the base, or the column before it (the first one against the base)."""
+"""Compare each column with the base, or with the column before it (the first one with the base)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Which cells are compared, an element each: the index of the row among ``keys``, and those of both
-    columns: 0 is the base, 1 the first column.
+    """Which cells are compared, an element each.
+
+    ``rows`` are indexes of ``keys``, ``before`` and ``after`` are columns: 0 is the base, 1 the first column.
     """
 
     keys: Sequence[RowKey]
@@ -38,7 +45,7 @@ class Pairs:
 
 
 Noise = Callable[[Pairs], Floors]
-"""What histories know of pairs of cells."""
+"""Returns the noise floors that histories give for pairs of cells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +64,15 @@ class Row:
     comparisons: tuple[Comparison | None, ...]
 
     @property
+    def key(self) -> RowKey:
+        return self.workload, self.threads
+
+    @property
+    def sides(self) -> tuple[Cell | None, ...]:
+        """The base and then the other cells."""
+        return self.base, *self.cells
+
+    @property
     def unit(self) -> str:
         return self._any_cell.unit
 
@@ -66,7 +82,7 @@ class Row:
 
     @property
     def _any_cell(self) -> Cell:
-        return next(cell for cell in (self.base, *self.cells) if cell)
+        return next(cell for cell in self.sides if cell)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +109,7 @@ def compared_rows(
     group_of: Callable[[str], str | None] | None = None,
     is_alike: Callable[[RowKey, int], bool] | None = None,
 ) -> list[Row]:
-    """The rows of a table from the cells of its base and of each column, in the order of their keys.
+    """Make the rows of a table from the cells of its base and of each column, in the order of their keys.
 
     ``noise`` says what histories know of the runs of two columns in a row; other cells take the scatter of
     repeats over the rest of the table. ``margin`` is the relative difference that does not matter.
@@ -131,7 +147,7 @@ def _compared(
     margin: float,
     is_alike: Callable[[RowKey, int], bool] | None,
 ) -> Iterable[Comparison]:
-    """p is adjusted over the whole table; the verdict of each is by the direction of its base."""
+    """Compare pairs, p adjusted over the whole table; each verdict is by the direction of the base."""
     sides = np.stack((grid.at[pairs.rows, pairs.before], grid.at[pairs.rows, pairs.after]))
     lent = grid.scatter_elsewhere(pairs.rows, pairs.before, pairs.after)
     known = noise(pairs) if noise and len(pairs.rows) else Floors.of([None] * len(pairs.rows))
@@ -180,7 +196,7 @@ class _Grid:
 
     @property
     def is_higher_better(self) -> Bools:
-        """Of each cell."""
+        """For each cell, whether more is better."""
         return np.fromiter((cell.direction == HIGHER for cell in self.cells), bool, len(self.cells))
 
     def pairs(self, relative_to: RelativeTo) -> Pairs:
@@ -194,9 +210,9 @@ class _Grid:
         return Pairs(self.keys, rows, against, columns + 1)
 
     def scatter_elsewhere(self, rows: Ints, *columns: Ints) -> Floors:
-        """sd of logs and degrees of freedom from all but the cells of these columns: they count anyway.
+        """Return sd of logs and degrees of freedom from all cells but those of these columns.
 
-        Of columns with sessions nothing is left, because their other rows had the same ones.
+        These count anyway. Of columns with sessions nothing is left: their other rows had the same ones.
         """
         totals = self.residual.sum(axis=0), self.df.sum(axis=0)
         worth_of_column = np.where(self.shares_sessions, self.df.max(axis=0), totals[1])
@@ -209,11 +225,10 @@ class _Grid:
             worth -= np.where(shared, worth_of_column[column], self.df[rows, column])
         sd = np.sqrt(np.maximum(residual, 0) / np.maximum(df, 1))
         is_known = (df > 0) & (sd > _NO_SCATTER)
-        return Floors(np.where(is_known, sd, np.nan), np.where(is_known, np.minimum(worth, MOST_PRIOR_DF), 0))
+        return Floors(np.where(is_known, sd, np.nan), np.where(is_known, np.minimum(worth, MAX_PRIOR_DF), 0))
 
     def steadied(self) -> list[tuple[Cell | None, ...]]:
-        """The cells of each row; those of several runs have intervals that know how much repeats scatter over
-        the whole table.
+        """Return the cells of each row; several runs get an interval by the scatter of repeats in all rows.
 
         Of a single session it is that of its runs: the scatter from session to session is not in it.
         """
@@ -235,7 +250,7 @@ class _Grid:
 
 
 def geometric_mean(rows: Iterable[Row], column: int) -> float | None:
-    """Of the ratios of one column; None where it has none."""
+    """Return the mean of the ratios of one column; None where it has none."""
     ratios = [one.ratio for row in rows if (one := row.comparisons[column]) and one.ratio is not None]
     if len(ratios) < 2:
         return ratios[0] if ratios else None
@@ -243,7 +258,7 @@ def geometric_mean(rows: Iterable[Row], column: int) -> float | None:
 
 
 def group_summaries(rows: Sequence[Row], names: Sequence[str]) -> tuple[GroupSummary, ...]:
-    """Of each group that has rows, in the order of ``names``; the rows of no group come last."""
+    """Sum up each group that has rows, in the order of ``names``; the rows of no group come last."""
     of_group: dict[str | None, list[Row]] = {name: [] for name in [*names, None]}
     for row in rows:
         of_group[row.group].append(row)
@@ -251,7 +266,7 @@ def group_summaries(rows: Sequence[Row], names: Sequence[str]) -> tuple[GroupSum
 
 
 def summary_of(rows: Sequence[Row], name: str | None = None) -> GroupSummary:
-    """Of at least one row."""
+    """Sum up at least one row."""
     ratios = np.array([[one.ratio if one else None for one in row.comparisons] for row in rows], dtype=float)
     known = ~np.isnan(ratios)
     n = known.sum(axis=0)

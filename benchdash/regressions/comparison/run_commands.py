@@ -1,4 +1,4 @@
-"""What a tool was told for a run: its options and its command line, without what it measured."""
+"""The instructions of a tool for a run: its options and its command line, without measurements."""
 
 import re
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ Options = Mapping[str, object]
 
 COMMAND: Final = "command"
 
-# Facts of one run that stand among its options; nobody chose them.
+# Measurements that stand among the options of a run.
 _MEASURED: Final = re.compile(
     r"contention\..*|(.*_)?(busy|cpu|steal|iowait|cpu_\w+)_s|loadavg.*|spin_(before|after)|finished_at|sequence"
     r"|night|count|seconds|errors|reconnects|repetition"
@@ -24,13 +24,13 @@ _SIZES: Final = frozenset(
 )
 _SECONDS: Final = re.compile(r"([0-9]{1,7}(?:\.[0-9]{1,6})?)\s*s?")
 _TIMES: Final = ("time", "max_time", "duration", "T")
-# Who runs for a count of operations takes the longer the slower it is.
+# With a count of operations to do, the duration is a result and not an option.
 _COUNTS: Final = ("events", "max_requests", "t", "transactions", "transactions_per_client", "operationcount")
 _SAME_LENGTH: Final = 1.1
 
 
 def told(options: Options) -> dict[str, str]:
-    """What was chosen: the options, and the arguments of the command by their names with dashes.
+    """Return what was chosen: the options, and the arguments of the command by their names with dashes.
 
     Ports, hosts and paths are left out, which differ between two starts of the same.
     """
@@ -45,7 +45,7 @@ def told(options: Options) -> dict[str, str]:
 
 
 def arguments(options: Options) -> dict[str, str]:
-    """The named arguments of the command line; one without a value is ``on``."""
+    """Return the named arguments of the command line; one without a value is ``on``."""
     command = options.get(COMMAND)
     if not isinstance(command, str):
         return {}
@@ -56,26 +56,26 @@ def arguments(options: Options) -> dict[str, str]:
 
 
 def data_size(options: Options) -> dict[str, str]:
-    """How large the tables were made, by the names that the tool has for it; empty where nobody said."""
+    """Return how large the tables were made, by the tool's own names; empty where nobody said."""
     said = {_spelt(name): str(value) for name, value in {**arguments(options), **options}.items()}
     return {name: value for name, value in said.items() if name in _SIZES}
 
 
 def seconds(options: Options, duration_s: float | None) -> float | None:
-    """How long the tool was told to run, else how long it did; None where operations were told instead."""
+    """Return how long the tool was told to run, else how long it did; None where it counted operations."""
     told, is_counted = told_length(options)
     return told if told or is_counted else duration_s
 
 
 def told_length(options: Options) -> tuple[float | None, bool]:
-    """How many seconds the tool was told to run, and whether it was told a count of operations instead."""
+    """Return how many seconds the tool was told to run, and whether it was told a count of operations."""
     said = {_spelt(name): str(value) for name, value in {**options, **arguments(options)}.items()}
     told = next(filter(None, (_number(said.get(name, "")) for name in _TIMES)), None)
     return told, not told and any(_number(said.get(name, "")) for name in _COUNTS)
 
 
 def are_equally_long(one: float, other: float) -> bool:
-    """Whether two durations differ by no more than those of tools that were told the same."""
+    """Tell whether two durations differ by no more than those of tools that were told the same."""
     return max(one, other) <= _SAME_LENGTH * min(one, other)
 
 
@@ -91,6 +91,6 @@ def _is_noise(argument: str) -> bool:
 
 
 def _spelt(name: str) -> str:
-    """Letters alone keep their case: ``-S`` is another than ``-s``."""
+    """Spell a name in one way. Letters alone keep their case: ``-S`` is another than ``-s``."""
     plain = name.lstrip("-").replace("-", "_").replace(" ", "_")
     return plain if len(plain) == 1 else plain.lower()

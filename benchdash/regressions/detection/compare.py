@@ -32,10 +32,9 @@ from itertools import starmap
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
-from benchdash.regressions.detection.noise import Floats
+from benchdash.regressions.detection.noise import Bools, Floats, Ints
 from benchdash.regressions.detection.scatter import (
     BASES,
     NONE,
@@ -43,9 +42,7 @@ from benchdash.regressions.detection.scatter import (
     WITHIN_FORK,
     WITHIN_SESSION,
     Basis,
-    Bools,
     Evidence,
-    Ints,
     Sides,
     ToolInterval,
     evidence,
@@ -59,11 +56,11 @@ SIGNIFICANT = 0.05
 EQUIVALENT = 0.02
 """Versions whose ratio certainly lies between 1 / 1.02 and 1.02 are the same, unless told otherwise."""
 
-MOST_RUNS = 100
-"""More runs than this are not asked for."""
+MAX_RUNS = 100
+"""More runs are never recommended."""
 
-MOST_PRIOR_DF = 19
-"""What is known from elsewhere counts for so many degrees of freedom at most in the interval of one group."""
+MAX_PRIOR_DF = 19
+"""Degrees of freedom that noise known from elsewhere counts for at most in the interval of a group."""
 
 _UNTESTED = (NONE, WITHIN_SESSION, WITHIN_FORK)
 _VERDICTS: Final[tuple[Verdict, ...]] = ("unknown", "same", "better", "worse")
@@ -100,7 +97,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Comparisons:
-    """What Comparison says, an element for each pair; NaN, or 0 of ``more_runs``, where that says None.
+    """The fields of Comparison as arrays, an element for each pair; NaN, or 0 of ``more_runs``, for None.
 
     ``basis`` is an index of BASES. Verdicts follow from the rest.
     """
@@ -129,7 +126,7 @@ class Comparisons:
 
 
 def _known(numbers: Floats) -> list[float | None]:
-    """None for NaN, which is not equal to itself."""
+    """Return the numbers with None for NaN, which is not equal to itself."""
     return [one if one == one else None for one in numbers.tolist()]
 
 
@@ -142,7 +139,7 @@ def compare_samples(
     history_df: float = 0,
     margin: float = EQUIVALENT,
 ) -> Comparison:
-    """How ``other`` does against ``base``, from the values of their runs.
+    """Compare ``other`` with ``base`` by the values of their runs.
 
     ``history_sd`` is the standard deviation of the logs of single runs at an unchanged level (of session
     means, where sessions are said) and ``history_df`` how many degrees of freedom it is worth
@@ -159,7 +156,7 @@ def compare_samples(
 def compare_sides(
     sides: Sides, pairs: Ints, history_sd: Floats, history_df: Floats, *, margin: float = EQUIVALENT
 ) -> Comparisons:
-    """The same for many pairs, shape (2, pairs): indexes of the base and of the other among ``sides``.
+    """Compare many pairs, shape (2, pairs): indexes of the base and of the other among ``sides``.
 
     NaN and 0 where there is no history. p is not adjusted.
     """
@@ -184,7 +181,7 @@ def compare_sides(
 def adjusted(
     comparisons: Sequence[Comparison], *, direction: Direction, margin: float = EQUIVALENT
 ) -> list[Comparison]:
-    """The comparisons of one table with p adjusted for its size, and the verdicts that follow."""
+    """Adjust the p of the comparisons of one table for its size, and the verdicts that follow."""
     ends = (np.array([one[at] for one in comparisons], dtype=float) for at in (1, 2, 3))
     low, high, p = ends
     p = adjusted_p(p)
@@ -195,15 +192,10 @@ def adjusted(
     ]
 
 
-def adjust(p_values: Sequence[float | None]) -> list[float | None]:
-    """As ``adjusted_p``; None stays None and does not count."""
-    return _known(adjusted_p(np.array(p_values, dtype=float)))
-
-
 def adjusted_p(p: Floats) -> Floats:
-    """Benjamini & Hochberg 1995: p values adjusted so that a share below q has at most q false among it.
+    """Adjust p values so that a share below q has at most q false among it (Benjamini & Hochberg 1995).
 
-    NaN stays NaN and does not count.
+    NaN stays NaN and does not count. SciPy's differs in the last digit, and would flip decisions.
     """
     known = np.flatnonzero(~np.isnan(p))
     order = known[np.argsort(-p[known])]
@@ -216,7 +208,7 @@ def adjusted_p(p: Floats) -> Floats:
 def median_intervals(
     groups: Sequence[Sequence[float]], noise_sd: Floats, noise_df: Floats
 ) -> tuple[Floats, Floats]:
-    """The 95 % intervals of the levels of groups of at least two runs.
+    """Return the 95 % intervals of the levels of groups of at least two runs.
 
     A t interval on logs around the geometric mean: right for log-normal noise at any n >= 2, where
     intervals from order statistics need six runs to reach 95 %. It is widened where the median lies
@@ -234,7 +226,7 @@ def median_intervals(
     for at in np.flatnonzero(~positive).tolist():
         values = np.asarray(groups[at], dtype=float)
         mean[at], rss[at] = values.mean(), ((values - values.mean()) ** 2).sum()
-    prior = np.where(positive & (noise_sd > 0), np.minimum(noise_df, MOST_PRIOR_DF), 0)
+    prior = np.where(positive & (noise_sd > 0), np.minimum(noise_df, MAX_PRIOR_DF), 0)
     df = prior + n - 1
     variance = (np.where(prior > 0, prior * noise_sd**2, 0) + rss) / df
     half = _t_quantiles(df) * np.sqrt(variance / n)
@@ -246,7 +238,7 @@ def median_intervals(
 
 
 def _t_quantiles(df: Floats) -> Floats:
-    """Of 95 %, two-sided. The comparisons of a table share a few degrees of freedom."""
+    """Return the quantiles of 95 %, two-sided. The comparisons of a table share a few degrees of freedom."""
     distinct, places = np.unique(df, return_inverse=True)
     return np.asarray(stdtrit(distinct, 1 - SIGNIFICANT / 2)[places], dtype=float)
 
@@ -255,9 +247,7 @@ def _verdicts(low: Floats, high: Floats, p: Floats, is_higher_better: Bools, mar
     return [_VERDICTS[code] for code in _verdict_codes(low, high, p, is_higher_better, margin).tolist()]
 
 
-def _verdict_codes(
-    low: Floats, high: Floats, p: Floats, is_higher_better: Bools, margin: float
-) -> NDArray[np.int64]:
+def _verdict_codes(low: Floats, high: Floats, p: Floats, is_higher_better: Bools, margin: float) -> Ints:
     """Indexes of _VERDICTS."""
     same = (low >= 1 / (1 + margin)) & (high <= 1 + margin) & ~np.isnan(p)
     differs = (p < SIGNIFICANT) & ((low > 1) | (high < 1))
@@ -277,4 +267,4 @@ def _more_runs(difference: Floats, found: Evidence, margin: float) -> Ints:
         half = _t_quantiles(df) * error
         is_settled = (difference > half) | (difference + half <= same)
         too_few = np.where(is_settled, too_few, more)
-    return np.where(too_few < MOST_RUNS, too_few + 1, 0)
+    return np.where(too_few < MAX_RUNS, too_few + 1, 0)

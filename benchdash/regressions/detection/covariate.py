@@ -11,14 +11,14 @@ import numpy as np
 
 from benchdash.regressions.detection.noise import Floats
 
-_FEWEST = 12
-_MOST_SLOPE = 2.0
+_MIN_POINTS = 12
+_MAX_SLOPE = 2.0
 _CLIPPED_AT = 4.0  # median absolute differences
 _WORTH = 0.8
 
 
 def without_machine(values: Floats, cost: Floats | None) -> Floats:
-    """The values as they would be at the machine's usual speed; both in one length, NaN where nothing is.
+    """Return values as they would be at the machine's usual speed; both in one length, NaN where nothing is.
 
     log value - slope x (log cost - its median). Unchanged where fewer than twelve points have both, or where
     the noise gets less by less than a fifth. A point without a cost stays as it is.
@@ -26,7 +26,7 @@ def without_machine(values: Floats, cost: Floats | None) -> Floats:
     if cost is None:
         return values
     both = np.isfinite(values) & np.isfinite(cost) & (values > 0) & (cost > 0)
-    if both.sum() < _FEWEST:
+    if both.sum() < _MIN_POINTS:
         return values
     x, c = np.log(values[both]), np.log(cost[both])
     dx, dc = np.diff(x), np.diff(c)
@@ -34,7 +34,7 @@ def without_machine(values: Floats, cost: Floats | None) -> Floats:
     squares = float((dc[usual] ** 2).sum())
     if squares == 0:
         return values
-    slope = float(np.clip((dx[usual] * dc[usual]).sum() / squares, -_MOST_SLOPE, _MOST_SLOPE))
+    slope = float(np.clip((dx[usual] * dc[usual]).sum() / squares, -_MAX_SLOPE, _MAX_SLOPE))
     if np.median(np.abs(dx - slope * dc)) > _WORTH * np.median(np.abs(dx)):
         return values
     adjusted = values.copy()

@@ -18,17 +18,19 @@ import numpy as np
 from scipy.special import stdtrit
 
 from benchdash.regressions.detection.compare import SIGNIFICANT
-from benchdash.regressions.detection.noise import LEAST_SD
+from benchdash.regressions.detection.noise import MIN_SD
 from benchdash.results.sessions import session_means
 
-LEAST_COUNTS = 4
-"""Fewer thread counts make no curve whose peak and knee could be told."""
+MIN_THREAD_COUNTS = 4
+"""Thread counts that a curve needs at least to have a peak and a knee."""
 
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
-    """``value`` is the median throughput of the runs with so many ``threads`` (1 or more), which are
-    ``values``; ``sessions`` names that of each, empty where none is known.
+    """The runs of a curve at one thread count (1 or more).
+
+    ``value`` is the median of their throughputs, ``values``; ``sessions`` names that of each, empty where
+    none is known.
     """
 
     threads: int
@@ -38,7 +40,7 @@ class CurvePoint:
 
     @property
     def logs(self) -> list[float]:
-        """Of independent runs: the mean of each session counts once."""
+        """The logs of independent runs: the mean of each session counts once."""
         values = session_means(self.values, self.sessions) if self.sessions else self.values
         return [float(np.log(value)) for value in values]
 
@@ -54,8 +56,10 @@ class Peak:
 
 @dataclass(frozen=True, slots=True)
 class ScaleUp:
-    """``factor`` is throughput at ``after`` over that at ``before``; ``efficiency`` is the factor over that
-    of the thread counts, 1 where twice the threads bring twice the throughput.
+    """``factor`` is throughput at ``after`` threads over that at ``before``.
+
+    ``efficiency`` is the factor over that of the thread counts, 1 where twice the threads bring twice the
+    throughput.
     """
 
     before: int
@@ -77,11 +81,12 @@ class Shape:
 
 
 def shape_of(points: Sequence[CurvePoint]) -> Shape | None:
-    """Of the points of a curve in any order. None for fewer than four thread counts, or where a value is
-    not positive.
+    """Describe a curve by its points, in any order.
+
+    None for fewer than four thread counts, or where a value is not positive.
     """
     in_order = sorted(points, key=lambda point: point.threads)
-    if len(in_order) < LEAST_COUNTS or in_order[0].threads < 1:
+    if len(in_order) < MIN_THREAD_COUNTS or in_order[0].threads < 1:
         return None
     if any(min(point.value, *point.values) <= 0 for point in in_order):
         return None
@@ -94,7 +99,7 @@ def shape_of(points: Sequence[CurvePoint]) -> Shape | None:
 
 
 def scale_up(points: Sequence[CurvePoint], before: int, after: int) -> ScaleUp | None:
-    """None where a thread count was not measured, or nothing was done with the fewer threads."""
+    """Return the scale-up; None where a thread count was not measured, or nothing was done at ``before``."""
     values = {point.threads: point.value for point in points}
     if before < 1 or after < 1 or before not in values or after not in values or values[before] <= 0:
         return None
@@ -107,7 +112,7 @@ def _among(points: Sequence[CurvePoint], top: CurvePoint) -> tuple[int, ...]:
     if df < 1:
         return ()
     squares = sum(float(((of_point - of_point.mean()) ** 2).sum()) for of_point in logs)
-    sd = max(float(np.sqrt(squares / df)), LEAST_SD)
+    sd = max(float(np.sqrt(squares / df)), MIN_SD)
     distance = float(stdtrit(df, 1 - SIGNIFICANT / (len(points) - 1))) * sd
     best = logs[points.index(top)]
     return tuple(

@@ -1,11 +1,10 @@
-"""What each look at a growing table shows: a handful of groups by ``releases``, a history by ``joint``.
+"""The shifts in a growing table, look by look: a handful of groups by ``releases``, a history by ``joint``.
 
-Both are asked while there are six to ten groups. Where they mean the same change, the one that is confirmed
-counts, and of two confirmed ones that of the history. What was confirmed of few groups stays while its own
-evidence does, also where it lies too near the beginning for a history to say anything of it.
+While there are six to ten groups, both search. Where both find the same change, the confirmed one counts, and
+of two confirmed ones that of the history. A change that was confirmed by few groups stays as long as its own
+evidence does, even where it lies too near the beginning for ``joint`` to find it.
 """
 
-from collections import deque
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from functools import cache
 
@@ -13,39 +12,11 @@ import numpy as np
 
 from benchdash.regressions.detection.joint import JointShift, Key, find_joint_shifts
 from benchdash.regressions.detection.levels import LASTING
-from benchdash.regressions.detection.releases import MOST_GROUPS, Sessions, find_release_shifts
+from benchdash.regressions.detection.releases import MAX_RELEASE_GROUPS, Sessions, find_release_shifts
 from benchdash.regressions.detection.shifts import Values, as_array
 from benchdash.results.readings import Direction
 
-_FEWEST_GROUPS = 2
-
-
-def follow_joint_shifts(
-    table: Mapping[Key, Values],
-    directions: Mapping[Key, Direction],
-    *,
-    first_new: int,
-    known: Collection[int] = (),
-    expected: Collection[int] = (),
-    machine: Mapping[Hashable, Values] | None = None,
-    sessions: Mapping[Key, Sessions] | None = None,
-) -> list[JointShift]:
-    """The joint shifts after a look at each position from ``first_new`` on, as they would have come.
-
-    A history that is imported at once so tells what it would have told night by night. The arguments are
-    those of ``joint.find_joint_shifts``; ``sessions`` holds by position the values of the sessions behind
-    each value of ``table`` (see ``releases``), as far as they are known.
-    """
-    looks = joint_looks(
-        table,
-        directions,
-        first_new=first_new,
-        known=known,
-        expected=expected,
-        machine=machine,
-        sessions=sessions,
-    )
-    return deque(looks, maxlen=1).pop()
+_MIN_GROUPS = 2
 
 
 def joint_looks(
@@ -56,16 +27,21 @@ def joint_looks(
     known: Collection[int] = (),
     expected: Collection[int] = (),
     machine: Mapping[Hashable, Values] | None = None,
-    sessions: Mapping[Key, Sessions] | None = None,
+    sessions: Callable[[Key], Sessions] | None = None,
 ) -> Iterator[list[JointShift]]:
-    """What each look shows: one at every position from ``first_new`` on, the last at the whole table."""
+    """Yield what each look shows: one at every position from ``first_new`` on, the last at the whole table.
+
+    A history that is imported at once so tells what it would have told night by night. The arguments are
+    those of ``joint.find_joint_shifts``; ``sessions`` gives by position the values of the sessions behind
+    a series of ``table`` (see ``releases``), as far as they are known.
+    """
     length = max(map(len, table.values()), default=0)
-    first = min(max(first_new + 1, _FEWEST_GROUPS), length)
+    first = min(max(first_new + 1, _MIN_GROUPS), length)
 
     # A long history asks for none of them, and they are as many lists as it has values.
     @cache
     def repeats() -> dict[Key, Sessions]:
-        return {key: _sessions(values, (sessions or {}).get(key, ())) for key, values in table.items()}
+        return {key: _sessions(values, sessions(key) if sessions else ()) for key, values in table.items()}
 
     for end in range(first, length + 1):
         so_far = {key: values[:end] for key, values in table.items()}
@@ -76,9 +52,9 @@ def joint_looks(
             repeats,
             directions,
             end=end,
-            known=[index for index in known if not _holds(found, index)] if end > MOST_GROUPS else known,
+            known=known if end <= MAX_RELEASE_GROUPS else set(known) - {shift.index for shift in found},
             expected=expected_so_far,
-            search=end <= MOST_GROUPS,
+            search=end <= MAX_RELEASE_GROUPS,
         )
         found = _together(found, few)
         yield found
@@ -94,7 +70,7 @@ def _of_few_groups(
     expected: Collection[int],
     search: bool,
 ) -> list[JointShift]:
-    early = [index for index in known if index < MOST_GROUPS]
+    early = [index for index in known if index < MAX_RELEASE_GROUPS]
     if not early and not search:
         return []
     so_far = {key: values[:end] for key, values in sessions().items()}
@@ -102,13 +78,9 @@ def _of_few_groups(
 
 
 def _sessions(values: Values, known: Sessions) -> Sessions:
-    """By position the values of the sessions; a group of which none is known is one session."""
+    """List the values of the sessions by position; a group without known sessions is one session."""
     groups = [[float(value)] if np.isfinite(value) else [] for value in as_array(values)]
     return [*known[: len(groups)], *groups[len(known) :]]
-
-
-def _holds(found: Collection[JointShift], index: int) -> bool:
-    return any(shift.index == index for shift in found)
 
 
 def _together(history: list[JointShift], few: list[JointShift]) -> list[JointShift]:

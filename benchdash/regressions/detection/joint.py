@@ -32,15 +32,15 @@ from benchdash.regressions.detection.levels import (
     TYPICAL_STEP,
     find_boundaries,
 )
-from benchdash.regressions.detection.noise import LEAST_SD, Floats
-from benchdash.regressions.detection.shifts import LEAST_EFFECT, Shift, State, Values, as_array
+from benchdash.regressions.detection.noise import MIN_SD, Floats
+from benchdash.regressions.detection.shifts import MIN_EFFECT, Shift, State, Values, as_array
 from benchdash.results.readings import HIGHER, Direction
 
 Key = tuple[Hashable, Hashable]
 """What was run (workload and threads, in any form) and the metric."""
 
-_FEWEST_POINTS = 6
-_FEWEST_BEFORE = 3
+_MIN_POINTS = 6
+_MIN_BEFORE = 3
 _MEMBER_BELOW = 0.05
 
 
@@ -77,7 +77,7 @@ class _Table:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """What is searched: a series or a mean of some. ``sd`` is what 1 is worth in logs."""
+    """A series, or a mean of several, that is searched. ``sd`` is what 1 is worth in logs."""
 
     values: Floats
     sd: float
@@ -85,7 +85,7 @@ class _Line:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """How one series moved at a given position: its levels, and how likely chance alone does so much."""
+    """The move of one series at a given position: its levels, and how likely chance does as much."""
 
     key: Key
     before: float
@@ -112,9 +112,9 @@ def find_joint_shifts(
     known: Collection[int] = (),
     expected: Collection[int] = (),
     machine: Mapping[Hashable, Values] | None = None,
-    least_effect: float = LEAST_EFFECT,
+    min_effect: float = MIN_EFFECT,
 ) -> list[JointShift]:
-    """The positions at which series of one place moved together, in order.
+    """Find the positions at which series of one place moved together, in order.
 
     ``table`` holds equally long series of positive values, aligned on positions, NaN or None where nothing
     was measured. ``known`` are positions confirmed in an earlier look; they keep their place while their
@@ -133,7 +133,7 @@ def find_joint_shifts(
     clusters = _clusters(findings, known, expected)
     edges = [0, *sorted({index for index, _ in clusters}), max(map(len, table.values()), default=0)]
     shifts = [
-        _joint_shift(series, index, cluster, edges=edges, known=index in known, least_effect=least_effect)
+        _joint_shift(series, index, cluster, edges=edges, known=index in known, min_effect=min_effect)
         for index, cluster in sorted(clusters, key=lambda pair: pair[0])
     ]
     return [shift for shift in shifts if shift]
@@ -142,7 +142,7 @@ def find_joint_shifts(
 def _table(
     table: Mapping[Key, Values], slow: Mapping[Hashable, Floats], directions: Mapping[Key, Direction]
 ) -> _Table:
-    """Without the series that have too few points, or no scatter, to say anything."""
+    """Orient the series, without those that have too few points, or no scatter, to say anything."""
     from benchdash.regressions.detection import kernel  # noqa: PLC0415 - a page that compares needs no compiler
 
     keys = list(table)
@@ -153,7 +153,7 @@ def _table(
         numbers = np.array(
             [without_machine(of, slow.get(key[0])) for key, of in zip(keys, values, strict=True)]
         )
-    oriented, sds, correlations = kernel.orient(numbers, signs, _FEWEST_POINTS, LEAST_SD)
+    oriented, sds, correlations = kernel.orient(numbers, signs, _MIN_POINTS, MIN_SD)
     told = np.isfinite(sds)
     return _Table(
         keys=[key for key, is_told in zip(keys, told.tolist(), strict=True) if is_told],
@@ -166,14 +166,14 @@ def _table(
 
 
 def _matrix(rows: Sequence[Values]) -> Floats:
-    """As ``as_array``, of many at once."""
+    """Make one array of many series, as ``as_array`` does of one."""
     values = np.array([row if isinstance(row, np.ndarray) else as_array(row) for row in rows], dtype=float)
     values[~np.isfinite(values) | (values < 0)] = np.nan
     return values
 
 
 def _findings(series: _Table, known: Collection[int], expected: Collection[int]) -> list[_Finding]:
-    """What the lines show, each kind with its share of the permitted false alarms."""
+    """Search the lines, each kind with its share of the permitted false alarms."""
     alone = [_Line(values, sd) for values, sd in zip(series.oriented, series.sds.tolist(), strict=True)]
     members: dict[Hashable, list[_Line]] = defaultdict(list)
     for key, line in sorted(zip(series.keys, alone, strict=True), key=lambda one: str(one[0][0])):
@@ -197,8 +197,8 @@ def _findings_of(
         x,
         known=np.searchsorted(measured, sorted(known)).tolist(),
         expected=np.searchsorted(measured, sorted(expected)).tolist(),
-        least_sd=0.1,
-        least_step=0,
+        min_sd=0.1,
+        min_step=0,
         tests=tests,
         typical_step=TYPICAL_STEP / line.sd,
     )
@@ -216,7 +216,7 @@ def _findings_of(
 def _clusters(
     findings: list[_Finding], known: Collection[int], expected: Collection[int]
 ) -> list[tuple[int, list[_Finding]]]:
-    """Findings of one direction within five positions, under the index of the strongest.
+    """Put findings of one direction within five positions under the index of the strongest.
 
     Known positions lead, then expected ones: the strongest of the others may lie a point or two beside.
     """
@@ -240,7 +240,7 @@ def _clusters(
 
 
 def _mean(lines: list[_Line]) -> _Line:
-    """The mean of the lines at each position, over those that have a value there."""
+    """Average the lines at each position, over those that have a value there."""
     stack = np.array([line.values for line in lines])
     present = np.isfinite(stack)
     count = present.sum(axis=0)
@@ -256,15 +256,15 @@ def _joint_shift(
     *,
     edges: list[int],
     known: bool,
-    least_effect: float,
+    min_effect: float,
 ) -> JointShift | None:
-    """None where no series moved by the least effect; only suspected where no member stands alone."""
+    """Make a joint shift of findings; None where no series moved, suspected where no member stands alone."""
     worse = cluster[0].worse
     start = max((edge for edge in edges if edge <= index - LASTING), default=0)
     end = min((edge for edge in edges if edge >= index + LASTING), default=edges[-1])
     if known:
         end = min(end, index + SETTLED)
-    members, are_clear = _moved(series, start, index, end, worse=worse, least_effect=least_effect)
+    members, are_clear = _moved(series, start, index, end, worse=worse, min_effect=min_effect)
     if not members:
         return None
     confirmed = any(finding.confirmed for finding in cluster) and (known or are_clear)
@@ -282,23 +282,24 @@ def _joint_shift(
 
 
 def _moved(
-    series: _Table, start: int, index: int, end: int, *, worse: bool, least_effect: float
+    series: _Table, start: int, index: int, end: int, *, worse: bool, min_effect: float
 ) -> tuple[list[_Step], bool]:
-    """The series whose own step from [start, index) to [index, end) is in this direction and large enough
-    and stands out, and True; where none stands out, the one that does most, and False.
+    """Find the series whose own step from [start, index) to [index, end) goes this way and stands out.
+
+    And True; where none stands out, the one that does most, and False.
 
     Their p is corrected for all series that have enough points (Benjamini & Hochberg 1995).
     """
     from benchdash.regressions.detection import kernel  # noqa: PLC0415 - a page that compares needs no compiler
 
     before, after, step, p = kernel.steps(
-        series.values, series.oriented, series.correlations, start, index, end, _FEWEST_BEFORE
+        series.values, series.oriented, series.correlations, start, index, end, _MIN_BEFORE
     )
     told = np.flatnonzero(np.isfinite(p))
     corrected = adjusted_p(p)
     # What the search says, and what was measured, the machine's speed included.
     searched, seen = step[told] < 0, (after[told] < before[told]) == (series.signs[told] > 0)
-    large = np.abs(after[told] / before[told] - 1) >= least_effect
+    large = np.abs(after[told] / before[told] - 1) >= min_effect
     moved = told[(searched == worse) & (seen == worse) & large]
     clear = moved[corrected[moved] < _MEMBER_BELOW]
     members = clear if len(clear) else moved[np.argsort(corrected[moved], kind="stable")[:1]]

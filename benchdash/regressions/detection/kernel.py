@@ -8,60 +8,58 @@ import math
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from benchdash.regressions.detection.noise import Floats, Ints
 
-SHORTEST = 3
+MIN_LEVEL = 3
 """A level of fewer points is not looked for."""
 
 LASTING = 5
-"""So many points make a level between two others."""
+"""Points that a level between two others has at least."""
 
 BOUND = 3.0
-"""A point further from its level, in noise standard deviations, tells no more than one at this distance."""
+"""A point further from its level, in standard deviations of the noise, counts as one at this distance."""
 
 WIDE_BOUND = 5.0
-"""The same where so many points are far that they are a second mode of what is measured."""
+"""The bound where more than a few points are far: these are a second mode of what is measured."""
 
 FEW = 0.06
 """More far points than this share are not outliers."""
 
 PENALTY = 2.0
-"""What a proposed level costs, in log n."""
+"""The cost of a proposed level, in log n."""
 
 PRIOR_DF = 15.0
-"""Degrees of freedom that the common variance counts for beside a level's own."""
+"""Degrees of freedom of the common variance, beside a level's own."""
 
 TYPICAL_CORRELATION = 0.3
 """Correlation of neighbouring runs at one level, median of our measured sysbench series."""
 
 CORRELATION_WEIGHT = 100.0
-"""The typical correlation counts as much as so many points: a short series says little about its own."""
+"""Points that the typical correlation counts for: a short series says little about its own."""
 
-HIGHEST_CORRELATION = 0.8
+MAX_CORRELATION = 0.8
 
 BASE = -8.0
-"""What the bar of the evidence begins with; chosen on the public synthetic and measured series."""
+"""The constant in the bar for evidence; chosen on the public synthetic and measured series."""
 
-FEWEST_SEARCHED = 80.0
+MIN_SEARCHED = 80.0
 """A short series is looked at after every point, and each look searches it anew."""
 
-LEAST_EVIDENCE = 5.4
+MIN_EVIDENCE = 5.4
 """Below this (p 0.02) nothing is a change, however much is known of the noise."""
 
 SHORT = 8.0
 """Each point that a level is shorter raises its bar by one, and by two at both ends of the series."""
 
 BESIDE_LINE = 1.3
-"""A step must stand so many standard errors beside a straight line through both of its levels."""
+"""Standard errors by which a step must exceed a straight line through both of its levels."""
 
 NEWEST_BESIDE_LINE = 2.0
-"""The same for the newest level before it is told: a drift looks like a step while it goes on."""
+"""The same for the newest level before it is confirmed: a drift looks like a step while it goes on."""
 
 STAIRS = 10.0
-"""So much better than one straight line must each further step of a staircase explain it (squared errors)."""
+"""By how much each further step of a staircase must explain more than one straight line (squared errors)."""
 
 FALSE_ALARM = 0.02
 """A step where one was expected must have p below this, after correction for all that were expected."""
@@ -70,7 +68,7 @@ KEPT_BELOW = 0.01
 """A step known from an earlier look is not searched for, so its own p alone has to be below this."""
 
 SETTLED = 15
-"""A known step is judged by so many points of its new level: what comes later is another story."""
+"""Points of its new level by which a known step is judged; later ones may have changed again."""
 
 REJECTED = -1e3
 
@@ -82,7 +80,7 @@ _NORMAL_MEAN_DIFFERENCE = 1.1284
 
 @compiled
 def difference_scale(x: Floats) -> float:
-    """Standard deviation of one point from differences of neighbours, which steps hardly touch."""
+    """Estimate the standard deviation of a point from differences of neighbours, hardly touched by steps."""
     size = np.abs(np.diff(x))
     middle = np.median(size)
     return float(middle / _NORMAL_MEDIAN_DIFFERENCE if middle > 0 else size.mean() / _NORMAL_MEAN_DIFFERENCE)
@@ -90,7 +88,7 @@ def difference_scale(x: Floats) -> float:
 
 @compiled
 def half_squared_difference(x: Floats, lag: int) -> float:
-    """Half the mean squared difference at a lag; large ones are clipped at three times their median scale."""
+    """Return half the mean squared difference at a lag, clipped at three times the median scale."""
     n = len(x) - lag
     size = np.empty(n)
     for i in range(n):
@@ -105,7 +103,7 @@ def half_squared_difference(x: Floats, lag: int) -> float:
 
 @compiled
 def noise_of(x: Floats) -> tuple[float, float]:
-    """Standard deviation of a point and correlation of neighbours, both at an unchanged level.
+    """Estimate the standard deviation of a point and the correlation of neighbours at an unchanged level.
 
     From differences of points 1 to 3 apart. A change of level touches few of them, so steps hardly matter
     (von Neumann 1941). Half the mean squared difference at lag k estimates sd^2 (1 - rho^k).
@@ -116,7 +114,7 @@ def noise_of(x: Floats) -> tuple[float, float]:
     if n > 7 and nearest > 0:
         second = half_squared_difference(x, 2) / nearest - 1
         third = math.sqrt(max(0.0, half_squared_difference(x, 3) / nearest - 0.75)) - 0.5
-        own = min(max((second + third) / 2, 0.0), HIGHEST_CORRELATION)
+        own = min(max((second + third) / 2, 0.0), MAX_CORRELATION)
         weight = n / (n + CORRELATION_WEIGHT)
         correlation = weight * own + (1 - weight) * TYPICAL_CORRELATION
     return math.sqrt(nearest / (1 - correlation)), correlation
@@ -124,7 +122,7 @@ def noise_of(x: Floats) -> tuple[float, float]:
 
 @compiled
 def inflation(n: float, rho: float) -> float:
-    """By how much correlation widens the variance of a mean of n points."""
+    """Return by how much correlation widens the variance of a mean of n points."""
     return (1 + rho) / (1 - rho) - 2 * rho * (1 - rho**n) / (n * (1 - rho) ** 2)
 
 
@@ -133,7 +131,7 @@ def inflation(n: float, rho: float) -> float:
 
 @compiled
 def partition(x: Floats, penalty: float, bound: float) -> Ints:
-    """The inner edges that minimise bounded squared error plus ``penalty`` for each level. Exact.
+    """Find the inner edges that minimise bounded squared error plus ``penalty`` for each level. Exact.
 
     The best cost of x[:t] as a function of the newest level is kept as pieces of parabolas, each with the
     start of its level (functional pruning: Fearnhead & Rigaill 2019, Changepoint detection in the presence of
@@ -169,7 +167,7 @@ def _put(pieces: Floats, i: int, low: float, high: float, a: float, b: float, c:
 
 @compiled
 def _lower_envelope(pieces: Floats, count: int, level: float, start: float, out: Floats) -> int:
-    """The lower of the pieces and the constant ``level``, which stands for a new level from here on."""
+    """Take the lower of the pieces and the constant ``level``, which stands for a new level from here on."""
     parts = 0
     flat = False
     for i in range(count):
@@ -197,7 +195,7 @@ def _lower_envelope(pieces: Floats, count: int, level: float, start: float, out:
 
 @compiled
 def _below(low: float, high: float, a: float, b: float, c: float) -> tuple[float, float]:
-    """Where in [low, high] a parabola is negative; an empty range where it is not."""
+    """Return where in [low, high] a parabola is negative; an empty range where it is not."""
     if a == 0:
         return (low, high) if c < 0 else (low, low)
     discriminant = b * b - 4 * a * c
@@ -260,7 +258,7 @@ def _trace(last: Ints) -> Ints:
 
 @compiled
 def propose(x: Floats, sd: float, pinned: Ints, bound: float) -> Ints:
-    """Edges of the best partition of each stretch between pinned edges, with these and with 0 and n."""
+    """Find the best partition of each stretch between pinned edges; edges with these and with 0 and n."""
     n = len(x)
     penalty = PENALTY * math.log(n)
     edges = np.zeros(n + 1, np.int64)
@@ -268,9 +266,9 @@ def propose(x: Floats, sd: float, pinned: Ints, bound: float) -> Ints:
     start = 0
     for k in range(len(pinned) + 1):
         end = pinned[k] if k < len(pinned) else n
-        if end - start >= 2 * SHORTEST:
+        if end - start >= 2 * MIN_LEVEL:
             for index in partition(x[start:end] / sd, penalty, bound):
-                if SHORTEST <= index <= end - start - SHORTEST:
+                if MIN_LEVEL <= index <= end - start - MIN_LEVEL:
                     edges[count] = start + index
                     count += 1
         edges[count] = end
@@ -281,7 +279,7 @@ def propose(x: Floats, sd: float, pinned: Ints, bound: float) -> Ints:
 
 @compiled
 def tame(x: Floats, edges: Ints, sd: float, bound: float) -> tuple[Floats, float]:
-    """The series with far points moved to the bound around their level, and the share of those."""
+    """Move far points of a series to the bound around their level; return also the share of those."""
     y = x.copy()
     far = 0
     reach = bound * sd
@@ -308,7 +306,7 @@ def tame(x: Floats, edges: Ints, sd: float, bound: float) -> tuple[Floats, float
 
 @compiled
 def prefix_sums(x: Floats) -> Floats:
-    """Of x, x^2 and i x, each with a leading zero: 3 x (n + 1)."""
+    """Return sums of x, x^2 and i x, each with a leading zero: 3 x (n + 1)."""
     sums = np.zeros((3, len(x) + 1))
     centre = x.mean()
     for i in range(len(x)):
@@ -326,7 +324,7 @@ def _mean(sums: Floats, start: int, end: int) -> float:
 
 @compiled
 def residual(sums: Floats, start: int, end: int) -> float:
-    """Squared residuals around the mean of [start, end)."""
+    """Return the squared residuals around the mean of [start, end)."""
     total = sums[0, end] - sums[0, start]
     return max(sums[1, end] - sums[1, start] - total * total / (end - start), 0.0)
 
@@ -339,7 +337,7 @@ def _line_moment(sums: Floats, start: int, end: int) -> float:
 
 @compiled
 def _line_residual(sums: Floats, start: int, end: int) -> float:
-    """Squared residuals around the best straight line through [start, end)."""
+    """Return the squared residuals around the best straight line through [start, end)."""
     n = float(end - start)
     moment = _line_moment(sums, start, end)
     return max(residual(sums, start, end) - moment * moment / (n * (n * n - 1) / 12), 0.0)
@@ -347,7 +345,7 @@ def _line_residual(sums: Floats, start: int, end: int) -> float:
 
 @compiled
 def _step_beside_line(sums: Floats, start: int, index: int, end: int) -> float:
-    """The step at ``index`` over its standard error for unit noise, beside a constant and a line."""
+    """Return the step at ``index`` over its standard error for unit noise, beside a constant and a line."""
     n, after = float(end - start), float(end - index)
     line_squares = n * (n * n - 1) / 12
     share = after / n
@@ -360,9 +358,9 @@ def _step_beside_line(sums: Floats, start: int, index: int, end: int) -> float:
 
 @compiled
 def best_split(sums: Floats, start: int, end: int) -> int:
-    """The index that parts [start, end) into the two levels with the least squared residuals."""
-    best, least = start + SHORTEST, np.inf
-    for index in range(start + SHORTEST, end - SHORTEST + 1):
+    """Find the index that parts [start, end) into two levels with the least squared residuals."""
+    best, least = start + MIN_LEVEL, np.inf
+    for index in range(start + MIN_LEVEL, end - MIN_LEVEL + 1):
         left, right = sums[0, index] - sums[0, start], sums[0, end] - sums[0, index]
         cost = -left * left / (index - start) - right * right / (end - index)
         if cost < least:
@@ -374,7 +372,7 @@ def best_split(sums: Floats, start: int, end: int) -> int:
 def step_z(
     sums: Floats, start: int, index: int, end: int, common: float, rho: float, most_df: float
 ) -> tuple[float, float]:
-    """How many standard errors [start, index) and [index, end) differ, and that error.
+    """Return how many standard errors [start, index) and [index, end) differ, and that error.
 
     Welch's test with moderated variances, widened by correlation; its t is given as the standard normal
     deviate of the same p (Hill 1970, Algorithm 395: Student's t-distribution).
@@ -402,13 +400,19 @@ def _normal_deviate(t: float, df: float) -> float:
 
 @compiled
 def normal_p(z: float) -> float:
-    """Two-sided."""
+    """Return the two-sided p of a normal deviate."""
     return math.erfc(z / math.sqrt(2.0))
 
 
 @compiled
+def spare(z: float, below: float) -> float:
+    """Return the evidence left over where p must be ``below``; negative where it is not."""
+    return 2 * math.log(below / max(normal_p(z), 1e-300))
+
+
+@compiled
 def common_variance(sums: Floats, edges: Ints, least: float) -> tuple[float, float]:
-    """The variance within all levels, never below ``least``, and its degrees of freedom."""
+    """Return the variance within all levels, never below ``least``, and its degrees of freedom."""
     squares = 0.0
     for k in range(len(edges) - 1):
         squares += residual(sums, edges[k], edges[k + 1])
@@ -418,7 +422,7 @@ def common_variance(sums: Floats, edges: Ints, least: float) -> tuple[float, flo
 
 @compiled
 def bar(searched: float, error: float, typical_step: float) -> float:
-    """What z^2 of a step must exceed that was looked for at so many places."""
+    """Return what z^2 of a step must exceed that was looked for at ``searched`` places."""
     return 2 * math.log(searched) + 4 * math.log1p(typical_step / error) + BASE
 
 
@@ -435,7 +439,7 @@ def excess(
     typical_step: float,
     tail_is_short: bool,
 ) -> float:
-    """The evidence for a step that was searched for, less what it must exceed.
+    """Return the evidence for a step that was searched for, less what it must exceed.
 
     A level at the end of the series is not held to be short unless ``tail_is_short`` says so.
     """
@@ -447,19 +451,19 @@ def excess(
         needed += max(0.0, SHORT - before)
     if tail_is_short:
         needed += tail_needs(before, after)
-    needed = max(needed, LEAST_EVIDENCE)
+    needed = max(needed, MIN_EVIDENCE)
     return z * z - needed
 
 
 @compiled
 def tail_needs(before: int, after: int) -> float:
-    """How much more evidence a new level at the end of the series needs before it is told."""
+    """Return how much more evidence a new level at the end of the series needs to be confirmed."""
     return max(0.0, SHORT - after) + max(0.0, SHORT - min(before, after)) - max(0.0, SHORT - before)
 
 
 @compiled
 def drifts(sums: Floats, start: int, index: int, end: int, common: float, rho: float, beside: float) -> bool:
-    """Does a straight line explain both levels as well as the step, or leave nothing of the step?"""
+    """Tell whether a straight line explains both levels as well as the step, or leaves nothing of it."""
     if _line_residual(sums, start, end) < residual(sums, start, index) + residual(sums, index, end):
         return True
     error = math.sqrt(common * inflation(float(min(index - start, end - index)), rho))
@@ -468,7 +472,7 @@ def drifts(sums: Floats, start: int, index: int, end: int, common: float, rho: f
 
 @compiled
 def reject_staircases(sums: Floats, edges: Ints, common: float, rho: float, scores: Floats) -> None:
-    """Steps in one direction that one straight line explains nearly as well are drift: none passes."""
+    """Reject steps in one direction that one straight line explains nearly as well: they are drift."""
     first = 0
     inner = len(edges) - 2
     while first < inner:
@@ -490,7 +494,7 @@ def reject_staircases(sums: Floats, edges: Ints, common: float, rho: float, scor
 
 @compiled
 def _goes_on(sums: Floats, edges: Ints, k: int) -> bool:
-    """Is the step after the k-th inner edge's in the same direction?"""
+    """Tell whether the step after that of the k-th inner edge is in the same direction."""
     old, new = _mean(sums, edges[k], edges[k + 1]), _mean(sums, edges[k + 1], edges[k + 2])
     return (new > old) == (_mean(sums, edges[k + 2], edges[k + 3]) > new)
 
@@ -505,7 +509,7 @@ def _contains(indexes: Ints, index: int) -> bool:
 
 @compiled
 def alone_z(sums: Floats, start: int, index: int, end: int, sd: float, rho: float) -> tuple[float, float]:
-    """As step_z, with nothing known but the two sides and the noise."""
+    """Return ``step_z`` with nothing known but the two sides and the noise."""
     df = max(float(end - start - 2), 1.0)
     squares = residual(sums, start, index) + residual(sums, index, end)
     return step_z(sums, start, index, end, max(squares / df, sd * sd), rho, df)
@@ -523,22 +527,20 @@ def _score(
     rho: float,
     common: float,
     df: float,
-    least_step: float,
+    min_step: float,
     searched: float,
     expected_tests: float,
     typical_step: float,
 ) -> float:
-    """The evidence of an inner edge less what it must exceed; negative where it does not stand."""
+    """Return the evidence of an inner edge less what it must exceed; negative where it does not stand."""
     if is_fixed:
         end = min(end, index + SETTLED)
-    if abs(_mean(sums, index, end) - _mean(sums, start, index)) < least_step:
+    if abs(_mean(sums, index, end) - _mean(sums, start, index)) < min_step:
         return REJECTED
     if is_fixed:
-        z, _ = alone_z(sums, start, index, end, sd, rho)
-        return 2 * math.log(KEPT_BELOW / max(normal_p(z), 1e-300))
+        return spare(alone_z(sums, start, index, end, sd, rho)[0], KEPT_BELOW)
     if is_expected:
-        z, _ = step_z(sums, start, index, end, common, rho, df)
-        return 2 * math.log(FALSE_ALARM / expected_tests / max(normal_p(z), 1e-300))
+        return spare(step_z(sums, start, index, end, common, rho, df)[0], FALSE_ALARM / expected_tests)
     score = excess(sums, start, index, end, common, rho, df, searched, typical_step, False)
     return (
         min(score, 1e-6 * score - 1) if drifts(sums, start, index, end, common, rho, BESIDE_LINE) else score
@@ -553,12 +555,12 @@ def eliminate(
     expected: Ints,
     sd: float,
     rho: float,
-    least_step: float,
+    min_step: float,
     searched: float,
     expected_tests: float,
     typical_step: float,
 ) -> Ints:
-    """The edges that stand: the weakest goes first, and its neighbours are placed anew."""
+    """Return the edges that stand: the weakest goes first, and its neighbours are placed anew."""
     n = edges[-1]
     is_fixed = np.zeros(n + 1, np.bool_)
     is_fixed[fixed] = True
@@ -580,7 +582,7 @@ def eliminate(
                 continue
             scores[k] = _score(
                 sums, start, index, end, is_fixed[index], is_expected[index], sd, rho, common, df,
-                least_step, searched, expected_tests, typical_step,
+                min_step, searched, expected_tests, typical_step,
             )  # fmt: skip
             judged[index, 0], judged[index, 1], scored[index] = start, end, scores[k]
         kept = scores.copy()
@@ -599,7 +601,7 @@ def eliminate(
         for k in (weakest, weakest + 1):
             if k in (0, len(edges) - 1) or is_fixed[edges[k]] or is_expected[edges[k]]:
                 continue
-            if edges[k + 1] - edges[k - 1] >= 2 * SHORTEST:
+            if edges[k + 1] - edges[k - 1] >= 2 * MIN_LEVEL:
                 edges[k] = best_split(sums, edges[k - 1], edges[k + 1])
     return edges
 
@@ -609,17 +611,17 @@ def find_edges(
     x: Floats,
     fixed: Ints,
     expected: Ints,
-    least_sd: float,
-    least_step: float,
+    min_sd: float,
+    min_step: float,
     tests: float,
     typical_step: float,
 ) -> tuple[Ints, Floats, Floats, float, float, float]:
-    """Edges of the levels, 0 and n included; for each inner one z and the evidence left over when told.
+    """Find the edges of the levels, 0 and n included; for each inner one z and the evidence left over.
 
     And the noise: standard deviation, correlation, and the number of places searched.
     """
     n = len(x)
-    sd = max(difference_scale(x), least_sd)
+    sd = max(difference_scale(x), min_sd)
     pinned = np.sort(np.concatenate((fixed, expected)))
     edges = propose(x, sd, pinned, BOUND)
     y, share = tame(x, edges, sd, BOUND)
@@ -627,13 +629,11 @@ def find_edges(
         edges = propose(x, sd, pinned, WIDE_BOUND)
         y = x
     sd, rho = noise_of(y)
-    sd = max(sd, least_sd)
+    sd = max(sd, min_sd)
     sums = prefix_sums(y)
-    searched = max(float(n), FEWEST_SEARCHED) * tests
+    searched = max(float(n), MIN_SEARCHED) * tests
     expected_tests = max(1, len(expected)) * tests
-    edges = eliminate(
-        sums, edges, fixed, expected, sd, rho, least_step, searched, expected_tests, typical_step
-    )
+    edges = eliminate(sums, edges, fixed, expected, sd, rho, min_step, searched, expected_tests, typical_step)
     inner = len(edges) - 2
     z, left = np.empty(inner), np.empty(inner)
     common, df = common_variance(sums, edges, sd * sd)
@@ -641,10 +641,10 @@ def find_edges(
         start, index, end = edges[k], edges[k + 1], edges[k + 2]
         if _contains(fixed, index):
             z[k], _ = alone_z(sums, start, index, min(end, index + SETTLED), sd, rho)
-            left[k] = 2 * math.log(KEPT_BELOW / max(normal_p(z[k]), 1e-300))
+            left[k] = spare(z[k], KEPT_BELOW)
         elif _contains(expected, index):
             z[k], _ = step_z(sums, start, index, end, common, rho, df)
-            left[k] = 2 * math.log(FALSE_ALARM / expected_tests / max(normal_p(z[k]), 1e-300))
+            left[k] = spare(z[k], FALSE_ALARM / expected_tests)
         else:
             z[k], _ = step_z(sums, start, index, end, common, rho, df)
             left[k] = excess(sums, start, index, end, common, rho, df, searched, typical_step, end == n)
@@ -655,7 +655,7 @@ def find_edges(
 
 @compiled
 def newest_step(x: Floats, start: int, sd: float, rho: float) -> tuple[int, float]:
-    """Which of the two newest points begins something unlike the level from ``start`` on, and its z.
+    """Find which of the two newest points begins something unlike the level from ``start`` on, and its z.
 
     Outliers count: the newest point cannot be told from one yet. (-1, 0) where the level is too young.
     """
@@ -670,26 +670,18 @@ def newest_step(x: Floats, start: int, sd: float, rho: float) -> tuple[int, floa
     return found, most
 
 
-@compiled
-def medians(values: Floats, starts: Ints, ends: Ints) -> Floats:
-    found = np.empty(len(starts))
-    for k in range(len(starts)):
-        found[k] = np.median(values[starts[k] : ends[k]])
-    return found
-
-
 # --- many series at once ------------------------------------------------------------------------------------
 
 WINDOW = 7
 OUTLYING = 4.0
 FEW_OUTLYING = 0.08
 DECIMALS = 10
-MOST_DIGITS = 1e10
+MAX_DIGITS = 1e10
 
 
 @compiled
-def tame_outliers(x: Floats, least_sd: float) -> Floats:
-    """The series with isolated outliers, beyond 4 robust sd of a running median of 7, put on that median.
+def tame_outliers(x: Floats, min_sd: float) -> Floats:
+    """Put isolated outliers, beyond 4 robust sd of a running median of 7, on that median.
 
     Only where they are few: more than 8 % of the points are a second mode of what is measured, not outliers.
     """
@@ -708,7 +700,7 @@ def tame_outliers(x: Floats, least_sd: float) -> Floats:
                 k -= 1
             window[k] = value
         level[i] = window[WINDOW // 2]
-    limit = OUTLYING * max(np.median(np.abs(x - level)) / 0.6745, least_sd)
+    limit = OUTLYING * max(np.median(np.abs(x - level)) / 0.6745, min_sd)
     tamed = x.copy()
     count = 0
     for i in range(n):
@@ -720,10 +712,15 @@ def tame_outliers(x: Floats, least_sd: float) -> Floats:
 
 @compiled
 def rounding_sd(values: Floats) -> float:
-    """As ``noise.rounding_sd``, which those ask who need no compiler."""
+    """Return the least standard deviation, relative to the median, that the printed digits allow.
+
+    A latency printed as 0.03 may move to 0.04 because of 1 % of speed. Half of the last printed digit is
+    taken (uniform rounding would be 0.29 of it), so that a jump of one digit is no change until it has
+    lasted.
+    """
     for decimals in range(DECIMALS):
         scale = 10.0**decimals
-        if values[0] * scale > MOST_DIGITS:
+        if values[0] * scale > MAX_DIGITS:
             break
         printed = True
         for value in values:
@@ -738,23 +735,23 @@ def rounding_sd(values: Floats) -> float:
 
 
 @compiled
-def orient(numbers: Floats, signs: Floats, fewest: int, least_sd: float) -> tuple[Floats, Floats, Floats]:
-    """Series x positions as a search sees them: logs around their median, worse is negative, 1 is the noise.
+def orient(numbers: Floats, signs: Floats, min_points: int, min_sd: float) -> tuple[Floats, Floats, Floats]:
+    """Turn series x positions into what a search sees: logs around the median, worse is negative, 1 is noise.
 
     Gaps are NaN. And the noise of each series: its standard deviation in logs, NaN where there are fewer
-    points than ``fewest``, or no scatter, and the correlation of neighbours.
+    points than ``min_points``, or no scatter, and the correlation of neighbours.
     """
     oriented = np.full(numbers.shape, np.nan)
     sds, correlations = np.full(len(numbers), np.nan), np.empty(len(numbers))
     for at in range(len(numbers)):
         there = np.flatnonzero(np.isfinite(numbers[at]))
         present = numbers[at][there]
-        if len(present) < fewest or present.max() <= 0 or present.max() == present.min():
+        if len(present) < min_points or present.max() <= 0 or present.max() == present.min():
             continue
         positive = present[present > 0]
         x = np.log(np.maximum(present, positive.min() / 10))
-        sd, correlations[at] = noise_of(tame_outliers(x, least_sd))
-        sds[at] = max(sd, least_sd, rounding_sd(positive))
+        sd, correlations[at] = noise_of(tame_outliers(x, min_sd))
+        sds[at] = max(sd, min_sd, rounding_sd(positive))
         x = (x - np.median(x)) * signs[at] / sds[at]
         for i in range(len(there)):
             oriented[at, there[i]] = x[i]
@@ -763,11 +760,11 @@ def orient(numbers: Floats, signs: Floats, fewest: int, least_sd: float) -> tupl
 
 @compiled
 def steps(
-    values: Floats, oriented: Floats, correlations: Floats, start: int, index: int, end: int, fewest: int
+    values: Floats, oriented: Floats, correlations: Floats, start: int, index: int, end: int, min_points: int
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """How each series moved at ``index``: medians before and after, the step as it is oriented, and its p.
+    """Return how each series moved at ``index``: medians before and after, the oriented step, and its p.
 
-    p is two-sided and not corrected, NaN where fewer than ``fewest`` points lie before or none after.
+    p is two-sided and not corrected, NaN where fewer than ``min_points`` points lie before or none after.
     """
     number = len(values)
     old, new, step, p = np.empty(number), np.empty(number), np.empty(number), np.full(number, np.nan)
@@ -776,7 +773,7 @@ def steps(
         before = before[np.isfinite(before)]
         after = values[at, index:end]
         after = after[np.isfinite(after)]
-        if len(before) < fewest or len(after) == 0:
+        if len(before) < min_points or len(after) == 0:
             continue
         old[at], new[at] = np.median(before), np.median(after)
         if old[at] <= 0:
@@ -790,7 +787,7 @@ def steps(
 
 @compiled
 def step_p(x: Floats, index: int, sd: float, rho: float) -> float:
-    """Two-sided p of a step between the levels x[:index] and x[index:], a position not searched for."""
+    """Return the two-sided p of a step between x[:index] and x[index:], a position not searched for."""
     y, share = tame(x, np.array([0, index, len(x)]), sd, BOUND)
     sums = prefix_sums(x if share > FEW else y)
     return normal_p(alone_z(sums, 0, index, len(x), sd, rho)[0])

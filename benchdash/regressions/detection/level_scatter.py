@@ -1,4 +1,4 @@
-"""How much histories scatter within their levels, for many of them at once."""
+"""The scatter of histories within their levels, of many histories at once."""
 
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
@@ -6,17 +6,16 @@ from typing import Final
 
 import numpy as np
 
-from benchdash.regressions.detection.noise import Floats
-from benchdash.regressions.detection.scatter import Bools, Ints
+from benchdash.regressions.detection.noise import Bools, Floats, Ints
 from benchdash.regressions.detection.shifts import Values, as_array
 
-_LEAST_WORTH: Final = 5
-_MOST_WORTH: Final = 19
+_MIN_WORTH: Final = 5
+_MAX_WORTH: Final = 19
 _NAMELESS, _UNHEARD = -1, -2
 
 
 def level_scatter(values: Values, starts: Collection[int]) -> tuple[float, float] | None:
-    """Standard deviation of the logs of single points within levels, and its worth.
+    """Return the standard deviation of the logs of single points within levels, and its worth.
 
     ``starts`` are the indexes at which a new level begins. None where too little is known; see
     ``LevelHistories.scatter``.
@@ -47,7 +46,7 @@ class LevelHistories:
         starts: Sequence[Collection[int]],
         names: Sequence[Sequence[Hashable]] = (),
     ) -> "LevelHistories":
-        """Without ``names`` nothing can be left out."""
+        """Lay histories side by side; without ``names`` nothing can be left out."""
         shape = len(values), max(map(len, values), default=0)
         numbers, levels = np.full(shape, np.nan), np.zeros(shape, np.int64)
         coded, codes = np.full(shape, _NAMELESS), dict[Hashable, int]()
@@ -65,32 +64,17 @@ class LevelHistories:
         return np.fromiter((self.codes.get(name, _UNHEARD) for name in names), np.int64, len(names))
 
     def scatter(self, which: Ints, without: Ints | None = None) -> tuple[Floats, Floats]:
-        """Of histories (indexes): standard deviation of the logs of single points within levels, and its
-        worth.
+        """Return standard deviations of the logs of single points within levels, and what they are worth.
 
-        ``without``, shape (asked, 2), has codes of names that are left out of each.
+        ``which`` are indexes of histories; ``without``, shape (asked, 2), has codes of names that are left
+        out of each.
 
         The worth is the degrees of freedom, at most 19: noise itself changes with time, and a long history
         must not outvote what fresh runs show. NaN and 0 where less than five degrees of freedom are left.
         """
-        if without is None or not len(which):
-            return self._scatter(which, self.is_usable[which])
-        # Most are asked for without versions that have no part in them: one answer does for all of these.
-        named = self.names[which]
-        present = np.stack([(named == without[:, [side]]).any(axis=1) for side in (0, 1)], axis=1)
-        left_out = np.sort(np.where(present, without, _UNHEARD), axis=1) - _UNHEARD
-        size = len(self.codes) - _UNHEARD
-        keys = (which * size + left_out[:, 0]) * size + left_out[:, 1]
-        _, first, places = np.unique(keys, return_index=True, return_inverse=True)
-        out = (left_out + _UNHEARD)[first]
-        kept = self.is_usable[which[first]]
-        for side in (0, 1):
-            kept &= named[first] != out[:, [side]]
-        sd, worth = self._scatter(which[first], kept)
-        return sd[places], worth[places]
-
-    def _scatter(self, which: Ints, kept: Bools) -> tuple[Floats, Floats]:
-        """``kept``, shape (asked, points), are the points that count."""
+        kept = self.is_usable[which]
+        if without is not None:
+            kept &= (self.names[which, :, None] != without[:, None, :]).all(axis=2)
         x, asked = self.logs[which], len(which)
         most = int(self.levels.max(initial=0)) + 1
         places = (np.arange(asked)[:, None] * most + self.levels[which])[kept]
@@ -98,15 +82,15 @@ class LevelHistories:
         means = np.bincount(places, x[kept], asked * most) / np.maximum(n, 1)
         of_value = np.bincount(places // most, (x[kept] - means[places]) ** 2, asked)
         df = np.maximum(n - 1, 0).reshape(asked, most).sum(axis=1)
-        enough = df >= _LEAST_WORTH
+        enough = df >= _MIN_WORTH
         return (
             np.where(enough, np.sqrt(of_value / np.maximum(df, 1)), np.nan),
-            np.where(enough, np.minimum(df, _MOST_WORTH), 0).astype(float),
+            np.where(enough, np.minimum(df, _MAX_WORTH), 0).astype(float),
         )
 
 
 def _from_first(logs: Floats, is_usable: Bools, levels: Ints) -> Floats:
-    """Equal values scatter by nothing at all, not even by rounding."""
+    """Take logs from the first of their level: equal values scatter by nothing, not even by rounding."""
     most = int(levels.max(initial=0)) + 1
     places = np.arange(len(logs))[:, None] * most + levels
     first = np.zeros(len(logs) * most)

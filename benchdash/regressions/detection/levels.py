@@ -1,4 +1,4 @@
-"""Where does a list of numbers change its level?
+"""Finds where a list of numbers changes its level.
 
 Exact robust segmentation proposes, moderated tests decide. The arithmetic is in ``kernel.py``, compiled.
 
@@ -28,30 +28,27 @@ Exact robust segmentation proposes, moderated tests decide. The arithmetic is in
 """
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from benchdash.regressions.detection.noise import Floats
 
 LASTING = 5
-"""So many points make a level."""
+"""Points that make a level."""
 
 SETTLED = 15
-"""A known boundary is judged by so many points of its new level: what comes later is another story."""
+"""Points of its new level by which a known boundary is judged; later ones may have changed again."""
 
 TYPICAL_STEP = 0.1
-"""What a change of a benchmark is typically worth, in logs: the prior of the Occam factor."""
+"""The typical size of a change of a benchmark, in logs: the prior of the Occam factor."""
 
 FALSE_ALARM = 0.02
 """One or two newest points must have p below this after correction for all places searched."""
 
-_SHORTEST = 3
+_MIN_LEVEL = 3
 _CERTAINTY = (0.35, 0.56)
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +71,12 @@ def find_boundaries(
     *,
     known: Collection[int] = (),
     expected: Collection[int] = (),
-    least_sd: float,
-    least_step: float,
+    min_sd: float,
+    min_step: float,
     tests: float = 1,
     typical_step: float = TYPICAL_STEP,
 ) -> list[Boundary]:
-    """The changes of level in ``x``, in order. No gaps are allowed; everything is in the unit of ``x``.
+    """Find the changes of level in ``x``, in order. No gaps are allowed; everything is in the unit of ``x``.
 
     ``known`` are indexes confirmed in an earlier look; they stay where they are and go only when their
     evidence is gone. ``expected`` are indexes at which something else is known to have changed: they are
@@ -89,31 +86,22 @@ def find_boundaries(
     from benchdash.regressions.detection import kernel  # noqa: PLC0415 - a page that compares needs no compiler
 
     n = len(x)
-    if n <= _SHORTEST:
+    if n <= _MIN_LEVEL:
         return []
-    fixed = np.array(sorted({index for index in known if _SHORTEST <= index < n}), dtype=np.int64)
-    placed = {index for index in expected if _SHORTEST <= index < n}.difference(fixed.tolist())
-    chosen = np.array(sorted(placed), dtype=np.int64)
-    edges, z, left, sd, rho, searched = kernel.find_edges(
-        x, fixed, chosen, float(least_sd), float(least_step), float(tests), float(typical_step)
-    )
-    gone = set(fixed.tolist()).difference(edges.tolist())
-    if gone:
+    fixed = {index for index in known if _MIN_LEVEL <= index < n}
+    while True:
+        placed = {index for index in expected if _MIN_LEVEL <= index < n} - fixed
+        here, there = (np.array(sorted(indexes), dtype=np.int64) for indexes in (fixed, placed))
+        edges, z, left, sd, rho, searched = kernel.find_edges(
+            x, here, there, float(min_sd), float(min_step), float(tests), float(typical_step)
+        )
+        gone = fixed.difference(edges.tolist())
+        if not gone:
+            break
         # What a search finds anew was not gone: without this, an opinion could change from look to look.
-        return find_boundaries(
-            x,
-            known=set(fixed.tolist()) - gone,
-            expected=expected,
-            least_sd=least_sd,
-            least_step=least_step,
-            tests=tests,
-            typical_step=typical_step,
-        )
-    fixed_set = set(fixed.tolist())
+        fixed -= gone
     found = [
-        _boundary(
-            x, kernel.normal_p(float(z[k])), float(left[k]), edges[k : k + 3].tolist(), fixed_set, placed
-        )
+        _boundary(x, kernel.normal_p(float(z[k])), float(left[k]), edges[k : k + 3].tolist(), fixed, placed)
         for k in range(len(z))
     ]
     if found and n - found[-1].index < LASTING:
@@ -123,18 +111,9 @@ def find_boundaries(
     if index < 0 or p * searched >= FALSE_ALARM:
         return found
     start = int(edges[-2])
-    if abs(x[index:].mean() - x[start:index].mean()) < least_step:
+    if abs(x[index:].mean() - x[start:index].mean()) < min_step:
         return found
     return [*found, Boundary(start, index, n, p, p * searched, confirmed=False)]
-
-
-def medians(values: Floats, ranges: Sequence[tuple[int, int]]) -> list[float]:
-    """The median of each range [start, end)."""
-    from benchdash.regressions.detection import kernel  # noqa: PLC0415 - a page that compares needs no compiler
-
-    limits = np.array(ranges, dtype=np.int64)
-    found: list[float] = kernel.medians(values, limits[:, 0], limits[:, 1]).tolist()
-    return found
 
 
 def _boundary(
@@ -149,7 +128,7 @@ def _boundary(
 
 
 def _doubt(left: float) -> float:
-    """How likely a boundary is none, by the evidence left over.
+    """Return how likely a boundary is none, by the evidence left over.
 
     The log odds that it is one are 0.35 + 0.56 sqrt(left): a logistic regression (Cox 1958, The regression
     analysis of binary sequences) over the 5704 boundaries found in 960 synthetic series of all kinds, looked
@@ -161,6 +140,6 @@ def _doubt(left: float) -> float:
 
 
 def _is_there(x: Floats, start: int, index: int) -> bool:
-    """Are the newest three points of the newest level nearer to it than to the one before?"""
-    before, after, newest = medians(x, [(start, index), (index, len(x)), (len(x) - 3, len(x))])
-    return abs(newest - after) < abs(newest - before)
+    """Tell whether the newest three points of the newest level are nearer to it than to the one before."""
+    before, after, newest = np.median(x[start:index]), np.median(x[index:]), np.median(x[-3:])
+    return bool(abs(newest - after) < abs(newest - before))

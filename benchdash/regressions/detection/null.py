@@ -1,8 +1,8 @@
-"""How often does the rule find a change where there is none? Asked of noise that was measured.
+"""Counts how often the rule finds a change where there is none, in noise that was measured.
 
 An empirical null (Efron 2004, Large-scale simultaneous hypothesis testing: the choice of a null hypothesis):
 the changes already known are taken out of a table, what is left of each level is put into a random order,
-and the rule looks at it position by position, as it would have come. Whatever it confirms is false.
+and the rule looks at it position by position, as it would have come. Whatever it confirms is a false alarm.
 
 Positions are shuffled as a whole: what the series of a place share at one position, a slow night of the
 machine for one, stays together. What neighbouring positions share is lost: waves and drifts of the machine
@@ -24,7 +24,7 @@ from benchdash.results.readings import Direction
 
 @dataclass(frozen=True, slots=True)
 class FalseAlarms:
-    """So many joint shifts were confirmed in ``looks`` at a table of ``points`` values.
+    """``shifts`` joint shifts were confirmed in ``looks`` at a table of ``points`` values.
 
     ``members`` are the series in them.
     """
@@ -44,7 +44,7 @@ def false_alarms(
     machine: Mapping[Hashable, Floats] | None = None,
     rng: np.random.Generator,
 ) -> FalseAlarms:
-    """What is confirmed in one shuffled copy of a table; the arguments are those of ``find_joint_shifts``.
+    """Count what is confirmed in one shuffled copy of a table; the arguments are those of ``joint_looks``.
 
     ``known`` are the positions of confirmed changes.
     """
@@ -67,17 +67,14 @@ def false_alarms(
 
 
 def _level(values: Floats, edges: Collection[int]) -> Floats:
-    """The values with the median of each level put on that of the first."""
+    """Put the median of each level on that of the first."""
     levels = [values[start:end] for start, end in pairwise(edges)]
-    medians = [float(np.median(present)) if len(present := _positive(level)) else None for level in levels]
+    positive = [level[np.isfinite(level) & (level > 0)] for level in levels]
+    medians = [float(np.median(present)) if len(present) else None for present in positive]
     first = next((median for median in medians if median), 1.0)
     return np.concatenate(
         [level * (first / median if median else 1) for level, median in zip(levels, medians, strict=True)]
     )
-
-
-def _positive(values: Floats) -> Floats:
-    return values[np.isfinite(values) & (values > 0)]
 
 
 def _is_new(shift: JointShift, told: Collection[JointShift]) -> bool:

@@ -18,18 +18,15 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
 from benchdash.regressions.detection.compare import SIGNIFICANT, Comparison
-from benchdash.regressions.detection.noise import LEAST_SD
+from benchdash.regressions.detection.noise import MIN_SD, Floats, Ints
 from benchdash.results.distributions import Bounds, Distribution, merged
 
 _DRAWS: Final = 400
 _SEED: Final = 20130702
 _ROUNDING: Final = 1e-9
-
-_Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +43,7 @@ class RunPercentiles:
 
 
 def percentiles_of_runs(runs: Sequence[Distribution], shares: Sequence[float]) -> RunPercentiles:
-    """The same runs give the same variances: the draws begin with a fixed seed."""
+    """Return the percentiles of runs. The same runs give the same variances: the seed is fixed."""
     together = merged(runs)
     bounds = [
         one if together.tells(share) else None
@@ -57,7 +54,7 @@ def percentiles_of_runs(runs: Sequence[Distribution], shares: Sequence[float]) -
 
 
 def compared_percentiles(base: RunPercentiles, other: RunPercentiles) -> list[Comparison]:
-    """The ratios of each percentile, without a verdict: p is not adjusted yet. See detection.adjusted."""
+    """Compare each percentile, without a verdict: p is not adjusted yet. See ``compare.adjusted``."""
     return [_compared(base, other, index) for index in range(len(base.shares))]
 
 
@@ -87,8 +84,8 @@ def _have_ends(*bounds: Bounds) -> bool:
     return all(one.low > 0 and np.isfinite(one.high) for one in bounds)
 
 
-def _variances(runs: Sequence[Distribution], shares: Sequence[float]) -> _Numbers:
-    """Of the logs of each percentile over sets of runs like this one."""
+def _variances(runs: Sequence[Distribution], shares: Sequence[float]) -> Floats:
+    """Return the variances of the logs of each percentile over sets of runs like this one."""
     drawn = np.random.default_rng(_SEED).multinomial(len(runs), np.full(len(runs), 1 / len(runs)), _DRAWS)
     lows = _drawn(drawn, [one.lows for one in runs], [one.counts for one in runs], shares)
     highs = _drawn(drawn, [one.highs for one in runs], [one.counts for one in runs], shares)
@@ -96,16 +93,14 @@ def _variances(runs: Sequence[Distribution], shares: Sequence[float]) -> _Number
         [Bounds(low, high).middle for low, high in zip(*ends, strict=True)]
         for ends in zip(lows.tolist(), highs.tolist(), strict=True)
     ]
-    logs: _Numbers = np.log(middles)
-    corrected: _Numbers = logs.var(axis=0) * len(runs) / (len(runs) - 1)
-    at_least: _Numbers = np.maximum(corrected, LEAST_SD**2 / len(runs))
+    logs: Floats = np.log(middles)
+    corrected: Floats = logs.var(axis=0) * len(runs) / (len(runs) - 1)
+    at_least: Floats = np.maximum(corrected, MIN_SD**2 / len(runs))
     return at_least
 
 
-def _drawn(
-    drawn: NDArray[np.int64], ends: Sequence[_Numbers], counts: Sequence[_Numbers], shares: Sequence[float]
-) -> _Numbers:
-    """Shape (draws, shares): the ends of buckets by which each share of the drawn operations is passed."""
+def _drawn(drawn: Ints, ends: Sequence[Floats], counts: Sequence[Floats], shares: Sequence[float]) -> Floats:
+    """Return the ends of buckets by which each share of the drawn operations is passed; (draws, shares)."""
     known, place = np.unique(np.concatenate(ends), return_inverse=True)
     of_run = np.repeat(np.arange(len(ends)), [len(one) for one in ends])
     by_run = np.zeros((len(ends), len(known)))
@@ -113,5 +108,5 @@ def _drawn(
     passed = np.cumsum(drawn @ by_run, axis=1)
     wanted = np.asarray(shares) * passed[:, -1:] * (1 - _ROUNDING)
     reached = [np.searchsorted(row, goals) for row, goals in zip(passed, wanted, strict=True)]
-    found: _Numbers = known[np.minimum(np.array(reached), len(known) - 1)]
+    found: Floats = known[np.minimum(np.array(reached), len(known) - 1)]
     return found

@@ -43,20 +43,19 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import bdtrc, stdtr, stdtrit
 
-from benchdash.regressions.detection.compare import adjust
+from benchdash.regressions.detection.compare import adjusted_p
 from benchdash.regressions.detection.joint import JointShift, Key
-from benchdash.regressions.detection.noise import LEAST_SD, Floats, rounding_sd
-from benchdash.regressions.detection.shifts import LEAST_EFFECT, Family, Shift, State
+from benchdash.regressions.detection.noise import MIN_SD, Bools, Floats, Ints
+from benchdash.regressions.detection.shifts import MIN_EFFECT, Family, Shift, State
 from benchdash.results.readings import HIGHER, Direction
 
 Sessions = Sequence[Sequence[float]]
-"""By position, the value of each session; empty where nothing was measured."""
+"""The values of the sessions at each position; empty where nothing was measured."""
 
-MOST_GROUPS = 10
-"""With more groups than this a history speaks for itself (``joint.py``)."""
+MAX_RELEASE_GROUPS = 10
+"""With more groups than this only ``joint.py`` searches for changes."""
 
 _SUSPECTED = 0.02
 _CONFIRMED = 3e-4
@@ -69,43 +68,41 @@ _MEMBER_BELOW = 0.05
 _KEPT_BELOW = 0.01
 _KINDS = 4
 _PRIOR_DF = 4
-_LEAST_SESSION_SD = 0.005
+_MIN_SESSION_SD = 0.005
 """No machine is trusted to be the same from session to session within less than 0.5 %."""
 _BELIEVED = 0.005
-_FEWEST_WORKLOADS = 5
-_FEWEST_TOGETHER = 3
-_FEWEST_THREADS = 4
-_MOST_SESSIONS = 10
+_MIN_WORKLOADS = 5
+_MIN_TOGETHER = 3
+_MIN_THREAD_COUNTS = 4
+_MAX_SESSIONS = 10
 _NORMAL_MEDIAN = 0.6745  # median of |z| for a standard normal z
 _SETTLED = 15
-
-_Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class _Lines:
     """Series, or means of some. ``x`` is (lines, sessions): logs, worse is down, NaN where nothing is.
 
-    ``positions`` are those of the sessions, ``least_sd`` is what a line cannot scatter
+    ``positions`` are those of the sessions, ``min_sd`` is what a line cannot scatter
     less than.
     """
 
     keys: tuple[Key, ...]
     x: Floats
-    positions: _Ints
+    positions: Ints
     signs: Floats
-    least_sd: Floats
+    min_sd: Floats
 
-    def only(self, chosen: _Ints) -> "_Lines":
+    def only(self, chosen: Ints) -> "_Lines":
         keys = tuple(self.keys[line] for line in chosen)
         return replace(
-            self, keys=keys, x=self.x[chosen], signs=self.signs[chosen], least_sd=self.least_sd[chosen]
+            self, keys=keys, x=self.x[chosen], signs=self.signs[chosen], min_sd=self.min_sd[chosen]
         )
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a change is looked for: the level from ``start`` to ``index``, and the one from there to ``end``.
+    """A possible change: between the level from ``start`` to ``index`` and the one from there to ``end``.
 
     ``levels`` are the edges of all levels that are taken for granted, these two among them.
     """
@@ -125,6 +122,11 @@ class _Place:
             levels=tuple(sorted({*around, index})),
         )
 
+    def sides(self, positions: Ints) -> tuple[Bools, Bools]:
+        """Tell which sessions, given by their positions, belong to the levels before and after."""
+        before = (positions >= self.start) & (positions < self.index)
+        return before, (positions >= self.index) & (positions < self.end)
+
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
@@ -135,16 +137,16 @@ class _Rows:
     ``width`` is 1/before + 1/after: a step's variance in units of that of one session.
     """
 
-    lines: _Ints
+    lines: Ints
     steps: Floats
     rest: Floats
     df: int
-    before: NDArray[np.bool_]
-    after: NDArray[np.bool_]
+    before: Bools
+    after: Bools
     width: float
 
-    def means(self, of: Sequence[_Ints]) -> "_Rows":
-        """The means of several sets of lines."""
+    def means(self, of: Sequence[Ints]) -> "_Rows":
+        """Average several sets of lines."""
         steps = np.array([self.steps[lines].mean() for lines in of])
         rest = np.array([_mean_present(self.rest[lines]) for lines in of])
         return replace(self, lines=np.arange(len(of)), steps=steps, rest=rest)
@@ -156,7 +158,7 @@ class _Rows:
 
 @dataclass(frozen=True, slots=True)
 class _Sign:
-    """What one question found: ``p`` corrected for the questions of its kind, ``moved`` what was run."""
+    """The answer to one question: ``p`` corrected for the questions of its kind, ``moved`` what was run."""
 
     p: float
     worse: bool
@@ -186,7 +188,7 @@ class _Single:
 
 @dataclass(frozen=True, slots=True)
 class _Verdict:
-    """What a place shows; ``tested`` is corrected for kinds, not for places.
+    """A change that a place shows; ``tested`` is its p corrected for kinds, not for places.
 
     ``clear``: the members pass Benjamini-Hochberg; else the only one is the strongest.
     """
@@ -207,7 +209,7 @@ def find_release_shifts(
     expected: Collection[int] = (),
     search: bool = True,
 ) -> list[JointShift]:
-    """The positions at which series of a short history moved, in order; see the top of the module.
+    """Find the positions at which series of a short history moved, in order; see the top of the module.
 
     ``known`` are positions confirmed in an earlier look: they stay while their own evidence has p < 0.01.
     ``expected`` are positions whose configuration or environment is not that of the one before. Without
@@ -253,7 +255,9 @@ def _shift(verdict: _Verdict, p: float, *, confirmed: bool) -> JointShift:
 
 
 def _lines(table: Mapping[Key, Sessions], directions: Mapping[Key, Direction], length: int) -> _Lines:
-    """All series that were ever measured, over common sessions."""
+    """Lay all series that were ever measured over common sessions."""
+    from benchdash.regressions.detection import kernel  # noqa: PLC0415 - a page that compares needs no compiler
+
     values = {
         key: [_thinned([value for value in group if np.isfinite(value) and value > 0]) for group in sessions]
         for key, sessions in table.items()
@@ -269,15 +273,15 @@ def _lines(table: Mapping[Key, Sessions], directions: Mapping[Key, Direction], l
         for at, group in enumerate(values[key]):
             x[line, first[at] : first[at] + len(group)] = np.log(group)
     signs = np.array([1.0 if directions[key] == HIGHER else -1.0 for key in keys])
-    least = [max(LEAST_SD, rounding_sd(np.exp(line[np.isfinite(line)]))) for line in x]
+    least = [max(MIN_SD, kernel.rounding_sd(np.exp(line[np.isfinite(line)]))) for line in x]
     return _Lines(keys, x * signs[:, None], np.repeat(np.arange(length), most), signs, np.array(least))
 
 
 def _thinned(values: list[float]) -> list[float]:
-    """More sessions than ten are means of neighbours: they would not know more of a session's scatter."""
-    if len(values) <= _MOST_SESSIONS:
+    """Average neighbours of more than ten sessions: they would not know more of a session's scatter."""
+    if len(values) <= _MAX_SESSIONS:
         return values
-    return [float(np.exp(np.log(part).mean())) for part in np.array_split(values, _MOST_SESSIONS)]
+    return [float(np.exp(np.log(part).mean())) for part in np.array_split(values, _MAX_SESSIONS)]
 
 
 def _families(lines: _Lines) -> list[_Lines]:
@@ -285,11 +289,11 @@ def _families(lines: _Lines) -> list[_Lines]:
 
 
 def _means_of_metrics(lines: _Lines) -> _Lines:
-    """One line for what was run: the mean of its metrics, each weighted by one over its family's noise."""
+    """Make one line of what was run: the mean of its metrics, weighted by one over their families' noise."""
     weights = np.zeros(len(lines.keys))
     for chosen in _sets([key[1] for key in lines.keys]):
         weights[chosen] = 1 / max(
-            _typical_difference(lines.x[chosen]), float(np.median(lines.least_sd[chosen]))
+            _typical_difference(lines.x[chosen]), float(np.median(lines.min_sd[chosen]))
         )
     centred = lines.x - np.array([np.mean(_present(line)) for line in lines.x])[:, None]
     sets = _sets([key[0] for key in lines.keys])
@@ -298,12 +302,12 @@ def _means_of_metrics(lines: _Lines) -> _Lines:
         x=np.array([_weighted_mean(centred[chosen], weights[chosen]) for chosen in sets]),
         positions=lines.positions,
         signs=np.ones(len(sets)),
-        least_sd=np.array([lines.least_sd[chosen].min() for chosen in sets]),
+        min_sd=np.array([lines.min_sd[chosen].min() for chosen in sets]),
     )
 
 
 def _typical_difference(x: Floats) -> float:
-    """From session to session, of what was measured in neighbouring ones."""
+    """Return the median difference from session to session, of what was measured in both."""
     differences = np.abs(np.diff(x, axis=1))
     return float(np.median(_present(differences)))
 
@@ -312,7 +316,7 @@ def _typical_difference(x: Floats) -> float:
 
 
 def _judge(means: _Lines, families: Sequence[_Lines], place: _Place) -> _Verdict | None:
-    """What the lines say of a change at a place; None where that is nothing."""
+    """Judge a change at a place; None where the lines say nothing of one."""
     singles = [single for family in families if (single := _single(family, _steps(family, place), place))]
     signs = [*_together(means, _steps(means, place)), *_alone(singles)]
     sign = min(signs, key=lambda one: one.p, default=None)
@@ -336,8 +340,7 @@ def _judge(means: _Lines, families: Sequence[_Lines], place: _Place) -> _Verdict
 
 
 def _steps(lines: _Lines, place: _Place) -> _Rows:
-    before = (lines.positions >= place.start) & (lines.positions < place.index)
-    after = (lines.positions >= place.index) & (lines.positions < place.end)
+    before, after = place.sides(lines.positions)
     present = np.isfinite(lines.x)
     n_before, n_after = present[:, before].sum(axis=1), present[:, after].sum(axis=1)
     measured = np.flatnonzero((n_before > 0) & (n_after > 0))
@@ -355,7 +358,7 @@ def _steps(lines: _Lines, place: _Place) -> _Rows:
 
 
 def _together(means: _Lines, rows: _Rows) -> Iterator[_Sign]:
-    """What several lines show together."""
+    """Ask what several lines show together."""
     if not len(rows.lines):
         return
     ran = [means.keys[line][0] for line in rows.lines]
@@ -364,14 +367,14 @@ def _together(means: _Lines, rows: _Rows) -> Iterator[_Sign]:
         yield _everything(rows.means(of_workload), ran)
     threads = np.array([_threads(what) for what in ran])
     yield from _from_threads_on(threads, rows, ran)
-    if len(of_workload) >= _FEWEST_WORKLOADS:
+    if len(of_workload) >= _MIN_WORKLOADS:
         yield from _part_of_workloads(rows.means(of_workload), of_workload, ran)
 
 
 def _everything(workloads: _Rows, ran: Sequence[Hashable]) -> _Sign:
     step = float(workloads.steps.mean())
     rest = _mean_present(workloads.rest)
-    variance = max(_scatter(rest, workloads.df), _LEAST_SESSION_SD**2)
+    variance = max(_scatter(rest, workloads.df), _MIN_SESSION_SD**2)
     p = _two_sided(step / np.sqrt(variance * workloads.width), workloads.df)
     holds = workloads.has_sessions(_SESSIONS_OF_EVERYTHING) and _holds_without_any_session(
         step, rest, workloads
@@ -380,9 +383,9 @@ def _everything(workloads: _Rows, ran: Sequence[Hashable]) -> _Sign:
 
 
 def _from_threads_on(threads: Floats, rows: _Rows, ran: Sequence[Hashable]) -> Iterator[_Sign]:
-    """Every split of the thread counts, two or more on each side."""
+    """Ask every split of the thread counts, two or more on each side."""
     counts = np.unique(threads[np.isfinite(threads)])
-    if len(counts) < _FEWEST_THREADS:
+    if len(counts) < _MIN_THREAD_COUNTS:
         return
     curve = rows.means([np.flatnonzero(threads == count) for count in counts])
     splits = range(2, len(counts) - 1)
@@ -399,7 +402,7 @@ def _from_threads_on(threads: Floats, rows: _Rows, ran: Sequence[Hashable]) -> I
             # One session each: how thread counts of one side differ in their steps is all that is known.
             df = len(counts) - 2
             variance = (low.var() * split + high.var() * len(high)) / df / curve.width * share
-        t = step / np.sqrt(max(variance, LEAST_SD**2 * share) * curve.width)
+        t = step / np.sqrt(max(variance, MIN_SD**2 * share) * curve.width)
         moved = threads >= counts[split] if abs(high.mean()) >= abs(low.mean()) else threads < counts[split]
         yield _Sign(
             _two_sided(t, df) * len(splits),
@@ -410,12 +413,12 @@ def _from_threads_on(threads: Floats, rows: _Rows, ran: Sequence[Hashable]) -> I
 
 
 def _part_of_workloads(
-    workloads: _Rows, of_workload: Sequence[_Ints], ran: Sequence[Hashable]
+    workloads: _Rows, of_workload: Sequence[Ints], ran: Sequence[Hashable]
 ) -> Iterator[_Sign]:
-    """Those that moved down against the median of all, and those that moved up."""
+    """Ask those that moved down against the median of all, and those that moved up."""
     t, df = _against_the_others(workloads)
     count = len(t)
-    together = range(_FEWEST_TOGETHER, max(_FEWEST_TOGETHER, count // 2) + 1)
+    together = range(_MIN_TOGETHER, max(_MIN_TOGETHER, count // 2) + 1)
     for worse in (True, False):
         p = stdtr(df, t if worse else -t)
         order = np.argsort(p)
@@ -436,7 +439,7 @@ def _part_of_workloads(
 
 
 def _against_the_others(workloads: _Rows) -> tuple[Floats, float]:
-    """t of each workload's step against the median of all, with its degrees of freedom."""
+    """Return t of each workload's step against the median of all, with its degrees of freedom."""
     against = workloads.steps - np.median(workloads.steps)
     if workloads.df:
         rest = workloads.rest - np.array([np.median(_present(column)) for column in workloads.rest.T])
@@ -446,12 +449,12 @@ def _against_the_others(workloads: _Rows) -> tuple[Floats, float]:
     else:
         typical = float(np.median(np.abs(against))) / _NORMAL_MEDIAN
         variance = np.full(len(against), typical**2 / workloads.width)
-    sd = np.sqrt(np.maximum(variance, LEAST_SD**2) * workloads.width)
+    sd = np.sqrt(np.maximum(variance, MIN_SD**2) * workloads.width)
     return against / sd, _PRIOR_DF + workloads.df
 
 
 def _alone(singles: Sequence[_Single]) -> Iterator[_Sign]:
-    """The series that moved most, of those whose noise from session to session is known."""
+    """Ask the series that moved most, of those whose noise from session to session is known."""
     known = [single for single in singles if single.rows.df]
     tests = sum(len(single.t) for single in known)
     for single in known:
@@ -468,7 +471,7 @@ def _alone(singles: Sequence[_Single]) -> Iterator[_Sign]:
 
 
 def _holds_without_any_session(step: float, rest: Floats, rows: _Rows) -> bool:
-    """Are two thirds of a step left whichever session is left out?"""
+    """Tell whether two thirds of a step are left whichever session is left out."""
     if not rows.has_sessions(_SESSIONS):
         return False
     # Leaving one of n out moves their mean by its distance from it over n - 1.
@@ -479,13 +482,13 @@ def _holds_without_any_session(step: float, rest: Floats, rows: _Rows) -> bool:
 
 
 def _stands_out(step: float, rest: Floats, rows: _Rows) -> bool:
-    """Is the step of a difference more than what the difference does from session to session?"""
-    variance = max(_scatter(rest, rows.df), LEAST_SD**2)
+    """Tell whether the step of a difference is more than what it does from session to session."""
+    variance = max(_scatter(rest, rows.df), MIN_SD**2)
     return _two_sided(step / np.sqrt(variance * rows.width), rows.df) < _STANDS_OUT
 
 
 def _single(lines: _Lines, rows: _Rows, place: _Place) -> _Single | None:
-    """Each line against what its level before and the family's noise let expect; None where nothing does."""
+    """Hold each line against what its level and the family's noise let expect; None where nothing does."""
     count = len(rows.lines)
     common = 0.0
     if rows.df and count:
@@ -493,19 +496,19 @@ def _single(lines: _Lines, rows: _Rows, place: _Place) -> _Single | None:
         prior = min(_PRIOR_DF, rows.df * (count - 1))
         variance = (prior * float(own.mean()) + rows.df * own) / (prior + rows.df)
         df: float = prior + rows.df
-        least = np.maximum(lines.least_sd[rows.lines], _LEAST_SESSION_SD)
-    elif count >= _FEWEST_WORKLOADS:
+        least = np.maximum(lines.min_sd[rows.lines], _MIN_SESSION_SD)
+    elif count >= _MIN_WORKLOADS:
         # One session each: all that can be said is how a series moved beside the others.
         common = float(np.median(rows.steps))
         typical = float(np.median(np.abs(rows.steps - common))) / _NORMAL_MEDIAN
         variance = np.full(count, typical**2 / rows.width)
         df = _PRIOR_DF
-        least = lines.least_sd[rows.lines]
+        least = lines.min_sd[rows.lines]
     else:
         return None
     sd = np.sqrt(np.maximum(variance, least**2))
     error = sd * np.sqrt(rows.width)
-    before = (lines.positions >= place.start) & (lines.positions < place.index)
+    before, _ = place.sides(lines.positions)
     level = _row_means(lines.x[rows.lines][:, before]) + common
     half = stdtrit(df, 0.975) * error
     ends = np.exp(lines.signs[rows.lines] * np.array([level - half, level + half]))
@@ -513,11 +516,10 @@ def _single(lines: _Lines, rows: _Rows, place: _Place) -> _Single | None:
 
 
 def _members(single: _Single, sign: _Sign, place: _Place) -> Iterator[tuple[Key, Shift]]:
-    """The series of what moved that went the same way; confidence is 1 - p after Benjamini and Hochberg."""
+    """Yield the series of what moved that went the same way; confidence is 1 - adjusted p."""
     lines = single.lines
-    before = (lines.positions >= place.start) & (lines.positions < place.index)
-    after = (lines.positions >= place.index) & (lines.positions < place.end)
-    adjusted = adjust(single.p(worse=sign.worse).tolist())
+    before, after = place.sides(lines.positions)
+    adjusted = adjusted_p(single.p(worse=sign.worse)).tolist()
     for at, (line, p) in enumerate(zip(single.rows.lines, adjusted, strict=True)):
         key = lines.keys[line]
         x = lines.x[line] * lines.signs[line]
@@ -525,7 +527,7 @@ def _members(single: _Single, sign: _Sign, place: _Place) -> Iterator[tuple[Key,
         change = new / old - 1
         is_worse = (change < 0) == (lines.signs[line] > 0)
         same_way = is_worse == (single.rows.steps[at] < 0) == sign.worse
-        if p is None or key[0] not in sign.moved or not same_way or abs(change) < LEAST_EFFECT:
+        if np.isnan(p) or key[0] not in sign.moved or not same_way or abs(change) < MIN_EFFECT:
             continue
         family = Family(
             noise=float(single.noise[at]),
@@ -539,8 +541,8 @@ def _members(single: _Single, sign: _Sign, place: _Place) -> Iterator[tuple[Key,
 # --- numbers ----------------------------------------------------------------------------------------------
 
 
-def _sets(labels: Sequence[Hashable]) -> list[_Ints]:
-    """The numbers of those with the same label."""
+def _sets(labels: Sequence[Hashable]) -> list[Ints]:
+    """Return the numbers of those with the same label."""
     of_label: dict[Hashable, list[int]] = {}
     for number, label in enumerate(labels):
         of_label.setdefault(label, []).append(number)
@@ -559,19 +561,19 @@ def _present(values: Floats) -> Floats:
 
 
 def _row_means(rows: Floats) -> Floats:
-    """The mean of each row over what is present, 0 where nothing is."""
+    """Average each row over what is present, 0 where nothing is."""
     return _mean_present(rows.T)
 
 
 def _mean_present(rows: Floats) -> Floats:
-    """The mean of each column over what is present, 0 where nothing is."""
+    """Average each column over what is present, 0 where nothing is."""
     present = np.isfinite(rows)
     total = np.where(present, rows, 0).sum(axis=0)
     return np.asarray(total / np.maximum(present.sum(axis=0), 1))
 
 
 def _weighted_mean(rows: Floats, weights: Floats) -> Floats:
-    """The mean of each column over what is present, NaN where nothing is."""
+    """Average each column over what is present, NaN where nothing is."""
     present = np.isfinite(rows)
     weight = (present * weights[:, None]).sum(axis=0)
     total = (np.where(present, rows, 0) * weights[:, None]).sum(axis=0)
@@ -579,7 +581,7 @@ def _weighted_mean(rows: Floats, weights: Floats) -> Floats:
 
 
 def _scatter(rest: Floats, df: int) -> float:
-    """Variance of one session from what the levels leave."""
+    """Return the variance of one session from what the levels leave."""
     return float(np.nansum(rest**2)) / df
 
 
@@ -588,5 +590,5 @@ def _two_sided(t: float, df: float) -> float:
 
 
 def _median_of_mean_square(df: int) -> float:
-    """Median of chi squared over its degrees of freedom (Wilson & Hilferty 1931)."""
+    """Return the median of chi squared over its degrees of freedom (Wilson & Hilferty 1931)."""
     return float((1 - 2 / (9 * df)) ** 3)

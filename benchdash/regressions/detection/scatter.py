@@ -1,4 +1,4 @@
-"""Where the noise of comparisons comes from, for all pairs of a table at once.
+"""The sources of the noise of comparisons, for all pairs of a table at once.
 
 ``compare.py`` says which sources there are and why. Arrays have an element for each sample, or for each pair;
 where both sides of a pair have one, the shape is (2, pairs): base, other.
@@ -9,14 +9,10 @@ from dataclasses import dataclass
 from typing import Final, Literal, Protocol, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import fdtrc, stdtrit
 
-from benchdash.regressions.detection.noise import LEAST_SD, MOST_DIGITS, SCALES, Floats, is_printed
+from benchdash.regressions.detection.noise import MAX_DIGITS, MIN_SD, SCALES, Bools, Floats, Ints, is_printed
 from benchdash.results.sessions import session_means
-
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 Basis = Literal[
     "history", "table", "runs", "sessions", "within session", "forks", "tool", "within fork", "none"
@@ -43,7 +39,7 @@ class ToolInterval:
 
 
 class Sampled(Protocol):
-    """What is known of one version: the values of its runs, all positive where a ratio is wanted.
+    """The measurements of one version: the values of its runs, all positive where a ratio is wanted.
 
     ``sessions`` names the session of each run; empty: every run is one of its own. ``forks`` are the mean
     scores of the forks and ``tool_interval`` is the tool's; both count only for a single run.
@@ -101,7 +97,7 @@ class _Groups:
         return np.repeat(np.arange(len(self.n)), self.n)
 
     def medians(self) -> Floats:
-        """Of groups none of which is empty."""
+        """Return the medians of groups none of which is empty."""
         if len(self.values) == len(self.n):
             return self.values
         in_order = self.values[np.lexsort((self.values, self.places))]
@@ -126,7 +122,7 @@ class _Groups:
         return Units(n, means, np.bincount(places, (logs - means[places]) ** 2, len(n)).astype(float))
 
     def joined(self, pairs: Ints) -> "_Groups":
-        """For each pair one group of the values of both."""
+        """Join the values of both sides of each pair."""
         n, starts = self.n[pairs].T.ravel(), self.starts[pairs].T.ravel()
         at = np.arange(n.sum()) + np.repeat(starts - (np.cumsum(n) - n), n)
         return _Groups(self.values[at], self.n[pairs].sum(axis=0))
@@ -134,7 +130,8 @@ class _Groups:
 
 @dataclass(frozen=True, slots=True)
 class _Tools:
-    """Variances of the logs of single values by the intervals that tools print, and their degrees of freedom;
+    """Variances of the logs of single values by the intervals that tools print, and degrees of freedom.
+
     NaN where there is none.
     """
 
@@ -156,7 +153,7 @@ class _Tools:
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """What many samples tell of themselves, each of at least one value."""
+    """The figures of many samples, each of at least one value."""
 
     medians: Floats
     is_positive: Bools
@@ -185,25 +182,25 @@ class Sides:
             _values=values,
         )
 
-    def least_sds(self, pairs: Ints) -> Floats:
-        """No scatter of a pair is taken for smaller; see ``noise.rounding_sd`` for what digits allow."""
+    def min_sds(self, pairs: Ints) -> Floats:
+        """Return the least scatter that a pair is trusted with (digits: see ``kernel.rounding_sd``)."""
         first = self._values.values[self._values.starts]
         of_sample = np.logical_and.reduceat(is_printed(self._values.values), self._values.starts)
-        of_pair = of_sample[pairs].all(axis=0) & (np.outer(first[pairs[0]], SCALES) <= MOST_DIGITS)
+        of_pair = of_sample[pairs].all(axis=0) & (np.outer(first[pairs[0]], SCALES) <= MAX_DIGITS)
         medians = self._values.joined(pairs).medians()
         allowed = 0.5 / SCALES[of_pair.argmax(axis=1)] / medians
-        return np.maximum(np.where(of_pair.any(axis=1), allowed, 0), LEAST_SD)
+        return np.maximum(np.where(of_pair.any(axis=1), allowed, 0), MIN_SD)
 
 
 def independent(sample: Sampled) -> Sequence[float]:
-    """The mean of each session; the values themselves where no session is known."""
+    """Return the mean of each session; the values themselves where no session is known."""
     is_known = len(sample.sessions) > 0 and min(sample.values) > 0
     return session_means(sample.values, sample.sessions) if is_known else sample.values
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What tells each pair apart: ``basis`` is an index of BASES.
+    """The evidence for the difference of each pair: ``basis`` is an index of BASES.
 
     Shape (2, pairs): ``n`` and ``mean`` of the units that count, ``variance`` of one of them, and the degrees
     of freedom ``df`` of that; ``total_df`` are those of both sides together.
@@ -232,8 +229,9 @@ class Evidence:
         )
 
     def error(self, more: Ints | int = 0) -> tuple[Floats, Floats]:
-        """Standard error of the difference of means after ``more`` further units of each side, and its
-        degrees of freedom (Welch-Satterthwaite).
+        """Return the standard error of the difference of means after ``more`` further units of each side.
+
+        And its degrees of freedom (Welch-Satterthwaite).
         """
         of_side = self.variance / (self.n + more)
         total = of_side.sum(axis=0)
@@ -251,7 +249,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class _Scatter:
-    """As of Evidence."""
+    """Variances and degrees of freedom; see Evidence."""
 
     variance: Floats
     df: Floats
@@ -265,7 +263,7 @@ class _Scatter:
 
 
 def evidence(sides: Sides, pairs: Ints, history_sd: Floats, history_df: Floats) -> Evidence:
-    """From the best source that there is of each pair, which has indexes of ``sides``.
+    """Take the best source that there is of each pair, which has indexes of ``sides``.
 
     The history of a pair is what ``compare_samples`` says; NaN and 0 where there is none.
     """
@@ -294,12 +292,12 @@ def evidence(sides: Sides, pairs: Ints, history_sd: Floats, history_df: Floats) 
         within_fork = sides.has_one_fork[pairs].any(axis=0)
         found._take(left & within_fork, WITHIN_FORK, runs, tool)
         found._take(left & ~within_fork, TOOL, runs, tool)
-        np.maximum(found.variance, sides.least_sds(pairs) ** 2, out=found.variance)
+        np.maximum(found.variance, sides.min_sds(pairs) ** 2, out=found.variance)
     return found
 
 
 def _is_trusted(own: Units, sd: Floats, df: Floats) -> Bools:
-    """Whether there is a history that the scatter of the runs does not contradict."""
+    """Tell whether there is a history that the scatter of the runs does not contradict."""
     trusted: Bools = (sd > 0) & (df > 0)
     own_df = own.df.sum(axis=0)
     if (tested := trusted & (own_df > 0)).any():
@@ -314,7 +312,7 @@ def _with_history(own: Units, sd: Floats, df: Floats) -> _Scatter:
 
 
 def _of_units(own: Units) -> _Scatter:
-    """Each side's variance is drawn a little to that of both.
+    """Draw each side's variance a little to that of both.
 
     Without, a nominal 5 % is 2.4 % for two runs against two and 9 % for two against eight.
     """
@@ -328,6 +326,6 @@ def _of_units(own: Units) -> _Scatter:
 
 
 def _of_one_session(runs: Units) -> _Scatter:
-    """The scatter of the mean of a session from that of its runs."""
+    """Return the scatter of the mean of a session from that of its runs."""
     within = _of_units(runs)
     return _Scatter(within.variance / runs.n, within.df, within.total_df)

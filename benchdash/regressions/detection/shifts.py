@@ -1,24 +1,24 @@
 """Shifts in one series of positive numbers."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from benchdash.regressions.detection.levels import Boundary, find_boundaries, medians
-from benchdash.regressions.detection.noise import LEAST_SD, Floats, rounding_sd
+from benchdash.regressions.detection.levels import find_boundaries
+from benchdash.regressions.detection.noise import MIN_SD, Floats
 
 State = Literal["suspected", "confirmed"]
 Values = Sequence[float | None] | Floats
 
-LEAST_EFFECT = 0.005
+MIN_EFFECT = 0.005
 """Changes below 0.5 % are not worth telling."""
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """What the other series of a place said where a history is too short to know its own noise.
+    """The evidence of the other series of a place, where a history is too short to know its own noise.
 
     ``noise`` is the relative sd of one session at one level, ``low`` and ``high`` hold the new level with
     95 % if nothing changed, and ``series`` were looked at.
@@ -51,9 +51,9 @@ class Shift:
 
 
 def find_shifts(
-    values: Values, *, known: Collection[int] = (), least_effect: float = LEAST_EFFECT
+    values: Values, *, known: Collection[int] = (), min_effect: float = MIN_EFFECT
 ) -> list[Shift]:
-    """The changes of level in a series, in order; see ``levels`` for how.
+    """Find the changes of level in a series, in order; see ``levels`` for how.
 
     Works on logs, so that all is relative. NaN, None, infinite and negative values are gaps. Zero counts as
     far below the smallest positive value (a run that failed); a rise from a level of zero has no per cent
@@ -68,47 +68,31 @@ def find_shifts(
     present = numbers[usable]
     if not present.any():
         return []
+    from benchdash.regressions.detection import kernel  # noqa: PLC0415 - a page that compares needs no compiler
+
     boundaries = find_boundaries(
         logs(present),
         known=[int(np.searchsorted(usable, index)) for index in known],
-        least_sd=max(LEAST_SD, rounding_sd(present[present > 0])),
-        least_step=float(np.log1p(least_effect)),
+        min_sd=max(MIN_SD, kernel.rounding_sd(present[present > 0])),
+        min_step=float(np.log1p(min_effect)),
     )
-    if not boundaries:
-        return []
-    before = [(boundary.start, boundary.index) for boundary in boundaries]
-    after = [(boundary.index, boundary.end) for boundary in boundaries]
-    levels = medians(present, before + after)
     return [
-        _shift(boundary, int(usable[boundary.index]), old, new)
-        for boundary, old, new in zip(boundaries, levels, levels[len(before) :], strict=False)
-        if old > 0
+        Shift(
+            index=int(usable[one.index]),
+            before=before,
+            after=after,
+            change=after / before - 1,
+            confidence=1 - one.doubt,
+            state="confirmed" if one.confirmed else "suspected",
+        )
+        for one in boundaries
+        if (before := float(np.median(present[one.start : one.index]))) > 0
+        for after in [float(np.median(present[one.index : one.end]))]
     ]
 
 
-def find_shifts_in(many: Iterable[Values], *, least_effect: float = LEAST_EFFECT) -> list[list[Shift]]:
-    """The shifts of each of many series."""
-    return [find_shifts(values, least_effect=least_effect) for values in many]
-
-
-def follow_shifts(
-    new: Values, *, values: Values = (), known: Collection[int] = (), least_effect: float = LEAST_EFFECT
-) -> list[Shift]:
-    """The shifts after a look at each new point in turn, as they would have come.
-
-    ``values`` are the points of earlier looks and ``known`` the indexes confirmed by the last of them; both
-    are all that has to be stored. However the points are parted into calls, the answer is the same. A look
-    at no new point at all is one more look at what is there.
-    """
-    numbers = np.concatenate((as_array(values), as_array(new)))
-    for length in range(len(values) + 1, len(numbers)):
-        found = find_shifts(numbers[:length], known=known, least_effect=least_effect)
-        known = [shift.index for shift in found if shift.state == "confirmed"]
-    return find_shifts(numbers, known=known, least_effect=least_effect)
-
-
 def as_array(values: Values) -> Floats:
-    """The values as floats, NaN wherever there is no usable number: None, infinite, negative."""
+    """Return the values as floats, NaN wherever there is no usable number: None, infinite, negative."""
     if isinstance(values, np.ndarray):
         numbers = values.astype(float)
     else:
@@ -118,21 +102,6 @@ def as_array(values: Values) -> Floats:
 
 
 def logs(values: Floats) -> Floats:
-    """Natural logs of values that are not negative; zero is put at a tenth of the smallest positive value."""
+    """Take logs of values that are not negative; zero is put at a tenth of the smallest positive value."""
     smallest = values[values > 0].min()
     return np.asarray(np.log(np.maximum(values, smallest / 10)))
-
-
-def state_of(boundary: Boundary) -> State:
-    return "confirmed" if boundary.confirmed else "suspected"
-
-
-def _shift(boundary: Boundary, index: int, before: float, after: float) -> Shift:
-    return Shift(
-        index=index,
-        before=before,
-        after=after,
-        change=after / before - 1,
-        confidence=1 - boundary.doubt,
-        state=state_of(boundary),
-    )

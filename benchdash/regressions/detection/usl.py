@@ -1,4 +1,4 @@
-"""How throughput grows with concurrency: the Universal Scalability Law through a measured curve.
+"""The growth of throughput with concurrency: the Universal Scalability Law through a measured curve.
 
 X(N) = lambda N / (1 + sigma (N - 1) + kappa N (N - 1)), Gunther 2007, Guerrilla Capacity Planning, chapter 4.
 ``lambda`` is the throughput of one client, ``sigma`` the share that waits for one another (contention),
@@ -21,23 +21,22 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import nnls
 from scipy.special import fdtrc
 
-from benchdash.regressions.detection.noise import LEAST_SD, Floats
+from benchdash.regressions.detection.noise import MIN_SD, Bools, Floats
 
-LEAST_CONCURRENCIES = 5
+MIN_CONCURRENCIES = 5
 """Three coefficients and two degrees of freedom to judge them by."""
 
-FARTHEST_PEAK = 2.0
-"""No peak is predicted beyond so many times the largest concurrency measured."""
+MAX_PEAK_RATIO = 2.0
+"""No peak is predicted beyond this multiple of the largest concurrency measured."""
 
 _DRAWS = 2000
 _SEED = 20070101
 _ROUNDS = 8
 _HUBER = 2.0
-_LEAST_DF_FOR_WEIGHTS = 4
+_MIN_DF_FOR_WEIGHTS = 4
 _NORMAL_MEDIAN = 0.6745  # median of |z| for a standard normal z
 _NOT_BY_CHANCE = 0.01
 _MISFIT = 0.02
@@ -72,13 +71,8 @@ class Scalability:
     residual_sd: float
     does_not_fit: bool
 
-    @property
-    def is_retrograde(self) -> bool:
-        """Whether more clients certainly cost throughput somewhere: the interval of kappa leaves out 0."""
-        return self.coherency.low > 0
-
     def throughput(self, concurrency: float) -> float:
-        """Of the fitted curve, in the unit of the values."""
+        """Return the throughput of the fitted curve, in the unit of the values."""
         n = concurrency
         waiting = 1 + self.contention.value * (n - 1) + self.coherency.value * n * (n - 1)
         return self.rate.value * n / waiting
@@ -103,7 +97,7 @@ class _Fit:
 def fit_scalability(
     concurrency: Sequence[float], values: Sequence[float], *, sessions: Sequence[Hashable] = ()
 ) -> Scalability | None:
-    """The law through n points: ``concurrency`` (n, from 1 up) and ``values`` (n, positive throughputs).
+    """Fit the law through n points: ``concurrency`` (n, from 1 up) and ``values`` (n, positive throughputs).
 
     ``sessions`` (n, or empty: every point is one of its own) names which points shared one boot or load of
     the data. None for fewer than five different concurrencies, for values that are not positive, and where
@@ -112,7 +106,7 @@ def fit_scalability(
     n, x = np.asarray(concurrency, dtype=float), np.asarray(values, dtype=float)
     if len(n) != len(x) or (len(sessions) and len(sessions) != len(n)):
         raise ValueError("Concurrency, values and sessions must be of one length.")
-    if len(np.unique(n)) < LEAST_CONCURRENCIES or n.min() < 1 or x.min() <= 0 or not np.isfinite(x).all():
+    if len(np.unique(n)) < MIN_CONCURRENCIES or n.min() < 1 or x.min() <= 0 or not np.isfinite(x).all():
         return None
     members = _membership(sessions)
     if len(n) - 3 - max(members.shape[1] - 1, 0) < 1:
@@ -125,23 +119,24 @@ def fit_scalability(
     return _scalability(n, x, free, limited, does_not_fit=_does_not_fit(n, limited))
 
 
-def _membership(sessions: Sequence[Hashable]) -> NDArray[np.bool_]:
-    """(n, sessions): which point belongs to which. No column where no session is known."""
+def _membership(sessions: Sequence[Hashable]) -> Bools:
+    """Tell which point belongs to which session: (n, sessions), no column where none is known."""
     names = list(dict.fromkeys(sessions))
     cells = [one == name for one in sessions for name in names]
     return np.array(cells, dtype=bool).reshape(len(sessions), len(names))
 
 
-def _fit(design: Floats, y: Floats, members: NDArray[np.bool_], *, is_limited: bool) -> _Fit:
-    """Weighted least squares, weights and factors of sessions taken from the fit before."""
+def _fit(design: Floats, y: Floats, members: Bools, *, is_limited: bool) -> _Fit:
+    """Fit by weighted least squares, weights and factors of sessions taken from the fit before."""
     count, sessions = len(y), members.shape[1]
     df = count - design.shape[1] - max(sessions - 1, 0)
     fitted, weights = y, np.ones(count)
     factors, common = np.zeros(sessions), np.zeros(count)
     for _ in range(_ROUNDS):
         scale = np.sqrt(weights) / fitted
-        solve = _limited_least_squares if is_limited else _least_squares
-        coefficients = solve(design * scale[:, None], y * np.exp(common) * scale)
+        solve = nnls if is_limited else np.linalg.lstsq
+        found = solve(design * scale[:, None], y * np.exp(common) * scale)
+        coefficients = np.asarray(found[0], dtype=float)
         # Without the limit a wild curve may leave the positive numbers, where no logarithm follows.
         fitted = np.maximum(design @ coefficients, y / 10)
         residuals = np.log(fitted / y)
@@ -156,32 +151,24 @@ def _fit(design: Floats, y: Floats, members: NDArray[np.bool_], *, is_limited: b
     return _Fit(coefficients, residuals, covariance, rows.mean(axis=0), factors, df)
 
 
-def _least_squares(rows: Floats, target: Floats) -> Floats:
-    return np.asarray(np.linalg.lstsq(rows, target, rcond=None)[0], dtype=float)
-
-
-def _limited_least_squares(rows: Floats, target: Floats) -> Floats:
-    return np.asarray(nnls(rows, target)[0], dtype=float)
-
-
 def _weights(residuals: Floats, df: int) -> Floats:
-    """Huber's: 1 up to two robust standard deviations, falling with the distance beyond. 1 for few points."""
-    if df < _LEAST_DF_FOR_WEIGHTS:
+    """Return Huber's weights: 1 up to two robust sd, falling with the distance beyond. 1 for few points."""
+    if df < _MIN_DF_FOR_WEIGHTS:
         return np.ones_like(residuals)
     distance = np.abs(residuals)
     spread = float(np.median(distance)) / _NORMAL_MEDIAN * float(np.sqrt(len(residuals) / df))
-    return np.minimum(1, _HUBER * max(spread, LEAST_SD) / np.maximum(distance, LEAST_SD))
+    return np.minimum(1, _HUBER * max(spread, MIN_SD) / np.maximum(distance, MIN_SD))
 
 
 def _variance(residuals: Floats, weights: Floats, df: int) -> float:
-    """Of one point, such that times (X'X)^-1 it is the covariance of the coefficients.
+    """Return the variance of one point: times (X'X)^-1 it is the covariance of the coefficients.
 
     Huber 1981, Robust statistics, section 7.6, with his correction for few points; the usual residual
     variance where no point lost weight.
     """
     full = float((weights >= 1).mean())
     correction = 1 + (len(residuals) - df) / len(residuals) * (1 - full) / full
-    return max(float(((weights * residuals) ** 2).sum()) / df * (correction / full) ** 2, LEAST_SD**2)
+    return max(float(((weights * residuals) ** 2).sum()) / df * (correction / full) ** 2, MIN_SD**2)
 
 
 def _scalability(n: Floats, x: Floats, free: _Fit, limited: _Fit, *, does_not_fit: bool) -> Scalability:
@@ -207,7 +194,7 @@ def _scalability(n: Floats, x: Floats, free: _Fit, limited: _Fit, *, does_not_fi
 
 
 def _draws(fit: _Fit) -> tuple[Floats, Floats, Floats]:
-    """lambda, sigma and kappa as they might be, (draws) each."""
+    """Draw lambda, sigma and kappa as they might be, (draws) each."""
     rng = np.random.default_rng(_SEED)
     noise = rng.multivariate_normal(np.zeros(3), fit.covariance, _DRAWS, method="svd")
     level, df = np.zeros(_DRAWS), float(fit.df)
@@ -228,12 +215,12 @@ def _draws(fit: _Fit) -> tuple[Floats, Floats, Floats]:
 
 
 def _scales(rng: np.random.Generator, df: float) -> Floats:
-    """By how much a standard deviation estimated with so many degrees of freedom may be too small."""
+    """Draw by how much a standard deviation estimated with ``df`` degrees of freedom may be too small."""
     return np.sqrt(df / rng.chisquare(df, _DRAWS))
 
 
 def _welch_satterthwaite(variances: tuple[float, float], df: tuple[int, int]) -> float:
-    """The degrees of freedom of the sum of two estimated variances (Welch 1947)."""
+    """Return the degrees of freedom of the sum of two estimated variances (Welch 1947)."""
     (first, second), (first_df, second_df) = variances, df
     return (first + second) ** 2 / (first**2 / first_df + second**2 / second_df)
 
@@ -249,18 +236,18 @@ def _peak(
     if coherency.value <= 0:
         return None
     value = float(_peaks(np.array([contention.value]), np.array([coherency.value]))[0])
-    return _estimate(value, _peaks(contentions, coherencies)) if value <= FARTHEST_PEAK * measured else None
+    return _estimate(value, _peaks(contentions, coherencies)) if value <= MAX_PEAK_RATIO * measured else None
 
 
 def _peaks(contention: Floats, coherency: Floats) -> Floats:
-    """At least one client; infinitely many where nothing makes the curve fall."""
+    """Return the peaks: at least one client, infinitely many where nothing makes the curve fall."""
     squares = np.full_like(coherency, np.inf)
     np.divide(np.maximum(1 - contention, 0), coherency, out=squares, where=coherency > 0)
     return np.maximum(np.sqrt(squares), 1)
 
 
 def _does_not_fit(n: Floats, fit: _Fit) -> bool:
-    """Whether the means at each concurrency lie off the curve by more than repeats scatter.
+    """Tell whether the means at each concurrency lie off the curve by more than repeats scatter.
 
     The F test of lack of fit (Draper & Smith 1998, Applied regression analysis, section 2.1), p < 0.01, for
     means that lie off by at least 2 %. Without repeats nobody can tell a bad fit from noise; points that lie
@@ -273,6 +260,6 @@ def _does_not_fit(n: Floats, fit: _Fit) -> bool:
     pure_df = len(n) - len(groups) - max(len(fit.factors) - 1, 0)
     if pure_df < 1:
         return bool(np.sqrt((lack + pure) / fit.df) > _GREAT_MISFIT)
-    least = max(pure / pure_df, LEAST_SD**2)
+    least = max(pure / pure_df, MIN_SD**2)
     is_off = fdtrc(lack_df, pure_df, lack / lack_df / least) < _NOT_BY_CHANCE
     return bool(is_off and np.sqrt(lack / len(n)) > _MISFIT)

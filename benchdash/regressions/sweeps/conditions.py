@@ -19,14 +19,16 @@ Kind = Literal["setting", "parameter", "option", "fact", "name"]
 _KIND_ORDER: Final[Mapping[Kind, int]] = {"setting": 0, "parameter": 1, "option": 2, "name": 3, "fact": 4}
 _SEPARATOR: Final = ":"
 _NOT_KNOWN: Final = "not known"
-# Where no two runs were made under the same conditions, so many of the newest are held against all others.
-_MOST_CANDIDATES: Final = 50
+# Where no two runs were made under the same conditions, only the newest are compared with all others.
+_MAX_CANDIDATES: Final = 50
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Factor:
-    """One thing that runs may differ in: a setting of the server, a parameter in the name of a workload, an
-    option of the tool, a fact of the machine, or the name of a machine or configuration.
+    """One thing that runs may differ in.
+
+    A setting of the server, a parameter in the name of a workload, an option of the tool, a fact of the
+    machine, or the name of a machine or configuration.
     """
 
     kind: Kind
@@ -34,7 +36,7 @@ class Factor:
 
     @property
     def key(self) -> str:
-        """In an address: ``innodb_flush_method``, ``fact:cores``."""
+        """Its name in addresses: ``innodb_flush_method``, ``fact:cores``."""
         return self.name if self.kind == "setting" else f"{self.kind}{_SEPARATOR}{self.name}"
 
     @classmethod
@@ -48,13 +50,13 @@ HARDWARE: Final = Factor("name", "hardware")
 CONFIGURATION: Final = Factor("name", "configuration")
 
 Conditions = Mapping[Factor, Value]
-"""What is missing is not known; None is known not to be set."""
+"""A factor that is missing is not known; None is known not to be set."""
 
 _Profile = frozenset[tuple[Factor, Value]]
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class RunGroup:
     """Runs of one workload under the same conditions. ``threads`` is how many thread counts they have."""
 
     workload: str
@@ -69,12 +71,12 @@ class Group:
         return self.conditions.get(factor)
 
     def others(self, factor: Factor) -> Conditions:
-        """All beside the factor. Where the settings are known, the name of a configuration says no more."""
+        """Return all conditions but the factor, nor the name of a configuration whose settings are known."""
         left_out = {factor, CONFIGURATION} if self.settings_are_known else {factor}
         return {one: value for one, value in self.conditions.items() if one not in left_out}
 
     def row(self, factor: Factor) -> str:
-        """The name of its workload without the parameter that is swept."""
+        """Return the name of its workload without the parameter that is swept."""
         if factor.kind != "parameter":
             return self.workload
         words = self.workload.split()
@@ -82,15 +84,17 @@ class Group:
 
 
 def parameters_of(workload: str) -> dict[str, str]:
-    """``{"protocol": "text"}`` of ``bench.select protocol=text avgt``."""
+    """Return ``{"protocol": "text"}`` of ``bench.select protocol=text avgt``."""
     pairs = (word.partition("=") for word in workload.split())
     return {name: value for name, separator, value in pairs if name and separator and value}
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Something that can be swept: ``values`` in their order; ``alike`` is how many of them at most were
-    measured with nothing else different. With one, other things always vary along with it.
+    """Something that can be swept, with its ``values`` in their order.
+
+    ``alike`` is how many of them at most were measured with nothing else different. With one, other things
+    always vary along with it.
     """
 
     factor: Factor
@@ -99,7 +103,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class SweepPoint:
     """One value of the factor: its runs by row, and what else differs there from the base.
 
     ``left_out`` is how many more runs have the value, under conditions that come less near, and
@@ -107,7 +111,7 @@ class Point:
     """
 
     value: Value
-    groups: Mapping[str, tuple[Group, ...]]
+    groups: Mapping[str, tuple[RunGroup, ...]]
     differences: tuple[Difference, ...]
     left_out: int
     left_out_for: tuple[str, ...]
@@ -122,37 +126,38 @@ class Point:
 
     @property
     def seconds(self) -> float | None:
-        """How long its runs took on average."""
+        """The average duration of its runs."""
         known = [(group.seconds, len(group.runs)) for group in self._all if group.seconds is not None]
         runs = sum(number for _, number in known)
         return sum(seconds * number for seconds, number in known) / runs if runs else None
 
     @property
-    def _all(self) -> list[Group]:
+    def _all(self) -> list[RunGroup]:
         return [group for groups in self.groups.values() for group in groups]
 
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """``points`` are in the order of the values, with the base among them. ``left_out`` is how many values
-    there are beyond the most that are wanted.
+    """``points`` are in the order of the values, with the base among them.
+
+    ``left_out`` is how many values there are beyond the most that are wanted.
     """
 
     factor: Factor
-    points: tuple[Point, ...]
-    base: Point
+    points: tuple[SweepPoint, ...]
+    base: SweepPoint
     left_out: int = 0
 
     @property
-    def others(self) -> list[Point]:
+    def others(self) -> list[SweepPoint]:
         return [point for point in self.points if point is not self.base]
 
 
 # --- what varies ------------------------------------------------------------------------------------------
 
 
-def choices(groups: Sequence[Group]) -> list[Choice]:
-    """What takes two values or more, that first which was varied alone most often."""
+def choices(groups: Sequence[RunGroup]) -> list[Choice]:
+    """List what takes two values or more, that first which was varied alone most often."""
     found = [
         Choice(factor, tuple(values), _alike(groups, factor))
         for factor in {one for group in groups for one in group.conditions}
@@ -162,14 +167,14 @@ def choices(groups: Sequence[Group]) -> list[Choice]:
 
 
 def find_choice(among: Sequence[Choice], text: str) -> Choice | None:
-    """By its key, or else by its name alone."""
+    """Find a choice by its key, or else by its name alone."""
     of_key = (one for one in among if one.factor.key == text)
     of_name = (one for one in among if one.factor.name == text)
     return next(of_key, None) or next(of_name, None)
 
 
-def only_with(groups: Sequence[Group], wanted: Iterable[str]) -> list[Group]:
-    """The groups under chosen conditions, each written ``key=value``; of several values of one any counts."""
+def only_with(groups: Sequence[RunGroup], wanted: Iterable[str]) -> list[RunGroup]:
+    """Keep the groups under chosen conditions, each ``key=value``; of several values of one any counts."""
     values: dict[Factor, set[Value]] = defaultdict(set)
     for text in wanted:
         key, _, value = text.partition("=")
@@ -185,8 +190,8 @@ def only_with(groups: Sequence[Group], wanted: Iterable[str]) -> list[Group]:
     ]
 
 
-def without_constants(groups: Sequence[Group]) -> list[Group]:
-    """The groups with their machine and what varies among them alone.
+def without_constants(groups: Sequence[RunGroup]) -> list[RunGroup]:
+    """Reduce the conditions of groups to their machine and what varies among them.
 
     Where its settings or options are known, what a group lacks of them was not set.
     """
@@ -201,22 +206,26 @@ def without_constants(groups: Sequence[Group]) -> list[Group]:
         if not options.isdisjoint(group.conditions):
             unset |= options - group.conditions.keys()
         filled.append({**group.conditions, **dict.fromkeys(unset)})
-    varying = _varying(filled)
+    meanings: dict[Factor, set[Value]] = defaultdict(set)
+    for of_group in filled:
+        for factor, value in of_group.items():
+            meanings[factor].add(meaning(factor, value))
+    varying = {factor for factor, found in meanings.items() if len(found) > 1 or factor == HARDWARE}
     return [
         replace(group, conditions={one: value for one, value in conditions.items() if one in varying})
         for group, conditions in zip(groups, filled, strict=True)
     ]
 
 
-def on_one_machine(groups: Sequence[Group], factor: Factor) -> list[Group]:
-    """The groups of the machine on which most values were measured; all where machines are what varies."""
+def on_one_machine(groups: Sequence[RunGroup], factor: Factor) -> list[RunGroup]:
+    """Keep the groups of the machine with most values; all where machines are what varies."""
     if factor.kind in ("fact", "name"):
         return list(groups)
-    machines: dict[Value, list[Group]] = defaultdict(list)
+    machines: dict[Value, list[RunGroup]] = defaultdict(list)
     for group in groups:
         machines[group.value(HARDWARE)].append(group)
 
-    def weight(found: Sequence[Group]) -> tuple[int, int, datetime]:
+    def weight(found: Sequence[RunGroup]) -> tuple[int, int, datetime]:
         return (
             _alike(found, factor),
             sum(len(group.runs) for group in found),
@@ -226,22 +235,13 @@ def on_one_machine(groups: Sequence[Group], factor: Factor) -> list[Group]:
     return max(machines.values(), key=weight, default=[])
 
 
-def _varying(all_conditions: Iterable[Conditions]) -> set[Factor]:
-    """What has not one and the same value wherever it is known, and the machine."""
-    values: dict[Factor, set[Value]] = defaultdict(set)
-    for found in all_conditions:
-        for factor, value in found.items():
-            values[factor].add(meaning(factor, value))
-    return {factor for factor, meanings in values.items() if len(meanings) > 1 or factor == HARDWARE}
-
-
 def meaning(factor: Factor, value: Value) -> Value:
-    """Equal for values that are written differently and mean the same."""
+    """Return a text that is equal for values that are written differently and mean the same."""
     return same_text(value) if factor.kind == "setting" and value is not None else value
 
 
-def _values(groups: Iterable[Group], factor: Factor) -> list[Value]:
-    """Each once, as its newest runs write it."""
+def _values(groups: Iterable[RunGroup], factor: Factor) -> list[Value]:
+    """List each value once, as its newest runs write it."""
     written: dict[Value, Value] = {}
     for group in sorted(groups, key=lambda group: group.newest):
         if factor in group.conditions:
@@ -250,8 +250,8 @@ def _values(groups: Iterable[Group], factor: Factor) -> list[Value]:
     return in_order(list(written.values()))
 
 
-def _alike(groups: Iterable[Group], factor: Factor) -> int:
-    """The most values that one row has under the same other conditions."""
+def _alike(groups: Iterable[RunGroup], factor: Factor) -> int:
+    """Count the most values that one row has under the same other conditions."""
     values: dict[tuple[str, _Profile], set[Value]] = defaultdict(set)
     for group in groups:
         if factor in group.conditions:
@@ -259,26 +259,33 @@ def _alike(groups: Iterable[Group], factor: Factor) -> int:
     return max((len(found) for found in values.values()), default=0)
 
 
-def _profile(group: Group, factor: Factor) -> _Profile:
+def _profile(group: RunGroup, factor: Factor) -> _Profile:
     return frozenset((one, meaning(one, value)) for one, value in group.others(factor).items())
 
 
 # --- one sweep --------------------------------------------------------------------------------------------
 
 
-def sweep(groups: Sequence[Group], factor: Factor, *, base: str = "", most: int) -> Sweep | None:
-    """The sweep along a factor; None where no row has two values of it.
+def sweep(groups: Sequence[RunGroup], factor: Factor, *, base: str = "", most: int) -> Sweep | None:
+    """Make the sweep along a factor; None where no row has two values of it.
 
     ``base`` is a value as pages write it; without one it is the first that was measured under the conditions
     of most rows. Of more values than ``most`` the last ones are left out.
     """
     by_row = _by_row([group for group in groups if factor in group.conditions], factor)
-    found = _values((group for row in by_row.values() for group in row.groups), factor)
+    found = _values(
+        (group for row in by_row.values() for groups in row.of_value.values() for group in groups), factor
+    )
     if not found:
         return None
     counting = {value: _counting(by_row, value, factor) for value in found[:most]}
+
+    def rows_under_reference(value: Value) -> int:
+        rows = counting[value].items()
+        return sum(_profile(groups[0], factor) == by_row[row].reference for row, groups in rows)
+
     meant = [value for value in counting if base and written(value) == base]
-    at = meant[0] if meant else max(counting, key=lambda one: _belonging(by_row, counting[one], factor))
+    at = meant[0] if meant else max(counting, key=rows_under_reference)
     points = [_point(value, counting, counting[at], by_row, factor) for value in counting]
     of_base = next(point for point in points if point.value == at)
     return Sweep(factor, tuple(points), of_base, left_out=len(found) - len(points))
@@ -288,24 +295,20 @@ def written(value: Value) -> str:
     return NOT_SET if value is None else value
 
 
-_Counting = Mapping[str, tuple[Group, ...]]
+_Counting = Mapping[str, tuple[RunGroup, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class _InRow:
     """The groups of one row by value, and the conditions that most of the values were measured under."""
 
-    of_value: Mapping[Value, Sequence[Group]]
+    of_value: Mapping[Value, Sequence[RunGroup]]
     reference: _Profile
 
-    @property
-    def groups(self) -> list[Group]:
-        return [group for groups in self.of_value.values() for group in groups]
 
-
-def _by_row(groups: Iterable[Group], factor: Factor) -> dict[str, _InRow]:
-    """The rows that have two values or more."""
-    rows: dict[str, dict[Value, list[Group]]] = defaultdict(lambda: defaultdict(list))
+def _by_row(groups: Iterable[RunGroup], factor: Factor) -> dict[str, _InRow]:
+    """Find the rows that have two values or more."""
+    rows: dict[str, dict[Value, list[RunGroup]]] = defaultdict(lambda: defaultdict(list))
     for group in groups:
         rows[group.row(factor)][meaning(factor, group.value(factor))].append(group)
     return {
@@ -316,7 +319,7 @@ def _by_row(groups: Iterable[Group], factor: Factor) -> dict[str, _InRow]:
 
 
 def _counting(by_row: Mapping[str, _InRow], value: Value, factor: Factor) -> _Counting:
-    """By row, the groups of a value that come nearest to the others of the row."""
+    """Find, by row, the groups of a value that come nearest to the others of the row."""
     same = meaning(factor, value)
     return {
         row: _nearest(in_row.of_value[same], in_row.reference, factor)
@@ -325,14 +328,9 @@ def _counting(by_row: Mapping[str, _InRow], value: Value, factor: Factor) -> _Co
     }
 
 
-def _belonging(by_row: Mapping[str, _InRow], counting: _Counting, factor: Factor) -> int:
-    """In how many rows these groups were measured under the conditions of most values."""
-    return sum(_profile(groups[0], factor) == by_row[row].reference for row, groups in counting.items())
-
-
-def _reference(of_value: Mapping[Value, Sequence[Group]], factor: Factor) -> _Profile:
-    """The conditions with the most values, then those nearest to all other values, then the newest."""
-    by_profile: dict[_Profile, dict[Value, list[Group]]] = defaultdict(lambda: defaultdict(list))
+def _reference(of_value: Mapping[Value, Sequence[RunGroup]], factor: Factor) -> _Profile:
+    """Choose the conditions with the most values, then the nearest to all other values, then the newest."""
+    by_profile: dict[_Profile, dict[Value, list[RunGroup]]] = defaultdict(lambda: defaultdict(list))
     of_values: dict[Value, set[_Profile]] = defaultdict(set)
     for value, groups in of_value.items():
         for group in groups:
@@ -348,13 +346,13 @@ def _reference(of_value: Mapping[Value, Sequence[Group]], factor: Factor) -> _Pr
 
     most = max(map(len, by_profile.values()))
     tied = [profile for profile, values in by_profile.items() if len(values) == most]
-    tied = sorted(tied, key=newest, reverse=True)[:_MOST_CANDIDATES]
+    tied = sorted(tied, key=newest, reverse=True)[:_MAX_CANDIDATES]
     return min(tied, key=distance) if len(tied) > 1 else tied[0]
 
 
-def _nearest(groups: Sequence[Group], reference: _Profile, factor: Factor) -> tuple[Group, ...]:
-    """Those under the one set of conditions that differs least from the reference."""
-    by_profile: dict[_Profile, list[Group]] = defaultdict(list)
+def _nearest(groups: Sequence[RunGroup], reference: _Profile, factor: Factor) -> tuple[RunGroup, ...]:
+    """Choose the groups under the one set of conditions that differs least from the reference."""
+    by_profile: dict[_Profile, list[RunGroup]] = defaultdict(list)
     for group in groups:
         by_profile[_profile(group, factor)].append(group)
 
@@ -367,7 +365,7 @@ def _nearest(groups: Sequence[Group], reference: _Profile, factor: Factor) -> tu
 
 
 def _distance(one: _Profile, other: _Profile) -> int:
-    """In how many conditions they differ."""
+    """Count the conditions in which they differ."""
     return len({factor for factor, _ in one ^ other})
 
 
@@ -377,7 +375,7 @@ def _point(
     base: _Counting,
     by_row: Mapping[str, _InRow],
     factor: Factor,
-) -> Point:
+) -> SweepPoint:
     own, same = counting[value], meaning(factor, value)
     found = (one for row, groups in own.items() for one in _differences(base.get(row, ()), groups, factor))
     aside = [
@@ -387,7 +385,7 @@ def _point(
         if group not in groups
     ]
     reasons = (one.name for group, groups in aside for one in _differences(groups, [group], factor))
-    return Point(
+    return SweepPoint(
         value=value,
         groups=own,
         differences=tuple(dict.fromkeys(found)),
@@ -396,8 +394,8 @@ def _point(
     )
 
 
-def are_alike(base: Sequence[Group], other: Sequence[Group], factor: Factor) -> bool:
-    """Whether nothing but the factor is known to differ between the groups of two sides.
+def are_alike(base: Sequence[RunGroup], other: Sequence[RunGroup], factor: Factor) -> bool:
+    """Tell whether nothing but the factor is known to differ between the groups of two sides.
 
     The name of a machine is no difference of its own beside a fact of machines.
     """
@@ -405,8 +403,8 @@ def are_alike(base: Sequence[Group], other: Sequence[Group], factor: Factor) -> 
     return all(one.name in of_machines for one in _differences(base, other, factor))
 
 
-def _differences(base: Sequence[Group], other: Sequence[Group], factor: Factor) -> Iterator[Difference]:
-    """In what conditions the groups of two sides differ, all of a side having the same."""
+def _differences(base: Sequence[RunGroup], other: Sequence[RunGroup], factor: Factor) -> Iterator[Difference]:
+    """Yield the conditions in which the groups of two sides differ, all of a side having the same."""
     if not base or not other:
         return
     before, after = base[0].others(factor), other[0].others(factor)

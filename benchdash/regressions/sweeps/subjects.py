@@ -1,4 +1,4 @@
-"""What a project can make a sweep of: its versions, those first in which most was varied."""
+"""The subjects of sweeps: the versions of a project, those first in which most was varied."""
 
 import re
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ _ID: Final = re.compile("[0-9]{1,18}")
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is measured in a sweep: one version of a branch (empty: a release) beside one counterpart."""
+    """The subject of a sweep: one version of a branch (empty: a release) beside one counterpart."""
 
     version: MeasuredVersion
     branch: str
@@ -31,9 +31,9 @@ class Subject:
 
 
 def subjects(project: Project, *, setting: str = "", most: int | None = None) -> list[Subject]:
-    """That first in which most was varied, then the one with the newest runs; two statements.
+    """List what can be swept, that first in which most was varied, then the newest; two statements.
 
-    With a ``setting``, the key of a factor, that first in which it takes most values. ``most``: so many.
+    With a ``setting``, the key of a factor, that first in which it takes most values. ``most`` is a limit.
     """
     factor = Factor.of_key(setting) if setting else None
     told = _told_by(factor) if factor else _NOT_ASKED
@@ -42,7 +42,7 @@ def subjects(project: Project, *, setting: str = "", most: int | None = None) ->
 
 
 def find_subject(project: Project, identity: str) -> Subject | None:
-    """That of an id; None where no run of it counts. Two statements."""
+    """Find a subject by its id; None where no run of it counts. Two statements."""
     version = identity.partition("~")[0]
     if not _ID.fullmatch(version):
         return None
@@ -132,7 +132,7 @@ _TOLD_BY: Final[Mapping[Kind, str]] = {
 
 
 def _told_by(factor: Factor) -> str:
-    """A statement of what the runs of each subject tell of a factor; null where nothing."""
+    """Return a statement of what the runs of each subject tell of a factor; null where nothing."""
     if factor.kind == "name":
         column = "configuration_id" if factor == CONFIGURATION else "hardware_id"
         return _OF_COUNTS.format(told=column, join="")

@@ -6,18 +6,8 @@ from typing import Any, Final
 
 import numpy as np
 from django.contrib.postgres.aggregates import ArrayAgg
-from django.contrib.postgres.fields import ArrayField
-from django.db.models import (
-    Avg,
-    Count,
-    F,
-    Func,
-    JSONField,
-    Max,
-    QuerySet,
-    TextField,
-    Value,
-)
+from django.db.models import Avg, Count, Max, QuerySet
+from django.db.models.fields.json import KeyTransform
 
 from benchdash.accounts.models import Project
 from benchdash.regressions.comparison.cells import (
@@ -36,9 +26,8 @@ from benchdash.regressions.sweeps import conditions
 from benchdash.regressions.sweeps.conditions import (
     CONFIGURATION,
     HARDWARE,
-    Conditions,
     Factor,
-    Group,
+    RunGroup,
     Sweep,
 )
 from benchdash.regressions.sweeps.subjects import Subject
@@ -54,13 +43,13 @@ from benchdash.results.models import (
 from benchdash.results.readings import Direction
 from benchdash.results.versions import release_line
 
-MOST_VALUES: Final = 24
-_LONGEST_VALUE: Final = 300
+MAX_VALUES: Final = 24
+_MAX_LENGTH: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What can be swept of a subject, and what is; ``swept_on`` are the machines of the latter."""
+    """The choices of what to sweep for a subject, and the sweep; ``swept_on`` are the machines of it."""
 
     machines: Sequence[str]
     swept_on: Sequence[str]
@@ -90,22 +79,17 @@ class SweepTable:
         return self.rows[0].direction
 
 
-def groups_of(project: Project, subject: Subject) -> list[Group]:
-    """The runs of a subject by what they were measured under, without what never varies; six statements."""
+def groups_of(project: Project, subject: Subject) -> list[RunGroup]:
+    """Group the runs of a subject by their conditions, without what never varies; six statements."""
     runs = _of_subject(project, subject)
     workloads = Workload.objects.filter(pk__in=runs.order_by().values("workload")).in_bulk()
     options = sorted({name for workload in workloads.values() for name in workload.options})
-    told = Func(
-        F("options"),
-        Value(options, output_field=ArrayField(TextField())),
-        template="(SELECT jsonb_object_agg(told.key, told.value) FROM jsonb_each(%(expressions)s))",
-        arg_joiner=") AS told WHERE told.key = ANY(",
-        output_field=JSONField(),
-    )
+    # Only what is named by a workload: the options of a run have measured facts among them.
+    told = {f"option_{at}": KeyTransform(name, "options") for at, name in enumerate(options)}
     rows = list(
         runs.order_by()
-        .annotate(told=told)
-        .values("workload", "hardware", "configuration", "content", "environment", "told")
+        .annotate(**told)
+        .values("workload", "hardware", "configuration", "content", "environment", *told)
         .annotate(
             ids=ArrayAgg("pk"),
             threads_counts=Count("threads", distinct=True),
@@ -113,64 +97,43 @@ def groups_of(project: Project, subject: Subject) -> list[Group]:
             seconds=Avg("duration_s"),
         )
     )
-    surroundings = _Surroundings.of(rows)
-    groups = [
-        Group(
-            workload=workloads[row["workload"]].name,
-            conditions=surroundings.conditions(row, workloads[row["workload"]].name),
-            runs=tuple(row["ids"]),
-            threads=max(row["threads_counts"], 1),
-            newest=row["newest"],
-            seconds=row["seconds"],
-            settings_are_known=bool(surroundings.settings(row)),
+
+    def read(found: QuerySet[Any], name: str) -> dict[Any, Any]:
+        return found.in_bulk({row[name] for row in rows} - {None})
+
+    hardware = read(Hardware.objects.all(), "hardware")
+    configurations = read(Configuration.objects.all(), "configuration")
+    contents = read(ConfigurationContent.objects.defer("text"), "content")
+    environments = read(Environment.objects.all(), "environment")
+    groups = []
+    for row in rows:
+        workload, machine = workloads[row["workload"]].name, hardware[row["hardware"]]
+        environment, content = environments.get(row["environment"]), contents.get(row["content"])
+        settings = content.settings if content else {}
+        groups.append(
+            RunGroup(
+                workload=workload,
+                conditions={
+                    HARDWARE: machine.name,
+                    CONFIGURATION: configurations[row["configuration"]].name,
+                    **_conditions("setting", settings),
+                    **_conditions("fact", machine.facts | (environment.facts if environment else {})),
+                    **_conditions("parameter", conditions.parameters_of(workload)),
+                    **_conditions("option", {name: row[f"option_{at}"] for at, name in enumerate(options)}),
+                },
+                runs=tuple(row["ids"]),
+                threads=max(row["threads_counts"], 1),
+                newest=row["newest"],
+                seconds=row["seconds"],
+                settings_are_known=bool(settings),
+            )
         )
-        for row in rows
-    ]
     return conditions.without_constants(groups)
-
-
-@dataclass(frozen=True, slots=True)
-class _Surroundings:
-    """What the ids in the rows of runs stand for, in four statements."""
-
-    hardware: Mapping[int, Hardware]
-    configurations: Mapping[int, Configuration]
-    contents: Mapping[int, ConfigurationContent]
-    environments: Mapping[int, Environment]
-
-    @classmethod
-    def of(cls, rows: Sequence[Mapping[str, Any]]) -> "_Surroundings":
-        def ids(name: str) -> set[int]:
-            return {row[name] for row in rows if row[name] is not None}
-
-        return cls(
-            hardware=Hardware.objects.in_bulk(ids("hardware")),
-            configurations=Configuration.objects.in_bulk(ids("configuration")),
-            contents=ConfigurationContent.objects.defer("text").in_bulk(ids("content")),
-            environments=Environment.objects.in_bulk(ids("environment")),
-        )
-
-    def settings(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
-        content = self.contents.get(row["content"])
-        return content.settings if content else {}
-
-    def conditions(self, row: Mapping[str, Any], workload: str) -> Conditions:
-        hardware = self.hardware[row["hardware"]]
-        environment = self.environments.get(row["environment"])
-        facts = {**hardware.facts, **(environment.facts if environment else {})}
-        return {
-            HARDWARE: hardware.name,
-            CONFIGURATION: self.configurations[row["configuration"]].name,
-            **_conditions("setting", self.settings(row)),
-            **_conditions("fact", facts),
-            **_conditions("option", row["told"] or {}),
-            **_conditions("parameter", conditions.parameters_of(workload)),
-        }
 
 
 def _conditions(kind: conditions.Kind, values: Mapping[str, Any]) -> dict[Factor, str]:
     return {
-        Factor(kind, name): str(value)[:_LONGEST_VALUE] for name, value in values.items() if value is not None
+        Factor(kind, name): str(value)[:_MAX_LENGTH] for name, value in values.items() if value is not None
     }
 
 
@@ -183,7 +146,7 @@ def find_sweep(
     hardware: str = "",
     only: Sequence[str] = (),
 ) -> Found:
-    """What varies of a subject, and the sweep that is asked for, or that with most values; six statements.
+    """Find what varies of a subject, and the sweep asked for, or that with most values; six statements.
 
     ``setting`` is the key or name of a factor, ``base`` one of its values, ``hardware`` the name of a machine
     and ``only`` are other conditions, each ``key=value``.
@@ -198,16 +161,16 @@ def find_sweep(
     swept = None
     if chosen:
         groups = conditions.on_one_machine(groups, chosen.factor)
-        swept = conditions.sweep(groups, chosen.factor, base=base, most=MOST_VALUES)
+        swept = conditions.sweep(groups, chosen.factor, base=base, most=MAX_VALUES)
     return Found(machines, sorted(_machines(groups)), offered, chosen, swept)
 
 
-def _machines(groups: Iterable[Group]) -> set[str]:
+def _machines(groups: Iterable[RunGroup]) -> set[str]:
     return {name for group in groups if (name := group.value(HARDWARE))}
 
 
 def metrics_of(project: Project, subject: Subject) -> dict[str, int]:
-    """By metric, how many series of the subject have it, or a little more; one statement."""
+    """Count, by metric, the series of the subject that have it, or a little more; one statement."""
     version = subject.version
     series = Series.objects.filter(
         project=project,
@@ -224,7 +187,7 @@ def metrics_of(project: Project, subject: Subject) -> dict[str, int]:
 def sweep_table(
     project: Project, subject: Subject, sweep: Sweep, *, metric: str, threads: Sequence[int | None] = ()
 ) -> SweepTable | None:
-    """The table of one metric; ``threads`` chooses rows, empty means all. None where nothing has the metric.
+    """Make the table of one metric; ``threads`` chooses rows, empty means all. None where nothing has it.
 
     Few statements. Histories at the place tell the noise of single runs. A value that was measured under
     other conditions than the base has no verdict.
@@ -240,7 +203,12 @@ def sweep_table(
     if threads:
         runs = runs.filter(threads_in(threads))
     series = series_of(runs, metric)
-    found = cells_of_runs(runs, series, of_run)
+
+    def place(run: int, one: SeriesRow) -> tuple[int, RowKey] | None:
+        column, row = of_run.get(run, (None, ""))
+        return None if column is None else (column, (row, one.threads))
+
+    found = cells_of_runs(runs, list(series.values()), place).get(metric, {})
     base_at, others = sweep.points.index(sweep.base), sweep.others
     base_cells = found.get(base_at, {})
     cells = [found.get(index, {}) for index in range(len(sweep.points)) if index != base_at]
@@ -266,7 +234,7 @@ def _noise(
     series: Mapping[int, SeriesRow],
     columns: Sequence[Mapping[RowKey, Cell]],
 ) -> Noise:
-    """What histories know of the places of cells, other versions and nights that is; few statements."""
+    """Tell the noise at the places of cells from other versions and nights; few statements."""
     at = {one.place for one in series.values()}
     metrics, workloads = ({getattr(one, name) for one in series.values()} for name in ("metric", "workload"))
     measured = series_at(project.pk, at, metrics=metrics, workloads=workloads) if at else ()

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final, Literal
 
 Value = str | None
-"""None where the setting was not set."""
+"""The text of a setting; None where it was not set."""
 
 Spacing = Literal["log", "linear", "even"]
 
@@ -34,7 +34,7 @@ _DIGITS = re.compile(r"([0-9]{1,18})")
 
 
 def same_text(value: str) -> str:
-    """The same for values that mean the same: ``128M``, ``128m`` and ``134217728``; ``ON`` and ``on``."""
+    """Write alike what means the same: ``128M``, ``128m`` and ``134217728``; ``ON`` and ``on``."""
     text = value.strip().casefold()
     number, kind = _read(text) or (0.0, "")
     if not kind:
@@ -43,7 +43,7 @@ def same_text(value: str) -> str:
 
 
 def as_numbers(values: Sequence[str]) -> list[float] | None:
-    """The values as numbers of one kind, sizes in bytes and times in seconds; None where they are not.
+    """Read values as numbers of one kind, sizes in bytes and times in seconds; None where they are not.
 
     A bare number beside MySQL's ``128M`` is bytes. Beside ``128MB`` or ``10s`` nobody knows, but of 0 and -1.
     """
@@ -59,12 +59,12 @@ def as_numbers(values: Sequence[str]) -> list[float] | None:
 
 
 def are_numbers(values: Sequence[Value]) -> bool:
-    """Whether all that were set are numbers of one kind."""
+    """Tell whether all that were set are numbers of one kind."""
     return as_numbers([value for value in values if value is not None]) is not None
 
 
 def _read(value: str) -> tuple[float, str] | None:
-    """Number and kind; the kind of a bare number is empty, that of ``128M`` is ``letters``."""
+    """Read number and kind; the kind of a bare number is empty, that of ``128M`` is ``letters``."""
     match = _NUMBER.fullmatch(value.strip())
     if not match:
         return None
@@ -80,7 +80,7 @@ def _read(value: str) -> tuple[float, str] | None:
 
 
 def in_order(values: Sequence[Value]) -> list[Value]:
-    """Numbers by size, texts by their words and the numbers in them; what was not set comes first."""
+    """Order numbers by size, texts by their words and the numbers in them; what was not set comes first."""
     said = [value for value in values if value is not None]
     numbers = as_numbers(said)
     if numbers is None:
@@ -91,7 +91,7 @@ def in_order(values: Sequence[Value]) -> list[Value]:
 
 
 def positions(values: Sequence[Value]) -> tuple[list[float], Spacing]:
-    """Where values that are in order lie on an axis.
+    """Lay values that are in order on an axis.
 
     Numbers lie where they are, on a logarithmic axis where the largest is many times the smallest. Side by
     side, at 0, 1, 2 ..., lie texts, and numbers that no logarithm has (0 is often a special value) or that
@@ -110,6 +110,6 @@ def positions(values: Sequence[Value]) -> tuple[list[float], Spacing]:
 
 
 def _natural(value: str) -> list[tuple[int, float, str]]:
-    """``disk2`` before ``disk10``."""
+    """Order ``disk2`` before ``disk10``."""
     parts = _DIGITS.split(value.casefold())
     return [(0, float(part), "") if _DIGITS.fullmatch(part) else (1, 0.0, part) for part in parts if part]

@@ -3,8 +3,7 @@
 from typing import get_args
 
 from benchdash.dashboard.charts import verdict_words
-from benchdash.regressions.detection import Comparison
-from benchdash.regressions.detection.compare import Basis
+from benchdash.regressions.detection.compare import Basis, Comparison
 
 
 def test_an_unknown_verdict_says_how_many_of_what_would_settle_it():

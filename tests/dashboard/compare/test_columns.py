@@ -2,10 +2,8 @@
 
 import pytest
 
-from benchdash.dashboard.compare.places import Place
-from benchdash.dashboard.compare.versions import meant_by
-from benchdash.regressions.comparison.column_names import short_id
-from benchdash.regressions.comparison.version_table import Selector, columns_of
+from benchdash.dashboard.compare.versions import PlaceNames, meant_by
+from benchdash.regressions.comparison.columns import Selector, columns_of, short_id
 from tests.builders import make_project, make_record, make_runs
 
 pytestmark = pytest.mark.django_db
@@ -59,7 +57,8 @@ def test_a_place_says_what_is_not_usual(project):
             "build": "debug",
         },
     )
-    assert str(Place.of(plain)) == "MariaDB on box"
+    assert str(PlaceNames.of(plain)) == "MariaDB on box"
     assert (
-        str(Place.of(special)) == "MariaDB debug on box, branch main, configuration tuned, with Connector/C"
+        str(PlaceNames.of(special))
+        == "MariaDB debug on box, branch main, configuration tuned, with Connector/C"
     )

@@ -8,8 +8,7 @@ from django.http import QueryDict
 from benchdash.dashboard.compare.selection import MAX_COLUMNS, read_choice, read_columns
 from benchdash.dashboard.compare.version_picker import version_picker
 from benchdash.dashboard.compare.versions import available_columns
-from benchdash.regressions.comparison.column_names import short_id
-from benchdash.regressions.comparison.version_table import Selector, columns_of
+from benchdash.regressions.comparison.columns import Selector, columns_of, short_id
 from tests.builders import START, make_project, make_record, make_runs
 
 pytestmark = pytest.mark.django_db
@@ -148,9 +147,7 @@ def picker(project, *, find="", chosen=()):
     query.update({"find": find})
     query.setlist("v", list(map(short_id, chosen)))
     available = available_columns(project, query)
-    return version_picker(
-        available, chosen, find=find, summary="", address=lambda columns: " ".join(versions(columns))
-    )
+    return version_picker(available, chosen, find=find, address=lambda columns: " ".join(versions(columns)))
 
 
 def test_the_picker_groups_versions_by_place_newest_first(project):

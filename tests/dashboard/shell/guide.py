@@ -6,7 +6,7 @@ from django.urls import include, path
 
 from benchdash.dashboard.charts import common
 from benchdash.dashboard.shell import filters
-from benchdash.dashboard.shell.project_page import project_page
+from benchdash.dashboard.shell.project_page import project_form
 
 _TEMPLATE = """
 {% extends "base.html" %}{% load shell figures %}
@@ -33,7 +33,7 @@ _TEMPLATE = """
 _THREADS = [1, 2, 4, 8]
 
 
-@project_page
+@project_form
 def guide(request, page):
     if request.method == "POST":
         return HttpResponse("deleted")
@@ -70,7 +70,7 @@ def guide(request, page):
     return HttpResponse(template.render(context, request))
 
 
-@project_page
+@project_form
 def members_only(request, page):
     page.require("upload")
     return HttpResponse("welcome")

@@ -9,7 +9,7 @@ import pytest
 from django.core.serializers.json import DjangoJSONEncoder
 from django.template import engines
 
-from benchdash.dashboard.shell.figure_json import figure_json
+from benchdash.dashboard.shell.html import figure_json
 
 HOSTILE = "</script><b>&\u2028\u2029\"'"
 

@@ -6,7 +6,7 @@ from django.urls import include, path
 
 from benchdash.accounts.access import NOBODY, Viewer
 from benchdash.accounts.models import Role
-from benchdash.dashboard.shell.navigation import navigation, page_url, page_urls
+from benchdash.dashboard.shell.navigation import navigation, page_url
 from tests.builders import make_project, make_user
 
 pytestmark = pytest.mark.django_db
@@ -78,13 +78,6 @@ def test_a_page_is_marked_under_its_entry(page, entry):
 def test_an_address_leaves_out_what_is_empty_and_escapes_the_rest():
     project = make_project("nightly")
     assert page_url("history", project, workload="a b&c", branch="") == "/p/nightly/history/?workload=a+b%26c"
-
-
-def test_addresses_that_differ_in_a_number_are_made_from_one(settings):
-    settings.ROOT_URLCONF = "benchdash.urls"
-    project = make_project("nightly-10")
-    assert page_urls("run", project)(123) == page_url("run", project, 123) == "/p/nightly-10/runs/123/"
-    assert page_urls("correction", project, "versions")(0) == "/p/nightly-10/versions/0/correct/"
 
 
 def test_a_page_that_moved_is_found_where_it_is_now(settings):

@@ -9,8 +9,7 @@ from django.http import QueryDict
 from benchdash.accounts.access import NOBODY
 from benchdash.dashboard.shell.navigation import navigation, tabs
 from benchdash.dashboard.shell.selection import PAGES, selected
-from benchdash.regressions.comparison.column_names import short_id
-from benchdash.regressions.comparison.version_table import Selector, columns_of
+from benchdash.regressions.comparison.columns import Selector, columns_of, short_id
 from benchdash.results.models import Series, Workload
 from tests.builders import make_project, make_record, make_runs
 
@@ -183,5 +182,5 @@ def test_every_page_has_the_same_reference_where_nobody_chose(client, db):
     assert pair.base.version.version == "10.6.3"
     assert pair.against.version.version == "10.6.14"
     assert shown["overview"]["shown"].base.name == "10.6.3"
-    assert shown["matrix"]["shown"].base.name == "10.6.3"
+    assert shown["matrix"]["shown"].chosen.source.base.name == "10.6.3"
     assert shown["compare"]["choice"].columns.base.version.version == "10.6.3"

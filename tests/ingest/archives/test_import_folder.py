@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from benchdash.regressions.comparison.version_table import Selector, compare
+from benchdash.regressions.comparison.columns import Selector
+from benchdash.regressions.comparison.version_table import compare
 from benchdash.results.models import Run
 from ingest.models import Upload
 from tests.builders import make_project

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from benchdash.regressions.comparison.branch_table import Around, Base, branch_table, group_name
-from benchdash.regressions.comparison.version_table import Selector, columns_of
+from benchdash.regressions.comparison.columns import Selector, columns_of
 from tests.builders import START, make_project, make_record, make_runs, make_series
 
 pytestmark = pytest.mark.django_db

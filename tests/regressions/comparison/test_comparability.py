@@ -2,9 +2,9 @@
 
 import pytest
 
-from benchdash.regressions.comparison.column_names import names
+from benchdash.regressions.comparison.columns import Selector, columns_of, names
 from benchdash.regressions.comparison.comparability import doubts
-from benchdash.regressions.comparison.version_table import Selector, columns_of, compare_columns
+from benchdash.regressions.comparison.version_table import compare_columns
 from benchdash.results.readings import Reading
 from tests.builders import make_project, make_record, make_runs
 

@@ -4,16 +4,16 @@ import pytest
 
 from benchdash.accounts.access import Viewer
 from benchdash.regressions.comparison import latency
+from benchdash.regressions.comparison.columns import Selector, SelectorError
 from benchdash.regressions.comparison.latency import (
     SHARES,
-    RowKey,
+    LatencyRowKey,
     compare_columns,
     compare_latencies,
     latency_doubts,
     sampled_columns,
     sampled_rows,
 )
-from benchdash.regressions.comparison.version_table import Selector, SelectorError
 from benchdash.regressions.detection.quantiles import compared_percentiles, percentiles_of_runs
 from benchdash.regressions.options import EQUIVALENCE_MARGIN
 from benchdash.results.corrections import exclude_run
@@ -23,7 +23,7 @@ from tests.builders import make_project, make_record, make_run, make_runs, make_
 
 pytestmark = pytest.mark.django_db
 
-ROW = RowKey("oltp_read_only", 4)
+ROW = LatencyRowKey("oltp_read_only", 4)
 
 
 def histogram(*rows, source="histogram"):
@@ -158,7 +158,7 @@ def test_excluded_runs_and_older_surroundings_do_not_count(project):
 
 
 def test_of_very_many_runs_the_newest_are_merged(project, monkeypatch):
-    monkeypatch.setattr(latency, "MOST_RUNS", 2)
+    monkeypatch.setattr(latency, "MAX_RUNS", 2)
     measure(project, "10.6.1", *(histogram((1, 2, count)) for count in (1, 10, 100)))
     cell = compared(project).base
     assert (cell.runs, cell.measured, cell.operations) == (2, 3, 110)
@@ -169,10 +169,10 @@ def test_the_operations_of_ycsb_are_rows_of_their_own(project):
         measure(project, "10.6.1", histogram((1, 2, 5), source=source))
     columns = sampled_columns(project)
     assert sampled_rows(project, columns) == {
-        RowKey("oltp_read_only", 4, "read"): 1,
-        RowKey("oltp_read_only", 4, "update"): 1,
+        LatencyRowKey("oltp_read_only", 4, "read"): 1,
+        LatencyRowKey("oltp_read_only", 4, "update"): 1,
     }
-    assert compared(project, RowKey("oltp_read_only", 4, "read")).base.operations == 5
+    assert compared(project, LatencyRowKey("oltp_read_only", 4, "read")).base.operations == 5
 
 
 def test_only_versions_with_a_histogram_can_be_chosen(project):
@@ -188,9 +188,9 @@ def test_rows_are_counted_by_the_columns_that_have_them(project):
     for version, threads in (("10.6.1", 4), ("10.6.2", 4), ("10.6.2", 64), ("10.6.2", None)):
         measure(project, version, histogram((1, 2, 5)), threads=threads)
     assert sampled_rows(project, sampled_columns(project)) == {
-        RowKey("oltp_read_only", None): 1,
-        RowKey("oltp_read_only", 4): 2,
-        RowKey("oltp_read_only", 64): 1,
+        LatencyRowKey("oltp_read_only", None): 1,
+        LatencyRowKey("oltp_read_only", 4): 2,
+        LatencyRowKey("oltp_read_only", 64): 1,
     }
 
 
@@ -200,7 +200,7 @@ def test_a_column_without_a_histogram_in_the_row_has_no_cell(project):
     row = compared(project)
     assert row.base is None
     assert row.cells[0].percentiles[0].comparison is None
-    assert compared(project, RowKey("nothing", 4)) is None
+    assert compared(project, LatencyRowKey("nothing", 4)) is None
 
 
 def test_a_histogram_that_counts_nothing_is_none(project):
@@ -219,7 +219,7 @@ def test_selectors_choose_among_the_versions_with_histograms(project):
 
 
 def test_too_large_a_table_is_refused(project, monkeypatch):
-    monkeypatch.setattr(latency, "MOST_CELLS", 1)
+    monkeypatch.setattr(latency, "MAX_CELLS", 1)
     for version in ("10.6.1", "10.6.2"):
         measure(project, version, histogram((1, 2, 5)))
     with pytest.raises(SelectorError, match="these are 2 distributions, and at most 1"):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from benchdash.regressions.comparison.cells import series_at
+from benchdash.regressions.comparison.columns import Selector, columns_of
 from benchdash.regressions.comparison.noise_floors import (
     Floors,
     Histories,
@@ -13,8 +14,8 @@ from benchdash.regressions.comparison.noise_floors import (
     noise_floors,
     of_two_places,
 )
-from benchdash.regressions.comparison.version_table import Selector, columns_of, compare_columns
-from benchdash.regressions.detection import compare_samples
+from benchdash.regressions.comparison.version_table import compare_columns
+from benchdash.regressions.detection.compare import compare_samples
 from benchdash.regressions.tasks import analyse_touched
 from tests.builders import START, make_project, make_record, make_runs, make_series
 
@@ -39,11 +40,16 @@ def compared(project, **place):
     return row.comparisons[0]
 
 
+def floor_at(floors, what, versions=(0, 0)):
+    """The floor of one row at one place, from all versions but two (ids)."""
+    return floors.floors([what], np.zeros(1, int), np.array([versions]))[0]
+
+
 def floor_of(project):
     """That of the only workload at the place of the only release."""
     [column] = columns_of(project, Selector(branch=""))
     floors = noise_floors(series_at(project.pk, [column.place], metrics=["tps"]))
-    return floors.at(column.place, "tps", ("oltp_read_only", 4), versions=frozenset())
+    return floor_at(floors, (column.place, "tps", ("oltp_read_only", 4)))
 
 
 def test_one_run_of_each_version_is_enough_where_nights_of_a_branch_tell_the_noise(project):
@@ -123,7 +129,7 @@ WHAT = (PLACE, "tps", ("oltp_read_only", 4))
 
 def pooled(*histories):
     levels = Histories.of([Levels(values, (), 1, ()) for values in histories])
-    return NoiseFloors(levels, {WHAT: list(range(len(histories)))}, {}).at(*WHAT, versions=())
+    return floor_at(NoiseFloors(levels, {WHAT: list(range(len(histories)))}, {}), WHAT)
 
 
 def test_histories_of_one_thing_are_pooled_by_what_they_are_worth():
@@ -179,8 +185,8 @@ def test_of_equal_versions_of_one_run_each_five_per_cent_differ(project, branch)
     floors = noise_floors(series_at(project.pk, [base.place], metrics=["tps"]))
     found = []
     for number, row in enumerate(np.exp(logs)):
-        versions = frozenset({base.version.pk, other.version.pk})
-        floor = floors.at(base.place, "tps", (f"w{number}", 4), versions=versions)
+        versions = base.version.pk, other.version.pk
+        floor = floor_at(floors, (base.place, "tps", (f"w{number}", 4)), versions)
         found.append(
             compare_samples(
                 [100 * row[0]],

@@ -4,6 +4,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from benchdash.regressions.comparison.columns import Selector, columns_of
 from benchdash.regressions.comparison.pairs import (
     find_runs,
     pair_of_columns,
@@ -11,7 +12,6 @@ from benchdash.regressions.comparison.pairs import (
     runs_beside,
     side_names,
 )
-from benchdash.regressions.comparison.version_table import Selector, columns_of
 from benchdash.regressions.queries import Difference
 from benchdash.results.models import Run
 from tests.builders import START, make_project, make_record, make_runs

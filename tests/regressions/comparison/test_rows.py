@@ -9,7 +9,7 @@ import pytest
 from benchdash.regressions.comparison.cells import Cell
 from benchdash.regressions.comparison.noise_floors import Floors, NoiseFloor
 from benchdash.regressions.comparison.rows import compared_rows
-from benchdash.regressions.detection import ToolInterval
+from benchdash.regressions.detection.scatter import ToolInterval
 
 TABLES = json.loads((Path(__file__).parents[1] / "fixtures" / "tables_of_comparisons.json").read_text())
 

@@ -6,10 +6,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from benchdash.regressions.comparison.columns import Selector, SelectorError, columns_of
 from benchdash.regressions.comparison.version_table import (
-    Selector,
-    SelectorError,
-    columns_of,
     compare,
     compare_all_metrics,
     compare_columns,

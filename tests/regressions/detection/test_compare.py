@@ -2,14 +2,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from benchdash.regressions.detection import (
+from benchdash.regressions.detection.compare import (
     Sample,
-    ToolInterval,
-    adjust,
     adjusted,
+    adjusted_p,
     compare_samples,
     median_intervals,
 )
+from benchdash.regressions.detection.scatter import ToolInterval
 
 
 def compare(base, other, **options):
@@ -140,7 +140,7 @@ def test_a_history_is_moderated_as_by_smyth():
 
 def test_benjamini_hochberg_as_scipy_has_it():
     p = np.random.default_rng(3).uniform(size=50) ** 2
-    assert adjust(list(p)) == pytest.approx(list(stats.false_discovery_control(p)))
+    assert adjusted_p(np.array(p)) == pytest.approx(stats.false_discovery_control(p))
 
 
 def test_same_needs_the_whole_interval_within_two_per_cent():
@@ -184,10 +184,11 @@ def test_the_measured_thread_pool_helps_only_at_many_threads():
 
 
 def test_benjamini_hochberg_by_hand():
-    assert adjust([0.01, None, 0.04, 0.03, 0.5]) == pytest.approx([0.04, None, 0.16 / 3, 0.16 / 3, 0.5])
-    assert adjust([0.6, 0.9]) == pytest.approx([0.9, 0.9])
-    assert adjust([None]) == [None]
-    assert adjust([]) == []
+    found = adjusted_p(np.array([0.01, np.nan, 0.04, 0.03, 0.5]))
+    assert found == pytest.approx([0.04, np.nan, 0.16 / 3, 0.16 / 3, 0.5], nan_ok=True)
+    assert adjusted_p(np.array([0.6, 0.9])) == pytest.approx([0.9, 0.9])
+    assert np.isnan(adjusted_p(np.array([np.nan]))).all()
+    assert adjusted_p(np.array([])).size == 0
 
 
 def test_a_verdict_does_not_outlive_the_size_of_its_table():

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchdash.regressions.detection import find_shifts
+from benchdash.regressions.detection.shifts import find_shifts
 
 PROGRAM = Path(__file__).parents[4] / "shared/detect"
 

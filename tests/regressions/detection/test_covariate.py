@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from benchdash.regressions.detection import find_joint_shifts
 from benchdash.regressions.detection.covariate import without_machine
+from benchdash.regressions.detection.joint import find_joint_shifts
 
 
 def speeds(n=60, seed=1):

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from benchdash.regressions.detection import follow_joint_shifts
 from benchdash.regressions.detection.curves import CurvePoint, scale_up, shape_of
+from benchdash.regressions.detection.growing_tables import joint_looks
 
 
 def curve(*values, threads=None, **fields):
@@ -61,7 +61,7 @@ def test_a_peak_that_jumps_about_on_a_plateau_is_hardly_ever_told():
         peaks = np.array([float(shape_of(curve(*night)).peak.threads) for night in nights])
         assert len(set(peaks)) == 4
         key = ("ro", "curve_peak_threads")
-        found = follow_joint_shifts({key: peaks}, {key: "higher"}, first_new=8)
+        *_, found = joint_looks({key: peaks}, {key: "higher"}, first_new=8)
         told += sum(one.state == "confirmed" for one in found)
     assert told <= 1
 

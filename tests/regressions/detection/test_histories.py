@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from benchdash.regressions.detection import find_joint_shifts, find_shifts
+from benchdash.regressions.detection.joint import find_joint_shifts
+from benchdash.regressions.detection.shifts import find_shifts
 
 HISTORIES = Path(__file__).parents[1] / "histories"
 

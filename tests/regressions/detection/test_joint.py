@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from benchdash.regressions.detection import find_joint_shifts
+from benchdash.regressions.detection.joint import find_joint_shifts
 from tests.regressions.detection.test_histories import HISTORIES, read
 
 DIRECTIONS = {"tps": "higher", "latency_avg": "lower", "latency_p95": "lower"}

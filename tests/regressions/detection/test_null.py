@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from benchdash.regressions.detection import false_alarms
-from benchdash.regressions.detection.null import _level
+from benchdash.regressions.detection.null import _level, false_alarms
 
 HIGHER = {("read", "tps"): "higher", ("write", "tps"): "higher"}
 

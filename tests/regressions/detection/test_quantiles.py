@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from benchdash.regressions.detection import adjusted
+from benchdash.regressions.detection.compare import adjusted
 from benchdash.regressions.detection.quantiles import compared_percentiles, percentiles_of_runs
 from benchdash.results.distributions import Bounds, distribution_of
 from benchdash.results.readings import LOWER

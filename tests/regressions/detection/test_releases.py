@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchdash.regressions.detection import find_release_shifts
+from benchdash.regressions.detection.releases import find_release_shifts
 from benchdash.results.readings import HIGHER, LOWER
 from tests.ingest.small_datum import SMALL_DATUM
 

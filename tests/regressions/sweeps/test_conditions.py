@@ -7,7 +7,7 @@ from benchdash.regressions.sweeps.conditions import (
     CONFIGURATION,
     HARDWARE,
     Factor,
-    Group,
+    RunGroup,
     choices,
     find_choice,
     on_one_machine,
@@ -31,7 +31,7 @@ def group(
         **{Factor("setting", name): value for name, value in settings.items()},
         **{Factor("parameter", name): value for name, value in parameters_of(workload).items()},
     }
-    return Group(
+    return RunGroup(
         workload,
         conditions,
         runs=(next(_numbers),),

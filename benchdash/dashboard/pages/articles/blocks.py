@@ -27,15 +27,9 @@ class ShownBlock:
 
 
 def shown_block(request: HttpRequest, page: ProjectPage, block: Block) -> ShownBlock:
-    """A constant number of statements, those of the page itself and one more."""
+    """Draw a block in the statements of its page and one more."""
     url, inner = block_url(page, block), request_of(request, page, block.page, block.query)
-    context = {
-        "page": page,
-        "project": page.project,
-        "viewer": page.viewer,
-        "at": f"view-{block.pk}-",
-        **_context(inner, page),
-    }
+    context = {**page.shared, "at": f"view-{block.pk}-", **_context(inner, page)}
     content = render_to_string(f"dashboard/_{block.page}_content.html", context, inner)
     return ShownBlock(block, page_label(block.page), url, content, runs_since(page.project, block))
 
@@ -52,7 +46,7 @@ def block_url(page: ProjectPage, block: Block) -> str:
 
 
 def fixed_query(request: HttpRequest, page: ProjectPage, name: str, query: str) -> str:
-    """The query of an address with all that it leaves to the page, such as which versions are the newest.
+    """Return the query of an address with all that it leaves to the page, such as the newest versions.
 
     What the page cannot fix stays as it is.
     """
@@ -61,7 +55,7 @@ def fixed_query(request: HttpRequest, page: ProjectPage, name: str, query: str) 
 
 
 def request_of(request: HttpRequest, page: ProjectPage, name: str, query: str) -> HttpRequest:
-    """The request as it would be on the page of that view."""
+    """Return the request as it would be on the page of that view."""
     inner = copy(request)
     inner.method = "GET"
     inner.path = inner.path_info = reverse(f"dashboard:{name}", args=[page.project.slug])

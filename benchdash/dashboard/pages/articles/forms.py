@@ -6,18 +6,18 @@ from django import forms
 from django.http import QueryDict
 
 from benchdash.accounts.models import Project
-from benchdash.articles.addresses import LONGEST_QUERY, PAGES
-from benchdash.articles.models import LONGEST_TITLE, Article
+from benchdash.articles.addresses import MAX_QUERY, PAGES
+from benchdash.articles.models import MAX_TITLE, Article
 from benchdash.articles.queries import articles_of
-from benchdash.articles.services import LONGEST_PROSE, LONGEST_TEXT
+from benchdash.articles.services import MAX_PROSE, MAX_TEXT
 
 _PLAIN: Final = "Plain text. An empty line begins a paragraph; addresses become links."
 
 
 class ArticleForm(forms.Form):
-    title = forms.CharField(max_length=LONGEST_TITLE)
+    title = forms.CharField(max_length=MAX_TITLE)
     prose = forms.CharField(
-        max_length=LONGEST_PROSE,
+        max_length=MAX_PROSE,
         required=False,
         label="Text",
         widget=forms.Textarea(attrs={"rows": 8}),
@@ -26,9 +26,9 @@ class ArticleForm(forms.Form):
 
 
 class BlockForm(forms.Form):
-    heading = forms.CharField(max_length=LONGEST_TITLE, required=False)
+    heading = forms.CharField(max_length=MAX_TITLE, required=False)
     text = forms.CharField(
-        max_length=LONGEST_TEXT, required=False, widget=forms.Textarea(attrs={"rows": 4}), help_text=_PLAIN
+        max_length=MAX_TEXT, required=False, widget=forms.Textarea(attrs={"rows": 4}), help_text=_PLAIN
     )
 
 
@@ -39,10 +39,10 @@ class AddForm(BlockForm):
         Article.objects.none(), required=False, empty_label="a new article", to_field_name="slug"
     )
     title = forms.CharField(
-        max_length=LONGEST_TITLE, required=False, label="Title of a new article", widget=forms.TextInput()
+        max_length=MAX_TITLE, required=False, label="Title of a new article", widget=forms.TextInput()
     )
     page = forms.ChoiceField(choices=[(name, name) for name in PAGES], widget=forms.HiddenInput)
-    query = forms.CharField(max_length=LONGEST_QUERY, required=False, widget=forms.HiddenInput, strip=False)
+    query = forms.CharField(max_length=MAX_QUERY, required=False, widget=forms.HiddenInput, strip=False)
 
     field_order = ("article", "title", "heading", "text", "page", "query")
 
@@ -59,6 +59,6 @@ class AddForm(BlockForm):
 
 
 def asked_view(query: QueryDict) -> tuple[str, str]:
-    """The page and the query of the view that an address wants to save; empty where there is none."""
+    """Return the page and the query of the view that an address wants to save; empty where there is none."""
     page = query.get("page", "")
     return (page, query.get("query", "")) if page in PAGES else ("", "")

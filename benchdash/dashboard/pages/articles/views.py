@@ -7,7 +7,6 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import path, reverse
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from benchdash.accounts.models import Scope
 from benchdash.articles import services
@@ -18,12 +17,17 @@ from benchdash.articles.services import ArticleError, NewBlock
 from benchdash.dashboard.pages.articles.blocks import block_url, fixed_query, shown_block
 from benchdash.dashboard.pages.articles.forms import AddForm, ArticleForm, BlockForm, asked_view
 from benchdash.dashboard.shell.navigation import page_label
-from benchdash.dashboard.shell.project_page import ProjectPage, found_or_hidden, project_page
+from benchdash.dashboard.shell.project_page import (
+    ProjectPage,
+    found_or_hidden,
+    project_action,
+    project_form,
+    project_page,
+)
 
 _MAX_LISTED: Final = 500
 
 
-@require_safe
 @project_page
 def articles(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     context = {
@@ -33,7 +37,6 @@ def articles(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     return page.render(request, "dashboard/articles.html", context)
 
 
-@require_safe
 @project_page
 def article(request: HttpRequest, page: ProjectPage, name: str) -> HttpResponse:
     found = _article(page, name)
@@ -46,16 +49,12 @@ def article(request: HttpRequest, page: ProjectPage, name: str) -> HttpResponse:
 
 
 def _article(page: ProjectPage, name: str, *, deleted: bool = False) -> Article:
-    """Raises NotVisible."""
+    """Return an article. Raise NotVisible where there is none of this name."""
     found = Article.objects.filter(project=page.project, slug=name, deleted_at__isnull=not deleted)
     return found_or_hidden(found.select_related("project"), f"there is no article {name!r}")
 
 
-# --- writing ------------------------------------------------------------------------------------------------
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-@project_page
+@project_form
 def article_add(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     """Save a view in an article, or in a new one. Without a view, a new article begins with none."""
     page.require(Scope.TRIAGE)
@@ -63,8 +62,7 @@ def article_add(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     if request.method == "POST":
         form = AddForm(page.project, request.POST)
         if form.is_valid() and (saved := _saved(request, page, form)):
-            messages.success(request, f"The view is saved in {saved}.")
-            return redirect("dashboard:article", page.project.slug, saved.slug)
+            return page.done(request, f"The view is saved in {saved}.", "article", saved.slug)
     else:
         form = AddForm(page.project, initial={"page": shown, "query": query})
     name = str(form["page"].value())
@@ -88,16 +86,14 @@ def _saved(request: HttpRequest, page: ProjectPage, form: AddForm) -> Article | 
         return None
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@project_page
+@project_form
 def article_edit(request: HttpRequest, page: ProjectPage, name: str) -> HttpResponse:
     page.require(Scope.TRIAGE)
     found = _article(page, name)
     form = ArticleForm(request.POST or None, initial={"title": found.title, "prose": found.prose})
     if request.method == "POST" and form.is_valid():
         services.change_article(found, form.cleaned_data, by=page.viewer)
-        messages.success(request, "The article is saved.")
-        return redirect("dashboard:article", page.project.slug, found.slug)
+        return page.done(request, "The article is saved.", "article", found.slug)
     return _edit_page(request, page, found, form)
 
 
@@ -108,53 +104,34 @@ def _edit_page(
     form: ArticleForm,
     bound: Mapping[int, BlockForm] | None = None,
 ) -> HttpResponse:
-    """``bound`` are forms of views that were sent and have errors."""
-    sent = bound or {}
-    context = {
-        "article": found,
-        "form": form,
-        "blocks": [
-            (
-                block,
-                page_label(block.page),
-                block_url(page, block),
-                sent.get(block.pk) or _form(block),
-            )
-            for block in blocks_of(found)
-        ],
-        "removed": deleted_blocks(found),
-    }
+    """Show the forms of an article; ``bound`` are those of views that were sent and have errors."""
+    sent, blocks = bound or {}, []
+    for block in blocks_of(found):
+        said = {"heading": block.heading, "text": block.text}
+        own = sent.get(block.pk) or BlockForm(initial=said, auto_id=f"id_{block.pk}_%s")
+        blocks.append((block, page_label(block.page), block_url(page, block), own))
+    context = {"article": found, "form": form, "blocks": blocks, "removed": deleted_blocks(found)}
     status = 422 if form.is_bound or sent else 200
     return page.render(request, "dashboard/article_edit.html", context, status=status)
 
 
-def _form(block: Block) -> BlockForm:
-    said = {"heading": block.heading, "text": block.text}
-    return BlockForm(initial=said, auto_id=f"id_{block.pk}_%s")
-
-
-@require_POST
-@project_page
+@project_action
 def article_delete(request: HttpRequest, page: ProjectPage, name: str) -> HttpResponse:
     page.require(Scope.TRIAGE)
     found = _article(page, name)
     services.delete_article(found, by=page.viewer)
-    messages.success(request, f"{found} is deleted; below it can be put back.")
-    return redirect("dashboard:articles", page.project.slug)
+    return page.done(request, f"{found} is deleted; below it can be put back.", "articles")
 
 
-@require_POST
-@project_page
+@project_action
 def article_restore(request: HttpRequest, page: ProjectPage, name: str) -> HttpResponse:
     page.require(Scope.TRIAGE)
     found = _article(page, name, deleted=True)
     services.restore_article(found, by=page.viewer)
-    messages.success(request, f"{found} is back.")
-    return redirect("dashboard:article", page.project.slug, found.slug)
+    return page.done(request, f"{found} is back.", "article", found.slug)
 
 
-@require_POST
-@project_page
+@project_action
 def article_block(request: HttpRequest, page: ProjectPage, name: str, pk: int) -> HttpResponse:
     """Do with a view of the article what the button ``do`` says."""
     page.require(Scope.TRIAGE)

@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 from django.db.models import QuerySet
 
+from benchdash.dashboard.shell.numbers import counted
 from benchdash.results.corrections import Thing
 
 
@@ -39,8 +40,8 @@ class UnmergeForm(CorrectionForm):
         if not later:
             del self.fields["with_later"]
             return
-        many = f"{later:,} run{'' if later == 1 else 's'}"
-        self.fields["with_later"].label = f"Take the {many} along that came in since as {name}"
+        runs = counted(later, "run")
+        self.fields["with_later"].label = f"Take the {runs} along that came in since as {name}"
 
 
 class BuildForm(CorrectionForm):
@@ -67,5 +68,5 @@ class BuildForm(CorrectionForm):
 
 
 def name_of(thing: Thing) -> str:
-    """The name that a correction changes."""
+    """Return the name that a correction changes."""
     return getattr(thing, "version", None) or str(thing)

@@ -24,7 +24,7 @@ from benchdash.results.models import (
 )
 from benchdash.results.versions import release_line
 
-# Of one configuration so many streams, and of a stream so many contents are shown; the older are counted.
+# Maximum number of streams of a configuration, and of contents of a stream; older ones are counted.
 MAX_STREAMS: Final = 12
 MAX_CONTENTS: Final = 12
 
@@ -95,7 +95,7 @@ class ConfigurationRow:
 
 
 def versions(project: Project) -> QuerySet[ServerVersion]:
-    """By product, the newest version first."""
+    """Return the versions by product, the newest first."""
     return (
         ServerVersion.objects.filter(project=project)
         .select_related("product")
@@ -108,14 +108,10 @@ def version_rows(found: Iterable[ServerVersion]) -> list[VersionRow]:
     listed = list(found)
     ids = [version.pk for version in listed]
     used, old_names = uses_of_versions(ids), _old_names("version", ids)
+    lines = (release_line(version.product.name, version.version) for version in listed)
     return [
-        VersionRow(
-            version,
-            release_line(version.product.name, version.version),
-            used.get(version.pk, _UNUSED),
-            old_names[version.pk],
-        )
-        for version in listed
+        VersionRow(version, line, used.get(version.pk, _UNUSED), old_names[version.pk])
+        for version, line in zip(listed, lines, strict=True)
     ]
 
 
@@ -131,22 +127,16 @@ def workload_rows(project: Project) -> list[WorkloadRow]:
     counted = Series.objects.filter(project=project).order_by().values_list("workload").annotate(Count("pk"))
     series, old_names = dict(counted), _old_names("workload", [workload.pk for workload in workloads])
     return [
-        WorkloadRow(
-            workload, used.get(workload.pk, _UNUSED), series.get(workload.pk, 0), old_names[workload.pk]
-        )
-        for workload in workloads
+        WorkloadRow(one, used.get(one.pk, _UNUSED), series.get(one.pk, 0), old_names[one.pk])
+        for one in workloads
     ]
 
 
 def configuration_rows(project: Project) -> list[ConfigurationRow]:
-    """Every configuration with what it held, in a constant number of statements."""
-    configurations = (
-        Configuration.objects.filter(project=project).prefetch_related("aliases").order_by("name")
-    )
+    """Return every configuration with what it held, in a constant number of statements."""
+    found = Configuration.objects.filter(project=project).prefetch_related("aliases").order_by("name")
     held = _held(project)
-    return [
-        _configuration_row(configuration, held.get(configuration.pk, {})) for configuration in configurations
-    ]
+    return [_configuration_row(one, held.get(one.pk, {})) for one in found]
 
 
 def facts_in_words(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -155,10 +145,10 @@ def facts_in_words(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _old_names(kind: str, ids: Iterable[int]) -> defaultdict[int, list[str]]:
-    """The names by which uploads still find renamed or merged things, by their id."""
+    """Return, by id, the names by which uploads still find renamed or merged things."""
     names: defaultdict[int, list[str]] = defaultdict(list)
-    listed = Alias.objects.filter(**{f"{kind}__in": list(ids)}).order_by("pk").values_list(kind, "name")
-    for thing, name in listed:
+    known = Alias.objects.filter(**{f"{kind}__in": list(ids)}).order_by("pk")
+    for thing, name in known.values_list(kind, "name"):
         names[thing].append(name)
     return names
 
@@ -167,7 +157,7 @@ _StreamKey = tuple[str, str]
 
 
 def _held(project: Project) -> dict[int, dict[_StreamKey, list[ContentRow]]]:
-    """By configuration, and by product and branch: the contents, the oldest first."""
+    """Return the contents by configuration and by product and branch, the oldest first."""
     rows = list(
         SurroundingsCount.objects.filter(project=project)
         .order_by()
@@ -198,7 +188,7 @@ def _configuration_row(
 
 
 def _newest_first(contents: Sequence[ContentRow]) -> list[ContentRow]:
-    """Each with what differs from the one before it."""
+    """Return each content with what differs from the one before it, the newest first."""
     described = []
     before: ConfigurationContent | None = None
     for row in contents:

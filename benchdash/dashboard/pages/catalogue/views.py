@@ -13,17 +13,15 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import path, re_path
-from django.views.decorators.http import require_http_methods, require_safe
 
-from benchdash.accounts.access import NotVisible
 from benchdash.accounts.models import Scope
 from benchdash.dashboard.pages.catalogue import queries as catalogue
 from benchdash.dashboard.pages.catalogue.forms import BuildForm, MergeForm, RenameForm, UnmergeForm, name_of
 from benchdash.dashboard.pages.catalogue.queries import ConfigurationRow
-from benchdash.dashboard.shell import filters
+from benchdash.dashboard.shell import filters, numbers
 from benchdash.dashboard.shell.csv_files import csv_file
 from benchdash.dashboard.shell.filters import FilterChip
-from benchdash.dashboard.shell.project_page import ProjectPage, project_page
+from benchdash.dashboard.shell.project_page import ProjectPage, found_or_hidden, project_form, project_page
 from benchdash.regressions.queries import Difference, differing
 from benchdash.results import corrections
 from benchdash.results.corrections import CorrectionError, Effect, Thing, correct_version
@@ -42,10 +40,7 @@ from benchdash.results.models import (
 _PAGE: Final = 100
 _DIGEST: Final = re.compile("[0-9a-f]{64}")
 
-# --- lists ------------------------------------------------------------------------------------------------
 
-
-@require_safe
 @project_page
 def versions(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     chip, found = _chosen_versions(request, page)
@@ -60,32 +55,18 @@ def versions(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     return page.render(request, "dashboard/versions.html", context)
 
 
-@require_safe
 @project_page
 def versions_csv(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     _, found = _chosen_versions(request, page)
     columns = (
-        "product",
-        "version",
-        "line",
-        "build",
-        "commit",
-        "committed_at",
-        "released_on",
-        "branches",
-        "runs",
+        *("product", "version", "line", "build", "commit", "committed_at", "released_on"),
+        *("branches", "runs"),
     )
     rows = (
         (
-            row.version.product.name,
-            row.version.version,
-            row.line,
-            row.version.build,
-            row.version.commit,
+            *(row.version.product.name, row.version.version, row.line, row.version.build, row.version.commit),
             row.version.committed_at and row.version.committed_at.isoformat(),
-            row.version.released_on,
-            " ".join(row.use.branches),
-            row.use.runs,
+            *(row.version.released_on, " ".join(row.use.branches), row.use.runs),
         )
         for row in catalogue.version_rows(found)
     )
@@ -99,7 +80,6 @@ def _chosen_versions(request: HttpRequest, page: ProjectPage) -> tuple[FilterChi
     return chip, found
 
 
-@require_safe
 @project_page
 def hardware(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     rows = [
@@ -109,7 +89,6 @@ def hardware(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     return page.render(request, "dashboard/hardware.html", context)
 
 
-@require_safe
 @project_page
 def hardware_csv(_request: HttpRequest, page: ProjectPage) -> HttpResponse:
     listed = catalogue.hardware_rows(page.project)
@@ -120,7 +99,6 @@ def hardware_csv(_request: HttpRequest, page: ProjectPage) -> HttpResponse:
     return csv_file(f"{page.project.slug}-hardware", ("hardware", "runs", *facts), rows)
 
 
-@require_safe
 @project_page
 def workloads(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     pages = Paginator(catalogue.workload_rows(page.project), _PAGE).get_page(request.GET.get("page"))
@@ -129,15 +107,11 @@ def workloads(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     return page.render(request, "dashboard/workloads.html", context)
 
 
-@require_safe
 @project_page
 def workloads_csv(_request: HttpRequest, page: ProjectPage) -> HttpResponse:
     rows = (
         (
-            row.workload.name,
-            " ".join(map(str, row.use.threads)),
-            row.series,
-            row.use.runs,
+            *(row.workload.name, " ".join(map(str, row.use.threads)), row.series, row.use.runs),
             "; ".join(f"{name}={value}" for name, value in row.workload.options.items()),
         )
         for row in catalogue.workload_rows(page.project)
@@ -146,7 +120,6 @@ def workloads_csv(_request: HttpRequest, page: ProjectPage) -> HttpResponse:
     return csv_file(f"{page.project.slug}-workloads", columns, rows)
 
 
-@require_safe
 @project_page
 def configurations(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     rows = catalogue.configuration_rows(page.project)
@@ -160,7 +133,7 @@ def configurations(request: HttpRequest, page: ProjectPage) -> HttpResponse:
 
 
 def _choices(rows: Sequence[ConfigurationRow]) -> list[tuple[str, str]]:
-    """Each content once: its digest, and words to choose it by."""
+    """Return each content once: its digest, and words to choose it by."""
     choices: dict[str, str] = {}
     for row in rows:
         for stream in row.streams:
@@ -172,20 +145,13 @@ def _choices(rows: Sequence[ConfigurationRow]) -> list[tuple[str, str]]:
     return list(choices.items())
 
 
-@require_safe
 @project_page
 def configurations_csv(_request: HttpRequest, page: ProjectPage) -> HttpResponse:
-    """One line for each setting of each content."""
+    """Write one line for each setting of each content."""
     rows = (
         (
-            row.configuration.name,
-            stream.product,
-            stream.branch,
-            one.content.digest[:10],
-            one.first_run_at.isoformat(),
-            one.runs,
-            name,
-            value,
+            *(row.configuration.name, stream.product, stream.branch, one.content.digest[:10]),
+            *(one.first_run_at.isoformat(), one.runs, name, value),
         )
         for row in catalogue.configuration_rows(page.project)
         for stream in row.streams
@@ -211,17 +177,12 @@ def _comparison(request: HttpRequest, page: ProjectPage) -> ContentComparison | 
     digests = [request.GET.get(name, "") for name in ("from", "to")]
     if not all(_DIGEST.fullmatch(digest) for digest in digests):
         return None
-    known = {
-        content.digest: content
-        for content in ConfigurationContent.objects.filter(project=page.project, digest__in=digests)
-    }
+    contents = ConfigurationContent.objects.filter(project=page.project, digest__in=digests)
+    known = {content.digest: content for content in contents}
     if not all(digest in known for digest in digests):
         return None
     before, after = (known[digest] for digest in digests)
     return ContentComparison(before, after, differing(before.settings, after.settings))
-
-
-# --- corrections ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -246,7 +207,7 @@ _MAX_SHOWN_RUNS: Final = 10
 
 @dataclass(frozen=True)
 class Correction:
-    """One thing that can be done on the page: its form, and what it does once the form is filled in.
+    """One thing that can be done on the page: its form, and what it does with the fields of the form.
 
     ``runs`` are some that it concerns.
     """
@@ -255,16 +216,15 @@ class Correction:
     title: str
     verb: str
     form: forms.Form
-    apply: Callable[[forms.Form], Effect]
+    apply: Callable[..., Effect]
     field: str
     about: str = ""
     runs: Sequence[Run] = ()
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@project_page
+@project_form
 def correction(request: HttpRequest, page: ProjectPage, kind: str, pk: str) -> HttpResponse:
-    """Shows what a correction would change first; the same form, sent once more, makes it."""
+    """Show first what a correction would change; the same form, sent once more, makes it."""
     page.require(Scope.TRIAGE)
     what = _KINDS[kind]
     thing = _thing(page, what, int(pk))
@@ -272,16 +232,14 @@ def correction(request: HttpRequest, page: ProjectPage, kind: str, pk: str) -> H
     old_name = str(thing)
     possible = _corrections(request, page, thing)
     effect, previewed, status = None, "", 200
-    for one in possible:
-        if not one.form.is_bound:
-            continue
+    for one in (one for one in possible if one.form.is_bound):
         status = 422
         if not one.form.is_valid():
             continue
         is_preview = "confirmed" not in request.POST
         try:
             with transaction.atomic():
-                effect = one.apply(one.form)
+                effect = one.apply(**one.form.cleaned_data)
                 transaction.set_rollback(is_preview)
         except CorrectionError as error:
             one.form.add_error(one.field, f"{str(error)[:1].upper()}{str(error)[1:]}.")
@@ -303,14 +261,11 @@ def correction(request: HttpRequest, page: ProjectPage, kind: str, pk: str) -> H
 
 
 def _thing(page: ProjectPage, kind: Kind, pk: int) -> Any:
-    """Raises NotVisible."""
-    found: Any = kind.model._default_manager.filter(project=page.project, pk=pk)
+    """Return what is to be corrected. Raise NotVisible where there is no such thing."""
+    found: QuerySet[Any] = kind.model._default_manager.filter(project=page.project, pk=pk)
     if kind.model is ServerVersion:
         found = found.select_related("product")
-    thing = found.first()
-    if thing is None:
-        raise NotVisible(f"there is no {kind.noun} {pk} in the project '{page.project.slug}'")
-    return thing
+    return found_or_hidden(found, f"there is no {kind.noun} {pk} in the project '{page.project.slug}'")
 
 
 def _corrections(request: HttpRequest, page: ProjectPage, thing: Any) -> list[Correction]:
@@ -319,31 +274,17 @@ def _corrections(request: HttpRequest, page: ProjectPage, thing: Any) -> list[Co
     def sent(name: str) -> Any:
         return request.POST if asked == name else None
 
-    def rename(form: forms.Form) -> Effect:
-        said = form.cleaned_data
-        return corrections.rename(thing, said["name"], by=page.viewer, reason=said["reason"])
+    def rename(name: str, reason: str) -> Effect:
+        return corrections.rename(thing, name, by=page.viewer, reason=reason)
 
-    def merge(form: forms.Form) -> Effect:
-        said = form.cleaned_data
-        return corrections.merge(thing, said["into"], by=page.viewer, reason=said["reason"])
+    def merge(into: Any, reason: str) -> Effect:
+        return corrections.merge(thing, into, by=page.viewer, reason=reason)
 
+    rename_form = RenameForm(sent("rename"), initial={"name": name_of(thing)}, prefix="rename")
+    merge_form = MergeForm(_others(thing), sent("merge"), prefix="merge")
     possible = [
-        Correction(
-            name="rename",
-            title="Rename",
-            verb="Rename it",
-            form=RenameForm(sent("rename"), initial={"name": name_of(thing)}, prefix="rename"),
-            apply=rename,
-            field="name",
-        ),
-        Correction(
-            name="merge",
-            title="Merge into another",
-            verb="Merge them",
-            form=MergeForm(_others(thing), sent("merge"), prefix="merge"),
-            apply=merge,
-            field="into",
-        ),
+        Correction("rename", "Rename", "Rename it", rename_form, rename, "name"),
+        Correction("merge", "Merge into another", "Merge them", merge_form, merge, "into"),
     ]
     if isinstance(thing, ServerVersion):
         possible.append(_build_correction(page, thing, sent("build")))
@@ -353,16 +294,14 @@ def _corrections(request: HttpRequest, page: ProjectPage, thing: Any) -> list[Co
 
 def _unmerge_correction(page: ProjectPage, merge: Merge, sent: Any) -> Correction:
     later = later_runs(merge)
-    form = UnmergeForm(merge.name, later.count(), sent, prefix=f"unmerge-{merge.pk}")
+    name = f"unmerge-{merge.pk}"
+    form = UnmergeForm(merge.name, later.count(), sent, prefix=name)
 
-    def take_apart(_: forms.Form) -> Effect:
-        said = form.cleaned_data
-        return corrections.unmerge(
-            merge, by=page.viewer, reason=said["reason"], with_later=said.get("with_later", False)
-        )
+    def take_apart(reason: str, *, with_later: bool = False) -> Effect:
+        return corrections.unmerge(merge, by=page.viewer, reason=reason, with_later=with_later)
 
     return Correction(
-        name=f"unmerge-{merge.pk}",
+        name=name,
         title=f"Take {merge.name} out again",
         verb="Take it out",
         form=form,
@@ -377,19 +316,12 @@ def _build_correction(page: ProjectPage, version: ServerVersion, sent: Any) -> C
     known = {name: getattr(version, name) for name in ("commit", "committed_at", "released_on")}
     form = BuildForm(sent, initial=known, prefix="build")
 
-    def correct(_: forms.Form) -> Effect:
+    def correct(reason: str, **_: Any) -> Effect:
         if not (facts := form.facts()):
             raise CorrectionError("nothing is different from what is known")
-        return correct_version(version, facts, by=page.viewer, reason=form.cleaned_data["reason"])
+        return correct_version(version, facts, by=page.viewer, reason=reason)
 
-    return Correction(
-        name="build",
-        title="Correct the commit and its time",
-        verb="Correct it",
-        form=form,
-        apply=correct,
-        field="commit",
-    )
+    return Correction("build", "Correct the commit and its time", "Correct it", form, correct, "commit")
 
 
 def _others(thing: Any) -> QuerySet[Any]:
@@ -401,20 +333,12 @@ def _others(thing: Any) -> QuerySet[Any]:
 
 
 def _words(effect: Effect) -> str:
-    """``12 runs of 3 uploads and 8 series change; 2 series continue in ones that are there already.``"""
-    changed = [
-        _count(effect.runs, "run"),
-        f"of {_count(effect.uploads, 'upload')}",
-        f"and {effect.series} series",
-    ]
-    said = f"{' '.join(changed)} change"
+    """Return ``12 runs of 3 uploads and 8 series change; 2 of the series continue in ones ...``."""
+    runs, uploads = numbers.counted(effect.runs, "run"), numbers.counted(effect.uploads, "upload")
+    said = f"{runs} of {uploads} and {effect.series} series change"
     if effect.merged:
         said += f"; {effect.merged} of the series continue in ones that are there already"
     return f"{said}."
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 urlpatterns = [

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from benchdash.dashboard.charts import common
 from benchdash.dashboard.charts.common import Figure
@@ -14,22 +14,23 @@ Fit = Callable[[float], float]
 """A fitted curve: throughput for a number of threads."""
 
 _FIT_POINTS: Final = 60
-_MAX_UNIFIED_LINES: Final = 8
 # More labels than these in one plane would hide each other.
 _MAX_LABELS: Final = 60
 
 
 @dataclass(frozen=True)
 class CurvesLook:
-    """``relative_to`` names the line that is 100 % where values are relative. ``log`` None: as the values
-    need it. ``linear_threads``: each thread as far from the next as any other.
+    """How curves are drawn: ``values`` are absolute, relative or own, ``repeats`` bars, band or none.
+
+    ``relative_to`` names the line that is 100 % where values are relative.
+    ``log`` None: as the values need it. ``linear_threads``: each thread as far from the next as any other.
     """
 
-    values: Literal["absolute", "relative", "own"] = "absolute"
+    values: str = "absolute"
     relative_to: str = ""
     log: bool | None = None
     linear_threads: bool = False
-    repeats: Literal["bars", "band", "none"] = "bars"
+    repeats: str = "bars"
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def against_threads(
     look: CurvesLook,
     link: Callable[[int], str],
 ) -> Figure:
-    """A line for each curve; ``link`` gives a series' address."""
+    """Draw a line for each curve; ``link`` gives a series' address."""
     counts = sorted({count for curve in curves for count, _ in curve.measured})
     shown = [curve for curve in curves if curve.measured]
     traces: list[dict[str, Any]] = []
@@ -65,10 +66,13 @@ def against_threads(
         if curve.fit and look.values != "relative":
             traces.append(_fitted(curve, curve.fit, look))
         traces.append(_line(curve, look, unit, link))
+    linear = common.axis(
+        "threads", rangemode="tozero", unifiedhovertitle={"text": "%{x} threads"}, showgrid=False
+    )
     layout = common.base_layout(
         lines=len(shown),
-        hovermode="x unified" if len(shown) <= _MAX_UNIFIED_LINES else "closest",
-        xaxis=_linear_threads_axis() if look.linear_threads else common.threads_axis(counts),
+        hovermode=common.hover_mode(len(shown)),
+        xaxis=linear if look.linear_threads else common.threads_axis(counts),
         yaxis=_value_axis(shown, metric, unit, direction, look),
     )
     return common.figure(traces, layout)
@@ -82,8 +86,9 @@ def plane(
     look: CurvesLook,
     link: Callable[[int], str],
 ) -> Figure:
-    """Response time against throughput: ``pairs`` are the two curves of each line, the metrics are given
-    with unit and direction. Each point says its threads.
+    """Draw response time against throughput; each point says its threads.
+
+    ``pairs`` are the two curves of each line; the metrics are given with unit and direction.
     """
     common_counts = [
         (first, second, [count for count, _ in first.measured if count in dict(second.measured)])
@@ -108,13 +113,15 @@ def plane(
 
 
 def _line(curve: DrawnCurve, look: CurvesLook, unit: str, link: Callable[[int], str]) -> dict[str, Any]:
-    measured = curve.measured
-    values = [_drawn(curve, value, look) for _, value in measured]
-    bars = {"error_y": _error_bars(curve, look)} if look.repeats == "bars" else {}
+    measured, drawn = curve.measured, _drawn(curve, look)
+    bars = {}
+    if look.repeats == "bars":
+        lows, highs = [low for _, low, _ in drawn], [high for *_, high in drawn]
+        bars["error_y"] = common.error_bars([at or 0.0 for at, *_ in drawn], lows, highs)
     return common.line(
         curve.line.short_name,
         [count for count, _ in measured],
-        values,
+        [at for at, *_ in drawn],
         colour=curve.line.colour,
         is_base=curve.line.is_base,
         hover=[_hover(value, unit) for _, value in measured],
@@ -123,12 +130,17 @@ def _line(curve: DrawnCurve, look: CurvesLook, unit: str, link: Callable[[int], 
     )
 
 
-def _drawn(curve: DrawnCurve, value: Value, look: CurvesLook) -> float | None:
-    if value.cell is None:
-        return None
+def _drawn(curve: DrawnCurve, look: CurvesLook) -> list[list[float | None]]:
+    """Return each measured value with the ends of its interval, on the scale of the chart."""
     if look.values == "relative":
-        return value.per_cent
-    return value.cell.value * _factor(curve, look)
+        drawn = [[one.per_cent, *one.per_cent_interval] for _, one in curve.measured]
+        return [one if one[0] is not None else [None, None, None] for one in drawn]
+    factor = _factor(curve, look)
+    return [
+        [None if number is None else number * factor for number in (one.cell.value, *one.interval)]
+        for _, one in curve.measured
+        if one.cell
+    ]
 
 
 def _factor(curve: DrawnCurve, look: CurvesLook) -> float:
@@ -137,34 +149,12 @@ def _factor(curve: DrawnCurve, look: CurvesLook) -> float:
     return 1 / first if look.values == "own" and first > 0 else 1.0
 
 
-def _interval(curve: DrawnCurve, value: Value, look: CurvesLook) -> tuple[float | None, float | None]:
-    if look.values == "relative":
-        return value.per_cent_interval
-    low, high = value.interval
-    factor = _factor(curve, look)
-    return (None, None) if low is None or high is None else (low * factor, high * factor)
-
-
-def _error_bars(curve: DrawnCurve, look: CurvesLook) -> dict[str, Any]:
-    drawn = [_drawn(curve, value, look) for _, value in curve.measured]
-    intervals = [
-        (None, None) if at is None else _interval(curve, value, look)
-        for at, (_, value) in zip(drawn, curve.measured, strict=True)
-    ]
-    return common.error_bars(
-        [at or 0.0 for at in drawn], [low for low, _ in intervals], [high for _, high in intervals]
-    )
-
-
 def _bands(curve: DrawnCurve, look: CurvesLook) -> list[dict[str, Any]]:
-    """A ground behind each stretch of points with an interval that does not dwarf its value."""
-    stretches: list[list[tuple[int, float, float]]] = [[]]
-    for count, value in curve.measured:
-        at, (low, high) = _drawn(curve, value, look), _interval(curve, value, look)
-        if at is not None and low is not None and high is not None and high <= 2 * at:
-            stretches[-1].append((count, max(low, 0.0), high))
-        elif stretches[-1]:
-            stretches.append([])
+    """Draw a ground behind each stretch of points with an interval that does not dwarf its value."""
+    drawn = zip(curve.measured, _drawn(curve, look), strict=True)
+    stretches = common.stretches(
+        ((count, max(low or 0.0, 0.0), high or 0.0), at, low, high) for (count, _), (at, low, high) in drawn
+    )
     colour = common.token("ink") if curve.line.is_base else curve.line.colour
     return [
         common.band(
@@ -174,7 +164,6 @@ def _bands(curve: DrawnCurve, look: CurvesLook) -> list[dict[str, Any]]:
             0.2,
         )
         for stretch in stretches
-        if len(stretch) > 1
     ]
 
 
@@ -248,31 +237,18 @@ def _hover(value: Value, unit: str) -> str:
     return common.hover_text(cell.value, cell.low, cell.high, cell.n, "" if unit == "1/s" else unit)
 
 
-def _linear_threads_axis() -> dict[str, Any]:
-    return common.axis(
-        "threads", rangemode="tozero", unifiedhovertitle={"text": "%{x} threads"}, showgrid=False
-    )
-
-
 def _value_axis(
     curves: Sequence[DrawnCurve], metric: str, unit: str, direction: str, look: CurvesLook
 ) -> dict[str, Any]:
-    log = _is_log(curves, direction) if look.log is None else look.log
     if look.values == "absolute":
+        values = [one.cell.value for curve in curves for _, one in curve.measured if one.cell]
+        is_wide = direction == LOWER and common.log_is_better(values)
+        log = is_wide if look.log is None else look.log
         return common.metric_axis(metric, unit, direction, log=log)
     if look.values == "relative":
         axis = common.relative_axis(common.shortened(look.relative_to), direction)
     else:
-        words = f"{numbers.short_metric_name(metric)}, times its own first point, "
-        axis = common.axis(
-            common.plain(f"{words}{numbers.direction_words(direction)}"),
-            ticksuffix=" ×",
-            rangemode="tozero",
-        )
+        name, words = numbers.short_metric_name(metric), numbers.direction_words(direction)
+        title = common.plain(f"{name}, times its own first point, {words}")
+        axis = common.axis(title, ticksuffix=" ×", rangemode="tozero")
     return {**axis, "type": "log", "dtick": "D2"} if look.log else axis
-
-
-def _is_log(curves: Sequence[DrawnCurve], direction: str) -> bool:
-    """Response times that span more than a decade are drawn so by themselves."""
-    values = [one.cell.value for curve in curves for _, one in curve.measured if one.cell]
-    return direction == LOWER and common.log_is_better(values)

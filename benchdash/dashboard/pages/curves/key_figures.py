@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from benchdash.dashboard.charts.compare import Value, VersionLine
 from benchdash.dashboard.shell import numbers
 from benchdash.regressions.comparison.curves import Curve, curve_of
-from benchdash.regressions.detection.curves import LEAST_COUNTS, Peak, ScaleUp, scale_up
-from benchdash.regressions.detection.usl import LEAST_CONCURRENCIES, Estimate, Scalability
+from benchdash.regressions.detection.curves import MIN_THREAD_COUNTS, Peak, ScaleUp, scale_up
+from benchdash.regressions.detection.usl import MIN_CONCURRENCIES, Estimate
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class FiguresTable:
 
     pairs: Sequence[str]
     rows: Sequence[FiguresRow]
-    least_counts: int = LEAST_COUNTS
+    min_counts: int = MIN_THREAD_COUNTS
 
 
 def curve_of_line(values: Mapping[int, Value]) -> Curve | None:
@@ -46,8 +46,10 @@ def curve_of_line(values: Mapping[int, Value]) -> Curve | None:
 def figures_table(
     curves: Sequence[tuple[VersionLine, Curve]], *, before: int | None, after: int | None
 ) -> FiguresTable | None:
-    """``before`` and ``after`` choose the scale-up; None: from the fewest, to the most threads that all
-    curves have, and with neither chosen also the last step. None where there is no curve.
+    """Return the figures of curves; None where there is no curve.
+
+    ``before`` and ``after`` choose the scale-up; None: from the fewest, to the most threads that all
+    curves have, and with neither chosen also the last step.
     """
     if not curves:
         return None
@@ -66,6 +68,11 @@ def figures_table(
 def _row(line: VersionLine, curve: Curve, pairs: Sequence[tuple[int, int]]) -> FiguresRow:
     shape, law = curve.shape, curve.scalability
     ups = [scale_up(curve.points, *pair) for pair in pairs]
+    if law:
+        fit = "does not fit" if law.does_not_fit else "fits"
+    else:
+        few = len(curve.points) < MIN_CONCURRENCIES
+        fit = f"fewer than {MIN_CONCURRENCIES} thread counts" if few else "too few runs"
     return FiguresRow(
         line=line,
         peak=shape.peak.value if shape else None,
@@ -75,9 +82,9 @@ def _row(line: VersionLine, curve: Curve, pairs: Sequence[tuple[int, int]]) -> F
         scale_ups=[(scale_up_words(up), numbers.share(up.efficiency) if up else "") for up in ups],
         contention=_estimate(law.contention, 100, " %") if law else "",
         coherency=_estimate(law.coherency, 100, " %") if law else "",
-        predicted_peak=_predicted(law) if law else "",
+        predicted_peak=(_estimate(law.peak, 1, "") if law.peak else "none") if law else "",
         goodness=numbers.ratio(law.r_squared) if law else "",
-        fit=_fit_words(curve),
+        fit=fit,
     )
 
 
@@ -97,18 +104,6 @@ def scale_up_words(up: ScaleUp | None) -> str:
     if up is None:
         return ""
     return numbers.change(up.factor - 1) if up.factor < 2 else f"{numbers.number(up.factor, digits=3)}x"
-
-
-def _predicted(law: Scalability) -> str:
-    return _estimate(law.peak, 1, "") if law.peak else "none"
-
-
-def _fit_words(curve: Curve) -> str:
-    law = curve.scalability
-    if law is None:
-        few = len(curve.points) < LEAST_CONCURRENCIES
-        return f"fewer than {LEAST_CONCURRENCIES} thread counts" if few else "too few runs"
-    return "does not fit" if law.does_not_fit else "fits"
 
 
 def _estimate(estimate: Estimate, factor: float, unit: str) -> str:

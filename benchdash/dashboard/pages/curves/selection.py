@@ -1,7 +1,7 @@
 """How the address wants scaling curves drawn, and what the page offers to change it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -13,14 +13,14 @@ from benchdash.dashboard.compare.selection import (
     ChosenColumns,
     Presentation,
     VersionSelection,
+    one_known,
     read_measured,
 )
 from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.filters import FilterChip
+from benchdash.dashboard.shell.selection import whole_number
 
 PLANE: Final = "plane"
-_VALUES: Final = ("relative", "own")
-_REPEATS: Final = ("band", "none")
 
 
 @dataclass(frozen=True)
@@ -66,24 +66,16 @@ def read_curves_choice(query: QueryDict, columns: ChosenColumns) -> CurvesSelect
 
 
 def _read_view(query: QueryDict) -> CurvesPresentation:
-    def one_of(name: str, known: Sequence[str]) -> str:
-        text = query.get(name, "")
-        return text if text in known else ""
-
     return CurvesPresentation(
-        scale=one_of("axis", SCALES),
-        shows=one_of("view", (PLANE,)),
-        values=one_of("values", _VALUES),
-        threads_axis=one_of("x", ("linear",)),
-        repeats=one_of("repeats", _REPEATS),
+        scale=one_known(query, "axis", SCALES),
+        shows=one_known(query, "view", (PLANE,)),
+        values=one_known(query, "values", ("relative", "own")),
+        threads_axis=one_known(query, "x", ("linear",)),
+        repeats=one_known(query, "repeats", ("band", "none")),
         fit=query.get("fit") == "usl",
-        before=_count(query.get("from", "")),
-        after=_count(query.get("to", "")),
+        before=whole_number(query.get("from", "")),
+        after=whole_number(query.get("to", "")),
     )
-
-
-def _count(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
 def curves_switches(path: str, choice: CurvesSelection) -> list[Switch]:
@@ -106,19 +98,10 @@ def curves_switches(path: str, choice: CurvesSelection) -> list[Switch]:
     ]
 
 
-def scale_up_filters(choice: CurvesSelection, counts: Sequence[int]) -> list[FilterChip]:
+def scale_up_filters(choice: CurvesSelection, counts: Sequence[int | None]) -> list[FilterChip]:
     options = [(str(count), str(count)) for count in counts]
-    view = choice.view
+    before, after = (str(count or "") for count in (choice.view.before, choice.view.after))
     return [
-        filters.one_of("from", "Scale-up from", options, _text(view.before), empty="fewest threads"),
-        filters.one_of("to", "to", options, _text(view.after), empty="most threads"),
+        filters.one_of("from", "Scale-up from", options, before, empty="fewest threads"),
+        filters.one_of("to", "to", options, after, empty="most threads"),
     ]
-
-
-def _text(count: int | None) -> str | None:
-    return None if count is None else str(count)
-
-
-def without_reference(choice: CurvesSelection) -> CurvesSelection:
-    """Return the selection with absolute values, for panels that lack the reference."""
-    return replace(choice, view=replace(choice.view, values=""))

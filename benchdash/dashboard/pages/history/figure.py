@@ -21,7 +21,7 @@ _MAX_ERROR_BARS: Final = 200
 _POINTS_IN_SMALL: Final = 150
 _MAX_MARKERS_IN_SMALL: Final = 20
 _MAX_TICKS: Final = 12
-# The levels around a change are drawn over so many groups, or this part of the axis.
+# The levels around a change are drawn over this many groups, or this part of the axis.
 _LEVEL_GROUPS: Final = 2
 _LEVEL_PART: Final = 0.06
 # Labels of changes nearer to each other than this part of the axis stand above each other.
@@ -33,9 +33,8 @@ _LABEL_ROWS: Final = 3
 _LABEL_HEIGHT: Final = 14
 _MAX_PER_CENT: Final = 300.0
 
-
-# A number on an axis of versions, a time as text on the other.
-Place = int | str
+# A number on an axis of versions, a time as text on an axis of time.
+Position = int | str
 
 
 @dataclass(frozen=True)
@@ -53,12 +52,12 @@ class HistoryLook:
     def relative(self) -> bool:
         return self.bases is not None
 
-    def place(self, line: HistoryLine, point: Point) -> Place:
+    def place(self, line: HistoryLine, point: Point) -> Position:
         """Return the place of a point's shapes and annotations."""
         return _iso(point.time) if self.axis is None else self.axis.place(line.series, point)
 
-    def at(self, place: Place) -> str:
-        """The same for traces."""
+    def at(self, place: Position) -> str:
+        """Return the place of a point's trace."""
         return plain(self.axis.labels[place]) if self.axis and isinstance(place, int) else str(place)
 
     def x(self, line: HistoryLine, point: Point) -> str:
@@ -79,14 +78,14 @@ class HistoryAddresses:
 
 
 def line_colours(series: Sequence[Series]) -> list[str]:
-    """A ramp for release lines of one thing, or for its thread counts; else colours that only differ."""
+    """Return a ramp for release lines or thread counts of one thing, else colours that only differ."""
     if len(series) > 1 and (_differ_only_in(series, "line") or _differ_only_in(series, "threads")):
         return common.ordered_colours(len(series))
     return [common.unordered_colour(index) for index in range(len(series))]
 
 
 def suits_log(lines: Sequence[HistoryLine]) -> bool:
-    """Whether response times span more than a decade, so that they are better drawn by their logs."""
+    """Tell whether response times span more than a decade, so that a log axis shows them better."""
     if not lines or not lines[0].series.metric.startswith("latency_"):
         return False
     return common.log_is_better([point.value for line in lines for point in line.points])
@@ -95,7 +94,7 @@ def suits_log(lines: Sequence[HistoryLine]) -> bool:
 def history_figure(
     lines: Sequence[HistoryLine], names: Sequence[str], look: HistoryLook, addresses: HistoryAddresses
 ) -> Figure:
-    """One chart of series of one metric; ``names`` are those of the lines."""
+    """Draw one chart of series of one metric; ``names`` are those of the lines."""
     colours = line_colours([line.series for line in lines])
     data: list[dict[str, Any]] = []
     for line, name, colour in zip(lines, names, colours, strict=True):
@@ -111,7 +110,7 @@ def history_figure(
         margin=margin,
         xaxis=_x_axis(lines, look),
         yaxis=_y_axis(lines, look),
-        # Of the marks along the axis alone: nothing is read from it.
+        # An axis for the marks along the horizontal one; it has no ticks of its own.
         yaxis2={"overlaying": "y", "range": [0, 1], "visible": False, "fixedrange": True},
         shapes=[*_change_lines(changes), *_levels(lines, colours, look)],
         annotations=[
@@ -122,98 +121,65 @@ def history_figure(
     return common.figure(data, layout)
 
 
-# --- lines ------------------------------------------------------------------------------------------------
-
-
 def _traces(
     line: HistoryLine, name: str, colour: str, look: HistoryLook, addresses: HistoryAddresses
 ) -> Iterable[dict[str, Any]]:
-    kept = _kept(line, MAX_POINTS)
-    points = [line.points[index] for index in kept]
+    factor, series = look.factor(line), line.series
+
+    def trace(called: str, points: Sequence[Point], after: str = "", **parts: Any) -> dict[str, Any]:
+        return common.line(
+            called,
+            [look.x(line, point) for point in points],
+            [_drawn(point.value * factor) for point in points],
+            colour=colour,
+            hover=[f"{_hover(line, point, look)}{after}" for point in points],
+            links=[addresses.run(point.run_id) for point in points],
+            **parts,
+        )
+
+    points = [line.points[index] for index in _kept(line, MAX_POINTS)]
     if len(points) > _MAX_ERROR_BARS and (band := _band(line, points, colour, look)):
         yield band
-    yield _trace(line, name, colour, look, points, addresses)
+    where = f"{series.hardware.name}, configuration {series.configuration.name}"
+    # Plotly fills in ``%{...}`` in templates.
+    called, place = (plain(text).replace("%{", "%&#123;") for text in (name, where))
+    parts: dict[str, Any] = {"hovertemplate": f"<b>{called}</b><br>%{{text}}<br>{place}<extra></extra>"}
+    if len(points) <= _MAX_ERROR_BARS and any(point.low is not None for point in points):
+        values = [_drawn(point.value * factor) for point in points]
+        lows = [_scaled_low(point, factor, look) for point in points]
+        parts["error_y"] = common.error_bars(values, lows, [_scaled(point.high, factor) for point in points])
+    mode = "lines+markers" if len(points) <= _MAX_MARKERS else "lines"
+    yield trace(shortened(name), points, mode=mode, **parts)
     if line.excluded:
-        yield _excluded(line, name, colour, look, addresses)
+        # Hollow markers, which no line joins.
+        yield trace(
+            f"{shortened(name)}, excluded",
+            line.excluded[-MAX_POINTS:],
+            "<br>excluded",
+            mode="markers",
+            marker={"color": colour, "size": 7, "symbol": "circle-open"},
+            hovertemplate="%{text}<extra></extra>",
+            showlegend=False,
+        )
 
 
 def _kept(line: HistoryLine, most: int) -> list[int]:
-    """The indexes of the points to draw: extremes, and both sides of whatever happened."""
+    """Return the indexes of the points to draw: extremes, and both sides of each change."""
     happened = {*line.shifts, *(index - 1 for index in line.shifts if index)}
     return thinned([point.value for point in line.points], most, keep=happened)
 
 
-def _trace(
-    line: HistoryLine,
-    name: str,
-    colour: str,
-    look: HistoryLook,
-    points: Sequence[Point],
-    addresses: HistoryAddresses,
-) -> dict[str, Any]:
-    factor = look.factor(line)
-    values = [_drawn(point.value * factor) for point in points]
-    parts: dict[str, Any] = {}
-    if len(points) <= _MAX_ERROR_BARS and any(point.low is not None for point in points):
-        lows = [_scaled_low(point, factor, look) for point in points]
-        parts["error_y"] = common.error_bars(values, lows, [_scaled(point.high, factor) for point in points])
-    return common.line(
-        shortened(name),
-        [look.x(line, point) for point in points],
-        values,
-        colour=colour,
-        hover=[_hover(line, point, look) for point in points],
-        links=[addresses.run(point.run_id) for point in points],
-        mode="lines+markers" if len(points) <= _MAX_MARKERS else "lines",
-        hovertemplate=_hover_template(name, line.series),
-        **parts,
-    )
-
-
-def _excluded(
-    line: HistoryLine, name: str, colour: str, look: HistoryLook, addresses: HistoryAddresses
-) -> dict[str, Any]:
-    """Hollow markers, which no line joins."""
-    factor = look.factor(line)
-    points = line.excluded[-MAX_POINTS:]
-    return common.line(
-        f"{shortened(name)}, excluded",
-        [look.x(line, point) for point in points],
-        [_drawn(point.value * factor) for point in points],
-        colour=colour,
-        hover=[f"{_hover(line, point, look)}<br>excluded" for point in points],
-        links=[addresses.run(point.run_id) for point in points],
-        mode="markers",
-        marker={"color": colour, "size": 7, "symbol": "circle-open"},
-        hovertemplate="%{text}<extra></extra>",
-        showlegend=False,
-    )
-
-
 def _band(line: HistoryLine, points: Sequence[Point], colour: str, look: HistoryLook) -> dict[str, Any]:
-    """The intervals of more points than could carry bars: a ground behind each stretch that has them."""
+    """Draw the intervals of very many points: a ground behind each stretch that has them."""
     factor = look.factor(line)
     x: list[str | None] = []
     y: list[float | None] = []
-    for stretch in _stretches(points):
+    for stretch in common.stretches((point, point.value, point.low, point.high) for point in points):
         there = [look.x(line, point) for point in stretch]
         lows = [_scaled_low(point, factor, look) for point in stretch]
         x += [*there, *reversed(there), None]
         y += [*(_scaled(point.high, factor) for point in stretch), *reversed(lows), None]
-    if not x:
-        return {}
-    return common.band(x, y, colour, 0.25)
-
-
-def _stretches(points: Sequence[Point]) -> list[list[Point]]:
-    """Neighbours that have an interval, and not one that would flatten the chart."""
-    stretches: list[list[Point]] = [[]]
-    for point in points:
-        if point.low is not None and point.high is not None and point.high <= 2 * point.value:
-            stretches[-1].append(point)
-        elif stretches[-1]:
-            stretches.append([])
-    return [stretch for stretch in stretches if len(stretch) > 1]
+    return common.band(x, y, colour, 0.25) if x else {}
 
 
 def _hover(line: HistoryLine, point: Point, look: HistoryLook) -> str:
@@ -226,18 +192,9 @@ def _hover(line: HistoryLine, point: Point, look: HistoryLook) -> str:
     return f"{version}<br>{value}<br>{numbers.exact_time(point.time.astimezone(UTC))}"
 
 
-def _hover_template(name: str, series: Series) -> str:
-    """Return the part of the hover text that all points of a line share."""
-    where = f"{series.hardware.name}, configuration {series.configuration.name}"
-    return f"<b>{_for_template(plain(name))}</b><br>%{{text}}<br>{_for_template(plain(where))}<extra></extra>"
-
-
-# --- what else changed ------------------------------------------------------------------------------------
-
-
-def _switched(lines: Sequence[HistoryLine], look: HistoryLook) -> dict[Place, list[str]]:
+def _switched(lines: Sequence[HistoryLine], look: HistoryLook) -> dict[Position, list[str]]:
     """By its place on the axis: what changed there, each in words."""
-    texts: dict[Place, dict[str, None]] = defaultdict(dict)
+    texts: dict[Position, dict[str, None]] = defaultdict(dict)
     for line in lines:
         for index, found in line.switches.items():
             words = [str(one) for one in found] or ["configuration or environment changed"]
@@ -245,8 +202,8 @@ def _switched(lines: Sequence[HistoryLine], look: HistoryLook) -> dict[Place, li
     return {place: list(texts[place]) for place in _in_order(texts, lines, look)}
 
 
-def _switches(switched: Mapping[Place, Sequence[str]], look: HistoryLook) -> dict[str, Any]:
-    """A triangle on the axis wherever configuration or environment changed; its hover says what."""
+def _switches(switched: Mapping[Position, Sequence[str]], look: HistoryLook) -> dict[str, Any]:
+    """Draw a triangle on the axis wherever configuration or environment changed; its hover says what."""
     return {
         "type": "scatter",
         "mode": "markers",
@@ -264,7 +221,7 @@ def _switches(switched: Mapping[Place, Sequence[str]], look: HistoryLook) -> dic
 
 
 def _switch_names(
-    switched: Mapping[Place, Sequence[str]], lines: Sequence[HistoryLine], look: HistoryLook
+    switched: Mapping[Position, Sequence[str]], lines: Sequence[HistoryLine], look: HistoryLook
 ) -> list[dict[str, Any]]:
     """Return the names of switches, upwards from their triangles; hovers and table say those of many."""
     if len(switched) > _SWITCHES_NAMED:
@@ -298,14 +255,12 @@ def _switch_text(words: Sequence[str]) -> str:
     return "<br>".join(["<b>Settings changed</b>", *shown, *more])
 
 
-# --- changes ----------------------------------------------------------------------------------------------
-
-_Changes = Mapping[Place, Sequence[ChangePoint]]
+_Changes = Mapping[Position, Sequence[ChangePoint]]
 
 
 def _changes(lines: Sequence[HistoryLine], look: HistoryLook) -> _Changes:
-    """The change points by their place on the axis, in its order."""
-    changes: dict[Place, list[ChangePoint]] = defaultdict(list)
+    """Return the change points by their place on the axis, in its order."""
+    changes: dict[Position, list[ChangePoint]] = defaultdict(list)
     for line in lines:
         for index, shift in line.shifts.items():
             changes[look.place(line, line.points[index])].append(shift)
@@ -313,28 +268,18 @@ def _changes(lines: Sequence[HistoryLine], look: HistoryLook) -> _Changes:
 
 
 def _change_lines(changes: _Changes) -> list[dict[str, Any]]:
-    """A vertical line for each place: solid where a change is confirmed, dotted where all are suspected."""
-    return [
-        {
-            "type": "line",
-            "x0": place,
-            "x1": place,
-            "y0": 0,
-            "y1": 1,
-            "yref": "paper",
-            "layer": "below",
-            "line": {
-                "color": _change_colour(shifts),
-                "width": 1.5,
-                "dash": "solid" if _is_confirmed(shifts) else "dot",
-            },
-        }
-        for place, shifts in changes.items()
-    ]
+    """Draw a vertical line at each place: solid where a change is confirmed, else dotted."""
+    ends = {"y0": 0, "y1": 1, "yref": "paper", "layer": "below"}
+    lines = []
+    for place, shifts in changes.items():
+        dash = "solid" if _is_confirmed(shifts) else "dot"
+        line = {"color": _change_colour(shifts), "width": 1.5, "dash": dash}
+        lines.append({"type": "line", "x0": place, "x1": place, **ends, "line": line})
+    return lines
 
 
 def _levels(lines: Sequence[HistoryLine], colours: Sequence[str], look: HistoryLook) -> list[dict[str, Any]]:
-    """The levels before and after each change, as short horizontal lines."""
+    """Draw the levels before and after each change as short horizontal lines."""
     levels = []
     for line, colour in zip(lines, colours, strict=True):
         ends = [0, *line.shifts, len(line.points) - 1]
@@ -344,29 +289,21 @@ def _levels(lines: Sequence[HistoryLine], colours: Sequence[str], look: HistoryL
             start, end = max(index - reach, ends[nth - 1]), min(index + reach, ends[nth + 1])
             x = [look.place(line, line.points[at]) for at in (start, index, end)]
             shade = token("ink") if len(lines) == 1 else colour
-            levels += [
-                _level(x[0], x[1], shift.before * factor, shade),
-                _level(x[1], x[2], shift.after * factor, shade),
-            ]
+            for x0, x1, value in ((x[0], x[1], shift.before), (x[1], x[2], shift.after)):
+                x_end = x1 + 0.4 if isinstance(x1, int) and x0 == x1 else x1
+                levels.append(common.level(x0, x_end, value * factor, shade, 2.5))
     return levels
 
 
-def _level(x0: Place, x1: Place, y: float, colour: str) -> dict[str, Any]:
-    return {
-        "type": "line",
-        "x0": x0,
-        "x1": x1 + 0.4 if isinstance(x1, int) and x0 == x1 else x1,
-        "y0": y,
-        "y1": y,
-        "line": {"color": colour, "width": 2.5},
-    }
-
-
-def _label_rows(changes: _Changes, lines: Sequence[HistoryLine], look: HistoryLook) -> dict[Place, int]:
-    """The row above the plot of each change's label. Where there is no room, the weightier change has one."""
+def _label_rows(changes: _Changes, lines: Sequence[HistoryLine], look: HistoryLook) -> dict[Position, int]:
+    """Return the row of each change's label above the plot; where room is short, weightier changes win."""
     taken: list[list[float]] = [[] for _ in range(_LABEL_ROWS)]
     rows = {}
-    for place in sorted(changes, key=lambda place: _weight(changes[place]), reverse=True):
+
+    def weight(place: Position) -> tuple[bool, float]:
+        return _is_confirmed(changes[place]), abs(_largest(changes[place]).speed_change)
+
+    for place in sorted(changes, key=weight, reverse=True):
         part = _part_of_axis(place, lines, look)
         for row, others in enumerate(taken):
             if all(abs(part - other) >= _LABEL_PART for other in others):
@@ -376,11 +313,11 @@ def _label_rows(changes: _Changes, lines: Sequence[HistoryLine], look: HistoryLo
     return rows
 
 
-def _in_order(places: Iterable[Place], lines: Sequence[HistoryLine], look: HistoryLook) -> list[Place]:
+def _in_order(places: Iterable[Position], lines: Sequence[HistoryLine], look: HistoryLook) -> list[Position]:
     return sorted(places, key=lambda place: _part_of_axis(place, lines, look))
 
 
-def _part_of_axis(place: Place, lines: Sequence[HistoryLine], look: HistoryLook) -> float:
+def _part_of_axis(place: Position, lines: Sequence[HistoryLine], look: HistoryLook) -> float:
     if isinstance(place, str):
         times = [line.points[at].time for line in lines for at in (0, -1) if line.points]
         first, last = min(times), max(times)
@@ -390,9 +327,9 @@ def _part_of_axis(place: Place, lines: Sequence[HistoryLine], look: HistoryLook)
 
 
 def _label(
-    place: Place, row: int, shifts: Sequence[ChangePoint], addresses: HistoryAddresses
+    place: Position, row: int, shifts: Sequence[ChangePoint], addresses: HistoryAddresses
 ) -> dict[str, Any]:
-    """The largest change at a place, which leads to its incident."""
+    """Label the largest change at a place, with a link to its incident."""
     largest = _largest(shifts)
     text = numbers.change(largest.change)
     if largest.incident_id:
@@ -423,13 +360,6 @@ def _is_confirmed(shifts: Iterable[ChangePoint]) -> bool:
     return any(shift.state == ChangePoint.State.CONFIRMED for shift in shifts)
 
 
-def _weight(shifts: Sequence[ChangePoint]) -> tuple[bool, float]:
-    return _is_confirmed(shifts), abs(_largest(shifts).speed_change)
-
-
-# --- axes -------------------------------------------------------------------------------------------------
-
-
 def _x_axis(lines: Sequence[HistoryLine], look: HistoryLook) -> dict[str, Any]:
     if look.axis is None:
         times = [point.time for line in lines for point in line.all_points]
@@ -439,7 +369,7 @@ def _x_axis(lines: Sequence[HistoryLine], look: HistoryLook) -> dict[str, Any]:
 
 
 def _time_range(first: datetime, last: datetime) -> list[str]:
-    """With a little room at both ends; Plotly's own would make room for the labels of changes."""
+    """Add a little room at both ends; Plotly's own would make room for the labels of changes."""
     room = (last - first) * 0.02 or timedelta(hours=12)
     return [_iso(first - room), _iso(last + room)]
 
@@ -456,9 +386,6 @@ def _y_axis(lines: Sequence[HistoryLine], look: HistoryLook) -> dict[str, Any]:
     return {**common.relative_axis("the first group", series.direction), **scale}
 
 
-# --- small multiples --------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Shared:
     """The ranges of axes that charts beside each other share. None: each has its own."""
@@ -468,7 +395,7 @@ class Shared:
 
 
 def shared_axes(all_lines: Iterable[Sequence[HistoryLine]], look: HistoryLook) -> Shared:
-    """Per cent share one vertical axis; values do where the largest of each chart are within a decade."""
+    """Return the shared axes: percentages share one, values do where the largest are within a decade."""
     largest, values, times = [], [], []
     for lines in all_lines:
         found = [point.value * look.factor(line) for line in lines for point in line.points]
@@ -489,7 +416,7 @@ def shared_axes(all_lines: Iterable[Sequence[HistoryLine]], look: HistoryLook) -
 def small_figure(
     lines: Sequence[HistoryLine], names: Sequence[str], look: HistoryLook, shared: Shared
 ) -> Figure:
-    """A chart without titles and tools, for its place among many."""
+    """Draw a chart without titles and tools, for its place among many."""
     colours = line_colours([line.series for line in lines])
     data = [
         _small_trace(line, name if len(lines) > 1 else "", colour, look)
@@ -513,24 +440,21 @@ def small_figure(
 
 def _small_trace(line: HistoryLine, name: str, colour: str, look: HistoryLook) -> dict[str, Any]:
     points = [line.points[index] for index in _kept(line, _POINTS_IN_SMALL)]
-    factor = look.factor(line)
+    factor, before = look.factor(line), f"{name}, " if name else ""
     return common.line(
         name,
         [look.place(line, point) for point in points],
         [_drawn(point.value * factor) for point in points],
         colour=colour,
-        hover=[_small_hover(line, point, name) for point in points],
+        hover=[
+            f"{plain(before + version_words(point, line.series.branch))}<br>{numbers.number(point.value)}"
+            for point in points
+        ],
         mode="lines+markers" if len(points) <= _MAX_MARKERS_IN_SMALL else "lines",
         line={"color": colour, "width": 1.5},
         marker={"color": colour, "size": 4},
         hovertemplate="%{text}<extra></extra>",
     )
-
-
-def _small_hover(line: HistoryLine, point: Point, name: str) -> str:
-    words = f"{name}, " if name else ""
-    value = numbers.number(point.value)
-    return f"{plain(words + version_words(point, line.series.branch))}<br>{value}"
 
 
 def _small_x_axis(look: HistoryLook, shared: Shared) -> dict[str, Any]:
@@ -549,11 +473,8 @@ def _small_x_axis(look: HistoryLook, shared: Shared) -> dict[str, Any]:
     }
 
 
-# --- words and numbers ------------------------------------------------------------------------------------
-
-
 def _drawn(value: float) -> float:
-    """As many digits as a picture can show: thousands of points are a large part of a page."""
+    """Round to what a picture can show: thousands of points are a large part of a page."""
     return float(f"{value:.7g}")
 
 
@@ -562,21 +483,14 @@ def _scaled(value: float | None, factor: float) -> float | None:
 
 
 def _scaled_low(point: Point, factor: float, look: HistoryLook) -> float | None:
-    """A log axis has no place for the lower end of an interval that reaches below zero."""
+    """Scale the lower end of an interval; below zero it has no place on a log axis."""
     if point.low is None or (look.log and point.low <= 0):
         return None
     return _drawn(point.low * factor)
 
 
-def _for_template(text: str) -> str:
-    """Plotly fills in ``%{...}`` in templates."""
-    return text.replace("%{", "%&#123;")
-
-
 def _differ_only_in(series: Sequence[Series], field: str) -> bool:
     others = [name for name in Series.IDENTITY if name != field]
-    return len({tuple(_identity(one, name) for name in others) for one in series}) == 1
-
-
-def _identity(series: Series, name: str) -> Any:
-    return getattr(series, f"{name}_id" if hasattr(series, f"{name}_id") else name)
+    # The id of what is a row of its own.
+    columns = [f"{name}_id" if hasattr(Series, f"{name}_id") else name for name in others]
+    return len({tuple(getattr(one, column) for column in columns) for one in series}) == 1

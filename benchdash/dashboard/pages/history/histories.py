@@ -1,12 +1,13 @@
 """Histories as pages show them: lines with their points, and what happened at which of them."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC
 from functools import cached_property
 from itertools import chain
 from math import isnan
+from operator import itemgetter
 from statistics import median
 from typing import Final, NamedTuple
 
@@ -14,8 +15,7 @@ import numpy as np
 
 from benchdash.regressions.analysis.places import noise_of
 from benchdash.regressions.comparison.noise_floors import Histories, Levels
-from benchdash.regressions.detection import Sample
-from benchdash.regressions.detection.compare import EQUIVALENT, compare_sides
+from benchdash.regressions.detection.compare import EQUIVALENT, Sample, compare_sides
 from benchdash.regressions.detection.scatter import Sides
 from benchdash.regressions.models import ChangePoint
 from benchdash.regressions.queries import Difference, change_points, differences, places
@@ -23,7 +23,7 @@ from benchdash.results.models import UNKNOWN_VERSION, ConfigurationContent, Envi
 from benchdash.results.points import Point, histories_and_excluded, positions
 
 _SHORT_COMMIT: Final = 10
-# Of so many newest switches what was switched is read; of older ones it is only said that something was.
+# The differences of this many newest switches are read; older ones only say that something changed.
 _MAX_SWITCHES: Final = 200
 
 
@@ -71,10 +71,9 @@ class HistoryLine:
         return noise_of(np.array([point.value for point in self.points]))
 
     def change_at(self, index: int) -> float | None:
-        """Against the group before, relative."""
-        if index == 0 or not self.points[index - 1].value:
-            return None
-        return self.points[index].value / self.points[index - 1].value - 1
+        """Return the relative change against the group before."""
+        before = self.points[index - 1].value if index else 0
+        return self.points[index].value / before - 1 if before else None
 
 
 @dataclass(frozen=True)
@@ -121,7 +120,7 @@ def changes_of(lines: Sequence[HistoryLine]) -> dict[HistoryLine, Changes]:
 
 
 def read_lines(series: Sequence[Series], *, margin: float = EQUIVALENT) -> list[HistoryLine]:
-    """The line of each series, in their order, in a constant number of statements."""
+    """Read the line of each series, in their order, in a constant number of statements."""
     by_id = {one.pk: one for one in series}
     included, excluded = histories_and_excluded(by_id)
     found = change_points(by_id)
@@ -137,9 +136,6 @@ def read_lines(series: Sequence[Series], *, margin: float = EQUIVALENT) -> list[
         )
         for one in series
     ]
-
-
-# --- what else changed ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,10 +156,15 @@ _Switch = tuple[_Surroundings, _Surroundings]
 
 
 def _switches(points_of: Mapping[int, Sequence[Point]]) -> dict[int, dict[int, Sequence[Difference]]]:
-    """By series, the indexes of groups whose surroundings differ from those before, with what differs."""
+    """Return by series the groups whose surroundings differ from those before, with what differs."""
     found = {pk: _boundaries(points) for pk, points in points_of.items()}
-    of_newest = _newest_switches(found, points_of)
-    read = _read_differences(of_newest)
+    times = [
+        (points_of[pk][index].time, switch)
+        for pk, switches in found.items()
+        for index, switch in switches.items()
+    ]
+    newest = dict.fromkeys(switch for _, switch in sorted(times, key=itemgetter(0), reverse=True))
+    read = _read_differences(list(newest)[:_MAX_SWITCHES])
     return {
         pk: {index: read.get(switch, ()) for index, switch in switches.items() if read.get(switch, True)}
         for pk, switches in found.items()
@@ -181,19 +182,8 @@ def _boundaries(points: Sequence[Point]) -> dict[int, _Switch]:
     return boundaries
 
 
-def _newest_switches(
-    found: Mapping[int, Mapping[int, _Switch]], points_of: Mapping[int, Sequence[Point]]
-) -> list[_Switch]:
-    newest: dict[_Switch, datetime] = {}
-    for pk, switches in found.items():
-        for index, switch in switches.items():
-            time = points_of[pk][index].time
-            newest[switch] = max(time, newest.get(switch, time))
-    return sorted(newest, key=newest.__getitem__, reverse=True)[:_MAX_SWITCHES]
-
-
 def _read_differences(switches: Sequence[_Switch]) -> dict[_Switch, list[Difference]]:
-    """At most two statements."""
+    """Read what differs, in at most two statements."""
     sides = set(chain.from_iterable(switches))
     contents = ConfigurationContent.objects.in_bulk({side.content_id for side in sides} - {None})
     environments = Environment.objects.in_bulk({side.environment_id for side in sides} - {None})
@@ -204,9 +194,6 @@ def _read_differences(switches: Sequence[_Switch]) -> dict[_Switch, list[Differe
         )
 
     return {(before, after): differences(as_run(before), as_run(after)) for before, after in switches}
-
-
-# --- horizontal axes --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -224,7 +211,7 @@ class VersionsAxis:
 
 
 def versions_axis(lines: Sequence[HistoryLine]) -> VersionsAxis:
-    """``lines`` are of one product and of one branch, or all of releases."""
+    """Return the axis of lines of one product that are of one branch, or all of releases."""
     branch = lines[0].series.branch if lines else ""
     order = positions((points for line in lines for points in (line.points, line.excluded)), branch=branch)
     nth = _nth_content(lines, order, branch)
@@ -235,20 +222,25 @@ def versions_axis(lines: Sequence[HistoryLine]) -> VersionsAxis:
     first: dict[tuple[Hashable, int], tuple[int, Point]] = {}
     for line in lines:
         for point in line.all_points:
-            at = order[point.position]
-            known = first.get(key(line.series, point))
-            if known is None or at < known[0]:
-                first[key(line.series, point)] = at, point
+            at, one = order[point.position], key(line.series, point)
+            if one not in first or at < first[one][0]:
+                first[one] = at, point
     in_order = sorted(first, key=lambda one: first[one][0])
     places = {one: index for index, one in enumerate(in_order)}
-    labels = [_label(first[one][1], branch, nth=one[1]) for one in in_order]
-    return VersionsAxis(_told_apart(labels), lambda series, point: places[key(series, point)])
+    names = [point_name(first[one][1], branch) for one in in_order]
+    labels = [f"{name} ({one[1] + 1})" if one[1] else name for name, one in zip(names, in_order, strict=True)]
+    # Equal labels would be one place on a chart: later ones get a number.
+    seen: Counter[str] = Counter()
+    for at, label in enumerate(labels):
+        seen[label] += 1
+        labels[at] = label if seen[label] == 1 else f"{label} #{seen[label]}"
+    return VersionsAxis(labels, lambda series, point: places[key(series, point)])
 
 
 def _nth_content(
     lines: Iterable[HistoryLine], order: Mapping[Hashable, int], branch: str
 ) -> dict[tuple[int, Hashable], int]:
-    """By configuration and position: 0 for the first content of a version in it, 1 for the second, ..."""
+    """Return by configuration and position: 0 for the first content of a version in it, 1 for the next."""
     of_build: dict[tuple[int, Hashable], set[Hashable]] = defaultdict(set)
     for line in lines:
         for point in line.all_points:
@@ -272,33 +264,15 @@ def point_name(point: Point, branch: str) -> str:
 
 
 def version_words(point: Point, branch: str) -> str:
-    """The name of a point with what else is known of its version: ``1f3c9a0b2d, 11.8.1``."""
+    """Return the name of a point with what else is known of its version: ``1f3c9a0b2d, 11.8.1``."""
     return ", ".join(filter(None, [point_name(point, branch), version_beside(point, branch)]))
 
 
 def version_beside(point: Point, branch: str) -> str:
-    """Return what is known of a point's version beside its name: on a branch the version, else the commit."""
+    """Return what a page says of a version beside its name: on a branch the version, else the commit."""
     if branch:
         return "" if point.version.version == UNKNOWN_VERSION else point.version.version
     return (point.commit or "")[:_SHORT_COMMIT]
-
-
-def _label(point: Point, branch: str, *, nth: int) -> str:
-    name = point_name(point, branch)
-    return f"{name} ({nth + 1})" if nth else name
-
-
-def _told_apart(labels: Sequence[str]) -> list[str]:
-    """Equal labels would be one place on a chart: later ones get a number."""
-    seen: dict[str, int] = defaultdict(int)
-    apart = []
-    for label in labels:
-        seen[label] += 1
-        apart.append(label if seen[label] == 1 else f"{label} #{seen[label]}")
-    return apart
-
-
-# --- rows of tables ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -346,7 +320,7 @@ class HistoryRow:
 def rows_of(
     lines: Sequence[HistoryLine], axis: VersionsAxis | None, bases: Mapping[Series, float] | None = None
 ) -> list[HistoryRow]:
-    """The groups of all lines, newest first: by their places on an axis, or without one by their times."""
+    """Return the groups of all lines, newest first, by their places on an axis or by their times."""
     rows = []
     for line in lines:
         base = (bases or {}).get(line.series)

@@ -1,10 +1,11 @@
 """Which series an address chooses, and what else there is to choose."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
+from operator import attrgetter
 from typing import Any, Final
 
 from django.db.models import Count, F, Q
@@ -25,7 +26,7 @@ from benchdash.results.versions import parse_version
 # Stands in addresses for what nobody said: no branch (a release), no build, no thread count.
 NONE: Final = "none"
 METRIC: Final = "metric"
-# Says that an address without any choice is meant so, and not to get what was measured last.
+# Asks for all places, where an address without any choice would get what was measured last.
 _ANY_PLACE: Final = ("place", "any")
 # More series than this are not named one by one in an address.
 _MAX_IDS: Final = 200
@@ -64,16 +65,6 @@ _Identity = Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class _Offered:
-    """The series of a project, to choose from: each of their ``places`` once, which are all but workload and
-    threads, and the ``values`` of each facet.
-    """
-
-    places: Sequence[_Identity]
-    values: Mapping[str, set[str]]
-
-
-@dataclass(frozen=True)
 class Relaxation:
     """A part of a choice without which there would be something to show."""
 
@@ -84,7 +75,7 @@ class Relaxation:
 
 @dataclass(frozen=True)
 class SeriesChoice:
-    """``series`` are in the order of their names, numbers and versions. ``kept`` goes into the filters' form.
+    """The chosen series in the order of their names, with the filters; ``kept`` goes into their form.
 
     ``has_any``: whether the project has series at all. ``relaxations`` tell why nothing was found.
     ``selection`` says in the words of an address what ids of series mean.
@@ -99,70 +90,58 @@ class SeriesChoice:
 
 
 def choose_series(project: Project, query: QueryDict) -> SeriesChoice:
-    """The series of a project that ``series`` (ids) or the parameters of the facets choose.
+    """Return the series of a project that ``series`` (ids) or the parameters of the facets choose.
 
     An address that chooses nothing gets what was measured last. Without a metric it is the main one of what
     was chosen. A constant number of statements.
     """
-    offered = _offered(project)
-    by_id = _by_id(project, query)
-    if by_id is None:
+    places, values = _offered(project)
+    selection = None
+    texts = [text for text in query.getlist("series") if text][:_MAX_IDS]
+    if not texts:
         asked = _asked(project, query)
         if not asked.keys() & {*PLACE}:
             asked = {**asked, **_places_of_columns(project, query)}
         if not asked and query.get(_ANY_PLACE[0]) != _ANY_PLACE[1]:
-            asked = _newest_place(project, offered.places)
+            asked = _newest_place(project, places)
         found = find_series(project).filter(_condition(asked))
         asked_metrics = _said(query, METRIC)
         measured = _measured(found)
         metrics = asked_metrics or {main_metric(measured)} if measured else asked_metrics
+        # Who takes back the last choice means all places.
+        kept = [_ANY_PLACE] if len(asked) <= 1 else []
         series = list(found.filter(metric__in=metrics))
     else:
-        series, asked = by_id, _values_of(by_id)
+        series = list(find_series(project).filter(pk__in=set(ids_in(texts))))
+        values_of = {facet.name: attrgetter(facet.of_series.replace("__", ".")) for facet in FACETS}
+        asked = {name: {_text(value(one)) for one in series} for name, value in values_of.items()}
+        # A changed chip takes the ids out of the address.
+        kept = [("series", "")]
         asked_metrics = metrics = {one.metric for one in series}
         measured = _measured(find_series(project).filter(_condition(asked)))
+        if series:
+            selection = QueryDict(mutable=True)
+            for name, said in {**asked, METRIC: metrics}.items():
+                selection.setlist(name, sorted(said))
+    options = [(metric, short_metric_name(metric)) for metric in in_order({*measured, *asked_metrics})]
+    main = ", ".join(map(short_metric_name, metrics)) or "main"
     return SeriesChoice(
         series=_in_order(series),
-        filters=[*_filters(offered, asked), _metric_filter(measured, asked_metrics, metrics)],
-        kept=_kept(by_id, asked),
-        has_any=bool(offered.places),
+        filters=[*_filters(values, asked), some_of(METRIC, "Metric", options, asked_metrics, empty=main)],
+        kept=kept,
+        has_any=bool(places),
         relaxations=[] if series else _relaxations(project, asked, measured, asked_metrics),
-        selection=_selection(asked, metrics) if by_id else None,
+        selection=selection,
     )
 
 
-def _selection(asked: Asked, metrics: Collection[str]) -> QueryDict:
-    query = QueryDict(mutable=True)
-    for name, values in {**asked, METRIC: metrics}.items():
-        query.setlist(name, sorted(values))
-    return query
-
-
 def panels(series: Sequence[Series]) -> list[list[Series]]:
-    """The series that belong in one small chart: release lines of one thing, measured in the same way."""
+    """Return the series of each small chart: release lines of one thing, measured in the same way."""
     return [list(panel) for _, panel in groupby(series, key=_panel)]
 
 
-def _kept(by_id: Sequence[Series] | None, asked: Asked) -> list[tuple[str, str]]:
-    """A changed chip takes ids out of the address; and who takes back the last choice means all places."""
-    if by_id is not None:
-        return [("series", "")]
-    return [_ANY_PLACE] if len(asked) <= 1 else []
-
-
-# --- what an address asks for -----------------------------------------------------------------------------
-
-
-def _by_id(project: Project, query: QueryDict) -> list[Series] | None:
-    """The series that are named by their ids; None where the address names none."""
-    texts = [text for text in query.getlist("series") if text][:_MAX_IDS]
-    if not texts:
-        return None
-    return list(find_series(project).filter(pk__in=set(ids_in(texts))))
-
-
 def _asked(project: Project, query: QueryDict) -> Asked:
-    """The values by facet; a thing is found by its old name too."""
+    """Return the values asked for by facet; a thing is found by its old name too."""
     asked = {facet.name: _said(query, facet.name) for facet in FACETS}
     # The pages under Compare know workloads by their ids.
     found = workload_names(project, asked["workload"])
@@ -184,7 +163,7 @@ def _said(query: QueryDict, name: str) -> set[str]:
 
 
 def _places_of_columns(project: Project, query: QueryDict) -> Asked:
-    """The places of the versions that the pages under Compare hold, as ``v``; one statement."""
+    """Return the places of the versions (``v``) that the pages under Compare hold; one statement."""
     texts = _said(query, "v") | _said(query, "base")
     ids = [ids_in(text.partition("~")[0].split(".")) for text in texts]
     columns = [one for one in ids if len(one) == 3]
@@ -208,7 +187,7 @@ def _places_of_columns(project: Project, query: QueryDict) -> Asked:
 
 
 def _newest_place(project: Project, places: Sequence[_Identity]) -> Asked:
-    """The place measured last that has a history, and no more of it than tells it from others."""
+    """Return the place measured last that has a history, and no more of it than tells it from others."""
     newest = catalogue.newest_place(project)
     if newest is None:
         return {}
@@ -222,22 +201,8 @@ def _newest_place(project: Project, places: Sequence[_Identity]) -> Asked:
     return asked
 
 
-def _values_of(series: Iterable[Series]) -> Asked:
-    texts: dict[str, set[str]] = {facet.name: set() for facet in FACETS}
-    for one in series:
-        for facet in FACETS:
-            value: Any = one
-            for attribute in facet.of_series.split("__"):
-                value = getattr(value, attribute)
-            texts[facet.name].add(_text(value))
-    return texts
-
-
 def _condition(asked: Asked) -> Q:
-    condition = Q()
-    for name, values in asked.items():
-        condition &= _fits(_BY_NAME[name], values)
-    return condition
+    return Q(*(_fits(_BY_NAME[name], values) for name, values in asked.items()))
 
 
 def _fits(facet: Facet, values: Collection[str]) -> Q:
@@ -249,26 +214,16 @@ def _fits(facet: Facet, values: Collection[str]) -> Q:
     return fits | Q(**{facet.of_series: ""}) if NONE in values else fits
 
 
-# --- what there is ----------------------------------------------------------------------------------------
-
-
 _OF_PLACE: Final = ("product", "branch", "line", "build", "hardware", "configuration", "counterpart")
 
 
-def _offered(project: Project) -> _Offered:
+def _offered(project: Project) -> tuple[Sequence[_Identity], Mapping[str, set[str]]]:
+    """Return each place of a project's series once, and the values of each facet."""
     found = catalogue.offered_series(project)
     places = [dict(zip(_OF_PLACE, map(_text, place), strict=True)) for place in found.places]
     values = {name: {place[name] for place in places} for name in _OF_PLACE}
     values |= {"workload": set(map(_text, found.workloads)), "threads": set(map(_text, found.threads))}
-    return _Offered(places, values)
-
-
-def _identities(project: Project) -> list[_Identity]:
-    """Return the identities of a project's series without their metrics, each once."""
-    names = [facet.name for facet in FACETS]
-    rows = Series.objects.filter(project=project).order_by()
-    distinct = rows.values_list(*(facet.of_series for facet in FACETS)).distinct()
-    return [dict(zip(names, map(_text, row), strict=True)) for row in distinct]
+    return places, values
 
 
 def _measured(found: Any) -> dict[str, int]:
@@ -280,45 +235,38 @@ def _relaxations(
 ) -> list[Relaxation]:
     if measured:
         return [Relaxation(METRIC, "metric", ", ".join(sorted(metrics)))]
-    identities = _identities(project)
+    names = [facet.name for facet in FACETS]
+    rows = Series.objects.filter(project=project).order_by()
+    distinct = rows.values_list(*(facet.of_series for facet in FACETS)).distinct()
+    identities = [dict(zip(names, map(_text, row), strict=True)) for row in distinct]
+
+    def matches(identity: _Identity, *, but: str) -> bool:
+        return all(identity[name] in values for name, values in asked.items() if name != but)
+
     return [
         Relaxation(name, _BY_NAME[name].label.lower(), ", ".join(sorted(values)))
         for name, values in asked.items()
-        if any(_matches(identity, asked, but=name) for identity in identities)
+        if any(matches(identity, but=name) for identity in identities)
     ]
 
 
-def _matches(identity: _Identity, asked: Asked, *, but: str) -> bool:
-    return all(identity[name] in values for name, values in asked.items() if name != but)
-
-
-def _filters(offered: _Offered, asked: Asked) -> list[FilterChip]:
-    """A chip for everything that leaves a choice."""
+def _filters(offered: Mapping[str, set[str]], asked: Asked) -> list[FilterChip]:
+    """Return a chip for each facet that leaves a choice."""
     chips = []
     for facet in FACETS:
         chosen = asked.get(facet.name, ())
-        values = offered.values[facet.name] | set(chosen)
+        values = offered[facet.name] | set(chosen)
         if len(values) > 1:
-            options = [(text, _label(facet, text)) for text in sorted(values, key=_sort_key(facet))]
+            options = [
+                (text, facet.unsaid or text if text == NONE else text)
+                for text in sorted(values, key=_sort_key(facet))
+            ]
             chips.append(some_of(facet.name, facet.label, options, chosen))
     return chips
 
 
-def _metric_filter(measured: Collection[str], asked: Collection[str], shown: Collection[str]) -> FilterChip:
-    """``shown`` is what was chosen for who asked for none."""
-    options = [(metric, short_metric_name(metric)) for metric in in_order({*measured, *asked})]
-    return some_of(METRIC, "Metric", options, asked, empty=", ".join(map(short_metric_name, shown)) or "main")
-
-
-def _label(facet: Facet, text: str) -> str:
-    return facet.unsaid if text == NONE and facet.unsaid else text
-
-
 def _text(value: object) -> str:
     return NONE if value is None or value == "" else str(value)
-
-
-# --- order ------------------------------------------------------------------------------------------------
 
 
 def _sort_key(facet: Facet) -> Any:
@@ -327,7 +275,7 @@ def _sort_key(facet: Facet) -> Any:
         return lambda text: (text != NONE, int(text) if text.isascii() and text.isdigit() else 0, text)
     if facet.name == "line":
         return lambda text: (text != NONE, parse_version(text).sort_key)
-    return lambda text: (text != NONE, _natural(text))
+    return lambda text: (text != NONE, _natural(text), text)
 
 
 @lru_cache(maxsize=1000)
@@ -353,8 +301,8 @@ def _panel(series: Series) -> tuple[Any, ...]:
 
 def _in_order(series: Sequence[Series]) -> list[Series]:
     metrics = in_order({one.metric for one in series})
-    return sorted(series, key=lambda one: (metrics.index(one.metric), _panel(one), _line(one)))
 
+    def key(one: Series) -> tuple[Any, ...]:
+        return metrics.index(one.metric), _panel(one), parse_version(one.line).sort_key, one.pk
 
-def _line(series: Series) -> tuple[str, int]:
-    return parse_version(series.line).sort_key, series.pk
+    return sorted(series, key=key)

@@ -1,28 +1,21 @@
 """One or several series against versions or time."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any, Final, Literal
+from urllib.parse import urlencode
 
 from django.core.paginator import Page, Paginator
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import path
-from django.views.decorators.http import require_safe
 
 from benchdash.accounts.models import Project
 from benchdash.dashboard.charts.common import Figure
 from benchdash.dashboard.compare.controls import Switch, switch
-from benchdash.dashboard.pages.history.figure import (
-    HistoryAddresses,
-    HistoryLook,
-    history_figure,
-    line_colours,
-    shared_axes,
-    small_figure,
-    suits_log,
-)
+from benchdash.dashboard.pages.history import figure as drawing
+from benchdash.dashboard.pages.history.figure import HistoryLook
 from benchdash.dashboard.pages.history.histories import (
     Changes,
     HistoryLine,
@@ -36,16 +29,15 @@ from benchdash.dashboard.pages.history.selection import SeriesChoice, choose_ser
 from benchdash.dashboard.shell import series_words
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.csv_files import csv_file
-from benchdash.dashboard.shell.navigation import address_with, page_url
-from benchdash.dashboard.shell.pair_links import points_url
+from benchdash.dashboard.shell.navigation import address_with, page_url, points_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page, project_page
-from benchdash.regressions.comparison.column_names import id_at
+from benchdash.regressions.comparison.columns import id_at
 from benchdash.regressions.options import equivalence_margin
 from benchdash.results.models import Run, Series
 
 LINES_IN_ONE_CHART: Final = 6
 SMALL_CHARTS: Final = 24
-# So many series an address names one by one.
+# Maximum number of series that an address names one by one.
 _MAX_NAMED: Final = 60
 _ROWS: Final = 100
 _ROWS_OF_SEVERAL: Final = 20
@@ -136,35 +128,23 @@ def history_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
     wishes = Wishes.of(request.GET)
     choice = choose_series(page.project, request.GET)
     shown = _charts if _fits_large_charts(choice.series) else _small_charts
+    fixed_url = f"{request.path}?{_query(choice.series, wishes)}"
     return {
         "filters": choice.filters,
         "kept": [*choice.kept, *wishes.parameters.items()],
         "choice": choice,
         "selection": choice.selection,
-        "fixed_url": _fixed_url(request.path, choice, wishes),
+        "fixed_url": fixed_url if 0 < len(choice.series) <= _MAX_NAMED else "",
         **(shown(request, page, choice, wishes) if choice.series else _nothing(request, choice)),
     }
 
 
-def _fixed_url(path: str, choice: SeriesChoice, wishes: Wishes) -> str:
-    """The address with the series by their ids; empty for more than an address names."""
-    if not 0 < len(choice.series) <= _MAX_NAMED:
-        return ""
-    query = QueryDict(mutable=True)
-    query.setlist("series", [str(series.pk) for series in choice.series])
-    query.update(wishes.parameters)
-    return f"{path}?{query.urlencode()}"
-
-
 def _fits_large_charts(series: Sequence[Series]) -> bool:
-    """Six lines at most in each, or however many release lines of one thing."""
+    """Tell whether large charts hold them: six lines in each, or all release lines of one thing."""
     by_metric = [list(found) for _, found in groupby(series, key=lambda one: one.metric)]
     return len(by_metric) <= LINES_IN_ONE_CHART and all(
         len(found) <= LINES_IN_ONE_CHART or len(panels(found)) == 1 for found in by_metric
     )
-
-
-# --- large charts -----------------------------------------------------------------------------------------
 
 
 def _charts(request: HttpRequest, page: ProjectPage, choice: SeriesChoice, wishes: Wishes) -> dict[str, Any]:
@@ -173,38 +153,50 @@ def _charts(request: HttpRequest, page: ProjectPage, choice: SeriesChoice, wishe
     looks = [_look(part, wishes) for part in parts]
     several = len(parts) > 1
     charts = []
+    runs, incidents = page_url("runs", page.project), page_url("incidents", page.project)
+    addresses = drawing.HistoryAddresses(lambda pk: f"{runs}{pk}/", lambda pk: f"{incidents}{pk}/")
     for number, (part, look) in enumerate(zip(parts, looks, strict=True), 1):
+        series = [line.series for line in part]
+        names, changes, colours = series_words.names(series), changes_of(part), drawing.line_colours(series)
         rows = Paginator(rows_of(part, look.axis, look.bases), _ROWS_OF_SEVERAL if several else _ROWS)
         charts.append(
-            _chart(
-                page,
-                f"history-{number}",
-                part,
-                look,
+            Chart(
+                name=f"history-{number}",
+                title=series_words.title(series),
+                figure=drawing.history_figure(part, names, look, addresses),
+                lines=[
+                    NamedLine(name, line, changes[line], colour, _pair_url(page.project, line))
+                    for name, line, colour in zip(names, part, colours, strict=True)
+                ],
                 rows=rows.get_page(1 if several else request.GET.get("page")),
+                is_relative=look.relative,
+                csv_url=_series_url("history_csv", page, part),
                 open_url=_series_url("history", page, part, wishes) if several else "",
             )
         )
+    groups = (row.point for chart in charts for row in chart.rows if row.is_excluded)
+    excluded = Run.objects.filter(pk__in=[point.run_id for point in groups])
     return {
         "charts": charts,
         "compare_urls": _compare_urls(page, charts),
-        "reasons": _reasons(page, charts),
+        "reasons": dict(excluded.values_list("pk", "excluded_reason")) if page.is_member else {},
         "switches": _switches(request, looks),
     }
 
 
 def _pair_url(project: Project, line: HistoryLine) -> str:
-    if len(line.points) < 2:
-        return ""
-    before, newest = line.points[-2:]
-    return points_url(project, line.series, before, newest)
+    return points_url(project, line.series, *line.points[-2:]) if len(line.points) > 1 else ""
 
 
 def _look(lines: Sequence[HistoryLine], wishes: Wishes) -> HistoryLook:
-    relative = _are_far_apart(lines) if wishes.relative is None else wishes.relative
+    relative = wishes.relative
+    if relative is None:
+        levels = [line.level for line in lines]
+        are_far_apart = min(levels) > 0 and max(levels) / min(levels) > _FAR_APART
+        relative = _have_a_history(lines) and are_far_apart
     return HistoryLook(
         axis=versions_axis(lines) if wishes.against == "versions" else None,
-        log=suits_log(lines) if wishes.log is None else wishes.log,
+        log=drawing.suits_log(lines) if wishes.log is None else wishes.log,
         bases=_bases(lines) if relative else None,
     )
 
@@ -219,87 +211,46 @@ def _bases(lines: Sequence[HistoryLine]) -> dict[Series, float]:
     return bases
 
 
-def _are_far_apart(lines: Sequence[HistoryLine]) -> bool:
-    levels = [line.level for line in lines]
-    return _have_a_history(lines) and min(levels) > 0 and max(levels) / min(levels) > _FAR_APART
-
-
 def _have_a_history(lines: Iterable[HistoryLine]) -> bool:
     return any(len(line.points) > 1 for line in lines)
 
 
 def _apart(lines: Sequence[HistoryLine], wishes: Wishes) -> list[list[HistoryLine]]:
-    """The lines of each chart: one metric; against versions also one product and one branch, or releases."""
+    """Return the lines of each chart: of one metric, and against versions of one product and branch."""
 
     def key(line: HistoryLine) -> tuple[Any, ...]:
         series = line.series
         versions = (series.product_id, series.branch) if wishes.against == "versions" else ()
         return series.metric, series.unit, *versions
 
-    parts: dict[tuple[Any, ...], list[HistoryLine]] = {}
+    return list(_grouped(lines, key).values())
+
+
+def _grouped(
+    lines: Iterable[HistoryLine], key: Callable[[HistoryLine], tuple[Any, ...]]
+) -> dict[tuple[Any, ...], list[HistoryLine]]:
+    groups: dict[tuple[Any, ...], list[HistoryLine]] = {}
     for line in lines:
-        parts.setdefault(key(line), []).append(line)
-    return list(parts.values())
-
-
-def _chart(
-    page: ProjectPage,
-    name: str,
-    lines: Sequence[HistoryLine],
-    look: HistoryLook,
-    *,
-    rows: Page[HistoryRow],
-    open_url: str,
-) -> Chart:
-    series = [line.series for line in lines]
-    names, changes = series_words.names(series), changes_of(lines)
-    return Chart(
-        name=name,
-        title=series_words.title(series),
-        figure=history_figure(lines, names, look, _addresses(page)),
-        lines=[
-            NamedLine(name, line, changes[line], colour, _pair_url(page.project, line))
-            for name, line, colour in zip(names, lines, line_colours(series), strict=True)
-        ],
-        rows=rows,
-        is_relative=look.relative,
-        csv_url=_series_url("history_csv", page, lines),
-        open_url=open_url,
-    )
+        groups.setdefault(key(line), []).append(line)
+    return groups
 
 
 def _compare_urls(page: ProjectPage, charts: Sequence[Chart]) -> dict[int, str]:
-    """By change point: the comparison of its two sides, where they are two versions."""
-    rows = (row for chart in charts for row in chart.rows)
-    return {shift.pk: _compare_url(page, row) for row in rows if (shift := row.shift)}
-
-
-def _compare_url(page: ProjectPage, row: HistoryRow) -> str:
-    series, before = row.line.series, row.line.points[max((row.index or 0) - 1, 0)]
-    if before.version == row.point.version:
-        return ""
-    base, changed = (id_at(point.version.pk, series) for point in (before, row.point))
-    query = QueryDict(mutable=True)
-    query.setlist("v", [base, changed])
-    query.update({"base": base, "metric": series.metric, "workload": str(series.workload_id)})
-    return f"{page_url('compare', page.project)}?{query.urlencode()}"
-
-
-def _reasons(page: ProjectPage, charts: Sequence[Chart]) -> dict[int, str]:
-    """Why runs were excluded, by run; for members."""
-    if not page.is_member:
-        return {}
-    excluded = [row.point.run_id for chart in charts for row in chart.rows if row.index is None]
-    return dict(Run.objects.filter(pk__in=excluded).values_list("pk", "excluded_reason"))
-
-
-# --- small charts -----------------------------------------------------------------------------------------
+    """Return by change point the comparison of its two sides, where they are two versions."""
+    compare, urls = page_url("compare", page.project), {}
+    for row in (row for chart in charts for row in chart.rows if row.shift):
+        series, before = row.line.series, row.line.points[max((row.index or 0) - 1, 0)]
+        if row.shift and before.version != row.point.version:
+            sides = [id_at(point.version.pk, series) for point in (before, row.point)]
+            query = {"v": sides, "base": sides[0], "metric": series.metric, "workload": series.workload_id}
+            urls[row.shift.pk] = f"{compare}?{urlencode(query, doseq=True)}"
+    return urls
 
 
 def _small_charts(
     request: HttpRequest, page: ProjectPage, choice: SeriesChoice, wishes: Wishes
 ) -> dict[str, Any]:
-    """Many panels: a page of small charts on common axes, relative unless it is wished otherwise."""
+    """Draw a page of small charts on common axes, relative unless the address says otherwise."""
     found = panels(choice.series)
     # The same names on every page, whichever panels are on it.
     named = list(zip(found, series_words.panel_names(found), strict=True))
@@ -310,18 +261,12 @@ def _small_charts(
     panel_lines = [[of_series[series] for series in panel] for panel in shown]
     relative = _have_a_history(of_series.values()) if wishes.relative is None else wishes.relative
     looks = _small_looks(panel_lines, wishes, _bases(list(of_series.values())) if relative else None)
-    shared = shared_axes(panel_lines, looks[0])
-    charts = [
-        SmallChart(
-            name=f"small-{number}",
-            title=name,
-            figure=small_figure(lines, series_words.names(panel), look, shared),
-            url=_series_url("history", page, lines, wishes),
-        )
-        for number, (panel, lines, look, name) in enumerate(
-            zip(shown, panel_lines, looks, names, strict=True), 1
-        )
-    ]
+    shared = drawing.shared_axes(panel_lines, looks[0])
+    charts = []
+    for number, (panel, own, look) in enumerate(zip(shown, panel_lines, looks, strict=True), 1):
+        figure = drawing.small_figure(own, series_words.names(panel), look, shared)
+        url = _series_url("history", page, own, wishes)
+        charts.append(SmallChart(f"small-{number}", names[number - 1], figure, url))
     return {
         "small_charts": charts,
         "title": series_words.title(choice.series),
@@ -336,20 +281,16 @@ def _small_charts(
 def _small_looks(
     panel_lines: Sequence[Sequence[HistoryLine]], wishes: Wishes, bases: Mapping[Series, float] | None
 ) -> list[HistoryLook]:
-    """Panels of one product and branch share their versions."""
+    """Return the look of each panel; those of one product and branch share their versions."""
 
-    def key(lines: Sequence[HistoryLine]) -> tuple[Any, ...]:
-        return lines[0].series.product_id, lines[0].series.branch
+    def key(line: HistoryLine) -> tuple[Any, ...]:
+        return line.series.product_id, line.series.branch
 
     axes = {}
     if wishes.against == "versions":
-        together: dict[tuple[Any, ...], list[HistoryLine]] = {}
-        for lines in panel_lines:
-            together.setdefault(key(lines), []).extend(lines)
+        together = _grouped(chain.from_iterable(panel_lines), key)
         axes = {one: versions_axis(lines) for one, lines in together.items()}
-    return [
-        HistoryLook(axis=axes.get(key(lines)), log=bool(wishes.log), bases=bases) for lines in panel_lines
-    ]
+    return [HistoryLook(axes.get(key(lines[0])), bool(wishes.log), bases) for lines in panel_lines]
 
 
 def _named_lines(
@@ -364,21 +305,14 @@ def _named_lines(
     return named
 
 
-# --- nothing to show --------------------------------------------------------------------------------------
-
-
 def _nothing(request: HttpRequest, choice: SeriesChoice) -> dict[str, Any]:
     without = [(one, address_with("", request.GET, page="", **{one.name: ""})) for one in choice.relaxations]
     return {"without": without, "by_id": "series" in request.GET, "command": upload_command()}
 
 
-# --- all rows as a file -----------------------------------------------------------------------------------
-
-
-@require_safe
 @project_page
 def history_csv(request: HttpRequest, page: ProjectPage) -> HttpResponse:
-    """Every group of the chosen series, oldest first."""
+    """Write every group of the chosen series, oldest first."""
     lines = read_lines(choose_series(page.project, request.GET).series)
     rows = (row for line in lines for row in reversed(rows_of([line], versions_axis([line]))))
     return csv_file(f"history-{page.project.slug}", _COLUMNS, map(_csv_row, rows))
@@ -407,9 +341,6 @@ def _csv_row(row: HistoryRow) -> Sequence[Any]:
     )
 
 
-# --- switches ---------------------------------------------------------------------------------------------
-
-
 def _switches(request: HttpRequest, looks: Sequence[HistoryLook]) -> list[Switch]:
     look = looks[0]
     address = partial(address_with, request.path, request.GET, page="")
@@ -423,21 +354,15 @@ def _switches(request: HttpRequest, looks: Sequence[HistoryLook]) -> list[Switch
     ]
 
 
-# --- addresses --------------------------------------------------------------------------------------------
-
-
-def _addresses(page: ProjectPage) -> HistoryAddresses:
-    runs, incidents = page_url("runs", page.project), page_url("incidents", page.project)
-    return HistoryAddresses(run=lambda pk: f"{runs}{pk}/", incident=lambda pk: f"{incidents}{pk}/")
-
-
 def _series_url(
     name: str, page: ProjectPage, lines: Sequence[HistoryLine], wishes: Wishes | None = None
 ) -> str:
-    query = QueryDict(mutable=True)
-    query.setlist("series", [str(line.series.pk) for line in lines])
-    query.update(wishes.parameters if wishes else {})
-    return f"{page_url(name, page.project)}?{query.urlencode()}"
+    return f"{page_url(name, page.project)}?{_query([line.series for line in lines], wishes)}"
+
+
+def _query(series: Iterable[Series], wishes: Wishes | None) -> str:
+    parameters = {"series": [one.pk for one in series], **(wishes.parameters if wishes else {})}
+    return urlencode(parameters, doseq=True)
 
 
 urlpatterns = [

@@ -2,7 +2,9 @@
 
 import shlex
 import sys
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
 
 from django.conf import settings
 from django.contrib import admin
@@ -10,16 +12,56 @@ from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import LoginView, LogoutView, redirect_to_login
 from django.core.exceptions import PermissionDenied
+from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import path, reverse
 from django.views.decorators.http import require_safe
 
-from benchdash.accounts.access import viewer_of
+from benchdash.accounts.access import Viewer, viewer_of
 from benchdash.accounts.access_log import log_failed_sign_in, log_sign_in, log_throttled_sign_in
-from benchdash.dashboard.pages.home.cards import project_cards
+from benchdash.accounts.models import Project
+from benchdash.regressions.models import Incident
+from benchdash.results.catalogue import Size, sizes_of
 from benchdash.throttling import MinuteThrottle, place_of
 from ingest.removal import removals_for
+
+MAX_RUNS: Final = 10_000
+
+
+@dataclass(frozen=True)
+class ProjectCard:
+    """A project in the list of projects. More runs than ``MAX_RUNS`` are not counted."""
+
+    project: Project
+    size: Size
+    open_incidents: int
+    newest_incident: Incident | None
+
+    @property
+    def has_more_runs(self) -> bool:
+        return self.size.runs > MAX_RUNS
+
+    @property
+    def counted_runs(self) -> int:
+        return min(self.size.runs, MAX_RUNS)
+
+
+def project_cards(viewer: Viewer) -> Sequence[ProjectCard]:
+    """Return the projects that the viewer may see, by name, in a constant number of statements."""
+    projects = list(viewer.projects())
+    measured = sizes_of(projects, most=MAX_RUNS)
+    listed = Incident.objects.filter(project__in=projects).exclude(status=Incident.Status.WITHDRAWN)
+    last = listed.order_by("project_id", "-started_at", "-id").distinct("project_id")
+    newest = {one.project_id: one for one in last.select_related("product", "until")}
+    relevant = listed.filter(state__in=Incident.OPEN, historical=False).order_by()
+    still_open = dict(relevant.values_list("project").annotate(count=Count("pk")))
+    return [
+        ProjectCard(
+            project, measured.get(project.pk, Size()), still_open.get(project.pk, 0), newest.get(project.pk)
+        )
+        for project in projects
+    ]
 
 
 @require_safe
@@ -74,8 +116,13 @@ class SignIn(LoginView):
     redirect_authenticated_user = True
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        account = request.POST.get("username", "").strip().lower()
-        if _may_try(place_of(request), account):
+        account, place = request.POST.get("username", "").strip().lower(), place_of(request)
+        # A try that one limit refuses does not count for the next: one place never uses up an account's.
+        if (
+            TriesFromPlace().allows(place)
+            and TriesOfAccountFromPlace().allows(f"{account} {place}")
+            and TriesOfAccount().allows(account)
+        ):
             return super().post(request, *args, **kwargs)
         log_throttled_sign_in(request, account)
         # A bound form would try the password while it is drawn.
@@ -89,15 +136,6 @@ class SignIn(LoginView):
     def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
         log_failed_sign_in(self.request, self.request.POST.get("username", ""))
         return super().form_invalid(form)
-
-
-def _may_try(place: str, account: str) -> bool:
-    # A try that one limit refuses does not count for the next: one place alone never uses up an account's.
-    return (
-        TriesFromPlace().allows(place)
-        and TriesOfAccountFromPlace().allows(f"{account} {place}")
-        and TriesOfAccount().allows(account)
-    )
 
 
 def sign_in_for_admin(request: HttpRequest) -> HttpResponse:

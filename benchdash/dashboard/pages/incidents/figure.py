@@ -1,7 +1,6 @@
 """The history around a change point, small, as a share of the level before it."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any, Final
 
 from benchdash.dashboard.charts import common
@@ -10,20 +9,20 @@ from benchdash.regressions.models import ChangePoint
 from benchdash.results.models import UNKNOWN_VERSION
 from benchdash.results.points import Point
 
-# So many groups on each side: a small chart shows no more.
+# Maximum number of groups on each side of a change: a small chart shows no more.
 MAX_GROUPS: Final = 80
 _MARGIN: Final = 5.0
 
 
 def around(points: Sequence[Point], change_point: ChangePoint) -> tuple[list[Point], int]:
-    """The groups next to a change point, and where among them its new level begins."""
+    """Return the groups next to a change point, and where among them its new level begins."""
     index = next((i for i, point in enumerate(points) if change_point.run_id in point.run_ids), len(points))
     start = max(0, index - MAX_GROUPS)
     return list(points[start : index + MAX_GROUPS]), index - start
 
 
 def shared_range(histories: Sequence[tuple[Sequence[Point], ChangePoint]]) -> tuple[float, float]:
-    """The vertical range, in per cent of the levels before, that holds all these histories."""
+    """Return the vertical range, in per cent of the levels before, that holds all these histories."""
     shares = [
         100 * point.value / change_point.before for points, change_point in histories for point in points
     ]
@@ -33,13 +32,16 @@ def shared_range(histories: Sequence[tuple[Sequence[Point], ChangePoint]]) -> tu
 def change_figure(
     points: Sequence[Point], index: int, change_point: ChangePoint, *, y_range: tuple[float, float]
 ) -> common.Figure:
-    """``points`` of the change point's series, whose new level begins at ``index``.
+    """Draw ``points`` of the change point's series, whose new level begins at ``index``.
 
     A vertical line stands at the first group of the new level, dotted while it is suspected; the two levels
     are horizontal lines.
     """
     series = change_point.series
-    x = [_place(point, series.branch) for point in points]
+    x = [
+        f"{point.time:%Y-%m-%dT%H:%M:%S}" if series.branch else common.plain(str(point.version))
+        for point in points
+    ]
     line = common.line(
         str(series),
         x,
@@ -60,48 +62,23 @@ def change_figure(
     return common.figure([line], layout)
 
 
-def _place(point: Point, branch: str) -> Any:
-    if branch:
-        return f"{point.time:%Y-%m-%dT%H:%M:%S}"
-    return common.plain(str(point.version))
-
-
 def _hover(point: Point, unit: str) -> str:
     version = "" if point.version.version == UNKNOWN_VERSION else point.version.version
-    where = [version, (point.commit or "")[:10], _day(point.time)]
+    where = [version, (point.commit or "")[:10], f"{point.time.day} {point.time:%b %Y}"]
     value = common.hover_text(point.value, point.low, point.high, point.n, unit)
     return f"{common.plain(', '.join(filter(None, where)))}<br>{value}"
-
-
-def _day(time: datetime) -> str:
-    return f"{time.day} {time:%b %Y}"
 
 
 def _marks(x: Sequence[Any], index: int, change_point: ChangePoint) -> list[dict[str, Any]]:
     after = 100 * change_point.after / change_point.before
     marks = []
     if index > 0:
-        marks.append(_level(x[0], x[index - 1], 100))
+        marks.append(common.level(x[0], x[index - 1], 100, common.token("ink"), 2))
     if index < len(x):
-        marks.append(_level(x[index], x[-1], after))
+        marks.append(common.level(x[index], x[-1], after, common.token("ink"), 2))
         dash = "solid" if change_point.state == ChangePoint.State.CONFIRMED else "dot"
-        marks.append(
-            {
-                "type": "line",
-                "x0": x[index],
-                "x1": x[index],
-                "yref": "paper",
-                "y0": 0,
-                "y1": 1,
-                "line": {"color": common.token("ink-2"), "width": 1, "dash": dash},
-            }
-        )
+        marks.append(common.line_at(x[index], dash))
     return marks
-
-
-def _level(start: Any, end: Any, share: float) -> dict[str, Any]:
-    line = {"color": common.token("ink"), "width": 2}
-    return {"type": "line", "x0": start, "x1": end, "y0": share, "y1": share, "line": line}
 
 
 def _label(x: Sequence[Any], index: int, change_point: ChangePoint) -> list[dict[str, Any]]:

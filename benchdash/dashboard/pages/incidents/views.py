@@ -2,34 +2,57 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from itertools import zip_longest
+from typing import Any, Final
 
-from django.contrib import messages
+from django import forms
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.db.models.functions import TruncHour
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.urls import path
-from django.views.decorators.http import require_POST, require_safe
 
-from benchdash.accounts.models import AuditEntry, Project, Scope
+from benchdash.accounts.models import AuditEntry, Project, Scope, User
 from benchdash.dashboard.charts.common import Figure
 from benchdash.dashboard.pages.incidents.figure import around, change_figure, shared_range
-from benchdash.dashboard.pages.incidents.forms import CommentForm, TriageForm
 from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.csv_files import csv_file
 from benchdash.dashboard.shell.filters import FilterChip
-from benchdash.dashboard.shell.navigation import page_url
-from benchdash.dashboard.shell.pair_links import runs_url
-from benchdash.dashboard.shell.project_page import ProjectPage, found_or_hidden, project_page
-from benchdash.dashboard.shell.visible_alerts import alerts_shown_to
+from benchdash.dashboard.shell.navigation import page_url, runs_url
+from benchdash.dashboard.shell.project_page import (
+    ProjectPage,
+    alerts_shown_to,
+    found_or_hidden,
+    project_action,
+    project_page,
+)
 from benchdash.regressions import queries, services
 from benchdash.regressions.analysis.spans import last_good_at, span
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.results.models import Product
 from benchdash.results.points import histories
+
+
+class TriageForm(forms.Form):
+    """No state leaves it as it is; no assignee means nobody."""
+
+    state = forms.ChoiceField(choices=Incident.State, required=False)
+    assignee = forms.ModelChoiceField(User.objects.none(), required=False, empty_label="nobody")
+    reason = forms.CharField(
+        max_length=2000, required=False, widget=forms.TextInput(attrs={"placeholder": "Why?"})
+    )
+
+    def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        members = User.objects.filter(memberships__project=project, is_active=True).order_by("name", "email")
+        self.fields["assignee"].queryset = members  # type: ignore[attr-defined]
+
+
+class CommentForm(forms.Form):
+    text = forms.CharField(max_length=10_000, label="Comment", widget=forms.Textarea(attrs={"rows": 3}))
+
 
 _PAGE: Final = 50
 _MAX_CHARTS: Final = 6
@@ -66,10 +89,6 @@ class ShownChangePoint:
     figure: Figure | None = None
 
 
-# --- the list ---------------------------------------------------------------------------------------------
-
-
-@require_safe
 @project_page
 def incidents(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     chips = _filters(page.project, request.GET)
@@ -92,20 +111,15 @@ def incidents(request: HttpRequest, page: ProjectPage) -> HttpResponse:
 
 def _filters(project: Project, query: QueryDict) -> list[FilterChip]:
     products = Product.objects.filter(project=project).order_by("name").values_list("name", flat=True)
-    branches = Incident.objects.filter(project=project).order_by("branch").values_list("branch", flat=True)
+    known = Incident.objects.filter(project=project).order_by("branch")
+    branches = known.values_list("branch", flat=True).distinct()
+    statuses, named = query.getlist("status"), [(one or _RELEASES, one or "releases") for one in branches]
     return [
         filters.some_of("state", "State", Incident.State.choices, query.getlist("state")),
-        filters.some_of(
-            "status", "Status", Incident.Status.choices, query.getlist("status"), empty="not withdrawn"
-        ),
+        filters.some_of("status", "Status", Incident.Status.choices, statuses, empty="not withdrawn"),
         filters.some_of("kind", "Kind", Incident.Kind.choices, query.getlist("kind")),
         filters.some_of_names("product", "Product", products, query.getlist("product")),
-        filters.some_of(
-            "branch",
-            "Branch",
-            [(name or _RELEASES, name or "releases") for name in branches.distinct()],
-            query.getlist("branch"),
-        ),
+        filters.some_of("branch", "Branch", named, query.getlist("branch")),
     ]
 
 
@@ -118,17 +132,12 @@ def _chosen(found: QuerySet[Incident], chips: Sequence[FilterChip]) -> QuerySet[
     return found
 
 
-# --- one incident -----------------------------------------------------------------------------------------
-
-
-@require_safe
 @project_page
 def incident(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     return _show(request, page, _incident(page, pk))
 
 
-@require_POST
-@project_page
+@project_action
 def triage(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     shown = _incident(page, pk)
     page.require(Scope.TRIAGE)
@@ -144,14 +153,11 @@ def triage(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
         unassign=said["assignee"] is None,
         reason=said["reason"],
     )
-    messages.success(
-        request, f"Saved: {shown.get_state_display()}, assigned to {shown.assignee or 'nobody'}."
-    )
-    return redirect("dashboard:incident", page.project.slug, pk)
+    saved = f"Saved: {shown.get_state_display()}, assigned to {shown.assignee or 'nobody'}."
+    return page.done(request, saved, "incident", pk)
 
 
-@require_POST
-@project_page
+@project_action
 def comment(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     shown = _incident(page, pk)
     page.require(Scope.TRIAGE)
@@ -162,7 +168,6 @@ def comment(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     return redirect(f"{page_url('incident', page.project, pk)}#comments")
 
 
-@require_safe
 @project_page
 def evidence_csv(_request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     shown = _incident(page, pk)
@@ -172,19 +177,10 @@ def evidence_csv(_request: HttpRequest, page: ProjectPage, pk: int) -> HttpRespo
     )
     rows = [
         (
-            one.series.workload.name,
-            one.series.threads,
-            one.series.metric,
-            one.series.unit,
-            one.series.direction,
-            one.series.hardware.name,
-            one.series.configuration.name,
-            one.last_good.version if one.last_good else None,
-            one.run.version,
-            one.run.started_at.isoformat(),
-            *(getattr(one, name) for name in _EVIDENCE),
-            one.series_id,
-            one.run_id,
+            *(one.series.workload.name, one.series.threads, one.series.metric, one.series.unit),
+            *(one.series.direction, one.series.hardware.name, one.series.configuration.name),
+            *(one.last_good and one.last_good.version, one.run.version, one.run.started_at.isoformat()),
+            *(getattr(one, name) for name in (*_EVIDENCE, "series_id", "run_id")),
         )
         for one in queries.evidence(shown)
     ]
@@ -192,11 +188,9 @@ def evidence_csv(_request: HttpRequest, page: ProjectPage, pk: int) -> HttpRespo
 
 
 def _incident(page: ProjectPage, pk: int) -> Incident:
-    """Raises NotVisible."""
-    return found_or_hidden(
-        queries.incidents(page.project).filter(pk=pk),
-        f"there is no incident {pk} in the project '{page.project.slug}'",
-    )
+    """Return an incident. Raise NotVisible where there is none of this number."""
+    found = queries.incidents(page.project).filter(pk=pk)
+    return found_or_hidden(found, f"there is no incident {pk} in the project '{page.project.slug}'")
 
 
 def _show(
@@ -208,6 +202,9 @@ def _show(
     comment_form: CommentForm | None = None,
 ) -> HttpResponse:
     evidence = queries.evidence(shown)
+    # The groups before and after the largest change that has both.
+    pairs = ((one.last_good, one.run) for one in evidence if one.last_good)
+    series = [f"series={one.series_id}" for one in evidence[:_MAX_CHARTS]]
     may_triage = page.may(Scope.TRIAGE)
     if may_triage and triage_form is None:
         triage_form = TriageForm(page.project, initial={"assignee": shown.assignee_id})
@@ -217,8 +214,8 @@ def _show(
         "evidence": _shown(page.project, evidence),
         "family": queries.family_evidence(evidence),
         "worst": evidence[0] if evidence else None,
-        "history_url": _history_url(page.project, evidence),
-        "pair_url": _pair_url(page.project, evidence),
+        "history_url": f"{page_url('history', page.project)}?{'&'.join(series)}" if series else "",
+        "pair_url": next((runs_url(page.project, *pair) for pair in pairs), ""),
         "differences": queries.what_changed(evidence),
         "may_triage": may_triage,
         "triage_form": triage_form,
@@ -226,29 +223,27 @@ def _show(
         "comment_form": comment_form or CommentForm(),
     }
     if page.is_member:
+        about = f"incident {shown.pk}:"
+        entries = AuditEntry.objects.filter(project=shown.project_id, subject__startswith=about)
         context |= {
             "comments": shown.comments.all(),
             "alerts": alerts_shown_to(page).filter(incident=shown).order_by("address"),
-            "entries": _audit_entries(shown),
+            "entries": entries.select_related("user", "token"),
         }
     # What was sent and cannot be taken is said with the form.
-    is_refused = bool((triage_form and triage_form.errors) or (comment_form and comment_form.errors))
+    is_refused = any(form and form.errors for form in (triage_form, comment_form))
     return page.render(request, "dashboard/incident.html", context, status=422 if is_refused else 200)
 
 
 def _shown(project: Project, evidence: Sequence[ChangePoint]) -> list[ShownChangePoint]:
     largest = evidence[:_MAX_CHARTS]
     points = histories([one.series_id for one in largest])
-    near = [around(points[one.series_id], one) for one in largest]
-    y_range = shared_range([(of_series, one) for (of_series, _), one in zip(near, largest, strict=True)])
-    figures = [
-        change_figure(of_series, index, one, y_range=y_range)
-        for (of_series, index), one in zip(near, largest, strict=True)
-    ]
-    rest: list[Figure | None] = [None] * (len(evidence) - len(largest))
+    near = [(one, *around(points[one.series_id], one)) for one in largest]
+    y_range = shared_range([(of_series, one) for one, of_series, _ in near])
+    figures = (change_figure(of_series, index, one, y_range=y_range) for one, of_series, index in near)
     return [
         ShownChangePoint(one, page_url("history", project, series=str(one.series_id)), _title(one), figure)
-        for one, figure in zip(evidence, [*figures, *rest], strict=True)
+        for one, figure in zip_longest(evidence, figures)
     ]
 
 
@@ -256,24 +251,6 @@ def _title(change_point: ChangePoint) -> str:
     series = change_point.series
     threads = None if series.threads is None else f"{series.threads} threads"
     return ", ".join(filter(None, [series.workload.name, threads, series.metric, series.hardware.name]))
-
-
-def _history_url(project: Project, evidence: Sequence[ChangePoint]) -> str:
-    url = page_url("history", project)
-    chosen = "&".join(f"series={one.series_id}" for one in evidence[:_MAX_CHARTS])
-    return f"{url}?{chosen}" if url and chosen else ""
-
-
-def _pair_url(project: Project, evidence: Sequence[ChangePoint]) -> str:
-    """The groups before and after the largest change that has both."""
-    pairs = ((one.last_good, one.run) for one in evidence)
-    return next((runs_url(project, before, after) for before, after in pairs if before), "")
-
-
-def _audit_entries(shown: Incident) -> QuerySet[AuditEntry]:
-    return AuditEntry.objects.filter(
-        project=shown.project_id, subject__startswith=f"incident {shown.pk}:"
-    ).select_related("user", "token")
 
 
 urlpatterns = [

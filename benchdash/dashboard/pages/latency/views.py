@@ -11,8 +11,11 @@ from django.urls import path, reverse
 from benchdash.accounts.models import Project
 from benchdash.dashboard.charts import latency as charts
 from benchdash.dashboard.charts.compare import VersionLine
+from benchdash.dashboard.charts.verdict_words import change_of
 from benchdash.dashboard.compare import controls
+from benchdash.dashboard.compare.controls import reference_filter, threads_options
 from benchdash.dashboard.compare.selection import (
+    Presentation,
     VersionSelection,
     read_choice,
     read_columns,
@@ -21,24 +24,75 @@ from benchdash.dashboard.compare.selection import (
 )
 from benchdash.dashboard.compare.tables import choosing, columns_of_api, lines_of, threads_of_api
 from benchdash.dashboard.compare.versions import Available
-from benchdash.dashboard.pages.latency.selection import ALL_OPERATIONS, chosen_row, read_view, row_filters
-from benchdash.dashboard.shell import numbers
+from benchdash.dashboard.shell import filters, numbers
 from benchdash.dashboard.shell.commands import upload_command
+from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
 from benchdash.dashboard.shell.series_words import threads_words
-from benchdash.regressions.comparison.column_names import names
-from benchdash.regressions.comparison.latency import (
-    SHARES,
-    Cell,
-    LatencyTable,
-    RowKey,
-    compare_columns,
-    latency_doubts,
-    sampled_columns,
-    sampled_rows,
-)
-from benchdash.regressions.detection import Comparison
+from benchdash.regressions.comparison import latency
+from benchdash.regressions.comparison.columns import names
+from benchdash.regressions.comparison.latency import LatencyCell, LatencyRowKey, LatencyTable
+from benchdash.regressions.detection.compare import Comparison
+from benchdash.results.distributions import Bounds
 from benchdash.results.models import Workload
+
+ALL_OPERATIONS: Final = "all"
+
+
+@dataclass(frozen=True)
+class LatencyPresentation(Presentation):
+    """``operation`` is what the address says: whose response times, ``all`` for those of every operation."""
+
+    operation: str = ""
+
+    @property
+    def kept(self) -> list[tuple[str, str]]:
+        return [("operation", self.operation)] if self.operation else []
+
+
+def chosen_row(
+    choice: VersionSelection, rows: Mapping[LatencyRowKey, int], ids: Mapping[str, int]
+) -> LatencyRowKey | None:
+    """Return the row that an address asks for: of its workload, and as far as there is one, of its threads.
+
+    ``rows`` are how many columns each has, ``ids`` those of the workloads by their names. What the address
+    leaves open is what most columns have.
+    """
+    asked = [row for row in rows if not choice.workloads or str(ids.get(row.workload)) in choice.workloads]
+    if not asked:
+        return None
+    operation = choice.view.operation if isinstance(choice.view, LatencyPresentation) else ""
+
+    def fit(row: LatencyRowKey) -> tuple[bool, bool, int]:
+        return row.threads in choice.threads, (row.operation or ALL_OPERATIONS) == operation, rows[row]
+
+    return max(asked, key=fit)
+
+
+def row_filters(
+    choice: VersionSelection,
+    row: LatencyRowKey,
+    rows: Mapping[LatencyRowKey, int],
+    ids: Mapping[str, int],
+    called: list[str],
+) -> list[FilterChip]:
+    """Return the chips of a row; ``called`` are the names of the chosen columns."""
+    workloads = [(str(ids[name]), name) for name in dict.fromkeys(one.workload for one in rows)]
+    same = [one for one in rows if one.workload == row.workload]
+    threads = threads_options(dict.fromkeys(one.threads for one in same))
+    operations = list(dict.fromkeys(one.operation for one in same if one.threads == row.threads))
+    found = [
+        reference_filter(choice.columns, called),
+        filters.one_of("workload", "Workload", workloads, str(ids[row.workload]), empty=""),
+        filters.one_of("threads", "Threads", threads, threads_texts([row.threads])[0], empty=""),
+    ]
+    if operations != [""]:
+        named = [(one or ALL_OPERATIONS, one or "all operations") for one in operations]
+        found.append(
+            filters.one_of("operation", "Operation", named, row.operation or ALL_OPERATIONS, empty="")
+        )
+    return found
+
 
 # An interval of a ratio whose ends are this far apart says only that there are too few runs.
 _SAYS_SOMETHING: Final = 10
@@ -54,33 +108,34 @@ class PercentileFigures:
 
     @property
     def change(self) -> float | None:
-        ratio = self.comparison.ratio if self.comparison else None
-        return None if ratio is None else ratio - 1
+        return change_of(self.comparison)
 
     @property
     def change_bounds(self) -> str:
         """``−10.0 % to −6.0 %``; in words where it would say nothing."""
-        if self.comparison is None or self.comparison.low is None or self.comparison.high is None:
+        one = self.comparison
+        if one is None or one.low is None or one.high is None:
             return ""
-        if self.comparison.high > _SAYS_SOMETHING * self.comparison.low:
+        if one.high > _SAYS_SOMETHING * one.low:
             return "too few runs"
-        return " to ".join(numbers.change(end - 1) for end in (self.comparison.low, self.comparison.high))
+        return " to ".join(numbers.change(end - 1) for end in (one.low, one.high))
 
 
 @dataclass(frozen=True)
 class LatencyTableRow:
     line: VersionLine
-    cell: Cell
+    cell: LatencyCell
     percentiles: Sequence[PercentileFigures]
     largest: PercentileFigures
 
 
 def latency_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
-    available = Available(sampled_columns(page.project))
+    available = Available(latency.sampled_columns(page.project))
     if not available:
         return {"command": upload_command()}
     columns = read_columns(request.GET, available, page.project)
-    choice = replace(read_choice(request.GET, columns), view=read_view(request.GET))
+    view = LatencyPresentation(operation=request.GET.get("operation", ""))
+    choice = replace(read_choice(request.GET, columns), view=view)
     return {
         "kept": [("metric", metric) for metric in choice.metrics],
         **choosing(request, choice, available),
@@ -92,23 +147,31 @@ def _distributions(path: str, project: Project, choice: VersionSelection) -> dic
     chosen, base = choice.columns.chosen, choice.columns.base
     called = names(chosen)
     lines = lines_of(choice.columns)
-    rows = sampled_rows(project, chosen)
-    ids = _workload_ids(project, rows)
+    rows = latency.sampled_rows(project, chosen)
+    workloads = Workload.objects.filter(project=project, name__in={one.workload for one in rows})
+    ids = dict(workloads.values_list("name", "pk"))
     named = {pk: name for name, pk in ids.items()}
     choice = replace(choice, workloads=workload_ids(choice.workloads, named))
     row = chosen_row(choice, rows, ids)
     context: dict[str, Any] = {"lines": lines, "chips": controls.chips(path, choice, lines)}
     if base is None or row is None:
         return {**context, "whole_url": choice.address(path, workload="", threads="", operation="")}
-    table = compare_columns(project, base=base, columns=choice.columns.others, row=row)
+    table = latency.compare_columns(project, base=base, columns=choice.columns.others, row=row)
     shown = _table_rows(table, lines)
     shown_lines = [one.line for one in shown]
     distributions = [one.cell.distribution for one in shown]
+    parameters = [("workload", row.workload), *threads_of_api([row.threads]), *columns_of_api(choice)]
+    query = [("project", project.slug), *parameters, ("format", "csv")]
     return {
         **context,
-        "doubts": latency_doubts(table),
+        "doubts": latency.latency_doubts(table),
         "filters": row_filters(choice, row, rows, ids, called),
-        "fixed_url": _fixed_url(path, choice, row, ids),
+        "fixed_url": choice.address(
+            path,
+            workload=str(ids[row.workload]),
+            threads=threads_texts([row.threads]),
+            operation=row.operation or ALL_OPERATIONS,
+        ),
         "row": row,
         "is_other": bool(choice.threads) and row.threads not in choice.threads,
         "title": _title(row),
@@ -116,26 +179,21 @@ def _distributions(path: str, project: Project, choice: VersionSelection) -> dic
         "histogram_title": f"{_title(row)}, share of the operations by response time",
         "table_rows": shown,
         "missing": [line.name for line in lines if line not in shown_lines],
-        "percentiles": [charts.percentile_name(share) for share in SHARES],
+        "percentiles": [charts.percentile_name(share) for share in latency.SHARES],
         "histogram": charts.overlaid(shown_lines, distributions) if shown else None,
         "curves": charts.percentile_curves(shown_lines, distributions) if shown else None,
-        "csv_url": _csv_url(project, choice, row),
-        "is_tested": any(map(_is_tested, shown)),
+        "csv_url": f"{reverse('api:latency')}?{urlencode(query)}",
+        "is_tested": any(
+            one.comparison is not None and one.comparison.p is not None
+            for row in shown
+            for one in row.percentiles
+        ),
         "has_sessions": any(one.cell.sessions for one in shown),
         "are_runs_left_out": any(one.cell.runs < one.cell.measured for one in shown),
     }
 
 
-def _is_tested(row: LatencyTableRow) -> bool:
-    return any(one.comparison is not None and one.comparison.p is not None for one in row.percentiles)
-
-
-def _workload_ids(project: Project, rows: Mapping[RowKey, int]) -> dict[str, int]:
-    found = Workload.objects.filter(project=project, name__in={row.workload for row in rows})
-    return dict(found.values_list("name", "pk"))
-
-
-def _title(row: RowKey) -> str:
+def _title(row: LatencyRowKey) -> str:
     """``workloada, read, 8 threads``."""
     threads = "" if row.threads is None else threads_words(row.threads)
     return ", ".join(filter(None, [row.workload, row.operation, threads]))
@@ -148,34 +206,18 @@ def _table_rows(table: LatencyTable, lines: Sequence[VersionLine]) -> list[Laten
     (row,) = table.rows
     others = iter(row.cells)
     cells = [(line, row.base if line.is_base else next(others)) for line in lines]
-    return [LatencyTableRow(line, cell, _figures(cell), _largest(cell)) for line, cell in cells if cell]
+    shown = []
+    for line, cell in cells:
+        if cell:
+            percentiles = [_figures(one.bounds, one.comparison) for one in cell.percentiles]
+            shown.append(LatencyTableRow(line, cell, percentiles, _figures(cell.distribution.largest)))
+    return shown
 
 
-def _figures(cell: Cell) -> list[PercentileFigures]:
-    return [
-        PercentileFigures(charts.bounds_words(one.bounds), one.bounds.middle, one.comparison)
-        if one.bounds
-        else PercentileFigures("")
-        for one in cell.percentiles
-    ]
-
-
-def _largest(cell: Cell) -> PercentileFigures:
-    largest = cell.distribution.largest
-    return PercentileFigures(charts.bounds_words(largest), largest.middle)
-
-
-def _fixed_url(path: str, choice: VersionSelection, row: RowKey, ids: Mapping[str, int]) -> str:
-    """The address with all that it left open."""
-    said = {"workload": str(ids[row.workload]), "threads": threads_texts([row.threads])}
-    return choice.address(path, **said, operation=row.operation or ALL_OPERATIONS)
-
-
-def _csv_url(project: Project, choice: VersionSelection, row: RowKey) -> str:
-    """The same of the API."""
-    parameters = [("workload", row.workload), *threads_of_api([row.threads]), *columns_of_api(choice)]
-    query = urlencode([("project", project.slug), *parameters, ("format", "csv")])
-    return f"{reverse('api:latency')}?{query}"
+def _figures(bounds: Bounds | None, comparison: Comparison | None = None) -> PercentileFigures:
+    if bounds is None:
+        return PercentileFigures("")
+    return PercentileFigures(charts.bounds_words(bounds), bounds.middle, comparison)
 
 
 urlpatterns = [

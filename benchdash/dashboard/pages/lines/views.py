@@ -9,10 +9,10 @@ from django.http import HttpRequest
 from django.urls import path
 
 from benchdash.accounts.models import Project
-from benchdash.dashboard.charts.compare import ValueScale, VersionLine
+from benchdash.dashboard.charts.compare import ValueScale
 from benchdash.dashboard.charts.matrix import Head, Matrix, matrix
 from benchdash.dashboard.compare import controls
-from benchdash.dashboard.compare.panels import Panel, panels
+from benchdash.dashboard.compare.panels import panels
 from benchdash.dashboard.compare.selection import VersionSelection, read_choice, read_columns, workload_ids
 from benchdash.dashboard.compare.tables import addresses_of, choosing, lines_of, tables_of
 from benchdash.dashboard.compare.versions import available_columns
@@ -20,13 +20,19 @@ from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.navigation import page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
-from benchdash.regressions.comparison.column_contents import Measured, measured_of, workloads_measured
-from benchdash.regressions.comparison.column_names import names, short_id
+from benchdash.regressions.comparison.columns import (
+    Column,
+    ColumnContents,
+    contents_of,
+    names,
+    short_id,
+    workloads_measured,
+)
 from benchdash.regressions.comparison.comparability import doubts
-from benchdash.regressions.comparison.version_table import Column, ComparisonTable
+from benchdash.regressions.comparison.version_table import ComparisonTable
 from benchdash.results import metrics
 
-# So many charts on a page at most, whatever is chosen: each is computed, with its table.
+# Maximum number of charts on a page, whatever is chosen: each is computed, with its table.
 _MAX_CHARTS: Final = 12
 
 
@@ -45,46 +51,62 @@ def _comparison(
     request: HttpRequest, project: Project, choice: VersionSelection, base: Column
 ) -> dict[str, Any]:
     chosen = choice.columns.chosen
-    measured = measured_of(project, chosen)
+    measured = contents_of(project, chosen)
     choice = replace(choice, workloads=workload_ids(choice.workloads, measured.workloads))
-    known = metrics.in_order(measured.metrics)
-    asked = [metric for metric in known if metric in choice.metrics]
+    asked = [metric for metric in metrics.in_order(measured.metrics) if metric in choice.metrics]
     wanted, found = _what_to_show(project, choice, measured, asked)
     pages = Paginator(found, max(1, _MAX_CHARTS // len(wanted))).get_page(request.GET.get("page"))
     workloads = list(pages.object_list)
     tables = tables_of(project, choice, base, workloads, wanted) if workloads else []
-    called = names(chosen)
-    at = chosen.index(base)
-    lines = lines_of(choice.columns)
+    called, lines = names(chosen), lines_of(choice.columns)
     shown = [table.metric for table in tables] or asked
     context = {
         "filters": controls.choice_filters(choice, measured, shown, called),
         "chips": controls.chips(request.path, choice, lines),
         "switches": controls.switches(request.path, choice),
-        "pair_url": _pair_url(project, base, choice.columns.others),
+        "pair_url": "",
     }
+    if len(choice.columns.others) == 1:
+        against = short_id(choice.columns.others[0])
+        context["pair_url"] = page_url("pair", project, base=short_id(base), against=against)
     if not tables:
         return {**context, "whole_url": choice.address(request.path, workload="", threads="")}
     ids = {name: str(pk) for pk, name in measured.workloads.items()}
-    made = _panels(request.path, project, choice, tables, lines, ids, workloads)
+    relative_to = called[chosen.index(base)] if choice.view.relative else ""
+    made = [
+        panel
+        for number, table in enumerate(tables)
+        for panel in panels(
+            table,
+            lines,
+            scale=ValueScale(relative_to=relative_to, log=choice.view.log),
+            place=choice.columns.machine,
+            keys={workload: f"{ids[workload]}-{number}" for workload in workloads},
+            addresses=addresses_of(request.path, project, choice, ids),
+        )
+    ]
+    # Under their workloads, or all together where there is one metric.
+    sections = [(workload, [one for one in made if one.workload == workload]) for workload in workloads]
+    if len(tables) == 1:
+        sections = [("", [one for _, of_workload in sections for one in of_workload])]
     return {
         **context,
         "doubts": doubts(tables, list(zip(chosen, called, strict=True)), base),
         "fixed_url": choice.address(request.path, metric=shown),
         "lines": lines,
-        "heads": [Head(called[at]), *(Head(line.name) for line in lines if not line.is_base)],
+        "heads": [Head(called[chosen.index(base)]), *(Head(line.name) for line in lines if not line.is_base)],
         "summary": _summary(request.path, choice, tables[0], ids),
         "summary_metric": tables[0],
         "matrix_url": choice.address(page_url("matrix", project), metric=tables[0].metric),
-        "sections": _sections(made, workloads, by_workload=len(tables) > 1),
+        "sections": sections,
         "pages": pages,
     }
 
 
 def _what_to_show(
-    project: Project, choice: VersionSelection, measured: Measured, asked: Sequence[str]
+    project: Project, choice: VersionSelection, measured: ColumnContents, asked: Sequence[str]
 ) -> tuple[Sequence[str], list[str]]:
-    """The metrics, and the names of the workloads that have any of them.
+    """Return the metrics, and the names of the workloads that have any of them.
 
     Where the address says none and the versions lack the main ones of their place, the first that they have.
     """
@@ -102,44 +124,10 @@ def _what_to_show(
     return next((one for one in each if one[1]), (wanted, []))
 
 
-def _panels(
-    path: str,
-    project: Project,
-    choice: VersionSelection,
-    tables: Sequence[ComparisonTable],
-    lines: Sequence[VersionLine],
-    ids: Mapping[str, str],
-    workloads: Sequence[str],
-) -> list[Panel]:
-    relative_to = next(line.name for line in lines if line.is_base) if choice.view.relative else ""
-    scale = ValueScale(relative_to=relative_to, log=choice.view.log)
-    return [
-        panel
-        for number, table in enumerate(tables)
-        for panel in panels(
-            table,
-            lines,
-            scale=scale,
-            place=choice.columns.machine,
-            keys={workload: f"{ids[workload]}-{number}" for workload in workloads},
-            addresses=addresses_of(path, project, choice, ids),
-        )
-    ]
-
-
-def _sections(
-    made: Sequence[Panel], workloads: Sequence[str], *, by_workload: bool
-) -> list[tuple[str, list[Panel]]]:
-    """The charts under their workloads, or all together where there is one metric."""
-    if not by_workload:
-        return [("", sorted(made, key=lambda panel: workloads.index(panel.workload)))]
-    return [(workload, [panel for panel in made if panel.workload == workload]) for workload in workloads]
-
-
 def _summary(
     path: str, choice: VersionSelection, table: ComparisonTable, ids: Mapping[str, str]
 ) -> Matrix | None:
-    """The changes of the workloads by the first metric; a click leads to the charts of one."""
+    """Return the changes of the workloads by the first metric; a click leads to the charts of one."""
     workloads = {row.workload for row in table.rows}
     if not table.columns or len(workloads) < 2:
         return None
@@ -149,13 +137,6 @@ def _summary(
         write=lambda ratio: numbers.change(ratio - 1),
         link=lambda rows, _: urls[rows[0].workload],
     )
-
-
-def _pair_url(project: Project, base: Column, others: Sequence[Column]) -> str:
-    """Return the address of two versions by all their metrics; empty unless there are two."""
-    if len(others) != 1:
-        return ""
-    return page_url("pair", project, base=short_id(base), against=short_id(others[0]))
 
 
 urlpatterns = [path("compare/", content_page("dashboard/compare.html", compare_context), name="compare")]

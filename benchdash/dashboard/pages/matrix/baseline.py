@@ -6,7 +6,7 @@ from typing import Final
 
 from django import forms
 
-from benchdash.regressions.comparison.version_table import Column
+from benchdash.regressions.comparison.columns import Column
 from benchdash.results.baselines import MAX_REASON_LENGTH, Target
 from benchdash.results.models import Baseline, ServerVersion
 from benchdash.results.points import Point
@@ -17,7 +17,7 @@ _RELEASE: Final = "release"
 
 
 class BaselineForm(forms.Form):
-    """``stream`` is the id of any column of the branch; ``target`` what ``meant_by`` reads."""
+    """The wanted baseline: ``stream`` is the id of a column of the branch, ``meant_by`` reads ``target``."""
 
     stream = forms.CharField(max_length=1000)
     target = forms.RegexField(r"^(none|release\.[0-9]{1,18}|group\.[0-9]{1,18}\.\d{4}-\d{2}-\d{2})$")

@@ -17,10 +17,9 @@ from benchdash.dashboard.compare.matrix_sources import (
     of_branch,
     of_versions,
 )
-from benchdash.dashboard.compare.places import Place, recent_use
 from benchdash.dashboard.compare.selection import ChosenColumns, read_choice, read_columns, workload_ids
 from benchdash.dashboard.compare.version_picker import VersionPicker, version_picker
-from benchdash.dashboard.compare.versions import MAX_SEARCH_LENGTH, Available
+from benchdash.dashboard.compare.versions import Available, PlaceNames, recent_use
 from benchdash.dashboard.pages.matrix import baseline as baseline_form
 from benchdash.dashboard.pages.matrix import selection as form
 from benchdash.dashboard.pages.matrix.selection import MatrixPresentation
@@ -28,10 +27,8 @@ from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.navigation import Link, address_with, page_url
 from benchdash.regressions.comparison.branch_table import Rows
-from benchdash.regressions.comparison.column_contents import Measured, measured_of
-from benchdash.regressions.comparison.column_names import names, short_id
+from benchdash.regressions.comparison.columns import Column, ColumnContents, contents_of, names, short_id
 from benchdash.regressions.comparison.comparability import Doubt, doubts
-from benchdash.regressions.comparison.version_table import Column, ComparisonTable
 from benchdash.results.models import Baseline
 from benchdash.results.workload_groups import grouping_of
 
@@ -54,30 +51,39 @@ class Baselines:
 
 
 @dataclass(frozen=True)
+class ChosenMatrix:
+    """The columns of a matrix, and what they offer to choose from; ``charts`` gives those of a workload."""
+
+    source: MatrixSource
+    title: str
+    measured: ColumnContents
+    metric: str
+    filters: Sequence[FilterChip]
+    charts: Callable[[str], str]
+    picker: VersionPicker | None = None
+    columns: ChosenColumns | None = None
+    doubts: Sequence[Doubt] = ()
+    baseline: Baselines | None = None
+
+
+@dataclass(frozen=True)
 class WholeMatrix:
-    """``matrix`` is None where nothing of the chosen has the metric. ``opens`` and ``charts`` are addresses
-    by workload: with or without its thread counts, and of its charts.
+    """A matrix with its controls; ``matrix`` is None where nothing of the chosen has the metric.
+
+    ``opens`` and ``charts`` are addresses by workload: with or without its thread counts, and of its charts.
     """
 
     view: MatrixPresentation
     look: MatrixLook
-    title: str
-    metric: str
+    chosen: ChosenMatrix
     filters: Sequence[FilterChip]
     switches: Sequence[Switch]
-    picker: VersionPicker | None
-    columns: ChosenColumns | None
-    base: Head
-    heads: Sequence[Head]
-    table: ComparisonTable | None
     matrix: Matrix | None
     is_tested: bool
-    doubts: Sequence[Doubt]
     meanings: Sequence[tuple[str, Sequence[Link]]]
-    baseline: Baselines | None
     opens: Mapping[str, str]
     charts: Mapping[str, str]
-    pages: Sequence[Link] = ()
+    pages: Sequence[Link]
 
     @property
     def kept(self) -> list[tuple[str, str]]:
@@ -86,22 +92,6 @@ class WholeMatrix:
         until = self.view.until.isoformat() if self.view.until else ""
         said += [("relative_to", self.view.relative_to), *([("until", until)] if until else [])]
         return [*said, *(("open", pk) for pk in self.view.opened)]
-
-
-@dataclass(frozen=True)
-class _Chosen:
-    """The columns of the matrix, and what they offer to choose from."""
-
-    source: MatrixSource
-    title: str
-    measured: Measured
-    metric: str
-    filters: Sequence[FilterChip]
-    charts: Callable[[str], str]
-    picker: VersionPicker | None = None
-    columns: ChosenColumns | None = None
-    doubts: Sequence[Doubt] = ()
-    baseline: Baselines | None = None
 
 
 def whole_matrix(project: Project, query: QueryDict, path: str, available: Available) -> WholeMatrix:
@@ -118,68 +108,64 @@ def whole_matrix(project: Project, query: QueryDict, path: str, available: Avail
     tested = table is not None and is_tested(table)
     ids = {name: str(pk) for pk, name in chosen.measured.workloads.items()}
     look = view.look(opened={name for name, pk in ids.items() if pk in view.opened}, tested=tested)
+
+    def write(ratio: float) -> str:
+        return numbers.change(ratio - 1) if view.nights else numbers.ratio(ratio)
+
     return WholeMatrix(
         view=view,
         look=look,
-        title=chosen.title,
-        metric=chosen.metric,
+        chosen=chosen,
         filters=[*chosen.filters, *form.row_filters(view, chosen.measured, look)],
         switches=form.switches(query, path, view, both=releases and bool(branches)),
-        picker=chosen.picker,
-        columns=chosen.columns,
-        base=source.base,
-        heads=source.heads,
-        table=table,
-        matrix=matrix(table, write=_writer(view), link=source.link, look=look) if table else None,
+        matrix=matrix(table, write=write, link=source.link, look=look) if table else None,
         is_tested=tested,
-        doubts=chosen.doubts,
         meanings=meanings(path, read_choice(query, chosen.columns)) if chosen.columns else [],
-        baseline=chosen.baseline,
         opens={name: place_form.toggled(query, path, pk) for name, pk in ids.items()},
         charts={name: chosen.charts(name) for name in ids},
         pages=form.pages(query, path, source.around) if source.around else [],
     )
 
 
-def _writer(view: MatrixPresentation) -> Callable[[float], str]:
-    return (lambda ratio: numbers.change(ratio - 1)) if view.nights else numbers.ratio
-
-
-def _with_ids(view: MatrixPresentation, measured: Measured) -> MatrixPresentation:
+def _with_ids(view: MatrixPresentation, measured: ColumnContents) -> MatrixPresentation:
     return replace(view, workloads=workload_ids(view.workloads, measured.workloads))
 
 
-def _reading(project: Project, view: MatrixPresentation, measured: Measured, metric: str) -> MatrixReading:
+def _reading(
+    project: Project, view: MatrixPresentation, measured: ColumnContents, metric: str
+) -> MatrixReading:
     asked = _with_ids(view, measured).workloads
     workloads = [name for pk, name in measured.workloads.items() if str(pk) in asked]
     rows = Rows(workloads=workloads, threads=view.threads)
     return MatrixReading(metric, rows, view.relative_to, grouping_of(project))
 
 
-# --- versions -----------------------------------------------------------------------------------------------
-
-
 def _versions(
     project: Project, query: QueryDict, path: str, view: MatrixPresentation, available: Available
-) -> _Chosen:
+) -> ChosenMatrix:
     columns = read_columns(query, available, project, at_first=form.DEFAULT_COLUMNS)
-    picker = _picker(query, path, available, columns)
-    measured = measured_of(project, columns.chosen or available)
+    picker = version_picker(
+        available,
+        columns.chosen,
+        find=query.get("find", ""),
+        address=lambda picked: address_with(path, query, v=list(map(short_id, picked)), base=""),
+    )
+    measured = contents_of(project, columns.chosen or available)
     metric, metric_chip = place_form.read_metric(query, measured.metrics)
     base = columns.chosen[0] if columns.chosen and view.relative_to == "previous" else columns.base
     ids = {name: str(pk) for pk, name in measured.workloads.items()}
     if base is None:
         empty = MatrixSource(Head(""), [], None, lambda *_: "")
-        return _Chosen(empty, "", measured, metric, [metric_chip], lambda _: "", picker, columns)
+        return ChosenMatrix(empty, "", measured, metric, [metric_chip], lambda _: "", picker, columns)
     others = [column for column in columns.chosen if column != base]
     source = of_versions(project, _reading(project, view, measured, metric), base, others, ids)
     called = names(columns.chosen)
     base_chip = reference_filter(replace(columns, base=base), called)
     chosen = "&".join(f"v={short_id(column)}" for column in columns.chosen)
     charts = f"{page_url('compare', project)}?{chosen}&base={short_id(base)}&metric={metric}&workload="
-    places = {Place.of(column) for column in columns.chosen}
+    places = {PlaceNames.of(column) for column in columns.chosen}
     named = list(zip(columns.chosen, called, strict=True))
-    return _Chosen(
+    return ChosenMatrix(
         source=source,
         title=str(next(iter(places))) if len(places) == 1 else "Chosen versions",
         measured=measured,
@@ -192,33 +178,21 @@ def _versions(
     )
 
 
-def _picker(query: QueryDict, path: str, available: Available, columns: ChosenColumns) -> VersionPicker:
-    return version_picker(
-        available,
-        columns.chosen,
-        find=query.get("find", "")[:MAX_SEARCH_LENGTH],
-        summary=f"{len(columns.chosen)} of {available.total}",
-        address=lambda picked: address_with(path, query, v=list(map(short_id, picked)), base=""),
-    )
-
-
-# --- nights -------------------------------------------------------------------------------------------------
-
-
 def _nights(
     project: Project,
     query: QueryDict,
     view: MatrixPresentation,
     available: Available,
     branches: Sequence[Column],
-) -> _Chosen:
+) -> ChosenMatrix:
     place, place_chips = place_form.read_place(query, branches, recent_use(project))
-    at_place = [column for column in branches if Place.of(column) == place]
+    at_place = [column for column in branches if PlaceNames.of(column) == place]
     of_releases = place._replace(branch="")
-    releases = [column for column in available if Place.of(column) == of_releases]
-    measured = measured_of(project, at_place)
+    releases = [column for column in available if PlaceNames.of(column) == of_releases]
+    measured = contents_of(project, at_place)
     metric, metric_chip = place_form.read_metric(query, measured.metrics)
     shown, shown_chip = place_form.read_shown(query, what="nights", lines=False)
+    history = {name: getattr(place, name) for name in ("product", "branch", "hardware", "configuration")}
     held = place_form.branch_base(query, at_place[0], releases)
     is_held = view.relative_to == "base"
     source = of_branch(
@@ -229,7 +203,7 @@ def _nights(
         base=held.base if is_held else None,
         until=view.until,
     )
-    return _Chosen(
+    return ChosenMatrix(
         source=dated(source),
         title=str(place),
         measured=measured,
@@ -241,25 +215,14 @@ def _nights(
             earlier=[(one, baseline_form.of_stored(one)) for one in held.history[1:]],
             stored=held.stored,
             is_missing=is_held and held.base is not None and source.base_group is not None,
-            choices=_baseline_choices(source, releases),
+            # Both with the newest first.
+            choices=[
+                *(
+                    (baseline_form.of_group(group), group_label(group))
+                    for group in reversed(source.all_groups)
+                ),
+                *((baseline_form.of_release(one), one.version.version) for one in reversed(releases)),
+            ],
         ),
-        charts=lambda name: page_url(
-            "history",
-            project,
-            product=place.product,
-            branch=place.branch,
-            hardware=place.hardware,
-            configuration=place.configuration,
-            workload=name,
-            metric=metric,
-        ),
+        charts=lambda name: page_url("history", project, **history, workload=name, metric=metric),
     )
-
-
-def _baseline_choices(source: MatrixSource, releases: Sequence[Column]) -> list[tuple[str, str]]:
-    """The shown groups and then the releases, both the newest first."""
-    groups = [*([source.base_group] if source.base_group else []), *source.groups]
-    return [
-        *((baseline_form.of_group(group), group_label(group)) for group in reversed(groups)),
-        *((baseline_form.of_release(column), column.version.version) for column in reversed(releases)),
-    ]

@@ -16,12 +16,12 @@ from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.navigation import Link, address_with
 from benchdash.regressions.comparison.branch_table import Around
-from benchdash.regressions.comparison.column_contents import Measured
+from benchdash.regressions.comparison.columns import ColumnContents
 from benchdash.regressions.comparison.rows import RelativeTo
 
 T = TypeVar("T", bound=str)
 
-# So many versions at first: a matrix holds more of them than charts do.
+# Default number of versions: a matrix holds more of them than charts do.
 DEFAULT_COLUMNS: Final = 12
 
 _ORDERS: Final = (
@@ -51,8 +51,9 @@ class MatrixPresentation:
     until: datetime | None
 
     def look(self, *, opened: Collection[str], tested: bool) -> MatrixLook:
-        """``opened`` are names of workloads. ``tested``: whether anything could be told from noise; if not,
-        colours show sizes by themselves.
+        """Return the look; unless anything was ``tested`` against noise, colours show sizes by default.
+
+        ``opened`` are names of workloads.
         """
         return MatrixLook(
             values=self.values,
@@ -66,7 +67,7 @@ class MatrixPresentation:
 
 
 def read_view(query: QueryDict, *, branches: bool, releases: bool) -> MatrixPresentation:
-    """``branches`` and ``releases``: whether there are such columns; one of them is true."""
+    """Read the look; ``branches`` and ``releases`` tell whether there are such columns, and one is true."""
     return MatrixPresentation(
         nights=branches and (query.get("over") == "nights" or not releases),
         values=_one_of(query.get("values"), get_args(Values)),
@@ -82,7 +83,7 @@ def read_view(query: QueryDict, *, branches: bool, releases: bool) -> MatrixPres
     )
 
 
-def row_filters(view: MatrixPresentation, measured: Measured, look: MatrixLook) -> list[FilterChip]:
+def row_filters(view: MatrixPresentation, measured: ColumnContents, look: MatrixLook) -> list[FilterChip]:
     return [
         workloads_filter(measured, view.workloads),
         threads_filter(measured.threads, view.threads),
@@ -94,40 +95,34 @@ def row_filters(view: MatrixPresentation, measured: Measured, look: MatrixLook) 
 
 
 def switches(query: QueryDict, path: str, view: MatrixPresentation, *, both: bool) -> list[Switch]:
-    """``both``: whether there are releases and branches to choose from."""
+    """Return the switches; ``both`` tells whether there are releases and branches to choose from."""
     address = partial(address_with, path, query)
     said = "change" if view.nights else "ratio"
     base = "the baseline" if view.nights else "the reference"
     values = (("relative", said), ("absolute", "absolute"), ("both", "both"))
     against = (("base", base), ("previous", "the column before"))
-    over = (("versions", "versions"), ("nights", "nights"))
     made = [
         switch("Values", "values", values, view.values, address),
         switch("Against", "relative_to", against, view.relative_to, address),
     ]
     if both:
-        chosen = "nights" if view.nights else "versions"
-        made.insert(0, switch("Columns", "over", over, chosen, address))
+        over = (("versions", "versions"), ("nights", "nights"))
+        made.insert(0, switch("Columns", "over", over, "nights" if view.nights else "versions", address))
     return made
 
 
 def pages(query: QueryDict, path: str, around: Around) -> list[Link]:
-    """The nights before and after those shown; the newest are shown without saying until when."""
-    links = []
-    if around.earlier:
-        links.append(Link("Earlier", _until(query, path, around.earlier)))
-    if around.later:
-        links.append(Link("Later", _until(query, path, None if around.is_last else around.later)))
-    return links
-
-
-def _until(query: QueryDict, path: str, until: datetime | None) -> str:
-    text = until.astimezone(UTC).isoformat().replace("+00:00", "Z") if until else ""
-    return address_with(path, query, until=text)
+    """Return links to the nights before and after; the newest are shown without saying until when."""
+    ends = [("Earlier", around.earlier), ("Later", around.later)]
+    texts = [(name, end.astimezone(UTC).isoformat().replace("+00:00", "Z")) for name, end in ends if end]
+    return [
+        Link(name, address_with(path, query, until="" if name == "Later" and around.is_last else text))
+        for name, text in texts
+    ]
 
 
 def _moment(text: str) -> datetime | None:
-    """A time, or the end of a day; by UTC where it does not say otherwise."""
+    """Read a time, or the end of a day, by UTC where it does not say otherwise."""
     try:
         day = parse_date(text)
         found = datetime.combine(day, time.max) if day else parse_datetime(text)
@@ -137,5 +132,5 @@ def _moment(text: str) -> datetime | None:
 
 
 def _one_of(asked: str | None, known: Sequence[T]) -> T:
-    """The first where it is none of them."""
+    """Return what is asked for, or the first where it is none of these."""
     return next((one for one in known if one == asked), known[0])

@@ -1,27 +1,24 @@
 """The matrix: all workloads against versions, or against the nights of a branch."""
 
-from collections.abc import Iterator
 from typing import Any, Final
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.urls import path
-from django.views.decorators.http import require_POST
 
 from benchdash.accounts.models import Scope
 from benchdash.dashboard.compare import controls
 from benchdash.dashboard.compare.versions import available_columns
 from benchdash.dashboard.pages.matrix.baseline import BaselineForm, meant_by
-from benchdash.dashboard.pages.matrix.figure import WholeMatrix, whole_matrix
+from benchdash.dashboard.pages.matrix.figure import ChosenMatrix, WholeMatrix, whole_matrix
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.csv_files import csv_file
 from benchdash.dashboard.shell.navigation import address_with, page_url
-from benchdash.dashboard.shell.project_page import ProjectPage, content_page, project_page
+from benchdash.dashboard.shell.project_page import ProjectPage, content_page, project_action
 from benchdash.regressions.comparison.branch_table import place_of
-from benchdash.regressions.comparison.column_names import short_id
+from benchdash.regressions.comparison.columns import Selector, columns_of, short_id
 from benchdash.regressions.comparison.rows import Row
-from benchdash.regressions.comparison.version_table import Selector, columns_of
 from benchdash.results.baselines import BaselineError, set_baseline
 from benchdash.results.models import Baseline, ServerVersion
 
@@ -34,41 +31,33 @@ def matrix_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
     if not available:
         return {"command": upload_command()}
     shown = whole_matrix(page.project, request.GET, request.path, available)
+    picker = shown.chosen.picker
     return {
         "shown": shown,
         "fixed_url": _fixed_url(request, shown),
         "filters": shown.filters,
         "kept": shown.kept,
-        "version_picker": shown.picker,
-        "picker": "dashboard/_version_picker.html" if shown.picker else "",
-        "may_move": shown.baseline is not None and page.may(Scope.TRIAGE),
+        "version_picker": picker,
+        "picker": "dashboard/_version_picker.html" if picker else "",
+        "may_move": shown.chosen.baseline is not None and page.may(Scope.TRIAGE),
         "csv_url": address_with(request.path, request.GET, format="csv"),
-        "suggestions": controls.suggestions(shown.picker) if shown.picker else [],
+        "suggestions": controls.suggestions(picker) if picker else [],
     }
 
 
 def _fixed_url(request: HttpRequest, shown: WholeMatrix) -> str:
-    """The address with the versions and the metric that it left open; empty for nights, which move on."""
-    if shown.matrix is None or shown.columns is None or shown.columns.base is None:
+    """Return the address with what it left open; empty for nights, which move on."""
+    columns = shown.chosen.columns
+    if shown.matrix is None or columns is None or columns.base is None:
         return ""
-    columns = shown.columns
-    return address_with(
-        request.path,
-        request.GET,
-        v=list(map(short_id, columns.chosen)),
-        base=short_id(shown.columns.base),
-        metric=shown.metric,
-        over="versions",
-    )
+    chosen, base = list(map(short_id, columns.chosen)), short_id(columns.base)
+    metric = shown.chosen.metric
+    return address_with(request.path, request.GET, v=chosen, base=base, metric=metric, over="versions")
 
 
-# --- the baseline of a branch ------------------------------------------------------------------------------
-
-
-@require_POST
-@project_page
+@project_action
 def matrix_baseline(request: HttpRequest, page: ProjectPage) -> HttpResponse:
-    """Moves it, and leads back to the matrix that was shown."""
+    """Move the baseline of a branch, and lead back to the matrix that was shown."""
     page.require(Scope.TRIAGE)
     form = BaselineForm(request.POST)
     try:
@@ -77,11 +66,15 @@ def matrix_baseline(request: HttpRequest, page: ProjectPage) -> HttpResponse:
         messages.error(request, f"The baseline stays: {error}.")
     else:
         messages.success(request, f"The baseline is {moved.name} from now on.")
-    return redirect(f"{page_url('matrix', page.project)}?{_back(request)}")
+    query = QueryDict(request.POST.get("back", "")[:_MAX_QUERY_LENGTH], mutable=True)
+    # What the page that was left said of the baseline is settled.
+    query.pop("base", None)
+    query["over"] = "nights"
+    return redirect(f"{page_url('matrix', page.project)}?{query.urlencode()}")
 
 
 def _move_baseline(page: ProjectPage, form: BaselineForm) -> Baseline:
-    """Raises BaselineError."""
+    """Do what the form says. Raise BaselineError where that cannot be done."""
     if not form.is_valid():
         [field, *_] = form.errors
         raise BaselineError(f"the {field} is missing or malformed")
@@ -98,39 +91,27 @@ def _move_baseline(page: ProjectPage, form: BaselineForm) -> Baseline:
     return set_baseline(place_of(branch), target, by=page.viewer, reason=said["reason"])
 
 
-def _back(request: HttpRequest) -> str:
-    """The query of the page that was left; what it said of the baseline is settled."""
-    query = QueryDict(request.POST.get("back", "")[:_MAX_QUERY_LENGTH], mutable=True)
-    query.pop("base", None)
-    query["over"] = "nights"
-    return query.urlencode()
-
-
-# --- CSV ----------------------------------------------------------------------------------------------------
-
-
 def _csv(page: ProjectPage, context: dict[str, Any]) -> HttpResponse:
-    """A line for each workload and thread count, by name; of each column what is known."""
-    shown: WholeMatrix = context["shown"]
-    heads = [" ".join(filter(None, [head.name, head.note])) for head in shown.heads]
+    """Write a line for each workload and thread count, with the numbers of each column."""
+    chosen: ChosenMatrix = context["shown"].chosen
+    heads = [" ".join(filter(None, [head.name, head.note])) for head in chosen.source.heads]
     columns = [
         *("group", "workload", "threads", "metric", "unit"),
-        *(f"{shown.base.name} {what}" for what in ("value", "n")),
+        *(f"{chosen.source.base.name} {what}" for what in ("value", "n")),
         *(f"{head} {what}" for head in heads for what in _CELL),
     ]
-    rows = (_csv_row(shown.metric, row) for row in shown.table.rows) if shown.table else ()
+    table = chosen.source.table
+    rows = (_csv_row(chosen.metric, row) for row in table.rows) if table else ()
     return csv_file(f"{page.project.slug}-matrix", columns, rows)
 
 
 def _csv_row(metric: str, row: Row) -> list[Any]:
     base = (row.base.value, row.base.n) if row.base else (None, None)
-    return [row.group, row.workload, row.threads, metric, row.unit, *base, *_csv_cells(row)]
-
-
-def _csv_cells(row: Row) -> Iterator[Any]:
+    cells: list[Any] = []
     for cell, one in zip(row.cells, row.comparisons, strict=True):
-        yield from (cell.value, cell.n) if cell else (None, None)
-        yield from (one.ratio, one.low, one.high, one.p, one.verdict) if one else (None,) * 5
+        cells += (cell.value, cell.n) if cell else (None, None)
+        cells += (one.ratio, one.low, one.high, one.p, one.verdict) if one else (None,) * 5
+    return [row.group, row.workload, row.threads, metric, row.unit, *base, *cells]
 
 
 urlpatterns = [

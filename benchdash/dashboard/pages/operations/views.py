@@ -14,7 +14,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from benchdash.accounts.access import viewer_of
-from benchdash.dashboard.compare.places import Place
+from benchdash.dashboard.compare.versions import PlaceNames
 from benchdash.regressions.analysis.failing_places import try_again
 from benchdash.regressions.models import FailingPlace
 
@@ -25,7 +25,7 @@ _PAGE: Final = 50
 def _for_operators(
     view: Callable[Concatenate[HttpRequest, P], HttpResponse],
 ) -> Callable[..., HttpResponse]:
-    """A view for superusers. It does not exist for others; who is not signed in may do so."""
+    """Make a view for superusers; others get a 404, the anonymous the sign-in page."""
 
     @wraps(view)
     def answer(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
@@ -59,14 +59,8 @@ def place_try_again(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _in_words(failing: FailingPlace) -> str:
-    place = Place(
-        product=failing.product.name,
-        build=failing.build,
-        branch=failing.branch,
-        hardware=failing.hardware.name,
-        configuration=failing.configuration.name,
-        counterpart=failing.counterpart,
-    )
+    product, hardware, configuration = map(str, (failing.product, failing.hardware, failing.configuration))
+    place = PlaceNames(product, failing.build, failing.branch, hardware, configuration, failing.counterpart)
     return f"{place}, releases of {failing.line}" if failing.line else str(place)
 
 

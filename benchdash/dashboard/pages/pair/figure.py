@@ -7,13 +7,13 @@ from typing import Any, Final
 from benchdash.dashboard.charts import common
 from benchdash.dashboard.charts.common import Figure
 from benchdash.dashboard.shell import numbers
-from benchdash.regressions.detection import Comparison
+from benchdash.regressions.detection.compare import Comparison
 
 _ROW: Final = 22
 _AROUND: Final = 72
 # On a phone the script shortens them further.
 _MAX_NAME_LENGTH: Final = 44
-# The chart reaches at most so many times as far as its largest change; wider intervals leave it.
+# The chart reaches this many times as far as its largest change; wider intervals leave it.
 _FAR: Final = 2.5
 _MIN_PER_CENT: Final = 5.0
 _MARGIN: Final = 0.05
@@ -36,9 +36,14 @@ class PairChange:
 
 
 def changes(rows: Sequence[PairChange], *, title: str) -> Figure:
-    """From top to bottom; a line stands at no change. Rows without a ratio are left out by the caller."""
+    """Draw changes from top to bottom, with a line at no change; every row has a ratio."""
     x = [_per_cent(row.comparison.ratio or 0) for row in rows]
-    ends = [_ends(row.comparison) for row in rows]
+    ends = [
+        (_per_cent(row.comparison.low), _per_cent(row.comparison.high))
+        if row.comparison.low is not None and row.comparison.high is not None
+        else None
+        for row in rows
+    ]
     signs = [_SIGNS[row.comparison.verdict] for row in rows]
     trace = {
         "type": "scatter",
@@ -73,7 +78,7 @@ def changes(rows: Sequence[PairChange], *, title: str) -> Figure:
 
 
 def height(count: int) -> int:
-    """Pixels for so many rows."""
+    """Return the height in pixels of a chart with this number of rows."""
     return _AROUND + _ROW * max(count, 2)
 
 
@@ -81,12 +86,8 @@ def _per_cent(ratio: float) -> float:
     return 100 * ratio - 100
 
 
-def _ends(one: Comparison) -> tuple[float, float] | None:
-    return None if one.low is None or one.high is None else (_per_cent(one.low), _per_cent(one.high))
-
-
 def _intervals(ends: Sequence[tuple[float, float] | None]) -> dict[str, Any]:
-    """However wide they are: left out, the least certain change would look the most certain."""
+    """Draw all intervals: without its wide one, the least certain change would look the most certain."""
     told = [(pair, number) for number, pair in enumerate(ends) if pair]
     return {
         "type": "scatter",
@@ -99,7 +100,7 @@ def _intervals(ends: Sequence[tuple[float, float] | None]) -> dict[str, Any]:
 
 
 def _range(x: Sequence[float], ends: Sequence[tuple[float, float] | None]) -> list[float]:
-    """With all changes and no change in it, and of intervals what leaves the changes apart."""
+    """Return a range with all changes and no change in it, and as much of the intervals as is readable."""
     far = _FAR * max(_MIN_PER_CENT, *map(abs, x))
     lows, highs = zip(*[pair for pair in ends if pair] or [(0.0, 0.0)], strict=True)
     first = min(0.0, *x, max(min(lows), -far))

@@ -7,7 +7,6 @@ from typing import Final
 from django.http import QueryDict
 
 from benchdash.accounts.models import Project
-from benchdash.dashboard.compare.places import Place
 from benchdash.dashboard.compare.selection import (
     Selection,
     asked_place,
@@ -15,10 +14,9 @@ from benchdash.dashboard.compare.selection import (
     newest_columns,
     read_measured,
 )
-from benchdash.dashboard.compare.versions import meant_by
+from benchdash.dashboard.compare.versions import PlaceNames, meant_by
 from benchdash.database.ids import ids_in
-from benchdash.regressions.comparison.column_names import short_id
-from benchdash.regressions.comparison.version_table import Column
+from benchdash.regressions.comparison.columns import Column, short_id
 
 SIDES: Final = ("base", "against")
 
@@ -45,7 +43,7 @@ class PairSelection(Selection):
         return {**sides, "run": list(map(str, self.runs)), "v": self.beside}
 
     def swapped(self, path: str) -> str:
-        """The address with the sides changed for each other."""
+        """Return the address with the sides swapped."""
         if self.runs:
             return self.address(path, run=list(map(str, reversed(self.runs))))
         base, against = (short_id(column) if column else "" for column in (self.base, self.against))
@@ -53,12 +51,13 @@ class PairSelection(Selection):
 
 
 def read_pair(query: QueryDict, available: Sequence[Column], project: Project) -> PairSelection:
-    """A side that the address does not choose is the neighbour of the other at its place."""
+    """Read both sides; one that the address does not choose is the neighbour of the other at its place."""
     asked = {side: query.get(side, "") for side in SIDES}
     meant = {side: meant_by(text, available) for side, text in asked.items() if text}
     base, against = (found[0] if len(found := meant.get(side, [])) == 1 else None for side in SIDES)
     if not any(asked.values()):
-        base, against = _reference_and_newest(asked_place(query, available), project)
+        at_place = newest_columns(asked_place(query, available), project)
+        base, against = default_reference(at_place) if len(at_place) > 1 else None, at_place[-1]
     elif base and not asked["against"]:
         against = _neighbour(base, available, later=True)
     elif against and not asked["base"]:
@@ -66,7 +65,7 @@ def read_pair(query: QueryDict, available: Sequence[Column], project: Project) -
     return PairSelection(
         base=base,
         against=against,
-        runs=_read_runs(query),
+        runs=ids_in(dict.fromkeys(query.getlist("run")))[:2],
         gone=[asked[side] for side, found in meant.items() if not found],
         unclear=[(side, asked[side], found) for side, found in meant.items() if len(found) > 1],
         beside=query.getlist("v"),
@@ -74,23 +73,10 @@ def read_pair(query: QueryDict, available: Sequence[Column], project: Project) -
     )
 
 
-def _reference_and_newest(available: Sequence[Column], project: Project) -> tuple[Column | None, Column]:
-    at_place = newest_columns(available, project)
-    return default_reference(at_place) if len(at_place) > 1 else None, at_place[-1]
-
-
 def _neighbour(column: Column, available: Sequence[Column], *, later: bool) -> Column | None:
-    """The next version at the same place; the one before where there is none on that side."""
-    place = Place.of(column)
-    of_place = [one for one in available if Place.of(one) == place]
+    """Return the next version at the same place, or the one on the other side where there is none."""
+    place = PlaceNames.of(column)
+    of_place = [one for one in available if PlaceNames.of(one) == place]
     at = of_place.index(column)
-    before, after = of_place[:at], of_place[at + 1 :]
-    nearest = [*before[-1:], *after[:1]]
-    if later:
-        nearest.reverse()
-    return nearest[0] if nearest else None
-
-
-def _read_runs(query: QueryDict) -> list[int]:
-    """The first two numbers."""
-    return ids_in(dict.fromkeys(query.getlist("run")))[:2]
+    nearest = [*of_place[max(at - 1, 0) : at], *of_place[at + 1 : at + 2]]
+    return nearest[-1 if later else 0] if nearest else None

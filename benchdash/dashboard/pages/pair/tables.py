@@ -6,7 +6,7 @@ from math import log
 from typing import Final
 
 from benchdash.dashboard.charts.common import Figure
-from benchdash.dashboard.charts.verdict_words import note
+from benchdash.dashboard.charts.verdict_words import change_of, note
 from benchdash.dashboard.pages.pair import figure as charts
 from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.series_words import threads_words
@@ -15,7 +15,7 @@ from benchdash.regressions.comparison.comparability import row_words
 from benchdash.regressions.comparison.pair_words import Claim
 from benchdash.regressions.comparison.rows import Row, row_order
 from benchdash.regressions.comparison.version_table import ComparisonTable
-from benchdash.regressions.detection import Comparison
+from benchdash.regressions.detection.compare import Comparison
 from benchdash.results import metrics
 from benchdash.results.metrics import FAMILIES
 
@@ -47,8 +47,7 @@ class PairLine:
 
     @property
     def change(self) -> float | None:
-        one = self.comparison
-        return None if one is None or one.ratio is None else one.ratio - 1
+        return change_of(self.comparison)
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -104,15 +103,15 @@ class PairPanel:
     ``metric`` is empty where each line has another. ``more`` rows are left out of both.
     """
 
-    metric: str
-    unit: str
-    direction: str
     title: str
     figure: Figure | None
     height: int
     lines: Sequence[PairLine]
-    more: int
     note: str
+    metric: str = ""
+    unit: str = ""
+    direction: str = ""
+    more: int = 0
 
 
 @dataclass(frozen=True)
@@ -124,16 +123,11 @@ class Rest:
 
 
 def glance(tables: Sequence[ComparisonTable], history: Link, *, most: int) -> Glance:
-    """``tables`` are those of the metrics to show, the main one first."""
+    """Put metrics beside each other; ``tables`` are those to show, the main one first."""
     by_key = [{line.key: line for line in _lines(table, history)} for table in tables]
     keys = sorted({key for lines in by_key for key in lines}, key=lambda key: _glance_rank(key, by_key))
-    rows = [GlanceRow(key[0], key[1], [lines.get(key) for lines in by_key]) for key in keys]
-    return Glance(
-        tables=tables,
-        rows=rows[:most],
-        totals=[Claim.of(table) for table in tables],
-        more=max(0, len(rows) - most),
-    )
+    rows = [GlanceRow(*key, [lines.get(key) for lines in by_key]) for key in keys]
+    return Glance(tables, rows[:most], list(map(Claim.of, tables)), more=max(0, len(rows) - most))
 
 
 def panels(
@@ -153,11 +147,6 @@ def rest(tables: Sequence[ComparisonTable], history: Link, *, most: int) -> Rest
     return Rest(lines[:most], more=max(0, len(lines) - most))
 
 
-def _rank_among_metrics(line: PairLine) -> tuple[bool, int, str, tuple[bool, float, tuple[str, int]]]:
-    family = FAMILIES.index(metrics.family(line.metric))
-    return not line.is_significant, family, line.metric, line.rank
-
-
 def _lines(table: ComparisonTable, history: Link) -> Iterator[PairLine]:
     for row in table.rows:
         cell = row.cells[0] or row.base
@@ -167,7 +156,7 @@ def _lines(table: ComparisonTable, history: Link) -> Iterator[PairLine]:
 def _glance_rank(
     key: RowKey, by_key: Sequence[Mapping[RowKey, PairLine]]
 ) -> tuple[int, float, tuple[str, int]]:
-    """First what the main metric shows, then what any other does."""
+    """Return the key that puts first what the main metric shows, then what any other does."""
     main = by_key[0].get(key)
     if main and main.is_significant:
         return 0, main.rank[1], row_order(key)
@@ -188,32 +177,28 @@ def _panel(table: ComparisonTable, history: Link, names: tuple[str, str], most: 
     base, other = names
     axis = f"change, {numbers.direction_words(table.direction)}"
     return PairPanel(
-        metric=table.metric,
-        unit=table.unit,
-        direction=table.direction,
         title=f"{what}, {other} against {base}",
         figure=charts.changes(drawn, title=axis) if drawn else None,
         height=charts.height(len(drawn)),
         lines=shown,
-        more=len(lines) - len(shown),
         note=note((line.comparison for line in lines if line.comparison), margin=table.margin),
+        metric=table.metric,
+        unit=table.unit,
+        direction=table.direction,
+        more=len(lines) - len(shown),
     )
 
 
 def _panel_of_row(tables: Sequence[ComparisonTable], history: Link, names: tuple[str, str]) -> PairPanel:
-    """All metrics together where there is one workload at one thread count."""
+    """Draw all metrics together where there is one workload at one thread count."""
     lines = [line for table in tables for line in _lines(table, history)]
     drawn = _drawn((numbers.short_metric_name(line.metric), line) for line in lines)
     base, other = names
     return PairPanel(
-        metric="",
-        unit="",
-        direction="",
         title=f"{row_words(lines[0].key)}, {other} against {base}",
         figure=charts.changes(drawn, title="change") if drawn else None,
         height=charts.height(len(drawn)),
         lines=lines,
-        more=0,
         note=note((line.comparison for line in lines if line.comparison), margin=tables[0].margin),
     )
 

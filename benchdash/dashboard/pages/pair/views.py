@@ -1,6 +1,6 @@
 """Two versions, or two runs, side by side."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -10,33 +10,21 @@ from django.urls import path, reverse
 
 from benchdash.accounts.models import Project
 from benchdash.dashboard.compare.controls import metrics_options, threads_filter, workloads_filter
-from benchdash.dashboard.compare.places import Place
 from benchdash.dashboard.compare.selection import workload_ids
 from benchdash.dashboard.compare.tables import selector, threads_of_api
-from benchdash.dashboard.compare.version_picker import VersionPicker, one_version_picker
-from benchdash.dashboard.compare.versions import MAX_SEARCH_LENGTH, Available, available_columns
+from benchdash.dashboard.compare.version_picker import one_version_picker
+from benchdash.dashboard.compare.versions import Available, PlaceNames, available_columns
 from benchdash.dashboard.pages.pair import tables as pair_tables
 from benchdash.dashboard.pages.pair.selection import SIDES, PairSelection, read_pair
 from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.commands import upload_command
-from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.navigation import Link, page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
-from benchdash.regressions.comparison.column_contents import Measured, measured_of
-from benchdash.regressions.comparison.column_names import names, short_id
+from benchdash.regressions.comparison import pairs
+from benchdash.regressions.comparison.columns import Column, contents_of, names, short_id
 from benchdash.regressions.comparison.comparability import row_words
-from benchdash.regressions.comparison.pair_markdown import markdown
-from benchdash.regressions.comparison.pair_words import summary
-from benchdash.regressions.comparison.pairs import (
-    Known,
-    Pair,
-    find_runs,
-    pair_of_columns,
-    pair_of_runs,
-    runs_beside,
-    side_names,
-)
-from benchdash.regressions.comparison.version_table import Column
+from benchdash.regressions.comparison.pair_words import markdown, summary
+from benchdash.regressions.comparison.pairs import Known, Pair
 from benchdash.results import metrics
 
 # More rows than these are a click away, and beyond the second number in the CSV alone.
@@ -57,13 +45,8 @@ class Differing:
 
     @property
     def otherwise(self) -> str:
-        unknown = [
-            name
-            for name, is_known in zip(
-                self.names, (self.known.base_is_known, self.known.other_is_known), strict=True
-            )
-            if not is_known
-        ]
+        are_known = (self.known.base_is_known, self.known.other_is_known)
+        unknown = [name for name, is_known in zip(self.names, are_known, strict=True) if not is_known]
         if len(unknown) == 2:
             return "Nobody sent them with either side."
         return f"Nobody sent them with {unknown[0]}." if unknown else "The same on both sides."
@@ -81,17 +64,23 @@ def pair_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
     return {"choice": choice, **context}
 
 
-# --- versions ---------------------------------------------------------------------------------------------
-
-
 def _of_columns(
     request: HttpRequest, project: Project, choice: PairSelection, available: Available
 ) -> dict[str, Any]:
     chosen = [column for column in (choice.base, choice.against) if column]
     called = dict(zip(chosen, names(chosen), strict=True))
-    pickers = [_picker(request, choice, available, side, called) for side in SIDES]
     context = {
-        "pickers": pickers,
+        "pickers": [
+            one_version_picker(
+                available,
+                one,
+                name=side,
+                label=_LABELS[side],
+                find=request.GET.get(f"find_{side}", ""),
+                summary=called[one] if one else "none",
+            )
+            for side, one in zip(SIDES, (choice.base, choice.against), strict=True)
+        ],
         "kept": [
             *(("v", text) for text in choice.beside),
             *([("rows", "all")] if request.GET.get("rows") == "all" else []),
@@ -101,102 +90,61 @@ def _of_columns(
     }
     if choice.base is None or choice.against is None:
         return context
-    measured = measured_of(project, [choice.base, choice.against])
+    measured = contents_of(project, [choice.base, choice.against])
     base, against = choice.base, choice.against
     choice = replace(choice, workloads=workload_ids(choice.workloads, measured.workloads))
-    found = pair_of_columns(
-        project,
-        base,
-        against,
-        workloads=[name for pk, name in measured.workloads.items() if str(pk) in choice.workloads],
-        threads=choice.threads,
-    )
+    workloads = [name for pk, name in measured.workloads.items() if str(pk) in choice.workloads]
+    found = pairs.pair_of_columns(project, base, against, workloads=workloads, threads=choice.threads)
+    known = metrics_options([table.metric for table in found.tables] or measured.metrics)
     ids = [short_id(column) for column in (base, against)]
     lines = urlencode([("v", one) for one in ids] + [("base", ids[0])])
-    query = _query_of_columns(choice, measured)
+    query = [
+        *(("base", selector(base)), ("against", selector(against))),
+        *(("workload", name) for name in workloads),
+        *threads_of_api(choice.threads),
+    ]
     return {
         **context,
         **_shown(request, project, choice, found, query),
-        "filters": _filters(choice, measured, found),
+        "filters": [
+            workloads_filter(measured, choice.workloads),
+            threads_filter(measured.threads, choice.threads),
+            filters.some_of("metric", "Charts of", known, choice.metrics, empty="the most telling"),
+        ],
         "lines_url": f"{page_url('compare', project)}?{lines}",
     }
 
 
-def _picker(
-    request: HttpRequest,
-    choice: PairSelection,
-    available: Available,
-    side: str,
-    called: Mapping[Column, str],
-) -> VersionPicker:
-    """``called`` are the names of what is chosen."""
-    chosen: Column | None = getattr(choice, side)
-    return one_version_picker(
-        available,
-        chosen,
-        name=side,
-        label=_LABELS[side],
-        find=request.GET.get(f"find_{side}", "")[:MAX_SEARCH_LENGTH],
-        summary=called[chosen] if chosen else "none",
-    )
-
-
-def _filters(choice: PairSelection, measured: Measured, found: Pair) -> list[FilterChip]:
-    known = metrics_options([table.metric for table in found.tables] or measured.metrics)
-    return [
-        workloads_filter(measured, choice.workloads),
-        threads_filter(measured.threads, choice.threads),
-        filters.some_of("metric", "Charts of", known, choice.metrics, empty="the most telling"),
-    ]
-
-
 def _meanings(path: str, choice: PairSelection) -> list[tuple[str, list[Link]]]:
-    """Each id that means several columns, with an address for each of these."""
-    return [
-        (
-            text,
-            [
-                Link(name, choice.address(path, **{side: short_id(column)}))
-                for name, column in zip(names(columns), columns, strict=True)
-            ],
-        )
-        for side, text, columns in choice.unclear
-    ]
+    """Return each id that means several columns, with an address for each of these."""
+
+    def links(side: str, columns: Sequence[Column]) -> list[Link]:
+        addresses = (choice.address(path, **{side: short_id(column)}) for column in columns)
+        return list(map(Link, names(columns), addresses))
+
+    return [(text, links(side, columns)) for side, text, columns in choice.unclear]
 
 
 def _suggestions(path: str, choice: PairSelection, available: Available) -> list[Link]:
-    """The newest two versions of the places with the most."""
-    by_place: dict[Place, list[Column]] = {}
+    """Suggest the newest two versions of the places with the most versions."""
+    by_place: dict[PlaceNames, list[Column]] = {}
     for column in available:
-        by_place.setdefault(Place.of(column), []).append(column)
+        by_place.setdefault(PlaceNames.of(column), []).append(column)
     largest = sorted((found for found in by_place.values() if len(found) > 1), key=len, reverse=True)
     return [
         Link(
-            f"The newest two of {Place.of(found[0])}",
+            f"The newest two of {PlaceNames.of(found[0])}",
             choice.address(path, base=short_id(found[-2]), against=short_id(found[-1])),
         )
         for found in largest[:_MAX_SUGGESTIONS]
     ]
 
 
-def _query_of_columns(choice: PairSelection, measured: Measured) -> list[tuple[str, str]]:
-    """The same, asked of the API."""
-    workloads = [name for pk, name in measured.workloads.items() if str(pk) in choice.workloads]
-    return [
-        *((side, selector(column)) for side in SIDES if (column := getattr(choice, side))),
-        *(("workload", name) for name in workloads),
-        *threads_of_api(choice.threads),
-    ]
-
-
-# --- runs -------------------------------------------------------------------------------------------------
-
-
 def _of_runs(request: HttpRequest, project: Project, choice: PairSelection) -> dict[str, Any]:
-    runs = find_runs(project, choice.runs)
+    runs = pairs.find_runs(project, choice.runs)
     unknown = [pk for pk in choice.runs if pk not in runs]
     found = [runs[pk] for pk in choice.runs if pk in runs]
-    beside = runs_beside(found[0]) if found else []
+    beside = pairs.runs_beside(found[0]) if found else []
     context: dict[str, Any] = {
         "unknown_runs": unknown,
         "beside": [(run, f"{request.path}?run={found[0].pk}&run={run.pk}") for run in beside],
@@ -208,10 +156,7 @@ def _of_runs(request: HttpRequest, project: Project, choice: PairSelection) -> d
     if len(found) < 2:
         return context
     query = [("run", str(run.pk)) for run in found]
-    return {**context, **_shown(request, project, choice, pair_of_runs(*found), query), "runs": found}
-
-
-# --- what is shown ----------------------------------------------------------------------------------------
+    return {**context, **_shown(request, project, choice, pairs.pair_of_runs(*found), query), "runs": found}
 
 
 def _shown(
@@ -221,7 +166,7 @@ def _shown(
     found: Pair,
     query: Sequence[tuple[str, str]],
 ) -> dict[str, Any]:
-    history, called = page_url("history", project), side_names(found)
+    history, called = page_url("history", project), pairs.side_names(found)
     by_metric = {table.metric: table for table in found.tables}
     compared = {table.metric: len(table.rows) for table in found.tables}
     telling = metrics.telling(compared) if compared else []

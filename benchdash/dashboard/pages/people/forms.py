@@ -27,8 +27,9 @@ class SubscriptionForm(forms.Form):
         self.fields["address"].initial = page.viewer.address
         if not page.may(Scope.TRIAGE):
             self.fields["address"].disabled = True
-        self.fields["product"].queryset = Product.objects.filter(project=page.project).order_by("name")  # type: ignore[attr-defined]
-        self.fields["hardware"].queryset = Hardware.objects.filter(project=page.project).order_by("name")  # type: ignore[attr-defined]
+        for name, model in (("product", Product), ("hardware", Hardware)):
+            known = model._default_manager.filter(project=page.project).order_by("name")
+            self.fields[name].queryset = known  # type: ignore[attr-defined]
         branches = Series.objects.filter(project=page.project).exclude(branch="").order_by("branch")
         self.branches = list(branches.values_list("branch", flat=True).distinct())
         self.fields["branch"].widget.attrs["list"] = "known-branches"
@@ -57,51 +58,27 @@ class TokenForm(forms.Form):
     )
 
 
+def _number(label: str, most: int) -> forms.FloatField:
+    widget = forms.NumberInput(attrs={"step": "any"})
+    return forms.FloatField(required=False, min_value=0, max_value=most, label=label, widget=widget)
+
+
 class ProjectForm(forms.ModelForm):  # type: ignore[type-arg]
     """It changes its instance, so give it a copy: the service compares with what the project was."""
 
     historical_after_days = forms.IntegerField(
-        required=False,
-        min_value=0,
-        max_value=36500,
-        label="Days after which a change is old news",
+        required=False, min_value=0, max_value=36500, label="Days after which a change is old news"
     )
-    equivalence_margin = forms.FloatField(
-        required=False,
-        min_value=0,
-        max_value=50,
-        label="Per cent that do not matter",
-        widget=forms.NumberInput(attrs={"step": "any"}),
-    )
-    stall_below = forms.FloatField(
-        required=False,
-        min_value=0,
-        max_value=100,
-        label="Per cent of its median below which a run stalls",
-        widget=forms.NumberInput(attrs={"step": "any"}),
-    )
-    stall_min_s = forms.FloatField(
-        required=False,
-        min_value=0,
-        max_value=86400,
-        label="Seconds that a stall lasts at least",
-        widget=forms.NumberInput(attrs={"step": "any"}),
-    )
-    stall_warmup_s = forms.FloatField(
-        required=False,
-        min_value=0,
-        max_value=86400,
-        label="Seconds of warm-up where nobody says",
-        widget=forms.NumberInput(attrs={"step": "any"}),
-    )
+    equivalence_margin = _number("Per cent that do not matter", 50)
+    stall_below = _number("Per cent of its median below which a run stalls", 100)
+    stall_min_s = _number("Seconds that a stall lasts at least", 86400)
+    stall_warmup_s = _number("Seconds of warm-up where nobody says", 86400)
 
     class Meta:
         model = Project
         fields = _PROJECT_FIELDS
         labels = {"raw_files_are_public": "Show raw files, refused uploads and their reasons to everybody"}
-        help_texts = {
-            "notice": "A sentence for every page and chart, such as how far to trust the machine.",
-        }
+        help_texts = {"notice": "A sentence for every page and chart, such as how far to trust the machine."}
         widgets = {"visibility": forms.RadioSelect, "notice": forms.Textarea(attrs={"rows": 2})}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -119,35 +96,23 @@ class ProjectForm(forms.ModelForm):  # type: ignore[type-arg]
             "Versions that certainly differ by less are the same in comparisons and at the gate;"
             f" {_per_cent(settings.EQUIVALENCE_MARGIN):g} unless said here."
         )
-
-        self._begin_with_stalls()
-
-    def _begin_with_stalls(self) -> None:
-        said = stall_rule(self.instance)
-        usual = stall_rule(Project())
+        said, usual = stall_rule(self.instance), stall_rule(Project())
         for name, own, without in (
             (STALL_BELOW, _per_cent(said.below), _per_cent(usual.below)),
             (STALL_MIN_S, said.min_s, usual.min_s),
             (STALL_WARMUP_S, said.warmup_s, usual.warmup_s),
         ):
+            text = f"{without:g} unless said here. It holds for files that are read from then on."
             self.fields[name].initial = own if name in self.instance.options else None
-            self.fields[
-                name
-            ].help_text = f"{without:g} unless said here. It holds for files that are read from then on."
+            self.fields[name].help_text = text
 
     def changes(self) -> dict[str, Any]:
-        """The fields of the project as they are wanted."""
+        """Return the fields of the project as they are wanted."""
         own = (HISTORICAL_AFTER_DAYS, EQUIVALENCE_MARGIN, STALL_BELOW, STALL_MIN_S, STALL_WARMUP_S)
         options = {name: value for name, value in self.instance.options.items() if name not in own}
-        if (days := self.cleaned_data["historical_after_days"]) is not None:
-            options[HISTORICAL_AFTER_DAYS] = days
-        if (per_cent := self.cleaned_data["equivalence_margin"]) is not None:
-            options[EQUIVALENCE_MARGIN] = per_cent / 100
-        if (per_cent := self.cleaned_data[STALL_BELOW]) is not None:
-            options[STALL_BELOW] = per_cent / 100
-        for name in (STALL_MIN_S, STALL_WARMUP_S):
-            if (seconds := self.cleaned_data[name]) is not None:
-                options[name] = seconds
+        for name in own:
+            if (number := self.cleaned_data[name]) is not None:
+                options[name] = number / 100 if name in (EQUIVALENCE_MARGIN, STALL_BELOW) else number
         return {**{name: self.cleaned_data[name] for name in _PROJECT_FIELDS}, "options": options}
 
 
@@ -161,7 +126,7 @@ class MemberForm(forms.Form):
     role = forms.ChoiceField(choices=Role, initial=Role.MEMBER)
 
     def clean_address(self) -> User:
-        """The account with that address."""
+        """Return the account with that address."""
         address = self.cleaned_data["address"].lower()
         user = User.objects.filter(email=address, is_active=True).first()
         if user is None:

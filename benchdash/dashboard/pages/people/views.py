@@ -7,47 +7,32 @@ from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.core.paginator import Paginator
-from django.db.models import F, Q, QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.db.models import F, Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods
 
+from benchdash.accounts import services as accounts
 from benchdash.accounts.access import NotAllowed, viewer_of
 from benchdash.accounts.models import AuditEntry, Membership, Scope, Token
-from benchdash.accounts.services import (
-    LastAdminError,
-    change_project,
-    create_token,
-    remove_member,
-    revoke_token,
-    set_role,
-)
+from benchdash.alerts import services as mailing
 from benchdash.alerts.mail_files import kept_mails, mails_are_files
 from benchdash.alerts.models import Alert, Subscription
-from benchdash.alerts.services import (
-    ask_to_confirm,
-    confirm,
-    is_old_news,
-    retry,
-    subscribe,
-    unsubscribe,
-)
-from benchdash.dashboard.pages.people.forms import (
-    DeleteProjectForm,
-    MemberForm,
-    ProjectForm,
-    RoleForm,
-    SubscriptionForm,
-    TokenForm,
-)
+from benchdash.dashboard.pages.people import forms
 from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.facts import in_words
-from benchdash.dashboard.shell.project_page import ProjectPage, found_or_hidden, project_page
-from benchdash.dashboard.shell.visible_alerts import alerts_shown_to
+from benchdash.dashboard.shell.project_page import (
+    ProjectPage,
+    alerts_shown_to,
+    found_or_hidden,
+    project_action,
+    project_form,
+    project_page,
+)
 from benchdash.regressions.models import Incident
 from ingest.removal import begin_removal
 
@@ -56,30 +41,18 @@ _MAX_MAILS: Final = 20
 
 
 def _require_member(page: ProjectPage) -> None:
-    """Raises NotAllowed."""
+    """Raise NotAllowed unless the viewer is a member."""
     if not page.is_member:
         raise NotAllowed(f"this is for members of the project '{page.project.slug}'")
 
 
-# --- subscriptions ----------------------------------------------------------------------------------------
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-@project_page
+@project_form
 def subscriptions(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     _require_member(page)
-    form = SubscriptionForm(page, request.POST or None)
+    form = forms.SubscriptionForm(page, request.POST or None)
     if request.method == "POST" and form.is_valid():
-        wanted = form.cleaned_data
         try:
-            subscription, is_new = subscribe(
-                page.project,
-                wanted["address"],
-                product=wanted["product"],
-                branch=wanted["branch"],
-                hardware=wanted["hardware"],
-                by=page.viewer,
-            )
+            subscription, is_new = mailing.subscribe(page.project, **form.cleaned_data, by=page.viewer)
         except ValidationError as error:
             form.add_error(None, error)
         else:
@@ -109,17 +82,14 @@ def _said_of(subscription: Subscription, *, is_new: bool) -> str:
     return f"{address} gets a mail with a link. It is told of regressions once it has confirmed."
 
 
-@require_POST
-@project_page
+@project_action
 def subscription_ask_again(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     """Send the link that confirms once more."""
     page.require(Scope.TRIAGE)
-    found = found_or_hidden(
-        Subscription.objects.filter(project=page.project, pk=pk, confirmed_at=None),
-        f"no subscription {pk} waits for confirmation",
-    )
+    waiting = Subscription.objects.filter(project=page.project, pk=pk, confirmed_at=None)
+    found = found_or_hidden(waiting, f"no subscription {pk} waits for confirmation")
     try:
-        ask_to_confirm(found)
+        mailing.ask_to_confirm(found)
     except ValidationError as error:
         messages.error(request, f"Nothing was sent: {' '.join(error.messages)}.")
     else:
@@ -127,54 +97,50 @@ def subscription_ask_again(request: HttpRequest, page: ProjectPage, pk: int) -> 
     return redirect("dashboard:subscriptions", page.project.slug)
 
 
-@require_POST
-@project_page
+@project_action
 def subscription_end(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     _require_member(page)
-    found = found_or_hidden(
-        Subscription.objects.filter(project=page.project, pk=pk), f"there is no subscription {pk}"
-    )
+    known = Subscription.objects.filter(project=page.project, pk=pk)
+    found = found_or_hidden(known, f"there is no subscription {pk}")
     if found.address != page.viewer.address:
         page.require(Scope.TRIAGE)
-    unsubscribe(found, by=page.viewer)
-    messages.success(request, f"The subscription of {found.address} has ended.")
-    return redirect("dashboard:subscriptions", page.project.slug)
+    mailing.unsubscribe(found, by=page.viewer)
+    return page.done(request, f"The subscription of {found.address} has ended.", "subscriptions")
+
+
+def _subscription(key: str) -> Subscription:
+    known = Subscription.objects.select_related("project", "product", "hardware")
+    return get_object_or_404(known, key=key)
 
 
 @csrf_exempt
 @require_http_methods(["GET", "HEAD", "POST"])
 def unsubscribe_by_mail(request: HttpRequest, key: str) -> HttpResponse:
-    """The link of a mail. Its mail program may end the subscription by itself (RFC 8058)."""
+    """Answer the link of a mail; a mail program may end the subscription by itself (RFC 8058)."""
     if request.method == "POST" and request.POST.get("List-Unsubscribe") == "One-Click":
         if found := Subscription.objects.filter(key=key).first():
-            unsubscribe(found, by=viewer_of(request))
+            mailing.unsubscribe(found, by=viewer_of(request))
         return HttpResponse("unsubscribed\n", content_type="text/plain")
     return _unsubscribe_page(request, key)
 
 
 @csrf_protect
 def _unsubscribe_page(request: HttpRequest, key: str) -> HttpResponse:
-    found = Subscription.objects.filter(key=key).select_related("project", "product", "hardware").first()
-    if found is None:
-        raise Http404("no subscription has this key")
+    found = _subscription(key)
     is_ended = request.method == "POST"
     if is_ended:
-        unsubscribe(found, by=viewer_of(request))
+        mailing.unsubscribe(found, by=viewer_of(request))
     return render(request, "dashboard/unsubscribe.html", {"subscription": found, "is_ended": is_ended})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def confirm_subscription(request: HttpRequest, key: str) -> HttpResponse:
-    """The link of a mail to an address that somebody else subscribed. Following it changes nothing."""
-    found = Subscription.objects.filter(key=key).select_related("project", "product", "hardware").first()
-    if found is None:
-        raise Http404("no subscription has this key")
+    """Answer the link of a mail to an address that somebody else subscribed; GET changes nothing."""
+    found = _subscription(key)
     if request.method == "POST":
-        confirm(found, by=viewer_of(request))
+        mailing.confirm(found, by=viewer_of(request))
     return render(request, "dashboard/confirm_subscription.html", {"subscription": found})
 
-
-# --- alerts -----------------------------------------------------------------------------------------------
 
 _ALERT_STATES: Final = {
     "sent": ("sent", Q(sent_at__isnull=False)),
@@ -183,7 +149,6 @@ _ALERT_STATES: Final = {
 }
 
 
-@require_safe
 @project_page
 def alerts(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     _require_member(page)
@@ -198,7 +163,7 @@ def alerts(request: HttpRequest, page: ProjectPage) -> HttpResponse:
         "filters": [chip],
         "reset_url": request.path if chip.chosen else "",
         "pages": pages,
-        "rows": [(alert, is_old_news(alert)) for alert in pages],
+        "rows": [(alert, mailing.is_old_news(alert)) for alert in pages],
         "mails_are_files": mails_are_files(),
         "mail_is_held": settings.HOLD_MAIL,
         "held_for_days": settings.HISTORICAL_AFTER.days,
@@ -211,38 +176,29 @@ def alerts(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     return page.render(request, "dashboard/alerts.html", context)
 
 
-@require_POST
-@project_page
+@project_action
 def alert_retry(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     page.require(Scope.TRIAGE)
     alert = found_or_hidden(Alert.objects.filter(project=page.project, pk=pk), f"there is no alert {pk}")
-    retry(alert)
-    messages.success(request, f"The mail to {alert.address} is tried again within 10 seconds.")
-    return redirect("dashboard:alerts", page.project.slug)
-
-
-# --- tokens -----------------------------------------------------------------------------------------------
+    mailing.retry(alert)
+    return page.done(request, f"The mail to {alert.address} is tried again within 10 seconds.", "alerts")
 
 
 @never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
-@project_page
+@project_form
 def tokens(request: HttpRequest, page: ProjectPage) -> HttpResponse:
-    """A new token's secret is in the answer to its form, and nowhere else."""
+    """List the tokens; a new one's secret is in the answer to its form, and nowhere else."""
     page.require(Scope.ADMIN)
-    form = TokenForm(request.POST or None)
-    made, secret, status = None, "", 200
-    if request.method == "POST":
-        status = 422
-        if form.is_valid():
-            wanted = form.cleaned_data
-            made, secret = create_token(page.project, wanted["name"], wanted["scopes"], by=page.viewer)
-            form, status = TokenForm(), 201
+    form = forms.TokenForm(request.POST or None)
+    made, secret, status = None, "", 422 if request.method == "POST" else 200
+    if form.is_valid():
+        wanted = form.cleaned_data
+        made, secret = accounts.create_token(page.project, wanted["name"], wanted["scopes"], by=page.viewer)
+        form, status = forms.TokenForm(), 201
+    known = Token.objects.filter(project=page.project).select_related("created_by")
     context = {
         "form": form,
-        "tokens": Token.objects.filter(project=page.project)
-        .select_related("created_by")
-        .order_by(F("revoked_at").desc(nulls_first=True), "-created_at"),
+        "tokens": known.order_by(F("revoked_at").desc(nulls_first=True), "-created_at"),
         "made": made,
         "secret": secret,
         "command": upload_command(secret) if made and Scope.UPLOAD in made.scopes else "",
@@ -250,64 +206,52 @@ def tokens(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     return page.render(request, "dashboard/tokens.html", context, status=status)
 
 
-@require_POST
-@project_page
+@project_action
 def token_revoke(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     page.require(Scope.ADMIN)
-    token = found_or_hidden(
-        Token.objects.filter(project=page.project, pk=pk, revoked_at=None),
-        f"there is no token {pk} that could be revoked",
-    )
-    revoke_token(token, by=page.viewer)
-    messages.success(request, f"The token {token} is revoked.")
-    return redirect("dashboard:tokens", page.project.slug)
+    valid = Token.objects.filter(project=page.project, pk=pk, revoked_at=None)
+    token = found_or_hidden(valid, f"there is no token {pk} that could be revoked")
+    accounts.revoke_token(token, by=page.viewer)
+    return page.done(request, f"The token {token} is revoked.", "tokens")
 
 
-# --- settings ---------------------------------------------------------------------------------------------
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-@project_page
+@project_form
 def project_settings(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     page.require(Scope.ADMIN)
-    form = ProjectForm(request.POST or None, instance=copy(page.project))
+    form = forms.ProjectForm(request.POST or None, instance=copy(page.project))
     if request.method == "POST" and form.is_valid():
         try:
-            change_project(page.project, form.changes(), by=page.viewer)
+            accounts.change_project(page.project, form.changes(), by=page.viewer)
         except ValidationError as error:
             form.add_error(None, error)
         else:
-            messages.success(request, "The settings are saved.")
-            return redirect("dashboard:project_settings", page.project.slug)
+            return page.done(request, "The settings are saved.", "project_settings")
     return _settings_page(request, page, form=form)
 
 
-@require_POST
-@project_page
+@project_action
 def member_add(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     page.require(Scope.ADMIN)
-    form = MemberForm(request.POST)
+    form = forms.MemberForm(request.POST)
     if form.is_valid():
         user = form.cleaned_data["address"]
         try:
-            set_role(page.project, user, form.cleaned_data["role"], by=page.viewer)
-        except LastAdminError as error:
+            accounts.set_role(page.project, user, form.cleaned_data["role"], by=page.viewer)
+        except accounts.LastAdminError as error:
             form.add_error("role", f"{error}.")
         else:
-            messages.success(request, f"{user.email} is {form.cleaned_data['role']} now.")
-            return redirect("dashboard:project_settings", page.project.slug)
+            return page.done(request, f"{user.email} is {form.cleaned_data['role']} now.", "project_settings")
     return _settings_page(request, page, member_form=form)
 
 
-@require_POST
-@project_page
+@project_action
 def member_role(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     member = _member(page, pk)
-    form = RoleForm(request.POST)
+    form = forms.RoleForm(request.POST)
     if form.is_valid():
         try:
-            set_role(page.project, member.user, form.cleaned_data["role"], by=page.viewer)
-        except LastAdminError as error:
+            accounts.set_role(page.project, member.user, form.cleaned_data["role"], by=page.viewer)
+        except accounts.LastAdminError as error:
             messages.error(request, f"Nothing was changed: {error}.")
         else:
             messages.success(request, f"{member.user.email} is {form.cleaned_data['role']} now.")
@@ -316,24 +260,22 @@ def member_role(request: HttpRequest, page: ProjectPage, pk: int) -> HttpRespons
     return _back_to_settings(request, page)
 
 
-@require_POST
-@project_page
+@project_action
 def member_remove(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     member = _member(page, pk)
     try:
-        remove_member(member, by=page.viewer)
-    except LastAdminError as error:
+        accounts.remove_member(member, by=page.viewer)
+    except accounts.LastAdminError as error:
         messages.error(request, f"Nothing was changed: {error}.")
     else:
         messages.success(request, f"{member.user.email} is no member any more.")
     return _back_to_settings(request, page)
 
 
-@require_POST
-@project_page
+@project_action
 def project_delete(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     page.require(Scope.ADMIN)
-    form = DeleteProjectForm(page.project, request.POST)
+    form = forms.DeleteProjectForm(page.project, request.POST)
     if not form.is_valid():
         return _settings_page(request, page, delete_form=form)
     begin_removal(page.project, by=page.viewer)
@@ -341,12 +283,10 @@ def project_delete(request: HttpRequest, page: ProjectPage) -> HttpResponse:
 
 
 def _member(page: ProjectPage, pk: int) -> Membership:
-    """Raises NotAllowed and NotVisible."""
+    """Return a member, for who administers the project. Raise NotAllowed or NotVisible."""
     page.require(Scope.ADMIN)
-    return found_or_hidden(
-        Membership.objects.filter(project=page.project, pk=pk).select_related("user", "project"),
-        f"there is no member {pk}",
-    )
+    known = Membership.objects.filter(project=page.project, pk=pk).select_related("user", "project")
+    return found_or_hidden(known, f"there is no member {pk}")
 
 
 def _back_to_settings(request: HttpRequest, page: ProjectPage) -> HttpResponse:
@@ -360,36 +300,32 @@ def _settings_page(
     request: HttpRequest,
     page: ProjectPage,
     *,
-    form: ProjectForm | None = None,
-    member_form: MemberForm | None = None,
-    delete_form: DeleteProjectForm | None = None,
+    form: forms.ProjectForm | None = None,
+    member_form: forms.MemberForm | None = None,
+    delete_form: forms.DeleteProjectForm | None = None,
 ) -> HttpResponse:
     sent = [one for one in (form, member_form, delete_form) if one is not None and one.is_bound]
     members = Membership.objects.filter(project=page.project).select_related("user")
     context = {
-        "form": form or ProjectForm(instance=copy(page.project)),
-        "member_form": member_form or MemberForm(),
-        "delete_form": delete_form or DeleteProjectForm(page.project),
+        "form": form or forms.ProjectForm(instance=copy(page.project)),
+        "member_form": member_form or forms.MemberForm(),
+        "delete_form": delete_form or forms.DeleteProjectForm(page.project),
         "members": [
-            (member, RoleForm(initial={"role": member.role}, auto_id=f"role_{member.pk}_%s"))
+            (member, forms.RoleForm(initial={"role": member.role}, auto_id=f"role_{member.pk}_%s"))
             for member in members.order_by("user__name", "user__email")
         ],
     }
     return page.render(request, "dashboard/project_settings.html", context, status=422 if sent else 200)
 
 
-# --- the audit log ----------------------------------------------------------------------------------------
-
-
-@require_safe
 @project_page
 def audit(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     page.require(Scope.TRIAGE)
     entries = AuditEntry.objects.filter(project=page.project)
-    chips = [
-        filters.some_of_names(name, label, _distinct(entries, _AUDIT_FIELDS[name]), request.GET.getlist(name))
-        for name, label in (("action", "Action"), ("user", "Person"), ("token", "Token"))
-    ]
+    chips = []
+    for (name, field), label in zip(_AUDIT_FIELDS.items(), ("Action", "Person", "Token"), strict=True):
+        known = entries.exclude(**{field: None}).order_by(field).values_list(field, flat=True).distinct()
+        chips.append(filters.some_of_names(name, label, known, request.GET.getlist(name)))
     entries = filters.filtered(entries, chips, _AUDIT_FIELDS)
     pages = Paginator(entries.select_related("user", "token"), _PAGE).get_page(request.GET.get("page"))
     context = {
@@ -404,19 +340,10 @@ def audit(request: HttpRequest, page: ProjectPage) -> HttpResponse:
 _AUDIT_FIELDS: Final = {"action": "action", "user": "user__email", "token": "token__name"}
 
 
-def _distinct(entries: QuerySet[AuditEntry], field: str) -> list[str]:
-    known = entries.exclude(**{field: None}).order_by(field)
-    return list(known.values_list(field, flat=True).distinct())
-
-
 urlpatterns = [
     path("subscriptions/", subscriptions, name="subscriptions"),
     path("subscriptions/<int:pk>/end/", subscription_end, name="subscription_end"),
-    path(
-        "subscriptions/<int:pk>/ask-again/",
-        subscription_ask_again,
-        name="subscription_ask_again",
-    ),
+    path("subscriptions/<int:pk>/ask-again/", subscription_ask_again, name="subscription_ask_again"),
     path("alerts/", alerts, name="alerts"),
     path("alerts/<int:pk>/retry/", alert_retry, name="alert_retry"),
     path("tokens/", tokens, name="tokens"),

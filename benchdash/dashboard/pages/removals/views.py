@@ -17,7 +17,7 @@ _MAX_LISTED: Final = 20
 @require_safe
 @login_required
 def removals(request: HttpRequest) -> HttpResponse:
-    """The newest deletions that the viewer asked for, and those of projects that they are a member of."""
+    """List the newest deletions that the viewer asked for or whose projects they are a member of."""
     found = list(removals_for(viewer_of(request))[:_MAX_LISTED])
     context = {"removals": found, "waits": any(one.finished_at is None for one in found)}
     return render(request, "dashboard/removals.html", context)

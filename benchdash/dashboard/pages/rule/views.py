@@ -7,14 +7,13 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from benchdash.dashboard.shell.project_page import ProjectPage, project_page
-from benchdash.regressions.analysis.null_runs import FEWEST_GROUPS, next_null_run
+from benchdash.regressions.analysis.null_runs import MIN_GROUPS, next_null_run
 from benchdash.regressions.models import NullRun
 from benchdash.regressions.options import equivalence_margin, historical_after
 
 _SHOWN_RUNS = 8
 
 
-@require_safe
 @project_page
 def rule(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     null_runs = list(NullRun.objects.filter(project=page.project)[:_SHOWN_RUNS])
@@ -23,7 +22,7 @@ def rule(request: HttpRequest, page: ProjectPage) -> HttpResponse:
         "last": last,
         "null_runs": null_runs,
         "next_at": next_null_run(last, now=timezone.now()),
-        "fewest_groups": FEWEST_GROUPS,
+        "min_groups": MIN_GROUPS,
         "historical_after": historical_after(page.project).days,
         "margin": equivalence_margin(page.project),
     }
@@ -32,7 +31,7 @@ def rule(request: HttpRequest, page: ProjectPage) -> HttpResponse:
 
 @require_safe
 def statistics_text(_request: HttpRequest) -> FileResponse:
-    """The chapter of the documentation as it was written, for who wants formulas and sources."""
+    """Return the chapter of the documentation that has the formulas and sources."""
     chapter = settings.BASE_DIR / "docs" / "statistics.md"
     if not chapter.is_file():
         raise Http404("this installation came without docs/statistics.md")

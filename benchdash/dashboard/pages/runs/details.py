@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Final
 
-from benchdash.accounts.access import NotVisible
 from benchdash.accounts.models import AuditEntry, Project
+from benchdash.dashboard.shell.project_page import found_or_hidden
 from benchdash.regressions.queries import Difference, differences
 from benchdash.results.metrics import in_order, main_metric
 from benchdash.results.models import IntervalSamples, Measurement, Run, Series
@@ -41,7 +41,7 @@ class ReadingRow:
 
 @dataclass(frozen=True)
 class RunDetails:
-    """``before`` is the latest run of the group before; None for the first group and for excluded runs.
+    """A run with its readings; ``before`` is the latest run of the group before, if there is one.
 
     ``differences`` are what changed in settings and environment since then.
     """
@@ -64,25 +64,21 @@ class RunDetails:
 
 
 def find_run(project: Project, pk: int) -> Run:
-    """Raises NotVisible where the project has no such run."""
+    """Return a run. Raise NotVisible where the project has no such run."""
     runs = Run.objects.filter(project=project).select_related(
         "version__product", "hardware", "environment", "configuration", "content", "workload"
     )
-    run = runs.filter(pk=pk).first() if pk <= _MAX_ID else None
-    if run is None:
-        raise NotVisible(f"no run has the number {pk}")
-    return run
+    return found_or_hidden(runs.filter(pk=min(pk, _MAX_ID)), f"no run has the number {pk}")
 
 
 def run_details(run: Run) -> RunDetails:
-    """A constant number of statements."""
+    """Read all that the page of a run shows, in a constant number of statements."""
     measured = list(Measurement.objects.filter(run=run, series__is_derived=False).select_related("series"))
     group = _group_before(run, [measurement.series for measurement in measured])
-    before = (
-        Run.objects.select_related("version", "environment", "content").get(pk=group.run_id)
-        if group
-        else None
-    )
+    before = None
+    if group:
+        before = Run.objects.select_related("version", "environment", "content").get(pk=group.run_id)
+    audited = AuditEntry.objects.filter(project=run.project_id, action__in=_AUDITED, detail__id=run.pk)
     return RunDetails(
         run=run,
         upload=Upload.objects.select_related("project").get(pk=run.upload_id),
@@ -90,16 +86,12 @@ def run_details(run: Run) -> RunDetails:
         before=before,
         differences=differences(before, run) if before else [],
         samples={one.source: one for one in IntervalSamples.objects.filter(run=run)},
-        audited=list(
-            AuditEntry.objects.filter(
-                project=run.project_id, action__in=_AUDITED, detail__id=run.pk
-            ).select_related("user", "token")
-        ),
+        audited=list(audited.select_related("user", "token")),
     )
 
 
 def _group_before(run: Run, series: Sequence[Series]) -> Point | None:
-    """The group before that of the run, in the order of its main series."""
+    """Return the group before that of the run, in the order of its main series."""
     if not series:
         return None
     by_metric = {one.metric: one for one in series}
@@ -111,19 +103,13 @@ def _group_before(run: Run, series: Sequence[Series]) -> Point | None:
 def _readings(measured: Sequence[Measurement], group: Point | None) -> list[ReadingRow]:
     values: dict[int, list[float]] = defaultdict(list)
     if group:
-        before = Measurement.objects.filter(
-            series__in=[one.series_id for one in measured], run__in=group.run_ids
-        )
+        series_ids = [one.series_id for one in measured]
+        before = Measurement.objects.filter(series__in=series_ids, run__in=group.run_ids)
         for series, value in before.values_list("series_id", "value"):
             values[series].append(value)
+    medians = {series: median(found) for series, found in values.items()}
     by_metric = {
-        one.series.metric: ReadingRow(
-            series=one.series,
-            value=one.value,
-            low=one.low,
-            high=one.high,
-            before=median(values[one.series_id]) if values[one.series_id] else None,
-        )
+        one.series.metric: ReadingRow(one.series, one.value, one.low, one.high, medians.get(one.series_id))
         for one in measured
     }
     return [by_metric[metric] for metric in in_order(by_metric)]

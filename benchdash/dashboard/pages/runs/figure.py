@@ -4,8 +4,8 @@ Throughput stands above response times and errors, and what the machine did belo
 belongs to all parts, so that what is looked at closely in one is looked at in all.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final
@@ -45,11 +45,6 @@ _ALONG_THE_MACHINE: Final = {
     TIME: ("seconds since sampling began", "%{x} s"),
     SAMPLE: ("sample", "sample %{x}"),
 }
-_LEGEND_ABOVE: Final[dict[str, Any]] = {
-    "showlegend": True,
-    "legend": {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "font": {"size": 12}},
-    "margin": {"l": 64, "r": 16, "t": 40, "b": 48},
-}
 # By how many parts are stacked.
 _HEIGHTS: Final = {1: 320, 2: 400, 3: 480}
 _HEIGHT_OF_ONE_MORE: Final = 100
@@ -63,6 +58,10 @@ class TimePanel:
 
     axis: Mapping[str, Any]
     lines: Sequence[dict[str, Any]]
+
+    @property
+    def title(self) -> str:
+        return str(self.axis["title"]["text"])
 
 
 @dataclass(frozen=True)
@@ -85,20 +84,9 @@ class MachineSamples:
 
 
 @dataclass(frozen=True)
-class NamedSamples:
-    """The samples of one of several runs, with its name."""
-
-    name: str
-    samples: IntervalSamples
-
-
-@dataclass(frozen=True)
 class TimeLine:
     figure: Figure
     height: int
-
-
-# --- several sources, or several runs, on one axis --------------------------------------------------------
 
 
 def together(
@@ -117,26 +105,22 @@ def together(
     return _time_line(panels, steadiness)
 
 
-def overlaid(runs: Sequence[NamedSamples], *, steadiness: Stability | None = None) -> TimeLine | None:
-    """Throughput, and response times below, of several runs, each a line of one colour.
+def overlaid(
+    runs: Sequence[tuple[str, IntervalSamples]], *, steadiness: Stability | None = None
+) -> TimeLine | None:
+    """Draw throughput, and response times below, of several runs with their names, each in one colour.
 
     ``steadiness`` is that of the first run. Runs that printed another metric than the first are left out.
     """
     stacked: list[TimePanel] = []
-    for number, run in enumerate(runs):
-        panels = _of_a_tool(
-            run.samples, name=run.name, colour=number, most=_MAX_POINTS_BESIDE_OTHERS, single=True
-        )
-        stacked = [_joined(panel, panels) for panel in stacked] if stacked else panels
+    for number, (name, samples) in enumerate(runs):
+        panels = _of_a_tool(samples, name=name, colour=number, most=_MAX_POINTS_BESIDE_OTHERS, single=True)
+        if stacked:
+            lines = {panel.title: panel.lines for panel in panels}
+            stacked = [TimePanel(one.axis, [*one.lines, *lines.get(one.title, ())]) for one in stacked]
+        else:
+            stacked = panels
     return _time_line(stacked, steadiness) if stacked else None
-
-
-def _joined(panel: TimePanel, others: Iterable[TimePanel]) -> TimePanel:
-    title = panel.axis["title"]["text"]
-    return TimePanel(
-        panel.axis,
-        [*panel.lines, *(line for one in others if one.axis["title"]["text"] == title for line in one.lines)],
-    )
 
 
 def _time_line(panels: Sequence[TimePanel], steadiness: Stability | None) -> TimeLine:
@@ -152,45 +136,22 @@ def _marks(steadiness: Stability) -> dict[str, Any]:
     annotations = []
     if steadiness.warmup_s:
         shapes.append(_shade(0, steadiness.warmup_s, "same"))
-        annotations.append(
-            {
-                "text": "warm-up",
-                "x": 0,
-                "y": 0,
-                "yref": "y domain",
-                "xanchor": "left",
-                "yanchor": "bottom",
-                "xshift": 4,
-                "showarrow": False,
-                "font": {"size": 11, "color": token("ink-2")},
-            }
-        )
-    limit = {
-        "type": "line",
-        "xref": "paper",
-        "x0": 0,
-        "x1": 1,
-        "y0": steadiness.limit,
-        "y1": steadiness.limit,
-        "line": {"color": token("ink-2"), "width": 1, "dash": "dot"},
-    }
-    return {"shapes": [*shapes, limit], "annotations": annotations}
+        corner = {"x": 0, "y": 0, "yref": "y domain", "xanchor": "left", "yanchor": "bottom", "xshift": 4}
+        font = {"size": 11, "color": token("ink-2")}
+        annotations.append({"text": "warm-up", **corner, "showarrow": False, "font": font})
+    return {"shapes": [*shapes, _level(steadiness.limit, "ink-2", "dot")], "annotations": annotations}
+
+
+def _level(y: float, colour: str, dash: str) -> dict[str, Any]:
+    line = {"color": token(colour), "width": 1, "dash": dash}
+    return {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": y, "y1": y, "line": line}
 
 
 def _shade(start: float, end: float, colour: str) -> dict[str, Any]:
-    """Its border is what is left of it to see where it is narrower than a pixel."""
-    return {
-        "type": "rect",
-        "x0": start,
-        "x1": end,
-        "y0": 0,
-        "y1": 1,
-        "yref": "paper",
-        "layer": "below",
-        "fillcolor": token(colour),
-        "opacity": 0.45,
-        "line": {"color": token(colour), "width": 1},
-    }
+    """Shade some seconds; the border is seen even where they are narrower than a pixel."""
+    place = {"x0": start, "x1": end, "y0": 0, "y1": 1, "yref": "paper", "layer": "below"}
+    line = {"color": token(colour), "width": 1}
+    return {"type": "rect", **place, "fillcolor": token(colour), "opacity": 0.45, "line": line}
 
 
 def height(panels: int) -> int:
@@ -198,11 +159,8 @@ def height(panels: int) -> int:
     return _HEIGHTS.get(panels) or _HEIGHTS[most] + (panels - most) * _HEIGHT_OF_ONE_MORE
 
 
-# --- one source alone -------------------------------------------------------------------------------------
-
-
 def over_time(samples: IntervalSamples) -> TimeLine | None:
-    """Throughput above response times along what the tool printed beside them; None where there is neither.
+    """Draw throughput above response times along what the tool printed beside them; None without either.
 
     Where a tool prints the response times of several operations, each is a line. A counter that is read
     without telling the time has the numbers of its readings along its axis.
@@ -219,7 +177,7 @@ def over_time(samples: IntervalSamples) -> TimeLine | None:
 
 
 def of_the_machine(samples: IntervalSamples) -> TimeLine | None:
-    """CPU above context switches above disks, as far as they were sampled; None where none of them was.
+    """Draw CPU above context switches above disks, as far as they were sampled; None without any.
 
     Along the seconds since sampling began or, where no time was printed, the numbers of the samples.
     """
@@ -233,9 +191,6 @@ def of_the_machine(samples: IntervalSamples) -> TimeLine | None:
     return TimeLine(figure, height(len(panels)))
 
 
-# --- what a tool printed ----------------------------------------------------------------------------------
-
-
 def _of_a_tool(
     samples: IntervalSamples,
     *,
@@ -244,7 +199,7 @@ def _of_a_tool(
     most: int = _MAX_POINTS,
     single: bool = False,
 ) -> list[TimePanel]:
-    """Throughput, response times, and errors where there were any.
+    """Draw throughput, response times, and errors where there were any.
 
     With a ``name`` and a ``colour`` all lines have these; ``single`` keeps one line of each part, no errors.
     """
@@ -252,7 +207,9 @@ def _of_a_tool(
     metrics = [part[:1] if single else part for part in _parts_of_a_tool(samples, with_errors=not single)]
     if along is None or not metrics:
         return []
-    rows = _rows_apart(samples, along)
+    # YCSB prints the rest of a second again when it ends.
+    seconds = groupby(samples.rows, key=itemgetter(samples.columns.index(along)))
+    rows = [next(same) for _, same in seconds]
     first = samples.columns.index(metrics[0][0])
     rows = [rows[index] for index in thinned([row[first] or 0 for row in rows], most)]
     at = {metric: samples.columns.index(metric) for part in metrics for metric in part}
@@ -278,30 +235,21 @@ def _of_a_tool(
 
 
 def _parts_of_a_tool(samples: IntervalSamples, *, with_errors: bool) -> list[list[str]]:
+    """Return the metrics of each part; errors have one where they are not all zero."""
     throughput = throughput_metric(samples)
-    errors = [_sampled_errors(samples, names) for names in _ERRORS] if with_errors and throughput else []
-    parts = [[throughput] if throughput else [], _response_times(samples.columns), *errors]
+    parts = [[throughput] if throughput else [], _response_times(samples.columns)]
+    for names in _ERRORS if with_errors and throughput else ():
+        named = [column for column in samples.columns if column.rpartition(".")[2] in names]
+        parts.append([column for column in named if any(_column(samples, column))])
     return [part for part in parts if part]
 
 
-def _sampled_errors(samples: IntervalSamples, names: Collection[str]) -> list[str]:
-    """Return the columns of errors that are not all zero."""
-    named = [column for column in samples.columns if column.rpartition(".")[2] in names]
-    return [column for column in named if any(_column(samples, column))]
-
-
 def _response_times(columns: Sequence[str]) -> list[str]:
-    """The same figure of every operation: a percentile, else the average."""
+    """Return the columns with the same figure of every operation: a percentile, else the average."""
     own = {column: column.rpartition(".")[2] for column in columns}
     found = [name for name in own.values() if name.startswith(_PERCENTILE)]
     wanted = next((name for name in (*_PERCENTILES_WANTED, *found) if name in found), _AVERAGE)
     return [column for column, name in own.items() if name == wanted]
-
-
-def _rows_apart(samples: IntervalSamples, along: str) -> list[Cells]:
-    """Without what was printed again in the same second, as YCSB does for the rest of one when it ends."""
-    at = samples.columns.index(along)
-    return [next(same) for _, same in groupby(samples.rows, key=itemgetter(at))]
 
 
 def _column(samples: IntervalSamples, name: str) -> list[float | None]:
@@ -319,7 +267,7 @@ def _metric_axis(metric: str) -> dict[str, Any]:
 
 
 def _low_title(what: str, known: Reading) -> str:
-    """A part is half as high as other charts: the direction has a line of its own."""
+    """Put the direction on a line of its own: a part is half as high as other charts."""
     return f"{what}<br>{numbers.direction_words(known.direction)}"
 
 
@@ -331,62 +279,43 @@ def _known(metric: str) -> Reading:
     return Reading(own, 0, "ms", LOWER) if own.startswith(_LATENCY) else reading(own, 0)
 
 
-# --- the machine meanwhile --------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Part:
-    """Metrics of one unit, whose axis says what they share."""
-
-    title: str
-    metrics: Sequence[str] = field(default_factory=tuple)
-
-
-_PARTS: Final = (
-    _Part("CPU (%)", ("cpu_user", "cpu_system", "cpu_wait", "cpu_steal")),
-    _Part("switches/s", ("context_switches_per_s",)),
-    _Part("disk (MB/s)", ("read_mb_per_s", "write_mb_per_s")),
-)
+# Metrics of one unit, by the title of their axis.
+_PARTS: Final = {
+    "CPU (%)": ("cpu_user", "cpu_system", "cpu_wait", "cpu_steal"),
+    "switches/s": ("context_switches_per_s",),
+    "disk (MB/s)": ("read_mb_per_s", "write_mb_per_s"),
+}
 
 
 def _of_the_machine(beside: Sequence[MachineSamples], *, first_colour: int = 0) -> list[TimePanel]:
-    """Each part from the first source that has it."""
+    """Draw each part from the first source that has it."""
     panels: list[TimePanel] = []
     colour = first_colour
-    for part in _PARTS:
-        sources = ((one, _sampled_of(part, one.samples)) for one in beside)
+    for part, wanted in _PARTS.items():
+        sources = ((one, _sampled_of(wanted, one.samples)) for one in beside)
         found = next(((one, metrics) for one, metrics in sources if metrics), None)
         if found is None:
             continue
         one, metrics = found
         lines = [_machine_line(one, metric, colour + number) for number, metric in enumerate(metrics)]
         colour += len(lines)
-        title = _low_title(part.title, _known(metrics[0]))
+        title = _low_title(part, _known(metrics[0]))
         panels.append(TimePanel(common.axis(title, rangemode="tozero", nticks=4), lines))
     return panels
 
 
-def _sampled_of(part: _Part, samples: IntervalSamples) -> list[str]:
-    """A share that stays 0, as steal mostly does, is no line."""
-    sampled = [metric for metric in part.metrics if metric in samples.columns]
+def _sampled_of(wanted: Iterable[str], samples: IntervalSamples) -> list[str]:
+    """Return the metrics that were sampled; a share that stays 0, as steal mostly does, is no line."""
+    sampled = [metric for metric in wanted if metric in samples.columns]
     return [metric for metric in sampled if metric != "cpu_steal" or any(_column(samples, metric))]
 
 
 def _machine_line(beside: MachineSamples, metric: str, colour: int) -> dict[str, Any]:
     """Draw one metric of the machine; very many samples are thinned to the extremes of this line."""
-    x, values = beside.along(), _column(beside.samples, metric)
+    along, values = beside.along(), _column(beside.samples, metric)
     kept = thinned([value or 0 for value in values], _MAX_POINTS_OF_THE_MACHINE)
-    return _line(
-        metric,
-        [x[index] for index in kept],
-        [values[index] for index in kept],
-        colour=colour,
-        name=numbers.metric_name(metric),
-        width=1.5,
-    )
-
-
-# --- drawing ----------------------------------------------------------------------------------------------
+    x, y = [along[index] for index in kept], [values[index] for index in kept]
+    return _line(metric, x, y, colour=colour, name=numbers.metric_name(metric), width=1.5)
 
 
 def _line(
@@ -399,7 +328,7 @@ def _line(
     width: float = 2,
     is_named: bool = True,
 ) -> dict[str, Any]:
-    """``is_named`` is not true of a line whose name stands in the legend for another one already."""
+    """Draw a line; it is not ``is_named`` where another one stands in the legend for it."""
     shade = common.unordered_colour(colour)
     unit = numbers.unit_words(metric, _known(metric).unit)
     return common.line(
@@ -426,7 +355,7 @@ def _stacked(
     legend: bool = False,
     **layout: Any,
 ) -> Figure:
-    """Equally high, from top to bottom. ``each`` of few rows has a tick."""
+    """Stack panels of the same height from top to bottom; ``each`` of few rows has a tick."""
     part = (1 - _GAP * (len(panels) - 1)) / len(panels)
     tops = [1 - number * (part + _GAP) for number in range(len(panels))]
     data: list[dict[str, Any]] = []
@@ -452,10 +381,39 @@ def _stacked(
             xaxis=x_axis,
             **axes,
             **layout,
-            **(_LEGEND_ABOVE if has_legend else {}),
+            **(common.LEGEND_ABOVE if has_legend else {}),
         ),
     )
 
 
 def _axis_name(axis: str, number: int) -> str:
     return f"{axis}{number + 1}" if number else axis
+
+
+def iterations(samples: IntervalSamples, *, unit: str, direction: str, score: float) -> Figure:
+    """Draw the score of every iteration, fork by fork, beside the score of the run."""
+    at = {name: samples.columns.index(name) for name in ("fork", "iteration", "score")}
+    rows = [row for row in samples.rows if row[at["score"]] is not None]
+    data = []
+    for number, (fork, found) in enumerate(groupby(rows, key=lambda row: row[at["fork"]])):
+        own = [(row[at["iteration"]], row[at["score"]]) for row in found]
+        data.append(
+            common.line(
+                f"fork {fork:g}",
+                [f"{fork:g}.{iteration:g}" for iteration, _ in own],
+                [value for _, value in own],
+                colour=common.unordered_colour(number),
+                hover=[f"{numbers.number(value)} {common.plain(unit)}" for _, value in own],
+            )
+        )
+    labels = [label for trace in data for label in trace["x"]]
+    layout = common.base_layout(
+        xaxis={
+            **common.versions_axis(labels),
+            "nticks": 12,
+            "title": common.axis("fork.iteration")["title"],
+        },
+        yaxis=common.metric_axis("score", unit, direction),
+        shapes=[_level(score, "ink", "dash")],
+    )
+    return common.figure(data, layout)

@@ -8,7 +8,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from benchdash.dashboard.pages.runs import figure as timeline
 from benchdash.dashboard.pages.runs.details import RunDetails
-from benchdash.dashboard.pages.runs.figure import MachineSamples, NamedSamples, TimeLine
+from benchdash.dashboard.pages.runs.figure import MachineSamples, TimeLine
 from benchdash.dashboard.shell import numbers
 from benchdash.results.models import IntervalSamples, Run
 from benchdash.results.stability import (
@@ -48,7 +48,7 @@ class Other:
 
 @dataclass(frozen=True)
 class WithinRun:
-    """``source`` is the tool whose samples lead the chart, ``drawn`` are all sources in it.
+    """The time line of a run. ``source`` leads the chart, ``drawn`` are all sources in it.
 
     ``steadiness`` is None of a run with too few intervals.
     """
@@ -60,7 +60,7 @@ class WithinRun:
     steadiness: Stability | None
     notes: Sequence[str]
     others: Sequence[Other]
-    most_laid_over: int = _MAX_LAID_OVER
+    max_laid_over: int = _MAX_LAID_OVER
 
     @property
     def laid_over(self) -> Sequence[Other]:
@@ -75,7 +75,7 @@ class WithinRun:
 
 
 def within_run(details: RunDetails, asked: Sequence[int]) -> WithinRun | None:
-    """None of a run whose tool did not print its throughput over time.
+    """Draw a run over time; None where its tool did not print its throughput over time.
 
     ``asked`` are the ids of runs to lay over it; those that the project has not, or that were not sampled,
     are left out. A constant number of statements.
@@ -90,10 +90,7 @@ def within_run(details: RunDetails, asked: Sequence[int]) -> WithinRun | None:
     others = _others(details, list(dict.fromkeys(asked))[:_MAX_LAID_OVER], rule)
     chosen = [(other, samples) for other, samples in others if other.is_chosen and samples]
     if chosen:
-        named = [
-            NamedSamples(_name(run), tool),
-            *(NamedSamples(_name(other.run), samples) for other, samples in chosen),
-        ]
+        named = [(_name(run), tool), *((_name(other.run), samples) for other, samples in chosen)]
         time_line = timeline.overlaid(named, steadiness=steadiness)
         drawn, notes = {tool.source}, []
     else:
@@ -101,15 +98,8 @@ def within_run(details: RunDetails, asked: Sequence[int]) -> WithinRun | None:
         drawn = {tool.source, *beside}
     if time_line is None:
         return None
-    return WithinRun(
-        source=tool.source,
-        drawn=frozenset(drawn),
-        time_line=time_line,
-        rule=rule,
-        steadiness=steadiness,
-        notes=notes,
-        others=[other for other, _ in others],
-    )
+    shown = [other for other, _ in others]
+    return WithinRun(tool.source, frozenset(drawn), time_line, rule, steadiness, notes, shown)
 
 
 def _tool_of(tables: Iterable[IntervalSamples]) -> IntervalSamples | None:
@@ -125,26 +115,21 @@ def _name(run: Run) -> str:
     return f"run {run.pk}, {run.version}"
 
 
-# --- the machine ------------------------------------------------------------------------------------------
-
-
 def _beside(details: RunDetails) -> tuple[Mapping[str, MachineSamples], list[str]]:
-    """By source, in the order in which they count, and how they were laid on the time of the run."""
+    """Return by source how samples of the machine were laid on the time of the run, with notes on that."""
     known = [name for name in details.samples if name.split()[0] in _OF_THE_MACHINE]
     known.sort(key=lambda name: (_OF_THE_MACHINE.index(name.split()[0]), name))
     found: dict[str, MachineSamples] = {}
     notes = []
     for name in known:
-        laid = _laid(details.samples[name], details.run.duration_s)
-        if laid is None:
-            continue
-        found[name] = laid
-        notes.append(_note(name, laid))
+        if laid := _laid(details.samples[name], details.run.duration_s):
+            found[name] = laid
+            notes.append(_note(name, laid))
     return found, notes
 
 
 def _laid(samples: IntervalSamples, duration_s: float | None) -> MachineSamples | None:
-    """None where nothing tells how far its samples lie apart."""
+    """Lay samples on the time of a run; None where nothing tells how far they lie apart."""
     if RUN_TIME in samples.columns or TIME in samples.columns:
         return MachineSamples(samples)
     if timeline.SAMPLE not in samples.columns or not duration_s or not samples.rows:
@@ -166,9 +151,6 @@ def _note(name: str, laid: MachineSamples) -> str:
         f"{begun}, with a sample every {laid.step_s:g} s: "
         f"it printed no times, and {samples} samples for the duration of the run"
     )
-
-
-# --- other runs -------------------------------------------------------------------------------------------
 
 
 def _others(
@@ -194,7 +176,7 @@ def _chosen(run: Run, asked: Sequence[int]) -> dict[int, Run]:
 
 
 def _offered(details: RunDetails) -> Iterable[Run]:
-    """Runs of the same workload: the latest of this version, and that of the group before."""
+    """Return runs of the same workload: the latest of this version, and that of the group before."""
     run = details.run
     before = Q(pk=details.before.pk) if details.before else Q()
     alike = _sampled(run).filter(
@@ -205,7 +187,7 @@ def _offered(details: RunDetails) -> Iterable[Run]:
 
 
 def _sampled(run: Run) -> QuerySet[Run]:
-    """The other runs of its project whose tools printed throughput over time."""
+    """Return the other runs of its project whose tools printed throughput over time."""
     samples = IntervalSamples.objects.filter(run=OuterRef("pk"), **_OVER_TIME)
     runs = Run.objects.filter(Exists(samples), project=run.project_id).exclude(pk=run.pk)
     return runs.select_related("version__product", "workload")
@@ -213,7 +195,6 @@ def _sampled(run: Run) -> QuerySet[Run]:
 
 def _samples_of(runs: Collection[int]) -> dict[int, IntervalSamples]:
     by_run: dict[int, list[IntervalSamples]] = {}
-    if runs:
-        for one in IntervalSamples.objects.filter(run__in=runs, **_OVER_TIME):
-            by_run.setdefault(one.run_id, []).append(one)
+    for one in IntervalSamples.objects.filter(run__in=runs, **_OVER_TIME) if runs else ():
+        by_run.setdefault(one.run_id, []).append(one)
     return {pk: tool for pk, tables in by_run.items() if (tool := _tool_of(tables))}

@@ -9,27 +9,23 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.urls import path
-from django.views.decorators.http import require_POST, require_safe
 
 from benchdash.accounts.models import Project, Scope
 from benchdash.dashboard.charts import latency
 from benchdash.dashboard.charts.common import Figure
 from benchdash.dashboard.compare.selection import threads_texts
 from benchdash.dashboard.pages.runs import figure as timeline
-from benchdash.dashboard.pages.runs import iterations as intervals
 from benchdash.dashboard.pages.runs.details import RunDetails, find_run, run_details
 from benchdash.dashboard.pages.runs.figure import TimeLine
 from benchdash.dashboard.pages.runs.samples import WithinRun, within_run
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.filters import FilterChip, one_of
-from benchdash.dashboard.shell.navigation import page_url
+from benchdash.dashboard.shell.navigation import beside_url, page_url
 from benchdash.dashboard.shell.paging import LongList
-from benchdash.dashboard.shell.pair_links import beside_url
-from benchdash.dashboard.shell.project_page import ProjectPage, project_page, sent_reason
+from benchdash.dashboard.shell.project_page import ProjectPage, project_action, project_page, sent_reason
 from benchdash.dashboard.shell.series_words import threads_words
 from benchdash.database.ids import ids_in
-from benchdash.regressions.comparison.column_names import short_id
-from benchdash.regressions.comparison.version_table import column_of
+from benchdash.regressions.comparison.columns import column_of, short_id
 from benchdash.results import corrections
 from benchdash.results.catalogue import run_choices, run_rows
 from benchdash.results.distributions import distribution_of, is_histogram
@@ -39,27 +35,13 @@ from ingest.queries import may_see_raw
 
 _RUNS: Final = 100
 
-# --- the list ---------------------------------------------------------------------------------------------
 
 # Chips of things that a project has few of; the others show only when an address asks for them.
-_NAMED: Final = {
-    "product": "Product",
-    "version": "Version",
-    "workload": "Workload",
-    "hardware": "Hardware",
-    "configuration": "Configuration",
-}
-_ASKED_ONLY: Final = {
-    "branch": "Branch",
-    "build": "Build",
-    "commit": "Commit",
-    "tag": "Tag",
-    "upload": "Upload",
-}
+_NAMED: Final = ("product", "version", "workload", "hardware", "configuration")
+_ASKED_ONLY: Final = ("branch", "build", "commit", "tag", "upload")
 _EXCLUDED: Final = {"yes": True, "no": False}
 
 
-@require_safe
 @project_page
 def runs(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     asked = _asked(request.GET)
@@ -77,11 +59,9 @@ def runs(request: HttpRequest, page: ProjectPage) -> HttpResponse:
 
 
 def _asked(query: QueryDict) -> dict[str, str | int | None]:
-    """The filters of find_runs that an address asks for."""
-    given = {name: query.get(name, "") for name in (*_NAMED, *_ASKED_ONLY)}
-    asked: dict[str, str | int | None] = {
-        name: text for name, text in given.items() if text and "\0" not in text
-    }
+    """Return the filters of find_runs that an address asks for."""
+    given = ((name, query.get(name, "")) for name in (*_NAMED, *_ASKED_ONLY))
+    asked: dict[str, str | int | None] = {name: text for name, text in given if text and "\0" not in text}
     if "commit" in asked:
         asked["commit"] = str(asked["commit"]).lower()
     if "upload" in asked:
@@ -93,19 +73,16 @@ def _asked(query: QueryDict) -> dict[str, str | int | None]:
 def _filters(project: Project, asked: Mapping[str, str | int | None], excluded: str) -> list[FilterChip]:
     product = asked.get("product")
     names = run_choices(project, product=None if product is None else str(product))
-    chips = [_chip(name, label, names[name], asked) for name, label in _NAMED.items()]
-    chips += [_chip(name, label, [], asked) for name, label in _ASKED_ONLY.items() if name in asked]
+    chips = [_chip(name, names[name], asked) for name in _NAMED]
+    chips += [_chip(name, [], asked) for name in _ASKED_ONLY if name in asked]
     states = [("no", "included"), ("yes", "excluded")]
     return [*chips, one_of("excluded", "State", states, excluded)]
 
 
-def _chip(name: str, label: str, values: Sequence[str], asked: Mapping[str, str | int | None]) -> FilterChip:
+def _chip(name: str, values: Sequence[str], asked: Mapping[str, str | int | None]) -> FilterChip:
     chosen = str(asked.get(name, ""))
     options = values if not chosen or chosen in values else [chosen, *values]
-    return one_of(name, label, [(value, value) for value in options], chosen)
-
-
-# --- one run ----------------------------------------------------------------------------------------------
+    return one_of(name, name.capitalize(), [(value, value) for value in options], chosen)
 
 
 @dataclass(frozen=True)
@@ -134,7 +111,6 @@ _TOOLS: Final = ("sysbench", "pgbench", "ycsb")
 _HEIGHT: Final = 320
 
 
-@require_safe
 @project_page
 def run(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     details = run_details(find_run(page.project, pk))
@@ -162,9 +138,8 @@ def run(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
 
 
 def _environment(run: Run) -> dict[str, Any]:
-    """The facts of the machine for this run that its hardware does not say in the same words."""
-    facts = run.environment.facts if run.environment else {}
-    known = run.hardware.facts
+    """Return the facts of the machine for this run that its hardware does not say in the same words."""
+    facts, known = run.environment.facts if run.environment else {}, run.hardware.facts
     return {name: value for name, value in facts.items() if name not in known or known[name] != value}
 
 
@@ -184,7 +159,12 @@ def _interval_charts(details: RunDetails, within: WithinRun | None) -> list[Inte
     for source in [*known, *sorted(details.samples.keys() - known.keys())]:
         if samples := details.samples.get(source):
             title, draw = known.get(source, (source, _by_its_columns))
-            drawn = _drawn(samples, draw, within)
+            drawn: TimeLine | Figure | None = None
+            if within and source == within.source:
+                drawn = within.time_line
+            elif within is None or source not in within.drawn:
+                drawn = draw(samples)
+            rows = max(1, _CELLS_OF_SAMPLES // max(1, len(samples.columns)))
             charts.append(
                 IntervalChart(
                     name=source.replace(" ", "-"),
@@ -192,27 +172,13 @@ def _interval_charts(details: RunDetails, within: WithinRun | None) -> list[Inte
                     title=f"{what}, {title}",
                     figure=drawn.figure if isinstance(drawn, TimeLine) else drawn,
                     columns=samples.columns,
-                    rows=samples.rows[: _shown_rows(samples)],
+                    rows=samples.rows[: min(rows, _ROWS_OF_SAMPLES)],
                     total=len(samples.rows),
                     height=drawn.height if isinstance(drawn, TimeLine) else _HEIGHT,
                     percentiles=_percentiles(samples),
                 )
             )
     return charts
-
-
-def _shown_rows(samples: IntervalSamples) -> int:
-    return min(_ROWS_OF_SAMPLES, max(1, _CELLS_OF_SAMPLES // max(1, len(samples.columns))))
-
-
-def _drawn(
-    samples: IntervalSamples,
-    draw: Callable[[IntervalSamples], TimeLine | Figure | None],
-    within: WithinRun | None,
-) -> TimeLine | Figure | None:
-    if within and samples.source == within.source:
-        return within.time_line
-    return None if within and samples.source in within.drawn else draw(samples)
 
 
 def _by_its_columns(samples: IntervalSamples) -> TimeLine | Figure | None:
@@ -232,13 +198,10 @@ def _latency_url(project: Project, details: RunDetails) -> str:
     """Return the address that lays other versions over the histogram of this run; empty without one."""
     if not any(is_histogram(samples.columns) for samples in details.samples.values()):
         return ""
-    return page_url(
-        "latency",
-        project,
-        v=short_id(column_of(details.run)),
-        workload=str(details.run.workload_id),
-        threads=threads_texts([details.run.threads])[0],
-    )
+    run = details.run
+    threads = threads_texts([run.threads])[0]
+    version = short_id(column_of(run))
+    return page_url("latency", project, v=version, workload=str(run.workload_id), threads=threads)
 
 
 def _iterations(details: RunDetails, samples: IntervalSamples) -> Figure | None:
@@ -246,20 +209,15 @@ def _iterations(details: RunDetails, samples: IntervalSamples) -> Figure | None:
     if score is None:
         return None
     series = score.series
-    return intervals.iterations(samples, unit=series.unit, direction=series.direction, score=score.value)
+    return timeline.iterations(samples, unit=series.unit, direction=series.direction, score=score.value)
 
 
-# --- leaving a run out ------------------------------------------------------------------------------------
-
-
-@require_POST
-@project_page
+@project_action
 def exclude(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     return _correct(request, page, pk, corrections.exclude_run, "The run is excluded.")
 
 
-@require_POST
-@project_page
+@project_action
 def restore(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     return _correct(request, page, pk, corrections.restore_run, "The run counts again.")
 

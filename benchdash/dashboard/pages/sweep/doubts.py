@@ -6,24 +6,23 @@ from collections.abc import Sequence
 from benchdash.dashboard.shell import numbers
 from benchdash.regressions.comparison.comparability import (
     Doubt,
-    differently_told,
+    ScaleDifferences,
     listed,
-    said_of,
+    scales_of,
     single_runs,
-    told_doubts,
 )
 from benchdash.regressions.comparison.rows import Row
 from benchdash.regressions.queries import Difference
-from benchdash.regressions.sweeps.conditions import Point, Sweep
+from benchdash.regressions.sweeps.conditions import Sweep, SweepPoint
 
 
 def sweep_doubts(sweep: Sweep, rows: Sequence[Row]) -> list[Doubt]:
-    """Why values may not be compared as they stand; one statement."""
+    """Say why values may not be compared as they stand; one statement."""
     found = [
         _other_differences(sweep),
-        *_differently_told(sweep, rows),
-        *(_left_out(sweep, point) for point in sweep.points),
-        single_runs(rows),
+        *_different_scales(sweep, rows),
+        *(_left_out(sweep, point) for point in sweep.points if point.left_out),
+        *single_runs(rows),
     ]
     return [doubt for doubt in found if doubt]
 
@@ -42,34 +41,21 @@ def _other_differences(sweep: Sweep) -> Doubt | None:
     )
 
 
-def _differently_told(sweep: Sweep, rows: Sequence[Row]) -> list[Doubt]:
+def _different_scales(sweep: Sweep, rows: Sequence[Row]) -> list[Doubt]:
     """Sizes of tables and durations, which may stand in the command alone; of one thread count a workload."""
     of_workload = {row.workload: row for row in rows if row.base}.values()
-    ids = {cell.run_id for row in of_workload for cell in (row.base, *row.cells) if cell}
-    said = said_of(ids)
-    sizes: dict[Difference, dict[str, None]] = defaultdict(dict)
-    lengths: dict[Difference, dict[str, None]] = defaultdict(dict)
+    scales = scales_of({cell.run_id for row in of_workload for cell in row.sides if cell})
+    found = ScaleDifferences()
     for row in of_workload:
         for point, cell in zip(sweep.others, row.cells, strict=True):
-            if not row.base or not cell:
-                continue
-            named = {sweep.factor.name, *(one.name for one in point.differences)}
-            differing, length = differently_told(said[row.base.run_id], said[cell.run_id])
-            for difference in differing:
-                if difference.name not in named:
-                    sizes[difference][point.name] = None
-            if length:
-                lengths[length][point.name] = None
-    return told_doubts(
-        {one: list(names) for one, names in sizes.items()},
-        {one: list(names) for one, names in lengths.items()},
-    )
+            if row.base and cell:
+                named = {sweep.factor.name, *(one.name for one in point.differences)}
+                found.note(scales[row.base.run_id], scales[cell.run_id], point.name, leaving_out=named)
+    return found.doubts
 
 
-def _left_out(sweep: Sweep, point: Point) -> Doubt | None:
-    if not point.left_out:
-        return None
-    runs = "1 more run" if point.left_out == 1 else f"{numbers.count(point.left_out)} more runs"
+def _left_out(sweep: Sweep, point: SweepPoint) -> Doubt:
+    runs = numbers.counted(point.left_out, "more run")
     return Doubt(
         f"Left out: {runs} with {sweep.factor.name} {point.name}, because of what else differs there:"
         f" {listed(point.left_out_for)}."

@@ -6,7 +6,7 @@ from typing import Final
 
 from django.http import QueryDict
 
-from benchdash.dashboard.compare.selection import SCALES, Selection, read_threads
+from benchdash.dashboard.compare.selection import SCALES, Selection, one_known, read_threads
 
 X: Final = ("value", "threads")
 VALUES: Final = ("relative", "hidden")
@@ -51,22 +51,14 @@ class SweepSelection(Selection):
 
     @property
     def versions(self) -> Mapping[str, str | Sequence[str]]:
-        return {
-            "v": self.columns,
-            "setting": self.setting,
-            "base": self.base,
-            "hardware": self.hardware,
-            "with": self.only,
-        }
+        chosen = {"v": self.columns, "setting": self.setting, "base": self.base}
+        return {**chosen, "hardware": self.hardware, "with": self.only}
 
 
 def read_choice(query: QueryDict) -> SweepSelection:
     def text(name: str) -> str:
         # No setting has this character, and PostgreSQL knows none with it.
         return query.get(name, "").replace("\0", "")
-
-    def one_of(name: str, allowed: Sequence[str]) -> str:
-        return text(name) if text(name) in allowed else ""
 
     return SweepSelection(
         columns=_texts(query, "v"),
@@ -77,9 +69,9 @@ def read_choice(query: QueryDict) -> SweepSelection:
         workloads=_texts(query, "workload"),
         threads=read_threads(query),
         only=_texts(query, "with"),
-        x=one_of("x", X),
-        values=one_of("values", VALUES),
-        scale=one_of("axis", SCALES),
+        x=one_known(query, "x", X),
+        values=one_known(query, "values", VALUES),
+        scale=one_known(query, "axis", SCALES),
     )
 
 

@@ -1,32 +1,38 @@
 """One setting varied: its values side by side."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from django.core.paginator import Page, Paginator
+from django.core.paginator import Paginator
 from django.http import HttpRequest
 from django.urls import path, reverse
 
 from benchdash.accounts.models import Project
 from benchdash.dashboard.charts import compare as charts
-from benchdash.dashboard.charts.compare import ValueScale, VersionLine
-from benchdash.dashboard.compare.controls import AXES, Switch, metrics_options, switch, threads_filter
+from benchdash.dashboard.charts.compare import ValueScale
+from benchdash.dashboard.compare.controls import (
+    AXES,
+    Switch,
+    VersionChip,
+    metrics_options,
+    switch,
+    threads_filter,
+)
 from benchdash.dashboard.compare.panels import PanelAddresses
 from benchdash.dashboard.compare.selection import is_log
 from benchdash.dashboard.compare.tables import threads_of_api
 from benchdash.dashboard.pages.sweep.doubts import sweep_doubts
-from benchdash.dashboard.pages.sweep.panels import SweepLook, sweep_panels
+from benchdash.dashboard.pages.sweep.figure import SweepLook, sweep_panels
 from benchdash.dashboard.pages.sweep.selection import SweepSelection, read_choice
 from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.navigation import page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
-from benchdash.regressions.sweeps import conditions
-from benchdash.regressions.sweeps.conditions import Point, Sweep
+from benchdash.regressions.sweeps.conditions import Choice, Kind, Sweep, written
 from benchdash.regressions.sweeps.subjects import Subject, find_subject
 from benchdash.regressions.sweeps.subjects import subjects as subjects_of
 from benchdash.regressions.sweeps.table import (
@@ -40,12 +46,12 @@ from benchdash.regressions.sweeps.values import are_numbers
 from benchdash.results import metrics
 from benchdash.results.catalogue import workload_names
 
-# So many charts on a page at most, whatever is chosen.
+# Maximum number of charts on a page, whatever is chosen.
 _MAX_CHARTS: Final = 12
-# Of the versions of a project those in which most was varied can be chosen.
+# Maximum number of versions to choose from: those in which most was varied.
 _MAX_VERSIONS: Final = 100
 _DIFFERS: Final = " *"
-_KIND_WORDS: Final[Mapping[conditions.Kind, str]] = {
+_KIND_WORDS: Final[Mapping[Kind, str]] = {
     "setting": "",
     "parameter": "parameter of the workload",
     "option": "option of the tool",
@@ -55,14 +61,6 @@ _KIND_WORDS: Final[Mapping[conditions.Kind, str]] = {
 
 
 @dataclass(frozen=True)
-class ValueChip:
-    """A value of the setting, with the address that makes it the reference."""
-
-    line: VersionLine
-    base_url: str
-
-
-@dataclass
 class _Asked:
     """The selection of an address and what it found."""
 
@@ -72,9 +70,15 @@ class _Asked:
     subject: Subject
     found: Found
 
-    @cached_property
-    def has_counterparts(self) -> bool:
-        return len({one.counterpart for one in self.subjects}) > 1
+    def name_of(self, subject: Subject) -> str:
+        """``MariaDB 10.6.23 debug, branch main, with Connector/C``; the last where there are several."""
+        version = subject.version
+        parts = [" ".join(filter(None, [version.product.name, str(version)]))]
+        if subject.branch:
+            parts.append(f"branch {subject.branch}")
+        if subject.counterpart and len({one.counterpart for one in self.subjects}) > 1:
+            parts.append(f"with {subject.counterpart}")
+        return ", ".join(parts)
 
 
 def sweep_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
@@ -86,17 +90,14 @@ def sweep_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
         available = [*filter(None, [find_subject(page.project, choice.subjects[0])]), *available]
     by_id = {one.id: one for one in available}
     subject = next((by_id[one] for one in choice.subjects if one in by_id), available[0])
-    choice = replace(choice, workloads=_workload_names(page.project, choice.workloads))
-    found = find_sweep(
-        page.project,
-        subject,
-        setting=choice.setting,
-        base=choice.base,
-        hardware=choice.hardware,
-        only=choice.only,
-    )
+    # The pages of several versions know workloads by their ids.
+    known = workload_names(page.project, choice.workloads)
+    choice = replace(choice, workloads=[known.get(text, text) for text in choice.workloads])
+    asked_for = {"setting": choice.setting, "base": choice.base, "hardware": choice.hardware}
+    found = find_sweep(page.project, subject, **asked_for, only=choice.only)
     measured = metrics_of(page.project, subject)
-    metric = _metric(choice, measured)
+    asked_metrics = (metric for metric in choice.metrics if metric in measured)
+    metric = next(asked_metrics, metrics.main_metric(measured) if measured else "")
     table = None
     if found.sweep:
         table = sweep_table(page.project, subject, found.sweep, metric=metric, threads=choice.threads)
@@ -117,9 +118,15 @@ def sweep_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
 
 def _shown(request: HttpRequest, asked: _Asked, table: SweepTable) -> dict[str, Any]:
     sweep, choice = table.sweep, asked.choice
-    lines = _lines(sweep)
+    lines = charts.lines(
+        # A star marks what differs in more than the setting.
+        [point.name + (_DIFFERS if point.differences else "") for point in sweep.points],
+        base=sweep.points.index(sweep.base),
+        in_order=are_numbers([point.value for point in sweep.points]),
+    )
     rows = [row for row in table.rows if not choice.workloads or row.workload in choice.workloads]
-    pages = _workload_pages(request, rows)
+    workloads = sorted({row.workload for row in rows})
+    pages = Paginator(workloads, _MAX_CHARTS).get_page(request.GET.get("page"))
     history, api = page_url("history", asked.project), reverse("api:sweep")
     hidden = choice.hides_values
     addresses = PanelAddresses(
@@ -128,31 +135,23 @@ def _shown(request: HttpRequest, asked: _Asked, table: SweepTable) -> dict[str, 
         alone=lambda _, workload: choice.address(request.path, workload=workload),
     )
     base = next(line.name for line in lines if line.is_base)
+    machines = asked.found.swept_on
     look = SweepLook(
         lines=lines,
-        scale=ValueScale(
-            relative_to=base if choice.is_relative else "",
-            log=is_log(choice.scale),
-            hides_values=hidden,
-        ),
+        scale=ValueScale(base if choice.is_relative else "", is_log(choice.scale), hidden),
         x=choice.x or _usual_x(sweep),
         setting=sweep.factor.name,
-        place=_place(asked),
+        place=", ".join([asked.name_of(asked.subject), *(machines if len(machines) == 1 else [])]),
     )
+    fixed = {"setting": sweep.factor.key, "base": sweep.base.name, "metric": table.metric}
     numbered = {workload: str(number) for number, workload in enumerate(pages.object_list)}
     return {
         "sweep": sweep,
-        "fixed_url": choice.address(
-            request.path,
-            v=asked.subject.id,
-            setting=sweep.factor.key,
-            base=sweep.base.name,
-            metric=table.metric,
-        ),
+        "fixed_url": choice.address(request.path, v=asked.subject.id, **fixed),
         "lines": lines,
         "x": look.x,
         "chips": [
-            ValueChip(line, choice.address(request.path, base=point.name))
+            VersionChip(line, choice.address(request.path, base=point.name))
             for line, point in zip(lines, sweep.points, strict=True)
         ],
         "doubts": sweep_doubts(sweep, rows),
@@ -162,56 +161,10 @@ def _shown(request: HttpRequest, asked: _Asked, table: SweepTable) -> dict[str, 
     }
 
 
-def _workload_names(project: Project, texts: Sequence[str]) -> list[str]:
-    """Names for what an address says: names, or the ids that other pages use."""
-    found = workload_names(project, texts)
-    return [found.get(text, text) for text in texts]
-
-
-def _metric(choice: SweepSelection, measured: Mapping[str, int]) -> str:
-    """The chosen metric, or what the benchmark is run for; empty where nothing was measured."""
-    asked = [metric for metric in choice.metrics if metric in measured]
-    if asked:
-        return asked[0]
-    return metrics.main_metric(measured) if measured else ""
-
-
-def _lines(sweep: Sweep) -> list[VersionLine]:
-    """Return the lines, in a ramp of colours where values are numbers; a star marks other differences."""
-    names = [point.name + (_DIFFERS if point.differences else "") for point in sweep.points]
-    in_order = are_numbers([point.value for point in sweep.points])
-    return charts.lines(names, base=sweep.points.index(sweep.base), in_order=in_order)
-
-
 def _usual_x(sweep: Sweep) -> str:
     """Numbers make an axis, names make lines."""
     values = [point.value for point in sweep.points]
     return "value" if len(values) > 2 and are_numbers(values) else "threads"
-
-
-def _workload_pages(request: HttpRequest, rows: Iterable[Any]) -> Page[str]:
-    found = sorted({row.workload for row in rows})
-    return Paginator(found, _MAX_CHARTS).get_page(request.GET.get("page"))
-
-
-def _place(asked: _Asked) -> str:
-    version = _subject_name(asked.subject, asked)
-    machines = asked.found.swept_on
-    return ", ".join([version, *(machines if len(machines) == 1 else [])])
-
-
-def _subject_name(subject: Subject, asked: _Asked) -> str:
-    """``MariaDB 10.6.23 debug, branch main, with Connector/C``; the last where there are several."""
-    version = subject.version
-    parts = [" ".join(filter(None, [version.product.name, str(version)]))]
-    if subject.branch:
-        parts.append(f"branch {subject.branch}")
-    if subject.counterpart and asked.has_counterparts:
-        parts.append(f"with {subject.counterpart}")
-    return ", ".join(parts)
-
-
-# --- what can be clicked ----------------------------------------------------------------------------------
 
 
 def _filters(
@@ -220,8 +173,15 @@ def _filters(
     choice, found = asked.choice, asked.found
     chosen, swept = found.chosen, found.sweep
     settings = [(one.factor.key, _choice_words(one)) for one in found.choices]
-    versions = [(one.id, _subject_name(one, asked)) for one in asked.subjects]
-    points: Sequence[Point] = swept.points if swept else ()
+    versions = [(one.id, asked.name_of(one)) for one in asked.subjects]
+    points = [(one.name, one.name) for one in (swept.points if swept else ())]
+    base = swept.base.name if swept else ""
+    conditions = [
+        (f"{one.factor.key}={name}", f"{one.factor.name} = {name}")
+        for one in found.choices
+        if one != chosen
+        for name in map(written, one.values)
+    ]
     rows = table.rows if table else ()
     counts = sorted({row.threads for row in rows}, key=lambda count: (count is None, count or 0))
     workloads = sorted({row.workload for row in rows})
@@ -229,35 +189,21 @@ def _filters(
         filters.one_of("setting", "Setting", settings, chosen.factor.key if chosen else "", empty="none"),
         filters.one_of("v", "Version", versions, asked.subject.id, empty=""),
         filters.one_of("hardware", "Hardware", [(name, name) for name in found.machines], choice.hardware),
-        filters.one_of("base", "Reference", [(one.name, one.name) for one in points], _base(swept), empty=""),
+        filters.one_of("base", "Reference", points, base, empty=""),
         filters.one_of("metric", "Metric", metrics_options(measured), metric, empty=""),
         filters.some_of("workload", "Workloads", [(name, name) for name in workloads], choice.workloads),
         threads_filter(counts, choice.threads),
-        filters.some_of("with", "Only with", _conditions(found), choice.only),
+        filters.some_of("with", "Only with", conditions, choice.only),
     ]
     # A thing of which there is one is no choice.
     return [one for one in shown if one.name != "hardware" or len(found.machines) > 1]
 
 
-def _choice_words(choice: conditions.Choice) -> str:
+def _choice_words(choice: Choice) -> str:
     """``innodb_buffer_pool_size (7 values)``."""
     kind = _KIND_WORDS[choice.factor.kind]
     values = f"{len(choice.values)} values" + ("" if choice.alike > 1 else ", never alone")
     return f"{choice.factor.name} ({', '.join(filter(None, [kind, values]))})"
-
-
-def _base(swept: Sweep | None) -> str:
-    return swept.base.name if swept else ""
-
-
-def _conditions(found: Found) -> list[tuple[str, str]]:
-    """The other things that vary, by their values."""
-    return [
-        (f"{one.factor.key}={name}", f"{one.factor.name} = {name}")
-        for one in found.choices
-        if one != found.chosen
-        for name in map(conditions.written, one.values)
-    ]
 
 
 def _switches(path: str, choice: SweepSelection, found: Found) -> list[Switch]:
@@ -273,7 +219,7 @@ def _switches(path: str, choice: SweepSelection, found: Found) -> list[Switch]:
 
 
 def _query_of_api(asked: _Asked, table: SweepTable, workload: str) -> str:
-    """The same numbers of one workload, asked of the API."""
+    """Return the query that asks the API for the same numbers of one workload."""
     choice = asked.choice
     parameters = [
         ("project", asked.project.slug),

@@ -29,8 +29,6 @@ _ORDER: Final = (
 )
 _TRIED_ORDER: Final = (archived.REFUSED, archived.WOULD_BE_IMPORTED, archived.KNOWN_ALREADY)
 
-# --- what each file would become ----------------------------------------------------------------------------
-
 
 @dataclass(frozen=True)
 class TriedFiles:
@@ -70,9 +68,6 @@ def tried_files(tried: ArchiveDryRun) -> TriedFiles:
     )
 
 
-# --- what each file became ----------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class FileRow:
     """A file in the list; ``held`` is None where it has no runs."""
@@ -83,7 +78,7 @@ class FileRow:
 
 
 def listed_files(archive: Upload, *, sees_reasons: bool) -> QuerySet[Any]:
-    """The files with ``shown_state``, that of their upload as it is now, those to look at first."""
+    """Return the files with ``shown_state``, the present one of their upload, those to look at first."""
     own = Case(
         When(Q(upload=None) | Q(state=ArchiveFile.State.QUEUED), then=F("state")), default=F("upload__state")
     )
@@ -97,19 +92,15 @@ def listed_files(archive: Upload, *, sees_reasons: bool) -> QuerySet[Any]:
 
 
 def states_of(files: QuerySet[Any]) -> list[tuple[str, int]]:
-    """(state, number) of the listed files, in the order of the list."""
-    counted = dict(files.order_by().values_list("shown_state").annotate(Count("pk")))
-    return [(state, counted[state]) for state in _ORDER if state in counted]
+    """Return (state, number) of the listed files, in the order of the list."""
+    return counted(dict(files.order_by().values_list("shown_state").annotate(Count("pk"))))
 
 
 def file_rows(files: Iterable[ArchiveFile]) -> list[FileRow]:
     """Return the rows of files, in one statement more."""
     shown = list(files)
     held = held_by(file.upload for file in shown if file.upload)
-    return [
-        FileRow(file, file.current_state, held.get(file.upload_id) if file.upload_id else None)
-        for file in shown
-    ]
+    return [FileRow(file, file.current_state, held.get(file.upload_id or 0)) for file in shown]
 
 
 CSV_COLUMNS: Final = ("file", "state", "format", "runs", "reasons", "upload")
@@ -117,18 +108,15 @@ CSV_COLUMNS: Final = ("file", "state", "format", "runs", "reasons", "upload")
 
 def csv_rows(project: Project, files: QuerySet[Any]) -> Iterator[Sequence[Any]]:
     for file in files:
+        reasons = ((f"line {one['line']}: " if one["line"] else "") + one["message"] for one in file.reasons)
         yield (
             file.name,
             file.current_state,
             file.upload.format if file.upload else "",
             file.run_count,
-            "; ".join(map(_reason, file.reasons)),
+            "; ".join(reasons),
             f"{settings.SITE_URL}{page_url('upload', project, file.upload_id)}" if file.upload_id else "",
         )
-
-
-def _reason(error: Mapping[str, Any]) -> str:
-    return f"line {error['line']}: {error['message']}" if error["line"] else str(error["message"])
 
 
 def places_of(upload: Upload, viewer: Viewer) -> list[ArchiveFile]:
@@ -139,5 +127,5 @@ def places_of(upload: Upload, viewer: Viewer) -> list[ArchiveFile]:
 
 
 def counted(states: Mapping[str, int]) -> list[tuple[str, int]]:
-    """(state, number) of the files of an archive, in the order of the list."""
+    """Return (state, number) of the files of an archive, in the order of the list."""
     return [(state, states[state]) for state in _ORDER if state in states]

@@ -1,5 +1,6 @@
 """Mistakes with files, mended: other metadata, deleting and restoring, reading a file again."""
 
+from dataclasses import dataclass
 from typing import Any, Final
 
 from django.conf import settings
@@ -7,45 +8,118 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import path
-from django.views.decorators.http import require_http_methods, require_POST
 
 from benchdash.accounts.access import NotVisible
 from benchdash.accounts.models import Scope
 from benchdash.dashboard.pages.uploads import descriptions as received
-from benchdash.dashboard.pages.uploads.descriptions import find_upload, is_small
+from benchdash.dashboard.pages.uploads.descriptions import is_small
 from benchdash.dashboard.pages.uploads.forms import ChangeForm, as_texts, changes_in
-from benchdash.dashboard.pages.uploads.rereads import changed_rows, done_in_words, planned_in_words
+from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.commands import reimport_command
-from benchdash.dashboard.shell.project_page import ProjectPage, project_page, sent_reason
+from benchdash.dashboard.shell.project_page import ProjectPage, project_action, project_form, sent_reason
+from benchdash.dashboard.shell.series_words import threads_words
+from benchdash.results.models import Run, Series
 from ingest import services
 from ingest.archives import services as archive_services
 from ingest.errors import FieldError, FieldsError, FileRefusedError, FileUnavailableError, UploadBusyError
 from ingest.models import Upload
-from ingest.receiving.reimports import ReimportOutcome, readable_uploads, reimport
+from ingest.queries import upload_for
+from ingest.receiving.reimports import ReimportOutcome, Reread, readable_uploads, reimport
+
+# The first of these that tells two values apart.
+_DIGITS: Final = (4, 6, 9, 17)
+
+
+@dataclass(frozen=True)
+class ChangedRow:
+    """A reading as it is and as it would be; None where there is none. ``run`` is empty for the only one."""
+
+    run: str
+    metric: str
+    unit: str
+    before: float | None
+    after: float | None
+
+    @property
+    def texts(self) -> tuple[str, str]:
+        """Both values, with as many digits as tell them apart."""
+        written = [(numbers.number(self.before, n), numbers.number(self.after, n)) for n in _DIGITS]
+        return next((pair for pair in written if pair[0] != pair[1]), written[0])
+
+    @property
+    def change(self) -> float | None:
+        return self.after / self.before - 1 if self.before and self.after is not None else None
+
+
+def changed_rows(reread: Reread, *, most: int) -> list[ChangedRow]:
+    """Return the first readings that change, in a constant number of statements."""
+    runs = {}
+    for run in Run.objects.filter(upload_id=reread.upload.pk).select_related("workload"):
+        threads = [] if run.threads is None else [threads_words(run.threads)]
+        runs[run.key] = ", ".join([run.workload.name, *threads])
+    if len(runs) == 1:
+        runs = dict.fromkeys(runs, "")
+    metrics = {one.metric for one in reread.changes}
+    known = Series.objects.filter(project=reread.upload.project_id, metric__in=metrics).order_by()
+    units = dict(known.values_list("metric", "unit").distinct())
+    return [
+        ChangedRow(runs.get(one.run, one.run), one.metric, units.get(one.metric, ""), one.before, one.after)
+        for one in reread.changes[:most]
+    ]
+
+
+def planned_in_words(reread: Reread) -> str:
+    readings = _readings(reread)
+    return {
+        ReimportOutcome.SAME: "Every reading is as it was: there is nothing to change.",
+        ReimportOutcome.CHANGED: f"{readings} would change.",
+        ReimportOutcome.UNDERSTOOD: (
+            f"It was refused, and is understood now: {readings} would come into the history."
+        ),
+        ReimportOutcome.STILL_REFUSED: "It is refused as before.",
+        ReimportOutcome.LEFT: "It is no longer understood, so it would be left as it was.",
+        ReimportOutcome.BUSY: "It is being imported just now; try again when that is done.",
+        ReimportOutcome.UNAVAILABLE: "Its file cannot be read now, so it would be left as it was.",
+    }[reread.outcome]
+
+
+def done_in_words(reread: Reread) -> str:
+    name, readings = reread.upload.name, _readings(reread)
+    return {
+        ReimportOutcome.SAME: f"Read {name} again: every reading is as it was.",
+        ReimportOutcome.CHANGED: f"Read {name} again: {readings} changed.",
+        ReimportOutcome.UNDERSTOOD: f"{name} is understood now: {readings} came into the history.",
+        ReimportOutcome.STILL_REFUSED: f"{name} is refused as before.",
+        ReimportOutcome.LEFT: f"{name} is no longer understood and was left as it was.",
+        ReimportOutcome.BUSY: f"{name} is being imported just now; try again when that is done.",
+        ReimportOutcome.UNAVAILABLE: f"The file of {name} cannot be read now; nothing was changed.",
+    }[reread.outcome]
+
+
+def _readings(reread: Reread) -> str:
+    return numbers.counted(len(reread.changes), "reading")
+
 
 _MAX_RUNS: Final = 500
 _MAX_READINGS: Final = 500
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@project_page
+@project_form
 def upload_change(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     """Change metadata in two steps: what it would do, then doing it."""
-    shown = find_upload(page.viewer, page.project, pk)
+    shown = upload_for(page.viewer, pk, page.project)
     page.require(Scope.UPLOAD)
     if request.method != "POST":
-        form = _form_of(shown, initial=as_texts(shown.metadata))
+        form = ChangeForm(is_archive=shown.is_archive, initial=as_texts(shown.metadata))
         return _change_page(request, page, shown, form)
-    form = _form_of(shown, request.POST)
+    form = ChangeForm(request.POST, is_archive=shown.is_archive)
     found: dict[str, Any] = {}
     try:
         changes = changes_in(request.POST, shown.metadata)
         if form.is_valid() and request.POST.get("step") == "change":
-            amended = services.amend_upload(
-                shown, changes, by=page.viewer, reason=form.cleaned_data["reason"]
-            )
-            messages.success(request, f"Changed: {', '.join(changes)}.")
-            return redirect("dashboard:upload", page.project.slug, amended.pk)
+            reason = form.cleaned_data["reason"]
+            amended = services.amend_upload(shown, changes, by=page.viewer, reason=reason)
+            return page.done(request, f"Changed: {', '.join(changes)}.", "upload", amended.pk)
         found = _previewed(shown, archive_services.preview_amend(shown, changes))
     except FieldsError as error:
         form.show_errors(error.errors)
@@ -54,10 +128,6 @@ def upload_change(request: HttpRequest, page: ProjectPage, pk: int) -> HttpRespo
     except (UploadBusyError, FileUnavailableError) as error:
         form.show_errors([FieldError("", str(error))])
     return _change_page(request, page, shown, form, found)
-
-
-def _form_of(shown: Upload, data: Any = None, **given: Any) -> ChangeForm:
-    return ChangeForm(data, is_archive=shown.is_archive, **given)
 
 
 def _change_page(
@@ -79,16 +149,16 @@ def _change_page(
     return page.render(request, "dashboard/upload_change.html", context, status=422 if is_refused else 200)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@project_page
+@project_form
 def upload_delete(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
-    shown = find_upload(page.viewer, page.project, pk)
+    shown = upload_for(page.viewer, pk, page.project)
     page.require(Scope.UPLOAD)
     try:
         if request.method == "POST":
             services.delete_upload(shown, by=page.viewer, reason=sent_reason(request))
-            messages.success(request, f"Deleted {shown.name}. The file is kept and can be restored.")
-            return redirect("dashboard:upload", page.project.slug, pk)
+            return page.done(
+                request, f"Deleted {shown.name}. The file is kept and can be restored.", "upload", pk
+            )
         found = _previewed(shown, services.preview_delete(shown))
     except UploadBusyError as error:
         messages.error(request, f"Not deleted: {error}.")
@@ -96,10 +166,9 @@ def upload_delete(request: HttpRequest, page: ProjectPage, pk: int) -> HttpRespo
     return page.render(request, "dashboard/upload_delete.html", {"upload": shown, **found})
 
 
-@require_POST
-@project_page
+@project_action
 def upload_restore(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
-    shown = find_upload(page.viewer, page.project, pk)
+    shown = upload_for(page.viewer, pk, page.project)
     page.require(Scope.UPLOAD)
     try:
         services.restore_upload(shown, by=page.viewer, reason=sent_reason(request))
@@ -123,14 +192,10 @@ def _previewed(shown: Upload, preview: services.Preview) -> dict[str, Any]:
     }
 
 
-# --- reading a file again -----------------------------------------------------------------------------------
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-@project_page
+@project_form
 def upload_reread(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     """Read the kept file again in two steps: what it would change, then doing it."""
-    shown = find_upload(page.viewer, page.project, pk)
+    shown = upload_for(page.viewer, pk, page.project)
     page.require(Scope.UPLOAD)
     if not readable_uploads(page.project).filter(pk=pk).exists():
         raise NotVisible(f"upload {pk} cannot be read again")

@@ -10,7 +10,6 @@ from django.contrib.postgres.aggregates import ArrayAgg
 from django.db.models import Count, Max, Min, QuerySet, Value
 from django.db.models.functions import Concat
 
-from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import AuditEntry, Project, Token, User
 from benchdash.dashboard.shell import numbers
 from benchdash.results.models import (
@@ -26,14 +25,12 @@ from ingest.errors import FileUnavailableError
 from ingest.masking import mask_text
 from ingest.metadata.fields import ALL_FIELDS
 from ingest.models import Upload
-from ingest.queries import RunSummary, upload_for
+from ingest.queries import RunSummary
 from ingest.storage import raw_bytes
 
 _LINES_EACH_SIDE: Final = 2
 _MAX_LINE_LENGTH: Final = 300
 _MAX_SUGGESTIONS: Final = 200
-
-# --- what an upload holds -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -43,17 +40,17 @@ class Held:
     versions: Sequence[str]
     workloads: Sequence[str]
     runs: int
-    least_threads: int | None
-    most_threads: int | None
+    min_threads: int | None
+    max_threads: int | None
 
     @property
     def threads(self) -> str:
         """``4 threads``, ``1 to 64 threads``; empty where nobody said it."""
-        if self.least_threads is None:
+        if self.min_threads is None:
             return ""
-        if self.least_threads == self.most_threads:
-            return f"{numbers.count(self.least_threads)} thread{'' if self.least_threads == 1 else 's'}"
-        return f"{numbers.count(self.least_threads)} to {numbers.count(self.most_threads)} threads"
+        if self.min_threads == self.max_threads:
+            return numbers.counted(self.min_threads, "thread")
+        return f"{numbers.count(self.min_threads)} to {numbers.count(self.max_threads)} threads"
 
 
 def held_by(uploads: Iterable[Upload]) -> dict[int, Held]:
@@ -62,25 +59,16 @@ def held_by(uploads: Iterable[Upload]) -> dict[int, Held]:
     rows = (
         Run.objects.filter(upload_id__in=[upload.pk for upload in uploads])
         .order_by()
-        .values("upload_id")
+        .values_list("upload_id")
         .annotate(
             versions=ArrayAgg(version, distinct=True),
             workloads=ArrayAgg("workload__name", distinct=True),
             runs=Count("pk"),
-            least_threads=Min("threads"),
-            most_threads=Max("threads"),
+            min_threads=Min("threads"),
+            max_threads=Max("threads"),
         )
     )
-    return {
-        row["upload_id"]: Held(
-            versions=row["versions"],
-            workloads=row["workloads"],
-            runs=row["runs"],
-            least_threads=row["least_threads"],
-            most_threads=row["most_threads"],
-        )
-        for row in rows
-    }
+    return {upload: Held(*held) for upload, *held in rows}
 
 
 def senders(project: Project) -> list[tuple[str, str]]:
@@ -94,11 +82,6 @@ def senders(project: Project) -> list[tuple[str, str]]:
     ]
 
 
-def find_upload(viewer: Viewer, project: Project, pk: int) -> Upload:
-    """Raises NotVisible where the project has no such upload for this viewer."""
-    return upload_for(viewer, pk, project)
-
-
 def is_small(upload: Upload) -> bool:
     """Whether it is read while somebody waits."""
     return upload.raw.size <= settings.UPLOAD_IMPORT_AT_ONCE_BYTES and not upload.is_archive
@@ -106,26 +89,25 @@ def is_small(upload: Upload) -> bool:
 
 def known_names(project: Project) -> dict[str, list[str]]:
     """Return the names that a project has, by the field of an upload: suggestions for its form."""
+
+    def names(model: type[Product | Hardware | Workload | Configuration]) -> QuerySet[Any, Any]:
+        return model._default_manager.filter(project=project).order_by("name").values_list("name", flat=True)
+
     series = Series.objects.filter(project=project).order_by()
     found: dict[str, QuerySet[Any, Any]] = {
-        "product": Product.objects.filter(project=project).order_by("name").values_list("name", flat=True),
+        "product": names(Product),
         "version": ServerVersion.objects.filter(project=project)
         .order_by("-sort_key", "version")
         .values_list("version", flat=True),
-        "hardware": Hardware.objects.filter(project=project).order_by("name").values_list("name", flat=True),
-        "workload": Workload.objects.filter(project=project).order_by("name").values_list("name", flat=True),
-        "configuration": Configuration.objects.filter(project=project)
-        .order_by("name")
-        .values_list("name", flat=True),
+        "hardware": names(Hardware),
+        "workload": names(Workload),
+        "configuration": names(Configuration),
         **{
             name: series.exclude(**{name: ""}).order_by(name).values_list(name, flat=True).distinct()
             for name in ("build", "branch", "counterpart")
         },
     }
     return {name: list(dict.fromkeys(names[:_MAX_SUGGESTIONS])) for name, names in found.items()}
-
-
-# --- what is wrong with a file ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -145,7 +127,7 @@ class FileTrouble:
 
 
 def troubles(errors: Iterable[Mapping[str, Any]], data: bytes | None) -> list[FileTrouble]:
-    """The errors of an upload; ``data`` are the bytes of the file, or None for one too large to look into."""
+    """Describe the errors of an upload; ``data`` is None for a file that is too large to look into."""
     return [
         FileTrouble(
             line=error["line"],
@@ -157,7 +139,7 @@ def troubles(errors: Iterable[Mapping[str, Any]], data: bytes | None) -> list[Fi
 
 
 def troubles_of(upload: Upload, errors: Sequence[Mapping[str, Any]]) -> list[FileTrouble]:
-    """The same for a stored file; lines of an archive would be those of files in it."""
+    """Describe the errors of a stored file; those of an archive have no lines of their own."""
     is_wanted = is_small(upload) and any(error["line"] for error in errors)
     try:
         return troubles(errors, raw_bytes.read(upload.raw) if is_wanted else None)
@@ -166,7 +148,7 @@ def troubles_of(upload: Upload, errors: Sequence[Mapping[str, Any]]) -> list[Fil
 
 
 def lines_around(data: bytes, number: int) -> list[FileLine]:
-    """Some lines of a file, masked and cut, around the one that a message names; none of a binary file."""
+    """Return masked and cut lines around the one that a message names; none of a binary file."""
     if b"\0" in data:
         return []
     text = data.removeprefix(codecs.BOM_UTF8).decode("utf-8", errors="replace")
@@ -176,9 +158,6 @@ def lines_around(data: bytes, number: int) -> list[FileLine]:
         FileLine(one, mask_text(lines[one - 1][:_MAX_LINE_LENGTH]), is_meant=one == number)
         for one in range(first, last + 1)
     ]
-
-
-# --- what was and would be changed --------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -204,9 +183,10 @@ class RunChange:
     @property
     def cells(self) -> list[FieldChange]:
         """Each column of a table of runs."""
+        names = ("product", "version", "hardware", "workload", "threads")
         return [
-            FieldChange(name, _cell(self.before, name), _cell(self.after, name))
-            for name in ("product", "version", "hardware", "workload", "threads")
+            FieldChange(name, *(in_words(getattr(run, name, None)) for run in (self.before, self.after)))
+            for name in names
         ]
 
 
@@ -247,14 +227,9 @@ def _changes(detail: Mapping[str, Any]) -> list[FieldChange]:
 
 
 def in_words(value: Any) -> str:
-    """A value of some metadata on one line."""
+    """Write a value of some metadata on one line."""
     if isinstance(value, Mapping):
         return ", ".join(f"{name}: {in_words(inner)}" for name, inner in value.items())
     if isinstance(value, list | tuple):
         return ", ".join(map(in_words, value))
-    return "" if value is None else str(value)
-
-
-def _cell(run: RunSummary | None, name: str) -> str:
-    value = getattr(run, name) if run else None
     return "" if value is None else str(value)

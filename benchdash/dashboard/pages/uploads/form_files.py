@@ -1,7 +1,7 @@
-"""The files of an upload form: told apart, then each tried or uploaded, and what became of it."""
+"""The files of an upload form: results and the files beside them, tried or uploaded, with the outcome."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, Final
 
@@ -73,7 +73,7 @@ class FileOutcome:
     runs: Sequence[RunSummary] = ()
     warnings: Sequence[str] = ()
     troubles: Sequence[FileTrouble] = ()
-    fields: Sequence[FieldError] = field(default=())
+    fields: Sequence[FieldError] = ()
     upload: Upload | None = None
     is_dry_run: bool = False
     files: TriedFiles | None = None
@@ -112,13 +112,11 @@ def is_configuration(name: str) -> bool:
 
 def check(project: Project, result: ResultFile, said: Mapping[str, Sequence[str]]) -> FileOutcome:
     """Try what uploading the file would do; nothing is stored."""
-    name, data = clean_file_name(_name(result.file)), _raw_data(result.file)
-    try_out = _check_archive if is_archive(data) else _check_file
-    try:
-        metadata, warnings = read_form(_said_of(data, said, result.meta))
-        return try_out(project, Arrival(name, data, metadata, result.companions, warnings))
-    except (FieldsError, FileRefusedError, FileTooLargeError) as error:
-        return _not_understood(name, data, error, is_dry_run=True)
+
+    def try_out(arrival: Arrival) -> FileOutcome:
+        return (_check_archive if is_archive(arrival.data) else _check_file)(project, arrival)
+
+    return _outcome(result, said, try_out, is_dry_run=True)
 
 
 def _check_file(project: Project, arrival: Arrival) -> FileOutcome:
@@ -136,10 +134,10 @@ def _check_file(project: Project, arrival: Arrival) -> FileOutcome:
 def _check_archive(project: Project, arrival: Arrival) -> FileOutcome:
     tried = archive_services.dry_run(project, arrival)
     files = tried_files(tried)
-    understood = Upload.State.REFUSED if files.is_refused else CHECKED
+    state = Upload.State.REFUSED if files.is_refused else CHECKED
     return FileOutcome(
         name=arrival.file_name,
-        state=DUPLICATE if tried.duplicate else understood,
+        state=DUPLICATE if tried.duplicate else state,
         format=tried.format,
         warnings=tried.warnings,
         is_dry_run=True,
@@ -150,47 +148,51 @@ def _check_archive(project: Project, arrival: Arrival) -> FileOutcome:
 def upload(
     project: Project, result: ResultFile, said: Mapping[str, Sequence[str]], *, by: Viewer
 ) -> FileOutcome:
-    name, data = clean_file_name(_name(result.file)), _raw_data(result.file)
-    try:
-        metadata, warnings = read_form(_said_of(data, said, result.meta))
-        arrival = Arrival(name, data, metadata, companions=result.companions, warnings=warnings)
+    """Receive a file and say what became of it."""
+
+    def store(arrival: Arrival) -> FileOutcome:
         received = receive_one(project, by=by, arrival=arrival)
-    except (FieldsError, FileTooLargeError, FileUnavailableError) as error:
-        return _not_understood(name, data, error)
-    stored = received.upload
-    return FileOutcome(
-        name=name,
-        state=DUPLICATE if received.duplicate else stored.state,
-        format=stored.format,
-        runs=() if stored.is_archive else run_summaries(stored),
-        warnings=stored.warnings,
-        troubles=troubles(stored.errors, _small(data)),
-        upload=stored,
-    )
+        stored = received.upload
+        return FileOutcome(
+            name=arrival.file_name,
+            state=DUPLICATE if received.duplicate else stored.state,
+            format=stored.format,
+            runs=() if stored.is_archive else run_summaries(stored),
+            warnings=stored.warnings,
+            troubles=troubles(stored.errors, _small(arrival.data)),
+            upload=stored,
+        )
+
+    return _outcome(result, said, store, is_dry_run=False)
 
 
 def stray(name: str) -> FileOutcome:
-    """For a file beside a result that was not chosen with it."""
+    """Refuse a file beside a result that was not chosen with it."""
     name = clean_file_name(name)
     result = name.removesuffix(_suffix(name))
-    message = f"this lies beside a result '{result}'; choose that one too"
-    return FileOutcome(
-        name=name, state=Upload.State.REFUSED, troubles=[FileTrouble(None, message)], is_dry_run=True
-    )
+    found = [FileTrouble(None, f"this lies beside a result '{result}'; choose that one too")]
+    return FileOutcome(name, Upload.State.REFUSED, troubles=found, is_dry_run=True)
 
 
-def _not_understood(name: str, data: RawData, error: Exception, *, is_dry_run: bool = False) -> FileOutcome:
-    match error:
-        case FieldsError():
-            return FileOutcome(name=name, state=INCOMPLETE, fields=error.errors, is_dry_run=is_dry_run)
-        case FileRefusedError():
-            found = troubles(error.errors, _small(data))
-        case _:
-            found = [FileTrouble(None, str(error))]
-    return FileOutcome(name=name, state=Upload.State.REFUSED, troubles=found, is_dry_run=is_dry_run)
-
-
-# --- what lies beside what ----------------------------------------------------------------------------------
+def _outcome(
+    result: ResultFile,
+    said: Mapping[str, Sequence[str]],
+    use: Callable[[Arrival], FileOutcome],
+    *,
+    is_dry_run: bool,
+) -> FileOutcome:
+    """Return what becomes of a file, or why nothing does."""
+    name, data = clean_file_name(_name(result.file)), _raw_data(result.file)
+    try:
+        metadata, warnings = read_form(_said_of(data, said, result.meta))
+        return use(Arrival(name, data, metadata, companions=result.companions, warnings=warnings))
+    except FieldsError as error:
+        return FileOutcome(name, INCOMPLETE, fields=error.errors, is_dry_run=is_dry_run)
+    except FileRefusedError as error:
+        found = troubles(error.errors, _small(data))
+    except (FileTooLargeError, FileUnavailableError) as error:
+        found = [FileTrouble(None, str(error))]
+    return FileOutcome(name, Upload.State.REFUSED, troubles=found, is_dry_run=is_dry_run)
 
 
 def _with_neighbours(
@@ -198,14 +200,8 @@ def _with_neighbours(
 ) -> ResultFile:
     own = [other for other in beside if _is_beside(other, file)]
     metas = [other for other in own if _name(other).endswith(META_SUFFIX)]
-    return ResultFile(
-        file=file,
-        meta=metas[-1] if metas else None,
-        companions=(
-            *(_companion(Companion.Kind.OTHER, other) for other in own if other not in metas),
-            *shared,
-        ),
-    )
+    others = (_companion(Companion.Kind.OTHER, other) for other in own if other not in metas)
+    return ResultFile(file, metas[-1] if metas else None, (*others, *shared))
 
 
 def _is_beside(file: "UploadedFile[Any]", result: "UploadedFile[Any]") -> bool:
@@ -224,7 +220,7 @@ def _name(file: "UploadedFile[Any]") -> str:
 def _said_of(
     data: RawData, said: Mapping[str, Sequence[str]], meta: "UploadedFile[Any] | None"
 ) -> Mapping[str, Sequence[str]]:
-    """What the form says of this file, with the facts beside it. Raises FieldsError."""
+    """Return what the form says of this file, with the facts beside it. Raise FieldsError."""
     if not is_archive(data):
         said = {name: texts for name, texts in said.items() if name not in ARCHIVE_FIELDS}
     if meta is None:

@@ -155,7 +155,7 @@ class ChangeForm(SaidForm):
 
 
 def said_in(data: QueryDict) -> dict[str, Sequence[str]]:
-    """The texts of the metadata's fields, as ingest.metadata.upload_metadata.read_form takes them."""
+    """Return the texts of the metadata's fields, as ingest.metadata.upload_metadata.read_form takes them."""
     said: dict[str, Sequence[str]] = {name: data.getlist(name) for name in ALL_FIELDS if name in data}
     if "tags" in said:
         said["tags"] = [tag.strip() for text in said["tags"] for tag in text.split(",")]
@@ -165,7 +165,7 @@ def said_in(data: QueryDict) -> dict[str, Sequence[str]]:
 
 
 def as_texts(metadata: Mapping[str, Any]) -> dict[str, str]:
-    """Stored metadata as the texts of the form."""
+    """Write stored metadata as the texts of the form."""
     return {name: _as_text(name, value) for name, value in metadata.items()}
 
 
@@ -178,7 +178,7 @@ def changes_in(data: QueryDict, metadata: Mapping[str, Any]) -> dict[str, Any]:
     said = {
         name: texts
         for name, texts in said_in(data).items()
-        if _one_text(data, name) != known.get(name, "").strip()
+        if data.get(name, "").replace("\r\n", "\n").strip() != known.get(name, "").strip()
     }
     values, errors = form_values(said)
     if not said:
@@ -186,10 +186,6 @@ def changes_in(data: QueryDict, metadata: Mapping[str, Any]) -> dict[str, Any]:
     if errors:
         raise FieldsError(errors)
     return values
-
-
-def _one_text(data: QueryDict, name: str) -> str:
-    return data.get(name, "").replace("\r\n", "\n").strip()
 
 
 def _as_text(name: str, value: Any) -> str:

@@ -9,23 +9,12 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect
 from django.urls import path
-from django.views.decorators.http import require_http_methods, require_safe
 from django_htmx.http import reselect, retarget
 
 from benchdash.accounts.access import NotVisible
 from benchdash.accounts.models import Scope
+from benchdash.dashboard.pages.uploads import archive_files, form_files
 from benchdash.dashboard.pages.uploads import descriptions as received
-from benchdash.dashboard.pages.uploads import form_files
-from benchdash.dashboard.pages.uploads.archive_files import (
-    CSV_COLUMNS,
-    counted,
-    csv_rows,
-    file_rows,
-    listed_files,
-    places_of,
-    states_of,
-)
-from benchdash.dashboard.pages.uploads.descriptions import find_upload
 from benchdash.dashboard.pages.uploads.form_files import FileOutcome
 from benchdash.dashboard.pages.uploads.forms import SaidForm, as_texts, said_in
 from benchdash.dashboard.shell import filters
@@ -34,38 +23,27 @@ from benchdash.dashboard.shell.csv_files import csv_file
 from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.numbers import count
 from benchdash.dashboard.shell.paging import LongList
-from benchdash.dashboard.shell.project_page import ProjectPage, project_page
+from benchdash.dashboard.shell.project_page import ProjectPage, project_form, project_page
 from ingest.api import raw_response
 from ingest.errors import FileMissingError, FileUnavailableError
 from ingest.formats import FORMATS
 from ingest.metadata.fields import ALL_FIELDS, JSON_FIELDS
 from ingest.models import Upload
-from ingest.queries import file_counts, may_see_raw, run_summaries, uploads_for, with_run_counts
+from ingest.queries import file_counts, may_see_raw, run_summaries, upload_for, uploads_for, with_run_counts
 from ingest.receiving.reimports import readable_uploads
 
 _PAGE: Final = 50
 _FILES: Final = 100
-_MAX_SEARCH_LENGTH: Final = 200
 # The columns of a row of the list; metadata can be long.
 _SHOWN: Final = (
     *("name", "state", "format", "errors", "warnings", "done", "total", "is_archive", "received_at"),
     *("user__name", "user__email", "token__name"),
 )
-_EXAMPLE: Final = {
-    "product": "MariaDB",
-    "version": "10.11.7",
-    "hardware": "bench-01",
-    "workload": "oltp_read_only",
-}
 
 
-# --- the list -----------------------------------------------------------------------------------------------
-
-
-@require_safe
 @project_page
 def uploads(request: HttpRequest, page: ProjectPage) -> HttpResponse:
-    text = _search_text(request)
+    text = filters.search_text(request.GET)
     chips = _chips(page, request.GET)
     listed = uploads_for(page.viewer, page.project).filter(came_alone=True)
     found = _chosen(listed, chips, text)
@@ -81,17 +59,13 @@ def uploads(request: HttpRequest, page: ProjectPage) -> HttpResponse:
         "reset_url": request.path if is_filtered else "",
         "pages": pages,
         "held_by": received.held_by(pages),
-        "files_of": {archive: counted(states) for archive, states in files.items()},
+        "files_of": {archive: archive_files.counted(states) for archive, states in files.items()},
         "waits": any(upload.state not in Upload.FINISHED for upload in pages),
         "sees_reasons": sees_reasons,
         "may_upload": page.may(Scope.UPLOAD),
-        "upload_command": upload_command(fields={"project": page.project.slug, **_EXAMPLE}),
+        "upload_command": upload_command(project=page.project.slug),
     }
     return page.render(request, "dashboard/uploads.html", context)
-
-
-def _search_text(request: HttpRequest) -> str:
-    return request.GET.get("q", "").replace("\0", "").strip()[:_MAX_SEARCH_LENGTH]
 
 
 def _chips(page: ProjectPage, query: QueryDict) -> list[FilterChip]:
@@ -108,12 +82,9 @@ def _chips(page: ProjectPage, query: QueryDict) -> list[FilterChip]:
 
 def _chosen(found: QuerySet[Upload], chips: Sequence[FilterChip], text: str) -> QuerySet[Upload]:
     chosen = {chip.name: [choice.value for choice in chip.chosen] for chip in chips}
-    found = (
-        found.filter(state__in=chosen["state"])
-        if chosen["state"]
-        else found.exclude(state=Upload.State.DELETED)
-    )
-    found = filters.filtered(found, chips, {"format": "format"})
+    if not chosen["state"]:
+        found = found.exclude(state=Upload.State.DELETED)
+    found = filters.filtered(found, chips, {"state": "state", "format": "format"})
     if senders := chosen.get("by"):
         found = found.filter(
             Q(token__in=[one.removeprefix("token-") for one in senders if one.startswith("token-")])
@@ -124,17 +95,18 @@ def _chosen(found: QuerySet[Upload], chips: Sequence[FilterChip], text: str) -> 
     return found
 
 
-# --- the form -----------------------------------------------------------------------------------------------
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-@project_page
+@project_form
 def upload_new(request: HttpRequest, page: ProjectPage) -> HttpResponse:
-    """The form. A script that sends one file at a time gets what became of it, and no page around it."""
+    """Show the form and take its files; a script that sends one at a time gets its outcome without a page."""
     page.require(Scope.UPLOAD)
     if request.method != "POST":
         return _form(request, page, SaidForm(initial=request.GET.dict()))
-    outcomes = _receive(request, page)
+    batch, said = form_files.sort_files(request.FILES), said_in(request.POST)
+    if request.POST.get("step") == "check":
+        outcomes = [form_files.check(page.project, result, said) for result in batch.results]
+    else:
+        outcomes = [form_files.upload(page.project, result, said, by=page.viewer) for result in batch.results]
+    outcomes += map(form_files.stray, batch.stray)
     if request.headers.get("X-Requested-With") == "upload.js":
         return page.render(request, "dashboard/_upload_outcomes.html", {"outcomes": outcomes})
     if len(outcomes) == 1 and (waiting := outcomes[0].left_to_a_job):
@@ -142,16 +114,6 @@ def upload_new(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     form = SaidForm(request.POST)
     form.show_errors(error for outcome in outcomes for error in outcome.fields)
     return _form(request, page, form, outcomes)
-
-
-def _receive(request: HttpRequest, page: ProjectPage) -> list[FileOutcome]:
-    batch = form_files.sort_files(request.FILES)
-    said = said_in(request.POST)
-    if request.POST.get("step") == "check":
-        outcomes = [form_files.check(page.project, result, said) for result in batch.results]
-    else:
-        outcomes = [form_files.upload(page.project, result, said, by=page.viewer) for result in batch.results]
-    return [*outcomes, *map(form_files.stray, batch.stray)]
 
 
 def _form(
@@ -162,7 +124,7 @@ def _form(
         "outcomes": outcomes,
         "nothing_chosen": outcomes == [],
         "known": received.known_names(page.project),
-        "most_bytes": settings.UPLOAD_MAX_BYTES,
+        "max_bytes": settings.UPLOAD_MAX_BYTES,
         "beside_suffixes": " ".join(form_files.BESIDE_SUFFIXES),
         "configuration_suffixes": " ".join(form_files.CONFIGURATION_SUFFIXES),
         "archive_suffixes": " ".join(form_files.ARCHIVE_SUFFIXES),
@@ -170,17 +132,13 @@ def _form(
     return page.render(request, "dashboard/upload_new.html", context, status=422 if form.errors else 200)
 
 
-# --- one upload ---------------------------------------------------------------------------------------------
-
-
-@require_safe
 @project_page
 def upload(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
-    shown = find_upload(page.viewer, page.project, pk)
+    shown = upload_for(page.viewer, pk, page.project)
     context = _about(page, shown)
     if shown.is_archive:
         return _archive(request, page, shown, context)
-    context |= {"runs": run_summaries(shown), "places": places_of(shown, page.viewer)}
+    context |= {"runs": run_summaries(shown), "places": archive_files.places_of(shown, page.viewer)}
     return page.render(request, "dashboard/upload.html", context)
 
 
@@ -204,13 +162,12 @@ def _about(page: ProjectPage, shown: Upload) -> dict[str, Any]:
     return context
 
 
-@require_safe
 @project_page
 def upload_raw(
     request: HttpRequest, page: ProjectPage, pk: int, companion: int | None = None
 ) -> HttpResponseBase:
-    """The bytes as they were received, of an upload or of a file beside it."""
-    shown = find_upload(page.viewer, page.project, pk)
+    """Return the bytes as they were received, of an upload or of a file beside it."""
+    shown = upload_for(page.viewer, pk, page.project)
     if not may_see_raw(page.viewer, shown):
         page.require(Scope.READ)
     try:
@@ -226,27 +183,24 @@ def upload_raw(
         return page.render(request, "dashboard/upload_unavailable.html", context, status=status)
 
 
-# --- an archive ---------------------------------------------------------------------------------------------
-
-
 def _archive(
     request: HttpRequest, page: ProjectPage, shown: Upload, context: Mapping[str, Any]
 ) -> HttpResponse:
     """While it waits, a script asks for its progress alone; what comes at the end is the whole page."""
-    listed = listed_files(shown, sees_reasons=context["sees_raw"])
-    states = states_of(listed)
+    listed = archive_files.listed_files(shown, sees_reasons=context["sees_raw"])
+    states = archive_files.states_of(listed)
     context = {**context, "states": states, "percent": shown.done * 100 // max(shown.total, 1)}
     if context["waits"]:
         return page.render(request, "dashboard/archive.html", context)
-    text, chips = _search_text(request), [_state_chip(states, request.GET.getlist("state"))]
-    found = Paginator(_found(listed, chips[0], text), _FILES).get_page(request.GET.get("page"))
+    text, chip = filters.search_text(request.GET), _state_chip(states, request.GET.getlist("state"))
+    found = Paginator(_found(listed, chip, text), _FILES).get_page(request.GET.get("page"))
     context |= {
-        "filters": chips,
+        "filters": [chip],
         "text": text,
         "search_label": "File name",
-        "reset_url": request.path if text or chips[0].chosen else "",
+        "reset_url": request.path if text or chip.chosen else "",
         "pages": found,
-        "rows": file_rows(found),
+        "rows": archive_files.file_rows(found),
         "number_of_files": sum(number for _, number in states),
         "lists_reasons": any(state == Upload.State.REFUSED for state, _ in states),
     }
@@ -256,15 +210,15 @@ def _archive(
     return answer
 
 
-@require_safe
 @project_page
 def upload_files_csv(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
-    """The files of an archive that the address asks for, all of them."""
-    shown = find_upload(page.viewer, page.project, pk)
-    listed = listed_files(shown, sees_reasons=may_see_raw(page.viewer, shown))
-    chip = _state_chip(states_of(listed), request.GET.getlist("state"))
-    files = _found(listed, chip, _search_text(request))
-    return csv_file(f"{page.project.slug}-upload-{pk}-files", CSV_COLUMNS, csv_rows(page.project, files))
+    """Write all files of an archive that the address asks for."""
+    shown = upload_for(page.viewer, pk, page.project)
+    listed = archive_files.listed_files(shown, sees_reasons=may_see_raw(page.viewer, shown))
+    chip = _state_chip(archive_files.states_of(listed), request.GET.getlist("state"))
+    files = _found(listed, chip, filters.search_text(request.GET))
+    name, rows = f"{page.project.slug}-upload-{pk}-files", archive_files.csv_rows(page.project, files)
+    return csv_file(name, archive_files.CSV_COLUMNS, rows)
 
 
 def _state_chip(states: Sequence[tuple[str, int]], chosen: Sequence[str]) -> FilterChip:

@@ -7,8 +7,7 @@ import pytest
 
 from benchdash.accounts.models import Project, Scope
 from benchdash.articles.models import Article
-from benchdash.regressions.comparison.column_names import short_id
-from benchdash.regressions.comparison.version_table import Selector, columns_of
+from benchdash.regressions.comparison.columns import Selector, columns_of, short_id
 from ingest.samples.projects import SAMPLES, load
 from tests.api.conftest import client_of
 from tests.builders import make_project, make_token, make_user

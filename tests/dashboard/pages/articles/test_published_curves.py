@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
-from benchdash.regressions.comparison.column_names import short_id
-from benchdash.regressions.comparison.version_table import Selector, columns_of
+from benchdash.regressions.comparison.columns import Selector, columns_of, short_id
 from tests.builders import make_project
 from tests.dashboard.page_text import text_of
 from tests.dashboard.pages.articles.test_views import ARTICLES, upload

@@ -8,13 +8,12 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from benchdash.regressions.comparison.column_names import short_id
-from benchdash.regressions.comparison.version_table import Selector, columns_of
+from benchdash.regressions.comparison.columns import Selector, columns_of, short_id
 from benchdash.regressions.models import Incident
 from benchdash.regressions.services import analyse_touched
 from tests.builders import make_project, make_record, make_runs
 from tests.dashboard.page_text import text_of
-from tests.regressions.test_curve_series import FALLING, RISING, records
+from tests.regressions.analysis.test_curve_series import FALLING, RISING, records
 
 pytestmark = pytest.mark.django_db
 

@@ -3,7 +3,7 @@
 import plotly.graph_objects as go
 import pytest
 
-from benchdash.regressions.comparison.column_names import short_id
+from benchdash.regressions.comparison.columns import short_id
 from benchdash.regressions.comparison.latency import sampled_columns
 from benchdash.results.models import Workload
 from benchdash.results.records import SampleTable

@@ -7,8 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 import plotly.graph_objects as go
 import pytest
 
-from benchdash.regressions.comparison.column_names import short_id
-from benchdash.regressions.comparison.version_table import Selector, columns_of
+from benchdash.regressions.comparison.columns import Selector, columns_of, short_id
 from benchdash.results.readings import Reading
 from tests.builders import make_project, make_record, make_runs, make_user
 from tests.dashboard.page_text import text_of

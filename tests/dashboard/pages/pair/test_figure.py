@@ -3,7 +3,7 @@
 import plotly.graph_objects as go
 
 from benchdash.dashboard.pages.pair.figure import PairChange, changes, height
-from benchdash.regressions.detection import Comparison
+from benchdash.regressions.detection.compare import Comparison
 
 
 def figure(*comparisons):

@@ -4,8 +4,7 @@ import pytest
 from django.http import QueryDict
 
 from benchdash.dashboard.pages.pair.selection import read_pair
-from benchdash.regressions.comparison.column_names import short_id
-from benchdash.regressions.comparison.version_table import Selector, columns_of
+from benchdash.regressions.comparison.columns import Selector, columns_of, short_id
 from tests.builders import make_project, make_record, make_runs
 
 pytestmark = pytest.mark.django_db

@@ -4,7 +4,7 @@ import plotly.graph_objects as go
 import pytest
 
 from benchdash.dashboard.pages.runs import figure as timeline
-from benchdash.dashboard.pages.runs.figure import MachineSamples, NamedSamples
+from benchdash.dashboard.pages.runs.figure import MachineSamples
 from benchdash.results.models import IntervalSamples
 from benchdash.results.stability import Rule, stability_of_run
 
@@ -273,9 +273,7 @@ def test_what_has_no_time_is_not_laid_on_one():
 
 def test_several_runs_lie_over_each_other_each_in_its_colour():
     other = samples(["time_s", "tps", "latency_p95"], [[1.0, 90.0, 6.0], [2.0, 95.0, 7.0]])
-    figure = drawn(
-        timeline.overlaid, [NamedSamples("run 1, 10.6.1", SYSBENCH), NamedSamples("run 2, 10.6.2", other)]
-    )
+    figure = drawn(timeline.overlaid, [("run 1, 10.6.1", SYSBENCH), ("run 2, 10.6.2", other)])
     lines = [(line["name"], line["yaxis"], line.get("showlegend", True)) for line in figure["data"]]
     assert lines == [
         ("run 1, 10.6.1", "y", True),
@@ -289,10 +287,22 @@ def test_several_runs_lie_over_each_other_each_in_its_colour():
 
 def test_a_run_of_another_metric_is_not_laid_over():
     other = samples(["time_s", "ops_per_s", "read.latency_avg"], [[1.0, 90.0, 6.0]])
-    figure = drawn(timeline.overlaid, [NamedSamples("a", SYSBENCH), NamedSamples("b", other)])
+    figure = drawn(timeline.overlaid, [("a", SYSBENCH), ("b", other)])
     assert [line["name"] for line in figure["data"]] == ["a", "a"]
 
 
 @pytest.mark.parametrize(("panels", "height"), [(1, 320), (3, 480), (6, 780)])
 def test_more_parts_are_higher(panels, height):
     assert timeline.height(panels) == height
+
+
+def test_iterations_are_drawn_fork_by_fork_beside_the_score():
+    rows = [[1.0, 1.0, 50.0], [1.0, 2.0, 52.0], [2.0, 1.0, 70.0]]
+    figure = timeline.iterations(
+        samples(["fork", "iteration", "score"], rows), unit="ns/op", direction="lower", score=57.3
+    )
+    go.Figure(figure)
+    assert [trace["name"] for trace in figure["data"]] == ["fork 1", "fork 2"]
+    assert figure["data"][0]["x"] == ["1.1", "1.2"]
+    assert figure["layout"]["shapes"][0]["y0"] == 57.3
+    assert figure["layout"]["yaxis"]["title"]["text"] == "score (ns/op), lower is better"

@@ -7,7 +7,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from benchdash.accounts.models import AuditEntry, Role
-from benchdash.dashboard.pages.uploads.rereads import ChangedRow
+from benchdash.dashboard.pages.uploads.change_views import ChangedRow
 from benchdash.results.models import Measurement
 from ingest.models import Upload
 from tests.builders import make_project, make_upload, make_user

@@ -1,11 +1,11 @@
-"""From pages that show two things one after the other to both side by side."""
+"""Links to the page Side by side, from pages that show two things one after the other."""
 
 import html
 import re
 
 import pytest
 
-from benchdash.dashboard.shell.pair_links import points_url, runs_url
+from benchdash.dashboard.shell.navigation import points_url, runs_url
 from benchdash.results.models import Run
 from benchdash.results.points import history
 from tests.api.conftest import make_incident

@@ -2,8 +2,7 @@
 
 import pytest
 
-from benchdash.regressions.comparison.column_names import are_versions_in_order, names
-from benchdash.regressions.comparison.version_table import Selector, columns_of
+from benchdash.regressions.comparison.columns import Selector, are_versions_in_order, columns_of, names
 from tests.builders import make_project, make_record, make_runs
 
 pytestmark = pytest.mark.django_db

@@ -2,8 +2,7 @@
 
 from django.template import engines
 
-from benchdash.dashboard.charts.matrix import MatrixCell
-from benchdash.dashboard.shell.grid import grid_cells
+from benchdash.dashboard.shell.html import GridCell, grid_cells
 
 HOSTILE = "<b>\"&'{0}"
 PLAIN = """
@@ -17,16 +16,16 @@ PLAIN = """
 
 def test_cells_are_written_as_a_template_writes_them():
     cells = [
-        MatrixCell("0.98", "worse-1", "12,345 tps, 3 runs", "/p/bench/history/?series=1"),
+        GridCell("0.98", "worse-1", "12,345 tps, 3 runs", "/p/bench/history/?series=1"),
         None,
-        MatrixCell("1.02", "same", "", "/", below="1,001 n = 3"),
-        MatrixCell(HOSTILE, HOSTILE, HOSTILE, HOSTILE, below=HOSTILE),
+        GridCell("1.02", "same", "", "/", below="1,001 n = 3"),
+        GridCell(HOSTILE, HOSTILE, HOSTILE, HOSTILE, below=HOSTILE),
     ]
     plain = engines["django"].from_string(PLAIN).render({"cells": cells})
     assert grid_cells(cells) == plain.strip()
 
 
 def test_what_a_cell_says_is_only_text():
-    written = grid_cells([MatrixCell(HOSTILE, "same", HOSTILE, HOSTILE, below=HOSTILE)])
+    written = grid_cells([GridCell(HOSTILE, "same", HOSTILE, HOSTILE, below=HOSTILE)])
     assert "<b>" not in written
     assert engines["django"].from_string("{{ cells }}").render({"cells": written}) == written

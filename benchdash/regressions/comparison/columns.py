@@ -1,0 +1,386 @@
+"""The columns of comparisons: versions at places, how they are chosen and called, and what they contain."""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Final, NamedTuple
+
+from django.db.models import F, Q, QuerySet, Subquery
+from django.db.models.expressions import OuterRef
+
+from benchdash.accounts.models import Project
+from benchdash.regressions.comparison.cells import ColumnKey, threads_in, workloads_named
+from benchdash.results.models import UNKNOWN_VERSION, Measurement, Run, Series, ServerVersion, Workload
+from benchdash.results.place import Place
+from benchdash.results.points import MeasuredVersion, measured_versions
+from benchdash.results.readings import DERIVED
+from benchdash.results.version_places import MeasuredPlace, measured_places, versions_at
+from benchdash.results.versions import parse_version
+
+MAX_CANDIDATES: Final = 20
+_SHORT_COMMIT: Final = 10
+_OF_VERSION: Final = frozenset({"product", "version", "build", "commit"})
+# Where runs name their column, in the order of MeasuredPlace.
+_OF_RUN: Final = (
+    "version",
+    "branch",
+    "hardware",
+    "hardware__name",
+    "configuration",
+    "configuration__name",
+    "counterpart",
+)
+
+
+class SelectorError(Exception):
+    """A selector that names nothing, or more than one thing; ``candidates`` are what it could mean.
+
+    ``field`` says which: ``base``, ``against``, or ``metric``, which none of the versions has.
+    """
+
+    def __init__(self, message: str, candidates: Sequence[Mapping[str, Any]] = (), *, field: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.field = field
+        self.candidates = candidates
+
+
+@dataclass(frozen=True, slots=True)
+class Selector:
+    """Which runs make one column. What is None may be anything, as long as one thing is meant in the end."""
+
+    id: int | None = None
+    product: str | None = None
+    version: str | None = None
+    build: str | None = None
+    commit: str | None = None
+    branch: str | None = None
+    hardware: str | None = None
+    configuration: str | None = None
+    counterpart: str | None = None
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name}={value!r}" for name, value in self.given.items()) or "(empty)"
+
+    @property
+    def given(self) -> dict[str, int | str]:
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+    @property
+    def conditions(self) -> Q:
+        """Which runs fit. Old names and version texts as packages write them count too."""
+        exact = {
+            "id": "version",
+            "build": "version__build",
+            "commit": "version__commit__startswith",
+            "branch": "branch",
+            "counterpart": "counterpart",
+        }
+        named = {"product": "version__product", "hardware": "hardware", "configuration": "configuration"}
+        found = Q()
+        for name, value in self.given.items():
+            if path := named.get(name):
+                found &= Q(**{f"{path}__name": value}) | Q(**{f"{path}__aliases__name": value})
+            elif name == "version":
+                texts = {value, parse_version(str(value)).version}
+                found &= Q(version__version__in=texts) | Q(version__aliases__name=value)
+            else:
+                found &= Q(**{exact[name]: value})
+        return found
+
+    def completed_by(self, filters: Mapping[str, str]) -> "Selector":
+        """Take the rest from a query's filters of the same names. An id says product to commit already."""
+        taken = self.given.keys() | (_OF_VERSION if self.id is not None else set())
+        missing = asdict(self).keys() - taken
+        added: dict[str, Any] = {name: value for name, value in filters.items() if name in missing}
+        return replace(self, **added)
+
+
+class Column(NamedTuple):
+    """One version at one place: what a selector means in the end."""
+
+    version: ServerVersion | MeasuredVersion
+    branch: str
+    hardware: str
+    configuration: str
+    counterpart: str
+    hardware_id: int
+    configuration_id: int
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "id": self.version.pk,
+            "product": self.version.product.name,
+            "version": self.version.version,
+            "build": self.version.build,
+            "commit": self.version.commit,
+            "branch": self.branch,
+            "hardware": self.hardware,
+            "configuration": self.configuration,
+            "counterpart": self.counterpart,
+        }
+
+    @property
+    def key(self) -> ColumnKey:
+        return self.version.pk, self.branch, self.hardware_id, self.configuration_id, self.counterpart
+
+    @property
+    def place(self) -> Place:
+        """The place of its histories, of every version and branch."""
+        product = self.version.product
+        return Place(
+            project_id=product.project_id,
+            product_id=product.pk,
+            build=self.version.build,
+            branch="",
+            line="",
+            hardware_id=self.hardware_id,
+            configuration_id=self.configuration_id,
+            counterpart=self.counterpart,
+        )
+
+
+# --- finding ----------------------------------------------------------------------------------------------
+
+
+def included_runs(
+    project: Project,
+    *,
+    workloads: Sequence[str] = (),
+    threads: Sequence[int | None] = (),
+    metric: str = "",
+) -> QuerySet[Run]:
+    """Return the runs of some workloads, also by their old names, and thread counts; empty means all.
+
+    A derived ``metric`` is of whole curves: it stands at no thread count.
+    """
+    runs = Run.objects.filter(project=project, excluded_at=None)
+    if workloads:
+        runs = runs.filter(workload__in=workloads_named(project.pk, workloads))
+    if metric in DERIVED:
+        return runs.none() if threads and None not in threads else runs
+    return runs.filter(threads_in(threads)) if threads else runs
+
+
+def find_column(project: Project, selector: Selector, *, field: str) -> Column:
+    """Find the one column that a selector means in a project. Raises SelectorError for ``field``."""
+    return _resolve(included_runs(project), selector, field=field)
+
+
+def chosen_columns(
+    runs: QuerySet[Run], base: Selector, against: Sequence[Selector], filters: Mapping[str, str]
+) -> tuple[Column, list[Column]]:
+    """Find the base and the columns against it, by default all versions of its product at its place.
+
+    Raises SelectorError where a selector is ambiguous or nothing fits.
+    """
+    base_column = _resolve(runs, base.completed_by(filters), field="base")
+    if against:
+        return base_column, [_resolve(runs, one.completed_by(filters), field="against") for one in against]
+    return base_column, _other_versions(runs, base_column)
+
+
+def columns_of(project: Project, selector: Selector) -> list[Column]:
+    """List every version at every place that fits, in the order of versions."""
+    if selector == Selector():
+        return columns_at(measured_places(project))
+    return columns_of_runs(included_runs(project).filter(selector.conditions))
+
+
+def columns_of_runs(runs: QuerySet[Run]) -> list[Column]:
+    """List the columns of some runs in the order of versions; two statements."""
+    return columns_at(list(runs.order_by().values_list(*_OF_RUN).distinct()))
+
+
+def columns_at(places: Sequence[MeasuredPlace]) -> list[Column]:
+    """Make columns of places, in the order of versions; one statement."""
+    versions = measured_versions({version for version, *_ in places})
+    columns = [
+        Column(versions[version], branch, hardware, configuration, counterpart, hardware_id, configuration_id)
+        for version, branch, hardware_id, hardware, configuration_id, configuration, counterpart in places
+    ]
+    return sorted(columns, key=_order)
+
+
+def column_of(run: Run) -> Column:
+    """Return the column to which a run belongs."""
+    return Column(
+        version=run.version,
+        branch=run.branch,
+        hardware=run.hardware.name,
+        configuration=run.configuration.name,
+        counterpart=run.counterpart,
+        hardware_id=run.hardware_id,
+        configuration_id=run.configuration_id,
+    )
+
+
+def _resolve(runs: QuerySet[Run], selector: Selector, *, field: str) -> Column:
+    found = columns_of_runs(runs.filter(selector.conditions))
+    if not found:
+        raise SelectorError(f"no run fits the selector {selector}", field=field)
+    if len(found) > 1:
+        candidates = [column.as_json() for column in found[:MAX_CANDIDATES]]
+        raise SelectorError(
+            f"the selector {selector} fits {len(found)} columns; say more", candidates, field=field
+        )
+    return found[0]
+
+
+def _other_versions(runs: QuerySet[Run], base: Column) -> list[Column]:
+    """List the other versions of a product at the place of ``base``; two statements."""
+    product = base.version.product
+    ids = versions_at(runs, product.project_id, product.pk, base.key[1:])
+    versions = measured_versions(set(ids) - {base.version.pk}).values()
+    return sorted((base._replace(version=one) for one in versions), key=_order)
+
+
+def _order(column: Column) -> tuple[Any, ...]:
+    version = column.version
+    return (
+        version.product.name,
+        version.sort_key,
+        version.committed_at.timestamp() if version.committed_at else 0,
+        version.build,
+        version.commit or "",
+        column.branch,
+        column.hardware,
+        column.configuration,
+        column.counterpart,
+    )
+
+
+# --- names ------------------------------------------------------------------------------------------------
+
+
+def short_id(column: Column) -> str:
+    """Return the id of a column in addresses."""
+    return id_at(column.version.pk, column)
+
+
+def id_at(version: int, place: Column | Run | Series) -> str:
+    """``12.3.1``: version, hardware, configuration; ``~branch`` and ``~counterpart`` where it has them."""
+    text = f"{version}.{place.hardware_id}.{place.configuration_id}"
+    if place.branch or place.counterpart:
+        text += f"~{place.branch}"
+    return f"{text}~{place.counterpart}" if place.counterpart else text
+
+
+def names(columns: Sequence[Column]) -> list[str]:
+    """Name each column by its version and by what else is not the same in all of them."""
+    parts = [(one.branch, one.hardware, one.configuration, one.counterpart) for one in columns]
+    differ = [len(set(of_part)) > 1 for of_part in zip(*parts, strict=True)]
+    return [
+        ", ".join(filter(None, [version, *(part for part, tells in zip(of, differ, strict=True) if tells)]))
+        for version, of in zip(_version_names(columns), parts, strict=True)
+    ]
+
+
+def _version_names(columns: Sequence[Column]) -> list[str]:
+    """Product where they differ, version and build; a commit where it says more than the version does."""
+    with_product = len({column.version.product_id for column in columns}) > 1
+    plain = [_version_name(column, with_product=with_product) for column in columns]
+    versions_by_name: dict[str, set[int]] = defaultdict(set)
+    for name, column in zip(plain, columns, strict=True):
+        versions_by_name[name].add(column.version.pk)
+    return [
+        f"{name} {short_commit(column)}".strip() if len(versions_by_name[name]) > 1 else name
+        for name, column in zip(plain, columns, strict=True)
+    ]
+
+
+def _version_name(column: Column, *, with_product: bool) -> str:
+    version = column.version
+    known = version.version
+    if known == UNKNOWN_VERSION:
+        known = short_commit(column) or ("" if with_product else UNKNOWN_VERSION)
+    return " ".join(filter(None, [version.product.name if with_product else "", known, version.build]))
+
+
+def short_commit(column: Column) -> str:
+    """Return the beginning of the commit of a column, empty where it has none."""
+    return (column.version.commit or "")[:_SHORT_COMMIT]
+
+
+def are_versions_in_order(columns: Sequence[Column]) -> bool:
+    """Tell whether these are versions of one product, each once, so that colours may follow their order."""
+    versions = {column.version.pk for column in columns}
+    return len(versions) == len(columns) and len({column.version.product_id for column in columns}) < 2
+
+
+# --- contents ---------------------------------------------------------------------------------------------
+
+
+class ColumnContents(NamedTuple):
+    """Metrics, workloads and thread counts that were measured of some columns, to choose from.
+
+    ``metrics`` have the number of their series, ``workloads`` are names by id, in order of names. The last of
+    ``threads`` may be None, for runs with an unknown thread count.
+    """
+
+    metrics: dict[str, int]
+    workloads: dict[int, str]
+    threads: Sequence[int | None]
+
+
+def contents_of(project: Project, columns: Sequence[Column]) -> ColumnContents:
+    """Return what was measured of these columns; one statement.
+
+    A little more is found where columns of several products stand at several places.
+    """
+    found = Series.objects.filter(
+        project=project,
+        product__in={column.version.product_id for column in columns},
+        build__in={column.version.build for column in columns},
+        **_common(columns),
+    )
+    rows = found.order_by("workload__name", F("threads").asc(nulls_last=True)).values_list(
+        "metric", "workload", "workload__name", "threads", "is_derived"
+    )
+    metrics: Counter[str] = Counter()
+    workloads: dict[int, str] = {}
+    threads: set[int | None] = set()
+    for metric, workload, name, count, is_derived in rows:
+        metrics[metric] += 1
+        workloads[workload] = name
+        if not is_derived:
+            threads.add(count)
+    return ColumnContents(metrics, workloads, sorted(threads, key=lambda count: (count is None, count or 0)))
+
+
+def workloads_measured(
+    project: Project,
+    columns: Sequence[Column],
+    metrics: Sequence[str],
+    *,
+    among: Collection[int],
+    threads: Sequence[int | None] = (),
+) -> list[str]:
+    """Name, in order, the workloads (``among`` ids) of which runs of these columns have any of the metrics.
+
+    One statement. A derived metric is of whole curves: it stands at no thread count.
+    """
+    measured = Measurement.objects.filter(
+        run__workload=OuterRef("pk"),
+        run__excluded_at=None,
+        run__project=project,
+        run__version__in={column.version.pk for column in columns},
+        series__metric__in=set(metrics),
+        **_common(columns, "run__"),
+    )
+    if threads:
+        measured = measured.filter(threads_in(threads, "series__threads"))
+    # A limit ends the search at the first run that fits; EXISTS would be joined, and read all of them.
+    first = Subquery(measured.order_by().values("run")[:1])
+    found = Workload.objects.filter(pk__in=among).annotate(measured=first).exclude(measured=None)
+    return list(found.order_by("name").values_list("name", flat=True))
+
+
+def _common(columns: Sequence[Column], of: str = "") -> dict[str, Any]:
+    """Return conditions of runs and series at any of the places of these columns."""
+    return {
+        f"{of}branch__in": {column.branch for column in columns},
+        f"{of}hardware__in": {column.hardware_id for column in columns},
+        f"{of}configuration__in": {column.configuration_id for column in columns},
+        f"{of}counterpart__in": {column.counterpart for column in columns},
+    }
