@@ -36,6 +36,9 @@ def selected(query: QueryDict, *, here: str, there: str) -> str:
     if not _COLUMN.fullmatch(base) or (here == "sweep" and "." not in base):
         # A baseline of a branch, or a value of a setting.
         base = ""
+    if here == "sweep" != there:
+        # There a version is meant wherever it was measured; the other pages would have to ask where.
+        columns = [text for text in columns if "." in text]
     if here == "pair":
         sides = [text for text in (base, query.get("against", "")) if text]
         if not {*sides} <= {*columns}:

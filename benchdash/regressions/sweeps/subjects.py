@@ -63,7 +63,8 @@ _OF_VERSION: Final = f"""
     SELECT {_SUBJECT}, sum(runs)::bigint FROM results_subjectcount
     WHERE project_id = %(project)s AND version_id = %(version)s GROUP BY {_SUBJECT}
 """  # noqa: S608 - of our own names
-# Most subjects were measured under one thing only: what varies is counted for the others.
+# Written in SQL because the ORM would repeat the subject in the subquery of each count. Most subjects were
+# measured under one thing only: what varies is counted for the others.
 _BY_VARIETY: Final = f"""
     WITH subject AS (
         SELECT {_SUBJECT}, sum(runs)::bigint AS runs, max(last_run_at) AS newest, count(*) AS rows
@@ -86,7 +87,7 @@ _BY_VARIETY: Final = f"""
     LEFT JOIN asked USING ({_SUBJECT})
     ORDER BY greatest(values, 1) DESC, greatest(contents, 1) DESC, greatest(configurations, 1) DESC,
         greatest(environments, 1) DESC, greatest(machines, 1) DESC, greatest(workloads, 1) DESC,
-        newest DESC, version_id DESC
+        newest DESC, version_id DESC, branch, counterpart
     LIMIT %(most)s::bigint
 """  # noqa: S608 - of our own names
 _NOT_ASKED: Final = f"SELECT {_SUBJECT}, NULL AS told FROM subject WHERE false"  # noqa: S608 - of our own names

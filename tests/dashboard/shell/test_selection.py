@@ -53,8 +53,8 @@ def test_a_reference_that_is_no_version_is_left_behind():
     # The reference of nights may be a night or what is set for their branch, that of settings is a value.
     assert going("over=nights&base=2026-11-20&v=4", "matrix", "compare") == "v=4"
     assert going("base=set&branch=main", "overview", "history") == "branch=main"
-    assert going("v=12&base=8M&threads=8", "sweep", "compare") == "v=12&threads=8"
-    assert going("v=12&base=8&threads=8", "sweep", "compare") == "v=12&threads=8"
+    assert going("v=12&base=8M&threads=8", "sweep", "compare") == "threads=8"
+    assert going("v=12&base=8&threads=8", "sweep", "compare") == "threads=8"
 
 
 @pytest.mark.django_db
@@ -184,3 +184,10 @@ def test_every_page_has_the_same_reference_where_nobody_chose(client, db):
     assert shown["overview"]["shown"].base.name == "10.6.3"
     assert shown["matrix"]["shown"].chosen.source.base.name == "10.6.3"
     assert shown["compare"]["choice"].columns.base.version.version == "10.6.3"
+
+
+@pytest.mark.parametrize("there", ["compare", "matrix", "curves", "pair"])
+def test_a_version_of_settings_that_is_meant_everywhere_stays_there(there):
+    assert going("v=12&metric=tps&setting=pool", "sweep", there) == "metric=tps"
+    assert going("v=12&v=13.1.1&metric=tps", "sweep", "compare") == "v=13.1.1&metric=tps"
+    assert going("v=12&metric=tps", "sweep", "sweep") == "v=12&metric=tps"

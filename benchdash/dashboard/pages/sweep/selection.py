@@ -37,6 +37,11 @@ class SweepSelection(Selection):
         return [_subject(text) for text in texts]
 
     @property
+    def is_of_other_page(self) -> bool:
+        """Whether the address was selected on a page of several versions, which knows no setting."""
+        return not self.setting and any("." in text for text in (*self.columns, self.base))
+
+    @property
     def is_relative(self) -> bool:
         return self.values in VALUES
 

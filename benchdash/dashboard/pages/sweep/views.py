@@ -86,21 +86,28 @@ def sweep_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
     available = subjects_of(page.project, setting=choice.setting, most=_MAX_VERSIONS)
     if not available:
         return {"command": upload_command()}
-    if choice.subjects and not {one.id for one in available} & {*choice.subjects}:
+    if (
+        choice.subjects
+        and not choice.is_of_other_page
+        and not {one.id for one in available} & {*choice.subjects}
+    ):
         available = [*filter(None, [find_subject(page.project, choice.subjects[0])]), *available]
-    by_id = {one.id: one for one in available}
-    subject = next((by_id[one] for one in choice.subjects if one in by_id), available[0])
     # The pages of several versions know workloads by their ids.
     known = workload_names(page.project, choice.workloads)
     choice = replace(choice, workloads=[known.get(text, text) for text in choice.workloads])
-    asked_for = {"setting": choice.setting, "base": choice.base, "hardware": choice.hardware}
-    found = find_sweep(page.project, subject, **asked_for, only=choice.only)
+    subject, found = _swept(page.project, choice, available)
     measured = metrics_of(page.project, subject)
     asked_metrics = (metric for metric in choice.metrics if metric in measured)
     metric = next(asked_metrics, metrics.main_metric(measured) if measured else "")
     table = None
     if found.sweep:
         table = sweep_table(page.project, subject, found.sweep, metric=metric, threads=choice.threads)
+        if not table and choice.threads and choice.is_of_other_page:
+            choice = replace(choice, threads=[])
+            table = sweep_table(page.project, subject, found.sweep, metric=metric)
+    if table and choice.is_of_other_page:
+        swept = {row.workload for row in table.rows}
+        choice = replace(choice, workloads=[name for name in choice.workloads if name in swept])
     asked = _Asked(page.project, choice, available, subject, found)
     context = {
         "choice": choice,
@@ -114,6 +121,30 @@ def sweep_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
     if table:
         context |= _shown(request, asked, table)
     return context
+
+
+def _swept(project: Project, choice: SweepSelection, available: Sequence[Subject]) -> tuple[Subject, Found]:
+    """Return the version to show and its sweep.
+
+    Versions that come along from another page may have nothing that varies: the one in which most does is
+    shown, or where there is none, the one of the project in which most does.
+    """
+    chosen = [one for one in available if one.id in choice.subjects]
+    if not choice.is_of_other_page:
+        chosen.sort(key=lambda one: choice.subjects.index(one.id))
+    candidates = list(dict.fromkeys([*chosen[:1], available[0]]))
+    for subject in candidates:
+        found = find_sweep(
+            project,
+            subject,
+            setting=choice.setting,
+            base=choice.base,
+            hardware=choice.hardware,
+            only=choice.only,
+        )
+        if found.sweep or not choice.is_of_other_page:
+            break
+    return subject, found
 
 
 def _shown(request: HttpRequest, asked: _Asked, table: SweepTable) -> dict[str, Any]:

@@ -299,6 +299,33 @@ def test_a_buffer_pool_that_holds_the_tables_is_twice_as_fast_with_one_client(cl
     assert "All values are from single runs" in text_of(answer)
 
 
+def column_of(version, runs):
+    """The column of a version as the pages of several versions name it."""
+    run = next(run for run in runs if run.version.version == version)
+    return f"{run.version_id}.{run.hardware_id}.{run.configuration_id}"
+
+
+def test_from_versions_of_another_page_that_is_shown_in_which_most_varies(client, project):
+    runs = [
+        *measure(project, version="10.6.1"),
+        *measure(project, version="10.6.2", values=["8M", "64M"]),
+        *measure(project, version="10.6.3", values=["8M"]),
+    ]
+    newest, older = column_of("10.6.3", runs), column_of("10.6.2", runs)
+    assert "10.6.2" in titles(get(client, f"v={older}&v={newest}&base={newest}"))[0]
+    # Nothing varies in the only one that comes along.
+    assert "10.6.1" in titles(get(client, f"v={newest}&base={newest}"))[0]
+
+
+def test_workloads_and_threads_of_another_page_count_only_where_the_sweep_has_them(client, project):
+    runs = measure(project)
+    measure(project, workloads=["rw"], threads=[2], values=["8M"], version="10.6.9")
+    column = column_of(runs[0].version.version, runs)
+    everything = titles(get(client))
+    other = runs[0].workload_id + 1
+    assert titles(get(client, f"v={column}&workload={other}&threads=2")) == everything
+
+
 @measured_here
 def test_what_was_switched_while_the_server_ran_is_found(client, project):
     import_folder(project, SWEEPS, "mariadb-{version}/innodb_*/**/t{threads}.txt")
