@@ -41,6 +41,11 @@ class ChangedSeries:
     groups: str
 
 
+def handles(address: str) -> bool:
+    """Tell whether the address looks like one of e-mail."""
+    return "@" in address and "://" not in address
+
+
 def check(address: str) -> str:
     """Return the address as it is stored. Raises Django's ValidationError for what is no e-mail address."""
     address = address.strip().lower()
