@@ -9,12 +9,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import reduce
 from itertools import chain
+from operator import or_
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from benchdash.accounts.access import Viewer
@@ -52,6 +54,7 @@ _SAME_WITHIN = 5
 # Times of the database as numbers are a quarter of a microsecond apart.
 _ROUNDING_S = 1e-6
 _LOCK = "analysis of product"
+_MAX_TIMES_OF_A_STATEMENT = 400
 # Values that the looks at a history which is imported at once may go over in total, half a minute's work:
 # of a long one only the last groups are looked at one by one.
 _MAX_VALUES = 1_000_000
@@ -262,8 +265,14 @@ def _look_at_each(touches: Mapping[Place, Sequence[TouchedSeries]]) -> dict[Plac
 
 def _forget(touched: Sequence[TouchedSeries]) -> None:
     """Delete what was dealt with; what was touched again since then has a later time, and stays due."""
-    times = {row.touched_at for row in touched}
-    TouchedSeries.objects.filter(series__in=[row.series_id for row in touched], touched_at__in=times).delete()
+    by_time = defaultdict(list)
+    for row in touched:
+        by_time[row.touched_at].append(row.series_id)
+    seen = [Q(touched_at=time, series__in=series) for time, series in by_time.items()]
+    # Two parameters of a statement for each upload.
+    for start in range(0, len(seen), _MAX_TIMES_OF_A_STATEMENT):
+        some = seen[start : start + _MAX_TIMES_OF_A_STATEMENT]
+        TouchedSeries.objects.filter(reduce(or_, some)).delete()
 
 
 def _withdraw_incidents_without_evidence() -> None:
