@@ -7,6 +7,11 @@ from rest_framework import serializers
 from benchdash.accounts.models import Project
 
 
+def _aliases() -> serializers.ListField:
+    help_text = "old names, by which uploads still find it"
+    return serializers.ListField(source="old_names", child=serializers.CharField(), help_text=help_text)
+
+
 class ProjectSerializer(serializers.Serializer[Any]):
     id = serializers.IntegerField()
     slug = serializers.CharField()
@@ -18,12 +23,10 @@ class ProjectSerializer(serializers.Serializer[Any]):
 
 
 class ProductSerializer(serializers.Serializer[Any]):
-    """``aliases`` are old names, by which uploads still find the thing."""
-
     id = serializers.IntegerField()
     project = serializers.CharField(source="project.slug")
     name = serializers.CharField()
-    aliases = serializers.ListField(source="old_names", child=serializers.CharField())
+    aliases = _aliases()
 
 
 class ConfigurationSerializer(ProductSerializer):
@@ -35,7 +38,7 @@ class HardwareSerializer(serializers.Serializer[Any]):
     project = serializers.CharField(source="project.slug")
     name = serializers.CharField()
     facts = serializers.DictField()
-    aliases = serializers.ListField(source="old_names", child=serializers.CharField())
+    aliases = _aliases()
 
 
 class WorkloadSerializer(serializers.Serializer[Any]):
@@ -43,7 +46,7 @@ class WorkloadSerializer(serializers.Serializer[Any]):
     project = serializers.CharField(source="project.slug")
     name = serializers.CharField()
     options = serializers.DictField()
-    aliases = serializers.ListField(source="old_names", child=serializers.CharField())
+    aliases = _aliases()
 
 
 class VersionSerializer(serializers.Serializer[Any]):
@@ -55,7 +58,7 @@ class VersionSerializer(serializers.Serializer[Any]):
     commit = serializers.CharField(allow_null=True)
     committed_at = serializers.DateTimeField(allow_null=True)
     released_on = serializers.DateField(allow_null=True)
-    aliases = serializers.ListField(source="old_names", child=serializers.CharField())
+    aliases = _aliases()
 
 
 class EffectSerializer(serializers.Serializer[Any]):
