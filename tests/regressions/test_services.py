@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import AuditEntry, Project
-from benchdash.regressions.models import ChangePoint, Incident
+from benchdash.regressions.models import ChangePoint, FailingPlace, Incident
 from benchdash.regressions.services import analyse_touched, comment, recompute, triage
 from benchdash.results.models import Product, Run, Series, TouchedSeries
 from benchdash.results.services import remove_runs, touch
@@ -209,6 +209,20 @@ def test_of_a_very_large_place_the_newest_part_is_looked_at_and_older_changes_st
     assert [one.run.started_at for one in found] == [night_time(21)] * 3 + [night_time(47)] * 3
     assert {one.state for one in found} == {"confirmed"}
     assert {one.groups_before for one in found[3:]} == {22}
+
+
+@pytest.mark.parametrize("nights_that_count", [0, 3], ids=["excluded", "stopped before the newest part"])
+def test_a_workload_without_points_keeps_nothing_of_its_place_from_being_found(
+    project, settings, nights_that_count
+):
+    record_nights(project, A_FIFTH_SLOWER)
+    workload = Series.objects.earliest("pk").workload
+    later = Run.objects.filter(workload=workload, started_at__gt=night_time(nights_that_count))
+    later.update(excluded_at=night_time(30))
+    settings.ANALYSIS_MOST_VALUES = 3 * 16
+    analyse_touched()
+    assert not FailingPlace.objects.exists()
+    assert live_change_points().exclude(series__workload=workload).count() == 2
 
 
 def recomputed(**which):

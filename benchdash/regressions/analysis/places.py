@@ -98,7 +98,7 @@ class History:
 
     def where_changed(self, ids: Ints) -> list[int]:
         """List the positions whose latest run's content or environment (``ids``) is known and a new one."""
-        latest = np.flatnonzero(np.append(self._positions[1:] != self._positions[:-1], True))
+        latest = np.flatnonzero(np.diff(self._positions, append=-1))
         latest = latest[ids[self.measured.runs[latest]] > 0]
         known = ids[self.measured.runs[latest]]
         found: list[int] = self._positions[latest][1:][known[1:] != known[:-1]].tolist()
