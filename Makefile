@@ -131,7 +131,7 @@ PIP := $(VENV) -m pip --disable-pip-version-check install --require-hashes
 # Otherwise the first look for changes would do it, a quarter of a minute long.
 .venv/compiled.stamp: benchdash/regressions/detection/kernel.py .venv/runtime.stamp
 	@echo 'Compiling the detector'
-	@$(VENV) -c 'from benchdash.regressions.detection import find_shifts; find_shifts(range(1, 40))'
+	@$(VENV) -c 'from benchdash.regressions.detection.shifts import find_shifts; find_shifts(range(1, 40))'
 	@touch $@
 
 .venv/dev.stamp: requirements-dev.txt .venv/runtime.stamp
