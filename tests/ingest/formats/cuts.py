@@ -17,6 +17,12 @@ OFFSETS = 200
 NEEDED = {"pgbench": b"\ntps = ", "hammerdb": b" NOPM"}
 
 
+def behind_lines_and_at_offsets(data):
+    """Where to cut: behind every line, and at 200 seeded offsets."""
+    offsets = random.Random(2026).sample(range(1, len(data)), min(OFFSETS, len(data) - 1))
+    return [*(index + 1 for index, byte in enumerate(data) if byte == 10), *offsets]
+
+
 def places(data, *, most=None):
     """Where to cut: behind every line, before every line end, and at 200 seeded offsets; ``most`` of each."""
     ends = [at + 1 for at in range(len(data) - 1) if data[at : at + 1] == b"\n"]

@@ -1,7 +1,6 @@
 """HammerDB beyond the fixtures: what names a product, what is refused, what warns, every cut of a file."""
 
 import json
-import random
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 from ingest.formats import hammerdb
 from ingest.formats.report import FormatError
 from ingest.formats.source import Source
+from tests.ingest.formats.cuts import behind_lines_and_at_offsets
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 FILES = sorted(path for path in (FIXTURES / "hammerdb").glob("*") if not path.name.endswith(".expected.json"))
@@ -207,7 +207,7 @@ def test_a_cut_file_is_understood_refused_or_warned_about(path):
     """Before a profile, and between two runs, a file is a complete file of what stands there."""
     data = path.read_bytes()
     whole = _parsed(data)
-    for end in cuts(data):
+    for end in behind_lines_and_at_offsets(data):
         found = _parsed(data[:end])
         if found is None:
             continue
@@ -222,11 +222,6 @@ def test_a_cut_file_is_understood_refused_or_warned_about(path):
         ]
         assert found.warnings or (rates == all_rates[: len(rates)] and not lost_times), data[:end][-80:]
         assert found.warnings or data[:end].endswith(b"\n"), data[:end][-80:]
-
-
-def cuts(data):
-    offsets = random.Random(2026).sample(range(1, len(data)), min(200, len(data) - 1))
-    return [*(index + 1 for index, byte in enumerate(data) if byte == 10), *offsets]
 
 
 def _parsed(data):

@@ -1,6 +1,5 @@
 """YCSB beyond the fixtures: older wordings, what is refused, what warns, and every cut of a real file."""
 
-import random
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from ingest.formats import ycsb
 from ingest.formats.limits import Limits
 from ingest.formats.report import FormatError
 from ingest.formats.source import Source
+from tests.ingest.formats.cuts import behind_lines_and_at_offsets
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 REAL = sorted(path for path in (FIXTURES / "ycsb").glob("*") if not path.name.endswith(".expected.json"))
@@ -254,7 +254,7 @@ def test_a_cut_file_is_understood_refused_or_warned_about(path):
     """Between two runs that were appended, a file is a complete file of the first of them."""
     data = path.read_bytes()
     whole = _parsed(data)
-    for end in cuts(data):
+    for end in behind_lines_and_at_offsets(data):
         found = _parsed(data[:end])
         if found is None:
             continue
@@ -262,11 +262,6 @@ def test_a_cut_file_is_understood_refused_or_warned_about(path):
         is_whole = whole is not None and runs == [run.readings for run in whole.runs][: len(runs)]
         assert found.warnings or is_whole, data[:end][-80:]
         assert found.warnings or data[:end].endswith((b"\n", b"]")), data[:end][-80:]
-
-
-def cuts(data):
-    offsets = random.Random(2026).sample(range(1, len(data)), min(200, len(data) - 1))
-    return [*(index + 1 for index, byte in enumerate(data) if byte == 10), *offsets]
 
 
 def _parsed(data):

@@ -1,7 +1,6 @@
 """The JSON of sysbench's hooks beyond the fixtures: its defects, whose figures count, every cut of a file."""
 
 import json
-import random
 from contextlib import suppress
 
 import pytest
@@ -13,6 +12,7 @@ from ingest.formats.report import FormatError
 from ingest.formats.source import Source
 from ingest.formats.sysbench import sysbench_json
 from tests.ingest.formats import real_files
+from tests.ingest.formats.cuts import behind_lines_and_at_offsets
 
 FIXTURES = real_files.FIXTURES
 REAL = sorted(
@@ -194,7 +194,7 @@ def test_a_cut_file_is_understood_refused_or_warned_about(path):
     """Behind the final report of one of several runs, a file is a complete file of those before."""
     data = path.read_bytes()
     whole = _parsed(data)
-    for end in cuts(data):
+    for end in behind_lines_and_at_offsets(data):
         found = _parsed(data[:end])
         if found is None:
             continue
@@ -204,11 +204,6 @@ def test_a_cut_file_is_understood_refused_or_warned_about(path):
         told = [warning for warning in found.warnings if warning not in percentile]
         assert told or is_whole, data[:end][-80:]
         assert told or data[:end].endswith(b"\n"), data[:end][-80:]
-
-
-def cuts(data):
-    offsets = random.Random(2026).sample(range(1, len(data)), min(200, len(data) - 1))
-    return [*(index + 1 for index, byte in enumerate(data) if byte == 10), *offsets]
 
 
 def _parsed(data):
