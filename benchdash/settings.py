@@ -405,7 +405,7 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "ENUM_NAME_OVERRIDES": {
-        "CellVerdictEnum": ["better", "worse", "same", "unknown"],
+        "CellVerdictEnum": ["better", "worse", "likely_better", "likely_worse", "same", "unknown"],
         "IncidentKind": "benchdash.regressions.models.Incident.Kind",
         "IncidentState": "benchdash.regressions.models.Incident.State",
         "ChangePointState": "benchdash.regressions.models.ChangePoint.State",

@@ -14,7 +14,7 @@ from benchdash.regressions.detection.compare import Comparison
 from benchdash.regressions.detection.scatter import Basis
 from benchdash.results.models import Series
 
-VERDICTS: Final = ["better", "worse", "same", "unknown"]
+VERDICTS: Final = ["better", "worse", "likely_better", "likely_worse", "same", "unknown"]
 _NOTHING_TO_COMPARE_WITH: Final = Comparison(ratio=None)
 
 

@@ -49,7 +49,7 @@ from benchdash.regressions.detection.scatter import (
 )
 from benchdash.results.readings import HIGHER, Direction
 
-Verdict = Literal["better", "worse", "same", "unknown"]
+Verdict = Literal["better", "worse", "likely_better", "likely_worse", "same", "unknown"]
 
 SIGNIFICANT = 0.05
 
