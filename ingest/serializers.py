@@ -40,6 +40,9 @@ class UploadRequestSerializer(serializers.Serializer[Any]):
     workload = serializers.CharField(required=False, help_text="required unless the file says it")
     threads = serializers.IntegerField(required=False, min_value=1)
     build = serializers.CharField(required=False)
+    control = serializers.BooleanField(
+        required=False, help_text="a build that never changes: it tells the speed of the machine alone"
+    )
     commit = serializers.RegexField("^[0-9a-fA-F]{7,40}$", required=False)
     committed_at = serializers.DateTimeField(required=False)
     branch = serializers.CharField(required=False, help_text="without one it is a release")
@@ -47,6 +50,9 @@ class UploadRequestSerializer(serializers.Serializer[Any]):
     counterpart = serializers.CharField(required=False)
     started_at = serializers.DateTimeField(required=False, help_text="without one, the time of receipt")
     repetition = serializers.IntegerField(required=False, min_value=0)
+    session = serializers.CharField(
+        required=False, help_text="runs of one version that were measured in one go count once"
+    )
     tags = serializers.ListField(child=serializers.CharField(), required=False)
     notes = serializers.CharField(required=False)
     options = serializers.JSONField(required=False, help_text="facts of the workload")

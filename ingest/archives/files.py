@@ -170,6 +170,11 @@ class Tried:
     warnings: Sequence[str] = ()
     companions: Sequence[str] = ()
 
+    @property
+    def holders(self) -> list[int]:
+        """The uploads of which it is another form."""
+        return sorted({copy.of_upload for copy in self.copies})
+
 
 WOULD_BE_IMPORTED: Final = "would be imported"
 KNOWN_ALREADY: Final = "known already"

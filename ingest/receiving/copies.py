@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, F, Q
 
 from benchdash.accounts.models import Project
 from benchdash.results.models import IntervalSamples, Measurement, Run, run_identity
@@ -79,15 +79,6 @@ def record_alone(upload: Upload, records: Sequence[RunRecord]) -> Recorded:
     if not kept:
         return Recorded([], [], [], recorded.warnings)
     return record_runs(project, upload_id=upload.pk, records=kept, quiet=quiet)
-
-
-def other_forms(upload_ids: Collection[int]) -> QuerySet[Upload]:
-    """Return the uploads, none of these, that tell of runs of these too."""
-    return Upload.objects.filter(
-        pk__in=Copy.objects.filter(run__upload_id__in=upload_ids)
-        .exclude(upload__in=upload_ids)
-        .values("upload")
-    ).order_by("pk")
 
 
 def hand_over(project: Project, upload_ids: Collection[int]) -> None:

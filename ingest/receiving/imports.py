@@ -24,9 +24,10 @@ from ingest.errors import FieldsError, FileRefusedError, FileUnavailableError, U
 from ingest.masking import mask_text
 from ingest.metadata.upload_metadata import Metadata, metadata_from_json
 from ingest.models import ArchiveFile, Companion, RawFile, Upload
+from ingest.queries import other_forms
 from ingest.receiving.arrivals import CompanionFile, clean_file_name
 from ingest.receiving.companions import facts_of_stored
-from ingest.receiving.copies import RepeatsError, hand_over, other_forms, record_alone, record_first
+from ingest.receiving.copies import RepeatsError, hand_over, record_alone, record_first
 from ingest.receiving.parsing import REFUSALS, Understood, error_of, errors_of, understand
 from ingest.storage import raw_bytes
 

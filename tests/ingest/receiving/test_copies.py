@@ -1,18 +1,15 @@
 """One measurement in several forms is one run."""
 
 import itertools
-from pathlib import Path
 
 import pytest
 
 from benchdash.accounts.access import NOBODY
-from benchdash.results.models import Measurement, Run, TouchedSeries
-from ingest import services
+from benchdash.results.models import Measurement, Run
 from ingest.metadata.upload_metadata import read_metadata
-from ingest.models import Copy, Upload
+from ingest.models import Copy
 from ingest.receiving.arrivals import Arrival
-from ingest.receiving.reception import receive, receive_one
-from ingest.receiving.reimports import reimport
+from ingest.receiving.reception import receive_one
 from ingest.storage.raw_bytes import RawData
 from tests.builders import make_project
 
