@@ -15,6 +15,12 @@ def session_of(tags: Iterable[str]) -> str | None:
     return next((tag for tag in tags if tag.startswith(SESSION_TAG)), None)
 
 
+def session_name(tags: Iterable[str]) -> str | None:
+    """Return that session as its sender named it."""
+    session = session_of(tags)
+    return session and session.removeprefix(SESSION_TAG)
+
+
 def sessions_of(runs: Sequence[tuple[int, Iterable[str]]]) -> tuple[str, ...]:
     """Return the session of each run, given id and tags: one of its own where no tag names any.
 
