@@ -22,10 +22,10 @@ from benchdash.regressions.comparison.columns import (
 from benchdash.regressions.comparison.noise_floors import Floors, Histories, Levels
 from benchdash.regressions.comparison.rows import (
     Noise,
-    Pairs,
     RelativeTo,
     compared_rows,
 )
+from benchdash.regressions.comparison.shared_sessions import Pairs
 from benchdash.regressions.comparison.version_table import ComparisonTable, compare_columns
 from benchdash.regressions.options import equivalence_margin
 from benchdash.regressions.queries import change_points, places

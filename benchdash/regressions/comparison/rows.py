@@ -9,6 +9,7 @@ import numpy as np
 
 from benchdash.regressions.comparison.cells import Cell, RowKey
 from benchdash.regressions.comparison.noise_floors import Floors
+from benchdash.regressions.comparison.shared_sessions import Pairs, paired_sessions
 from benchdash.regressions.detection.compare import (
     EQUIVALENT,
     MAX_PRIOR_DF,
@@ -25,23 +26,6 @@ _NO_SCATTER = 1e-9  # what sums of squares leave of equal repeats by rounding
 
 RelativeTo = Literal["base", "previous"]
 """Compare each column with the base, or with the column before it (the first one with the base)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Pairs:
-    """Which cells are compared, an element each.
-
-    ``rows`` are indexes of ``keys``, ``before`` and ``after`` are columns: 0 is the base, 1 the first column.
-    """
-
-    keys: Sequence[RowKey]
-    rows: Ints
-    before: Ints
-    after: Ints
-
-    def each(self) -> Iterable[tuple[RowKey, int, int]]:
-        rows = (self.keys[row] for row in self.rows.tolist())
-        return zip(rows, self.before.tolist(), self.after.tolist(), strict=True)
 
 
 Noise = Callable[[Pairs], Floors]
@@ -152,13 +136,17 @@ def _compared(
     lent = grid.scatter_elsewhere(pairs.rows, pairs.before, pairs.after)
     known = noise(pairs) if noise and len(pairs.rows) else Floors.of([None] * len(pairs.rows))
     floors = known.where_known_else(lent)
-    found = compare_sides(grid.sides, sides, floors.sd, floors.worth, margin=margin)
+    paired = paired_sessions(grid.cells, grid.rows, grid.columns, pairs)
+    found = compare_sides(grid.sides, sides, floors.sd, floors.worth, paired=paired, margin=margin)
     found.basis[(found.basis == HISTORY) & ~(known.worth > 0)] = TABLE
     if is_alike:
         unlike = np.array([not is_alike(row, after - 1) for row, _, after in pairs.each()], dtype=bool)
         found.p[unlike], found.more_runs[unlike] = np.nan, 0
     found.p[:] = adjusted_p(found.p)
-    return found.each(found.verdicts(grid.is_higher_better[sides[0]], margin))
+    verdicts = found.verdicts(grid.is_higher_better[sides[0]], margin)
+    if is_alike:
+        verdicts = ["unknown" if is_unlike else one for one, is_unlike in zip(verdicts, unlike, strict=True)]
+    return found.each(verdicts)
 
 
 @dataclass(frozen=True)

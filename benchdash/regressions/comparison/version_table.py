@@ -29,13 +29,13 @@ from benchdash.regressions.comparison.noise_floors import Floors, NoiseFloors, n
 from benchdash.regressions.comparison.rows import (
     GroupSummary,
     Noise,
-    Pairs,
     RelativeTo,
     Row,
     compared_rows,
     group_summaries,
     summary_of,
 )
+from benchdash.regressions.comparison.shared_sessions import Pairs
 from benchdash.regressions.detection.compare import EQUIVALENT
 from benchdash.regressions.options import equivalence_margin
 from benchdash.results.models import Run

@@ -20,7 +20,8 @@ from benchdash.regressions.comparison.cells import (
     threads_in,
 )
 from benchdash.regressions.comparison.noise_floors import Floors, noise_floors, of_two_places
-from benchdash.regressions.comparison.rows import Noise, Pairs, Row, compared_rows
+from benchdash.regressions.comparison.rows import Noise, Row, compared_rows
+from benchdash.regressions.comparison.shared_sessions import Pairs
 from benchdash.regressions.options import equivalence_margin
 from benchdash.regressions.sweeps import conditions
 from benchdash.regressions.sweeps.conditions import (

@@ -60,10 +60,12 @@ def test_one_run_of_each_version_is_enough_where_nights_of_a_branch_tell_the_noi
     assert (compared(project).basis, compared(project).verdict) == ("history", "worse")
 
 
-def test_a_floor_is_the_scatter_of_single_runs(project):
+def test_a_floor_is_the_scatter_of_sessions(project, settings):
     release(project, "10.6.1", 100.0)
     make_series([[value, value] for value in NIGHTS], project=project, branch="main")
-    # The nights scatter by 0.83 %, and each has two runs.
+    # The nights scatter by 0.83 %; the two runs of each are a session.
+    assert floor_of(project) == NoiseFloor(pytest.approx(0.0083, rel=0.02), 7)
+    settings.SESSION_GAP_S = 30.0
     assert floor_of(project) == NoiseFloor(pytest.approx(0.0083 * 2**0.5, rel=0.02), 7)
 
 
