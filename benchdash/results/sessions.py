@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from math import exp, log
+from math import exp, inf, log
 from statistics import fmean
 from typing import Final, NamedTuple
 
@@ -76,6 +76,18 @@ def session_means(values: Sequence[float], sessions: Sequence[Hashable]) -> list
     for value, session in zip(values, sessions, strict=True):
         logs[session].append(log(value))
     return [exp(fmean(of_session)) for of_session in logs.values()]
+
+
+def number_apart(starts: Iterable[float], gap_s: float) -> int:
+    """Count starts each of which is more than the gap after the one counted before.
+
+    A machine that is never idle has no gaps; its hours still differ as sessions do.
+    """
+    counted, last = 0, -inf
+    for start in sorted(starts):
+        if start - last > gap_s:
+            counted, last = counted + 1, start
+    return counted
 
 
 class Session(NamedTuple):

@@ -305,7 +305,7 @@ def _noise(points: _Points, series: Mapping[int, Series], columns: Sequence[Hash
         of_row = np.array([index_of.get(row, -1) for row in pairs.keys])
         which = of_row[pairs.rows]
         without = np.stack((position[pairs.before], position[pairs.after]), axis=1)
-        floors = known.floors(which, without)
+        floors = known.floors(which, without=without)
         return Floors(floors.sd, np.where(which >= 0, floors.worth, 0))
 
     return noise

@@ -61,6 +61,17 @@ class Cell(NamedTuple):
     spans: tuple[Span, ...] = ()
     machine: int = 0
 
+    @property
+    def independent(self) -> int:
+        """The number of sessions."""
+        return len(set(self.sessions))
+
+    @property
+    def span(self) -> Span:
+        """When its first session began and the last run of its last one started."""
+        # Runs are in the order of their starts.
+        return self.spans[0][0], self.spans[-1][1]
+
 
 What = tuple[Place, str, RowKey]
 """A place of every stream, a metric, and a workload with its thread count."""

@@ -52,6 +52,17 @@ class Row:
         return self.workload, self.threads
 
     @property
+    def speeds(self) -> tuple[float | None, ...]:
+        """The ratio of each comparison as one of speeds: above 1 is faster, whatever the direction."""
+        if self.direction == HIGHER:
+            return self.ratios
+        return tuple([1 / ratio if ratio else None for ratio in self.ratios])
+
+    @property
+    def ratios(self) -> tuple[float | None, ...]:
+        return tuple([one.ratio if one else None for one in self.comparisons])
+
+    @property
     def sides(self) -> tuple[Cell | None, ...]:
         """The base and then the other cells."""
         return self.base, *self.cells
@@ -73,7 +84,8 @@ class Row:
 class GroupSummary:
     """The ratios of a group of workloads, column by column: geometric mean, lowest and highest.
 
-    ``name`` is None for the rows of no group. None where a column has no ratio of it.
+    They are ratios of speeds where more is better in some rows of the table and worse in others
+    (``of_speeds``). ``name`` is None for the rows of no group. None where a column has no ratio of it.
     """
 
     name: str | None
@@ -81,6 +93,7 @@ class GroupSummary:
     geomean: tuple[float | None, ...]
     lowest: tuple[float | None, ...]
     highest: tuple[float | None, ...]
+    of_speeds: bool = False
 
 
 def compared_rows(
@@ -237,9 +250,19 @@ class _Grid:
         return [tuple([known[at] for at in of_row]) for of_row in self.at.tolist()]
 
 
-def geometric_mean(rows: Iterable[Row], column: int) -> float | None:
-    """Return the mean of the ratios of one column; None where it has none."""
-    ratios = [one.ratio for row in rows if (one := row.comparisons[column]) and one.ratio is not None]
+def have_two_directions(rows: Iterable[Row]) -> bool:
+    """Tell whether more is better in some of the rows and worse in others: only their speeds have a mean."""
+    return len({row.direction for row in rows}) > 1
+
+
+def geometric_mean(rows: Sequence[Row], column: int) -> float | None:
+    """Return the mean of the ratios of one column, of speeds where the rows have two directions.
+
+    None where it has none.
+    """
+    of_speeds = have_two_directions(rows)
+    found = [row.speeds[column] if of_speeds else row.ratios[column] for row in rows]
+    ratios = [ratio for ratio in found if ratio is not None]
     if len(ratios) < 2:
         return ratios[0] if ratios else None
     return exp(fsum(map(log, ratios)) / len(ratios))
@@ -250,12 +273,14 @@ def group_summaries(rows: Sequence[Row], names: Sequence[str]) -> tuple[GroupSum
     of_group: dict[str | None, list[Row]] = {name: [] for name in [*names, None]}
     for row in rows:
         of_group[row.group].append(row)
-    return tuple(summary_of(found, name) for name, found in of_group.items() if found)
+    of_speeds = have_two_directions(rows)
+    return tuple(summary_of(found, name, of_speeds=of_speeds) for name, found in of_group.items() if found)
 
 
-def summary_of(rows: Sequence[Row], name: str | None = None) -> GroupSummary:
-    """Sum up at least one row."""
-    ratios = np.array([[one.ratio if one else None for one in row.comparisons] for row in rows], dtype=float)
+def summary_of(rows: Sequence[Row], name: str | None = None, *, of_speeds: bool = False) -> GroupSummary:
+    """Sum up at least one row: by speeds where that is wanted, or where the rows have two directions."""
+    of_speeds = of_speeds or have_two_directions(rows)
+    ratios = np.array([row.speeds if of_speeds else row.ratios for row in rows], dtype=float)
     known = ~np.isnan(ratios)
     n = known.sum(axis=0)
     means = np.exp(np.log(np.where(known, ratios, 1)).sum(axis=0) / np.maximum(n, 1))
@@ -271,6 +296,7 @@ def summary_of(rows: Sequence[Row], name: str | None = None) -> GroupSummary:
         geomean=told(means),
         lowest=told(np.where(known, ratios, np.inf).min(axis=0)),
         highest=told(np.where(known, ratios, -np.inf).max(axis=0)),
+        of_speeds=of_speeds,
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from benchdash.regressions.detection.noise import Bools, Floats, Ints
 from benchdash.regressions.detection.shifts import Values, as_array
 
-_MIN_WORTH: Final = 5
+MIN_WORTH: Final = 5
 _MAX_WORTH: Final = 19
 _NAMELESS, _UNHEARD = -1, -2
 
@@ -82,7 +82,7 @@ class LevelHistories:
         means = np.bincount(places, x[kept], asked * most) / np.maximum(n, 1)
         of_value = np.bincount(places // most, (x[kept] - means[places]) ** 2, asked)
         df = np.maximum(n - 1, 0).reshape(asked, most).sum(axis=1)
-        enough = df >= _MIN_WORTH
+        enough = df >= MIN_WORTH
         return (
             np.where(enough, np.sqrt(of_value / np.maximum(df, 1)), np.nan),
             np.where(enough, np.minimum(df, _MAX_WORTH), 0).astype(float),
