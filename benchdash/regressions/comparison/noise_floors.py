@@ -108,24 +108,26 @@ class Levels:
 class Histories:
     """Levels of many series; ``runs`` as of each.
 
-    ``first`` and ``last`` are when their groups started; ``worth`` is what their sessions tell at most.
+    ``times`` are when their groups started; ``worth`` is what their sessions tell at most.
     """
 
     levels: LevelHistories
     runs: Floats
-    first: Floats
-    last: Floats
+    times: Floats
     worth: Floats
 
     @classmethod
     def of(cls, levels: Sequence[Levels]) -> "Histories":
+        known = LevelHistories.of(
+            [one.values for one in levels], [one.starts for one in levels], [one.names for one in levels]
+        )
+        times = np.full(known.logs.shape, np.nan)
+        for at, one in enumerate(levels):
+            times[at, : len(one.times)] = one.times
         return cls(
-            LevelHistories.of(
-                [one.values for one in levels], [one.starts for one in levels], [one.names for one in levels]
-            ),
+            known,
             runs=np.array([one.runs for one in levels], dtype=float),
-            first=np.array([min(one.times, default=np.nan) for one in levels], dtype=float),
-            last=np.array([max(one.times, default=np.nan) for one in levels], dtype=float),
+            times=times,
             worth=np.array(
                 [number_apart(one.times, settings.SESSION_GAP_S) - 1 for one in levels], dtype=float
             ),
@@ -142,8 +144,9 @@ class Histories:
         """
         sd, worth = self.levels.scatter(which, without)
         if spans is not None:
-            gap = settings.SESSION_GAP_S
-            first, last = self.first[which] - gap, self.last[which] + gap
+            kept, times = self.levels.kept(which, without), self.times[which]
+            first = np.where(kept, times, np.inf).min(axis=1, initial=np.inf) - settings.SESSION_GAP_S
+            last = np.where(kept, times, -np.inf).max(axis=1, initial=-np.inf) + settings.SESSION_GAP_S
             is_beside = (spans[:, 0] >= first) & (spans[:, 1] <= last)
             worth = np.where(is_beside, worth, np.minimum(worth, self.worth[which]))
             worth = np.where(worth >= MIN_WORTH, worth, 0)

@@ -63,6 +63,13 @@ class LevelHistories:
     def coded(self, names: Sequence[Hashable]) -> Ints:
         return np.fromiter((self.codes.get(name, _UNHEARD) for name in names), np.int64, len(names))
 
+    def kept(self, which: Ints, without: Ints | None = None) -> Bools:
+        """Tell which points of histories count, as for ``scatter``."""
+        kept = self.is_usable[which]
+        if without is not None:
+            kept &= (self.names[which, :, None] != without[:, None, :]).all(axis=2)
+        return kept
+
     def scatter(self, which: Ints, without: Ints | None = None) -> tuple[Floats, Floats]:
         """Return standard deviations of the logs of single points within levels, and what they are worth.
 
@@ -72,9 +79,7 @@ class LevelHistories:
         The worth is the degrees of freedom, at most 19: noise itself changes with time, and a long history
         must not outvote what fresh runs show. NaN and 0 where less than five degrees of freedom are left.
         """
-        kept = self.is_usable[which]
-        if without is not None:
-            kept &= (self.names[which, :, None] != without[:, None, :]).all(axis=2)
+        kept = self.kept(which, without)
         x, asked = self.logs[which], len(which)
         most = int(self.levels.max(initial=0)) + 1
         places = (np.arange(asked)[:, None] * most + self.levels[which])[kept]
