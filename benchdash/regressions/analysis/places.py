@@ -110,13 +110,11 @@ class History:
         return found
 
     def sessions(self, position: int) -> Sequence[float]:
-        """Return the value of each session at a position; a run of which none is known is one of its own."""
+        """Return the value of each session at a position; of each run where not all values are positive."""
         values = self.values_at(position)
-        runs = self.measured.runs[self._slice(position)].tolist()
-        named = [self.runs.sessions.get(run) for run in runs]
-        if not any(named) or min(values) <= 0:
+        if not values or min(values) <= 0:
             return values
-        return session_means(values, [name or f"run {run}" for name, run in zip(named, runs, strict=True)])
+        return session_means(values, self.runs.session[self.measured.runs[self._slice(position)]].tolist())
 
     def _group(self, position: int) -> _Group:
         runs = self.measured.runs[self._slice(position)]

@@ -101,7 +101,7 @@ def changes_of(lines: Sequence[HistoryLine]) -> dict[HistoryLine, Changes]:
         [Levels.of(line.points, line.shifts.keys(), [one.run_id for one in line.points]) for line in compared]
     )
     own = histories.coded([point.run_id for pair in groups for point in pair]).reshape(-1, 2)
-    floors = histories.floors(np.repeat(np.arange(len(compared)), 2), own)
+    floors = histories.floors(np.repeat(np.arange(len(compared)), 2), without=own)
     found = compare_sides(
         Sides.of([Sample(point.values, point.sessions) for pair in groups for point in pair]),
         np.arange(2 * len(groups)).reshape(-1, 2).T,
