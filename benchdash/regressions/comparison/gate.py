@@ -181,10 +181,11 @@ def _floor(before: Sequence[Point]) -> NoiseFloor | None:
 
 
 def _verdict(rows: Sequence[GateRow]) -> GateVerdict:
+    """Only a certain loss fails, and only what is certainly no loss passes: one session decides nothing."""
     verdicts = {comparison.verdict for one in rows for comparison in one.row.comparisons if comparison}
     if "worse" in verdicts:
         return "fail"
-    return "pass" if verdicts and "unknown" not in verdicts else "unknown"
+    return "pass" if verdicts and verdicts <= {"same", "better"} else "unknown"
 
 
 def _more_runs(rows: Sequence[GateRow]) -> int | None:

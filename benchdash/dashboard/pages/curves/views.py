@@ -154,9 +154,11 @@ def _with_curves(tables: Sequence[ComparisonTable]) -> list[ComparisonTable]:
     return [table for table in kept if table.rows]
 
 
-def _by_line(rows: Sequence[Row], lines: Sequence[VersionLine]) -> list[tuple[VersionLine, dict[int, Value]]]:
+def _by_line(
+    rows: Sequence[Row], lines: Sequence[VersionLine], metric: str
+) -> list[tuple[VersionLine, dict[int, Value]]]:
     """Return the values of each line by thread count."""
-    table = [(row.threads or 0, charts.values(row, lines)) for row in rows]
+    table = [(row.threads or 0, charts.values(row, lines, metric)) for row in rows]
     return [(line, {threads: values[index] for threads, values in table}) for index, line in enumerate(lines)]
 
 
@@ -189,7 +191,9 @@ class _Drawing:
 
     def figures(self, throughput: ComparisonTable) -> CurveFigures | None:
         view, rows = self.choice.view, throughput.rows
-        found = [(line, curve_of_line(values)) for line, values in _by_line(rows, self.lines)]
+        found = [
+            (line, curve_of_line(values)) for line, values in _by_line(rows, self.lines, throughput.metric)
+        ]
         table = figures_table(
             [(line, curve) for line, curve in found if curve], before=view.before, after=view.after
         )
@@ -220,7 +224,7 @@ class _Drawing:
         def draw(rows: Sequence[Row], lines: Sequence[VersionLine], metric: str) -> Figure:
             curves = [
                 curve_charts.DrawnCurve(line, values, _fit(values) if view.fit else None)
-                for line, values in _by_line(rows, lines)
+                for line, values in _by_line(rows, lines, metric)
             ]
             return curve_charts.against_threads(
                 curves,
@@ -247,7 +251,7 @@ class _Drawing:
     def plane(
         self, throughput: ComparisonTable, response_time: ComparisonTable, name: str, key: str
     ) -> Plane:
-        firsts, seconds = _by_line(throughput.rows, self.lines), _by_line(response_time.rows, self.lines)
+        firsts, seconds = (_by_line(one.rows, self.lines, one.metric) for one in (throughput, response_time))
         history = page_url("history", self.project)
         figure = curve_charts.plane(
             [

@@ -28,7 +28,7 @@ from benchdash.regressions.comparison.columns import (
     short_id,
     workloads_measured,
 )
-from benchdash.regressions.comparison.comparability import doubts
+from benchdash.regressions.comparison.comparability import doubts, single_sessions
 from benchdash.regressions.comparison.version_table import ComparisonTable
 from benchdash.results import metrics
 
@@ -92,6 +92,7 @@ def _comparison(
     return {
         **context,
         "doubts": doubts(tables, list(zip(chosen, called, strict=True)), base),
+        "headline": single_sessions(tables, list(zip(chosen, called, strict=True))).headline,
         "fixed_url": choice.address(request.path, metric=shown),
         "lines": lines,
         "heads": [Head(called[chosen.index(base)]), *(Head(line.name) for line in lines if not line.is_base)],

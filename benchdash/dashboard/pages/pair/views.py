@@ -23,7 +23,7 @@ from benchdash.dashboard.shell.project_page import ProjectPage, content_page
 from benchdash.regressions.comparison import pairs
 from benchdash.regressions.comparison.columns import Column, contents_of, names, short_id
 from benchdash.regressions.comparison.comparability import row_words
-from benchdash.regressions.comparison.pair_words import markdown, summary
+from benchdash.regressions.comparison.pair_words import markdown, summary_of
 from benchdash.regressions.comparison.pairs import Known, Pair
 from benchdash.results import metrics
 
@@ -176,7 +176,7 @@ def _shown(
     shown = {
         "pair": found,
         "names": called,
-        "summary": summary(found.tables, *called),
+        "summary": summary_of(found),
         "api_url": f"{reverse('api:difference')}?{urlencode([('project', project.slug), *query])}",
         "swap_url": choice.swapped(request.path),
         "markdown": markdown(found, url=request.build_absolute_uri()),
