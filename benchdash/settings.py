@@ -158,6 +158,7 @@ STATIC_URL = "static/"
 STATIC_ROOT = Path(env.str("STATIC_ROOT", default=str(VAR_DIR / "static")))
 STATICFILES_DIRS = [
     BASE_DIR / "static",
+    ("docs", BASE_DIR / "docs" / "images"),
     ("plotly", BASE_DIR / "node_modules" / "plotly.js-basic-dist-min"),
 ]
 STORAGES = {
