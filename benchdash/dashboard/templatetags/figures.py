@@ -10,6 +10,7 @@ from django.utils.html import format_html
 
 from benchdash.dashboard.shell import numbers, paging
 from benchdash.dashboard.shell.html import grid_cells, number_cells
+from benchdash.dashboard.templatetags.shell import statistics_url
 from benchdash.regressions.comparison import verdict_words
 
 register = template.Library()
@@ -82,9 +83,11 @@ def change_figure(value: float | None, direction: str, verdict: str = "", metric
 
 
 @register.simple_tag
+@lru_cache(maxsize=256)
 def verdict_word(verdict: str, metric: str = "", margin: float | None = None) -> str:
-    """Write a verdict in words: ``likely slower (one session)``."""
-    return verdict_words.words(verdict, metric, margin=margin)
+    """Write a verdict in words, ``likely slower (one session)``, with a link to what they mean."""
+    words = verdict_words.words(verdict, metric, margin=margin)
+    return format_html('<a class="verdict" href="{}">{}</a>', statistics_url(verdict), words)
 
 
 @register.simple_tag

@@ -35,7 +35,7 @@ from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.navigation import page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
 from benchdash.regressions.comparison.columns import Column, contents_of, names
-from benchdash.regressions.comparison.comparability import doubts
+from benchdash.regressions.comparison.comparability import doubts, single_sessions
 from benchdash.regressions.comparison.rows import Row
 from benchdash.regressions.comparison.version_table import ComparisonTable
 from benchdash.results import metrics
@@ -117,13 +117,15 @@ def _compared(
     called = names(chosen)
     lines = compared.lines_of(choice.columns)
     shown = [table.metric for table in tables] or asked
+    switches = curves_switches(request.path, choice)
     context = {
         "filters": [
             *controls.choice_filters(choice, measured, shown, called),
             *scale_up_filters(choice, measured.threads),
+            *controls.checks(switches),
         ],
         "chips": controls.chips(request.path, choice, lines),
-        "switches": curves_switches(request.path, choice),
+        "switches": switches,
         "is_plane": choice.view.shows == PLANE,
         "has_history": _PEAK_THREADS in everything.metrics,
     }
@@ -136,6 +138,7 @@ def _compared(
     return {
         **context,
         "doubts": doubts(tables, list(zip(chosen, called, strict=True)), base),
+        "headline": single_sessions(tables, list(zip(chosen, called, strict=True))).headline,
         "fixed_url": choice.address(request.path, metric=shown),
         "lines": lines,
         "sections": [drawing.section(tables, one, ids[one]) for one in pages.object_list],

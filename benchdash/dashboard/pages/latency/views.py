@@ -83,7 +83,10 @@ def row_filters(
     operations = list(dict.fromkeys(one.operation for one in same if one.threads == row.threads))
     found = [
         reference_filter(choice.columns, called),
-        filters.one_of("workload", "Workload", workloads, str(ids[row.workload]), empty=""),
+        replace(
+            filters.one_of("workload", "Workload", workloads, str(ids[row.workload]), empty=""),
+            also=list(ids),
+        ),
         filters.one_of("threads", "Threads", threads, threads_texts([row.threads])[0], empty=""),
     ]
     if operations != [""]:

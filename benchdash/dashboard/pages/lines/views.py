@@ -60,10 +60,14 @@ def _comparison(
     tables = tables_of(project, choice, base, workloads, wanted) if workloads else []
     called, lines = names(chosen), lines_of(choice.columns)
     shown = [table.metric for table in tables] or asked
+    switches = controls.switches(request.path, choice)
     context = {
-        "filters": controls.choice_filters(choice, measured, shown, called),
+        "filters": [
+            *controls.choice_filters(choice, measured, shown, called),
+            *controls.checks(switches),
+        ],
         "chips": controls.chips(request.path, choice, lines),
-        "switches": controls.switches(request.path, choice),
+        "switches": switches,
         "pair_url": "",
     }
     if len(choice.columns.others) == 1:

@@ -8,7 +8,7 @@ from django.http import QueryDict
 from benchdash.accounts.models import Project
 from benchdash.dashboard.charts.matrix import Head, Matrix, MatrixLook, is_tested, matrix
 from benchdash.dashboard.compare import matrix_selection as place_form
-from benchdash.dashboard.compare.controls import Switch, meanings, reference_filter
+from benchdash.dashboard.compare.controls import Switch, checks, meanings, reference_filter
 from benchdash.dashboard.compare.matrix_sources import (
     MatrixReading,
     MatrixSource,
@@ -17,7 +17,13 @@ from benchdash.dashboard.compare.matrix_sources import (
     of_branch,
     of_versions,
 )
-from benchdash.dashboard.compare.selection import ChosenColumns, read_choice, read_columns, workload_ids
+from benchdash.dashboard.compare.selection import (
+    ChosenColumns,
+    place_checks,
+    read_choice,
+    read_columns,
+    workload_ids,
+)
 from benchdash.dashboard.compare.version_picker import VersionPicker, version_picker
 from benchdash.dashboard.compare.versions import Available, PlaceNames, recent_use
 from benchdash.dashboard.pages.matrix import baseline as baseline_form
@@ -114,6 +120,8 @@ def whole_matrix(project: Project, query: QueryDict, path: str, available: Avail
     ids = {name: str(pk) for pk, name in chosen.measured.workloads.items()}
     look = view.look(opened={name for name, pk in ids.items() if pk in view.opened})
 
+    switches = form.switches(query, path, view, both=releases and bool(branches))
+
     def write(ratio: float) -> str:
         return numbers.change(ratio - 1) if view.nights else numbers.ratio(ratio)
 
@@ -121,8 +129,8 @@ def whole_matrix(project: Project, query: QueryDict, path: str, available: Avail
         view=view,
         look=look,
         chosen=chosen,
-        filters=[*chosen.filters, *form.row_filters(view, chosen.measured, look)],
-        switches=form.switches(query, path, view, both=releases and bool(branches)),
+        filters=[*chosen.filters, *form.row_filters(view, chosen.measured, look), *checks(switches)],
+        switches=switches,
         matrix=matrix(table, write=write, link=source.link, look=look) if table else None,
         is_tested=table is not None and is_tested(table),
         headline=SingleSessions.of(table.rows, called).headline if table else "",
@@ -182,7 +190,11 @@ def _versions(
         title=str(next(iter(places))) if len(places) == 1 else "Chosen versions",
         measured=measured,
         metric=metric,
-        filters=[metric_chip, *([base_chip] if view.relative_to == "base" else [])],
+        filters=[
+            metric_chip,
+            *([base_chip] if view.relative_to == "base" else []),
+            *place_checks(query, available),
+        ],
         charts=lambda name: charts + ids[name],
         picker=picker,
         columns=columns,
