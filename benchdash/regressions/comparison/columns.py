@@ -229,12 +229,15 @@ def _resolve(runs: QuerySet[Run], selector: Selector, *, field: str) -> Column:
 
 
 def _other_versions(runs: QuerySet[Run], base: Column) -> list[Column]:
-    """List the other versions of a product at the place of ``base``, without controls; two statements."""
+    """List the other versions of a product at the place of ``base``; two statements.
+
+    Controls are left out, which tell of the machine and not of the product.
+    """
     product = base.version.product
     ids = versions_at(runs, product.project_id, product.pk, base.key[1:])
     versions = measured_versions(set(ids) - {base.version.pk}).values()
-    measured = (base._replace(version=one) for one in versions if not is_control(one.build))
-    return sorted(measured, key=_order)
+    columns = (base._replace(version=one) for one in versions if not is_control(one.build))
+    return sorted(columns, key=_order)
 
 
 def _order(column: Column) -> tuple[Any, ...]:

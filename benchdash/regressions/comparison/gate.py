@@ -185,6 +185,7 @@ def _floor(pair: _Pair) -> NoiseFloor | None:
 
 
 def _verdict(rows: Sequence[GateRow]) -> GateVerdict:
+    """Only a certain loss fails, and only what is certainly no loss passes: one session decides nothing."""
     verdicts = {comparison.verdict for one in rows for comparison in one.row.comparisons if comparison}
     if "worse" in verdicts:
         return "fail"

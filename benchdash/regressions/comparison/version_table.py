@@ -150,7 +150,9 @@ def compare_columns(
     series = _series(sides, [metric], workloads, () if metric in DERIVED else threads)
     by_metric = cells_of_columns(runs, _keys(sides), series)
     if not by_metric:
-        raise SelectorError(f"nothing of these versions has the metric {metric!r}", field="metric")
+        measured = sorted({one.metric for one in _series(sides, [], workloads, threads)})
+        there_is = f"; measured are {', '.join(measured)}" if measured else ""
+        raise SelectorError(f"nothing of these versions has the metric {metric!r}{there_is}", field="metric")
     return _table(
         metric,
         sides,
