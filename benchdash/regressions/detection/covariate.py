@@ -15,6 +15,9 @@ import numpy as np
 
 from benchdash.regressions.detection.noise import Floats, Ints
 
+SERVER_COST = "server_cpu_per_op"
+"""The metric that tells how much CPU time the server spends on an operation."""
+
 _MIN_POINTS = 12
 _MAX_SLOPE = 2.0
 _CLIPPED_AT = 4.0  # median absolute differences

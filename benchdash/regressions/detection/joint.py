@@ -26,6 +26,7 @@ import numpy as np
 
 from benchdash.regressions.detection.compare import adjusted_p
 from benchdash.regressions.detection.covariate import (
+    SERVER_COST,
     logs,
     mean_of_controls,
     relative_to_control,
@@ -37,7 +38,7 @@ from benchdash.regressions.detection.levels import (
     TYPICAL_STEP,
     find_boundaries,
 )
-from benchdash.regressions.detection.noise import MIN_SD, Floats
+from benchdash.regressions.detection.noise import MIN_SD, Bools, Floats
 from benchdash.regressions.detection.shifts import MIN_EFFECT, Shift, State, Values, as_array
 from benchdash.results.readings import HIGHER, Direction
 
@@ -47,6 +48,8 @@ Key = tuple[Hashable, Hashable]
 _MIN_POINTS = 6
 _MIN_BEFORE = 3
 _MEMBER_BELOW = 0.05
+_MUCH_MORE = 2.0
+_HARDLY = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,6 +321,26 @@ def _joint_shift(
     )
 
 
+def _is_of_machine(series: _Table, steps: Floats) -> Bools:
+    """Tell for each series whether a step of it is one of the machine, by what the server spent on it.
+
+    Where even the steadiest metric of a workload scatters much more than the CPU time that the server spends
+    on an operation, something takes processors away from it now and then. A step of the speed alone is more
+    of that. Where both scatter alike, it may be a wait within the server.
+    """
+    size = np.abs(steps) * series.sds
+    found = np.zeros(len(size), dtype=bool)
+    workloads = defaultdict(list)
+    for at, (what, _) in enumerate(series.keys):
+        workloads[what].append(at)
+    for members in workloads.values():
+        speeds = [at for at in members if series.keys[at][1] != SERVER_COST]
+        for cost in set(members).difference(speeds):
+            if speeds and series.sds[speeds].min() > _MUCH_MORE * series.sds[cost]:
+                found[speeds] = size[cost] < _HARDLY * size[speeds]
+    return found
+
+
 def _moved(
     series: _Table, start: int, index: int, end: int, *, worse: bool, min_effect: float
 ) -> tuple[list[_Step], bool]:
@@ -339,6 +362,7 @@ def _moved(
     large = np.abs(after[told] / before[told] - 1) >= min_effect
     moved = told[(searched == worse) & (seen == worse) & large]
     clear = moved[corrected[moved] < _MEMBER_BELOW]
+    clear = clear[~_is_of_machine(series, step)[clear]]
     members = clear if len(clear) else moved[np.argsort(corrected[moved], kind="stable")[:1]]
     return [
         _Step(series.keys[at], float(before[at]), float(after[at]), float(corrected[at]))
