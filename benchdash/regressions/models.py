@@ -42,7 +42,7 @@ class Incident(models.Model):
         INVALID = "invalid", "invalid"
 
     OPEN: ClassVar[frozenset[str]] = frozenset({State.NEW, State.ACKNOWLEDGED, State.INVESTIGATING})
-    OF_CHANGE_POINTS: ClassVar[tuple[Kind, ...]] = (Kind.REGRESSION, Kind.IMPROVEMENT)
+    OF_CHANGE_POINTS: ClassVar[tuple[Kind, ...]] = (Kind.REGRESSION, Kind.IMPROVEMENT, Kind.ENVIRONMENT)
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="incidents")
     product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="incidents")

@@ -1,6 +1,6 @@
 """Change points of one cause are one incident: what people triage."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,6 +12,7 @@ from django.utils import timezone
 from benchdash.regressions.analysis.group_orders import groups_in_order
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.watched_metrics import is_watched
+from benchdash.results.controls import is_control
 from benchdash.results.models import Run, Series
 from benchdash.results.points import moment
 
@@ -59,7 +60,10 @@ class _Ranks:
 
 @dataclass(slots=True)
 class _Cluster:
-    """Change points next to each other that move the same way, all for the worse or all for the better."""
+    """Change points next to each other that move the same way, all for the worse or all for the better.
+
+    Those of a control are the machine's, and of the kind ``environment`` both ways.
+    """
 
     kind: Incident.Kind
     first: int
@@ -141,8 +145,10 @@ def _clusters(change_points: Iterable[ChangePoint], ranks: _Ranks) -> list[_Clus
         if (rank := ranks.of_run(change_point.run)) is not None
     ]
     clusters: list[_Cluster] = []
-    for kind in Incident.OF_CHANGE_POINTS:
-        of_kind = [pair for pair in ranked if pair[1].is_regression == (kind == Incident.Kind.REGRESSION)]
+    ways: dict[tuple[Incident.Kind, bool], list[tuple[int, ChangePoint]]] = defaultdict(list)
+    for rank, change_point in ranked:
+        ways[_kind(change_point), change_point.is_regression].append((rank, change_point))
+    for (kind, _), of_kind in sorted(ways.items()):
         newest = None
         for rank, change_point in sorted(of_kind, key=lambda pair: pair[0]):
             if newest is None or rank - newest.last > _SAME_CAUSE_WITHIN:
@@ -151,6 +157,12 @@ def _clusters(change_points: Iterable[ChangePoint], ranks: _Ranks) -> list[_Clus
             newest.last = rank
             newest.members.append(change_point)
     return clusters
+
+
+def _kind(change_point: ChangePoint) -> Incident.Kind:
+    if is_control(change_point.series.build):
+        return Incident.Kind.ENVIRONMENT
+    return Incident.Kind.REGRESSION if change_point.is_regression else Incident.Kind.IMPROVEMENT
 
 
 def _incident_of(cluster: _Cluster, known: Mapping[int, Incident], ranks: _Ranks) -> Incident | None:
