@@ -10,6 +10,7 @@ from django.utils.html import format_html
 
 from benchdash.dashboard.shell import numbers, paging
 from benchdash.dashboard.shell.html import grid_cells, number_cells
+from benchdash.regressions.models import ChangePoint, Incident
 
 register = template.Library()
 
@@ -66,13 +67,32 @@ def change_figure(value: float | None, direction: str, verdict: str = "") -> str
     """Write a relative change, coloured by what it means: ``▼ −8.4 %`` on the worse side's ground."""
     level = numbers.level(value, direction, verdict)
     side = level.partition("-")[0]
+    title = {"same": "within the noise", "unknown": "not enough runs"}.get(side, side)
+    return _figure(level, title, {"worse": "▼", "better": "▲"}.get(side, ""), numbers.change(value))
+
+
+def _figure(level: str, title: str, sign: str, text: str) -> str:
     return format_html(
-        '<span class="change level-{}" title="{}">{}{}</span>',
-        level,
-        {"same": "within the noise", "unknown": "not enough runs"}.get(side, side),
-        _mark({"worse": "▼", "better": "▲"}.get(side, "")),
-        numbers.change(value),
+        '<span class="change level-{}" title="{}">{}{}</span>', level, title, _mark(sign), text
     )
+
+
+@register.simple_tag
+def shift_figure(change_point: ChangePoint) -> str:
+    """Write the change of a change point as ``change_figure`` does; of counts in words."""
+    if change_point.change is not None:
+        return change_figure(change_point.change, change_point.series.direction)
+    side, sign = ("worse", "▼") if change_point.is_regression else ("better", "▲")
+    return _figure(f"{side}-3", side, sign, change_point.change_words)
+
+
+@register.simple_tag
+def incident_figure(incident: Incident, value: float | None) -> str:
+    """Write a figure of an incident, a change of speed; where only counts changed, those."""
+    if not incident.counts:
+        return change_figure(value, "higher")
+    side, sign = ("better", "▲") if incident.kind == Incident.Kind.IMPROVEMENT else ("worse", "▼")
+    return _figure(f"{side}-3", side, sign, incident.counts)
 
 
 @register.filter

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import product
 from statistics import median
 
 from django.db.models import Count
@@ -11,7 +12,7 @@ from django.utils import timezone
 
 from benchdash.regressions.analysis.group_orders import groups_in_order
 from benchdash.regressions.models import ChangePoint, Incident
-from benchdash.regressions.watched_metrics import is_watched
+from benchdash.regressions.watched_metrics import counted, is_watched
 from benchdash.results.models import Run, Series
 from benchdash.results.points import moment
 
@@ -25,9 +26,11 @@ _FOUND = (
     "quiet",
     "since_id",
     "until_id",
+    "origin",
     "started_at",
     "worst",
     "median",
+    "counts",
     "looked_at",
     "confirmed_at",
 )
@@ -59,9 +62,13 @@ class _Ranks:
 
 @dataclass(slots=True)
 class _Cluster:
-    """Change points next to each other that move the same way, all for the worse or all for the better."""
+    """Change points next to each other that move the same way, all for the worse or all for the better.
+
+    Those where a line or branch begins (``is_beginning``) are never one with those within it.
+    """
 
     kind: Incident.Kind
+    is_beginning: bool
     first: int
     last: int
     members: list[ChangePoint]
@@ -87,7 +94,7 @@ def update_incidents(product_id: int, *, branch: str, line: str) -> None:
     )
     ranks = _ranks(change_points, branch=branch)
     of_metrics = stream.values_list("metric").annotate(Count("pk")).order_by()
-    looked_at = sum(number for metric, number in of_metrics if is_watched(metric))
+    looked_at = sum(number for metric, number in of_metrics if is_watched(metric) or counted(metric))
     left = {incident.pk: incident for incident in known}
     before = {incident.pk: _as_stored(incident) for incident in known}
     found: list[tuple[Incident, _Cluster]] = []
@@ -141,12 +148,17 @@ def _clusters(change_points: Iterable[ChangePoint], ranks: _Ranks) -> list[_Clus
         if (rank := ranks.of_run(change_point.run)) is not None
     ]
     clusters: list[_Cluster] = []
-    for kind in Incident.OF_CHANGE_POINTS:
-        of_kind = [pair for pair in ranked if pair[1].is_regression == (kind == Incident.Kind.REGRESSION)]
+    for kind, is_beginning in product(Incident.OF_CHANGE_POINTS, (False, True)):
+        of_kind = [
+            pair
+            for pair in ranked
+            if pair[1].is_regression == (kind == Incident.Kind.REGRESSION)
+            and bool(pair[1].origin) == is_beginning
+        ]
         newest = None
         for rank, change_point in sorted(of_kind, key=lambda pair: pair[0]):
             if newest is None or rank - newest.last > _SAME_CAUSE_WITHIN:
-                newest = _Cluster(kind, rank, rank, [])
+                newest = _Cluster(kind, is_beginning, rank, rank, [])
                 clusters.append(newest)
             newest.last = rank
             newest.members.append(change_point)
@@ -166,6 +178,7 @@ def _incident_of(cluster: _Cluster, known: Mapping[int, Incident], ranks: _Ranks
         (cluster.distance(rank), incident.status == Incident.Status.WITHDRAWN, -incident.pk, incident)
         for incident in known.values()
         if incident.kind == cluster.kind
+        and bool(incident.origin) == cluster.is_beginning
         and (rank := ranks.of_incident(incident)) is not None
         and cluster.distance(rank) <= _SAME_CAUSE_WITHIN
     ]
@@ -178,14 +191,16 @@ def _describe(incident: Incident, cluster: _Cluster, *, looked_at: int) -> None:
     # A peak that moves from 64 to 32 threads is no loss by half, where the loss itself was measured.
     measured = [one for one in told_by if not one.series.is_derived] or told_by
     anchor = _anchor(measured)
-    speeds = [change_point.speed_change for change_point in measured]
+    speeds = [speed for one in measured if (speed := one.speed_change) is not None]
     incident.project_id = anchor.series.project_id
     incident.kind = cluster.kind
     incident.since = anchor.last_good.version if anchor.last_good else None
     incident.until = anchor.run.version
     incident.started_at = anchor.run.started_at
-    incident.worst = max(speeds, key=abs)
-    incident.median = median(speeds)
+    incident.origin = anchor.origin
+    incident.worst = max(speeds, key=abs, default=None)
+    incident.median = median(speeds) if speeds else None
+    incident.counts = "" if speeds else anchor.change_words
     incident.looked_at = looked_at
     incident.historical = all(change_point.historical for change_point in told_by)
     # Nobody is mailed about old changes, so they do not decide whether the incident is mailed.
@@ -203,4 +218,4 @@ def _anchor(change_points: Sequence[ChangePoint]) -> ChangePoint:
         return one.run.version_id, one.run.started_at.date()
 
     shared = Counter(place(one) for one in change_points).most_common(1)[0][0]
-    return max((one for one in change_points if place(one) == shared), key=lambda one: abs(one.speed_change))
+    return max((one for one in change_points if place(one) == shared), key=lambda one: one.size)

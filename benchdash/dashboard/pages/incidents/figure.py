@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from benchdash.dashboard.charts import common
-from benchdash.dashboard.shell import numbers
 from benchdash.regressions.models import ChangePoint
 from benchdash.results.models import UNKNOWN_VERSION
 from benchdash.results.points import Point
@@ -85,7 +84,7 @@ def _label(x: Sequence[Any], index: int, change_point: ChangePoint) -> list[dict
     if index >= len(x):
         return []
     # On the side of the lower level there is room at the top.
-    is_fall = change_point.change < 0
+    is_fall = change_point.is_fall
     return [
         {
             "x": x[index],
@@ -94,7 +93,7 @@ def _label(x: Sequence[Any], index: int, change_point: ChangePoint) -> list[dict
             "yanchor": "top",
             "xanchor": "left" if is_fall else "right",
             "xshift": 4 if is_fall else -4,
-            "text": numbers.change(change_point.change),
+            "text": change_point.change_words,
             "showarrow": False,
             "font": {"size": 12, "color": common.token("ink")},
         }
