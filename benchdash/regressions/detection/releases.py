@@ -27,9 +27,10 @@ over their noise), because throughput and latency of the same runs are one measu
 Bonferroni corrects for the questions of each kind, for the four kinds, and for the positions where a change
 was searched; a place where something else is known to have changed was not searched for.
 
-Where no level has two sessions, nothing tells how much sessions scatter, and the first question is asked with
-an assumed scatter of 3 % that counts for four degrees of freedom. Its answer is never more than a suspicion:
-what the machine did that hour cannot be told from what the version does.
+Where no level has two sessions, nothing tells how much sessions scatter. The first question is then asked of
+three things that were run, or more, with an assumed scatter that counts for four degrees of freedom: 3 %, or
+that of the single steps, which is a lower bound. Its answer is never more than a suspicion: what the machine
+did that hour cannot be told from what the version does.
 
 A change is suspected with p < 0.02 after correction. It is confirmed with p < 0.0003, or 0.005 where
 something else is known to have changed, if
@@ -78,7 +79,7 @@ _PRIOR_DF = 4
 _MIN_SESSION_SD = 0.005
 """No machine is trusted to be the same from session to session within less than 0.5 %."""
 _ASSUMED_SESSION_SD = 0.03
-"""What sessions are taken to scatter by where nothing tells it; 4 to 15 % on shared machines."""
+"""The least that sessions are taken to scatter by where nothing tells it; 8 to 20 % on shared machines."""
 _BELIEVED = 0.005
 _MIN_WORKLOADS = 5
 _MIN_TOGETHER = 3
@@ -403,8 +404,10 @@ def _together(means: _Lines, rows: _Rows) -> Iterator[_Sign]:
         return
     ran = [means.keys[line][0] for line in rows.lines]
     of_workload = _sets([what[0] if isinstance(what, tuple) else what for what in ran])
-    ask = _everything if rows.df else _everything_of_one_session
-    yield ask(rows.means(of_workload), ran)
+    if rows.df:
+        yield _everything(rows.means(of_workload), ran)
+    elif len(ran) >= _MIN_TOGETHER:
+        yield _everything_of_one_session(rows, of_workload, ran)
     threads = np.array([_threads(what) for what in ran])
     yield from _from_threads_on(threads, rows, ran)
     if len(of_workload) >= _MIN_WORKLOADS:
@@ -422,9 +425,14 @@ def _everything(workloads: _Rows, ran: Sequence[Hashable]) -> _Sign:
     return _Sign(p, step < 0, frozenset(ran), may_confirm=holds)
 
 
-def _everything_of_one_session(workloads: _Rows, ran: Sequence[Hashable]) -> _Sign:
-    step = float(workloads.steps.mean())
-    p = _two_sided(step / (_ASSUMED_SESSION_SD * np.sqrt(workloads.width)), _PRIOR_DF)
+def _assumed_error(rows: _Rows) -> float:
+    """Return the standard error of a step of everything where one session on each side is all there is."""
+    return max(_ASSUMED_SESSION_SD * float(np.sqrt(rows.width)), float(np.std(rows.steps, ddof=1)))
+
+
+def _everything_of_one_session(rows: _Rows, of_workload: Sequence[Ints], ran: Sequence[Hashable]) -> _Sign:
+    step = float(rows.means(of_workload).steps.mean())
+    p = _two_sided(step / _assumed_error(rows), _PRIOR_DF)
     return _Sign(p, step < 0, frozenset(ran), may_confirm=False, is_assumed=True)
 
 
@@ -564,13 +572,12 @@ def _single(lines: _Lines, rows: _Rows, place: _Place) -> _Single | None:
 def _of_one_session(lines: _Lines, rows: _Rows, place: _Place) -> _Single:
     """Hold each line against the level before and the assumed scatter of sessions."""
     before, _ = place.sides(lines.positions)
-    error = _ASSUMED_SESSION_SD * np.sqrt(rows.width)
+    error = _assumed_error(rows) if len(rows.lines) > 1 else _ASSUMED_SESSION_SD * np.sqrt(2)
     level = _row_means(lines.x[rows.lines][:, before])
     half = stdtrit(_PRIOR_DF, 0.975) * error
     ends = np.exp(lines.signs[rows.lines] * np.array([level - half, level + half]))
     unknown = np.full(len(rows.lines), np.nan)
-    t = rows.steps / error if error else rows.steps
-    return _Single(lines, rows, t, _PRIOR_DF, ends.min(axis=0), ends.max(axis=0), unknown)
+    return _Single(lines, rows, rows.steps / error, _PRIOR_DF, ends.min(axis=0), ends.max(axis=0), unknown)
 
 
 def _members(single: _Single, sign: _Sign, place: _Place) -> Iterator[tuple[Key, Shift]]:
