@@ -33,7 +33,7 @@ class Difference:
 
 def beginnings(series_ids: Iterable[int]) -> list[tuple[int, int]]:
     """Return the series and the run of each suspected and confirmed change point; one statement."""
-    found = ChangePoint.objects.filter(LIVE, series__in=series_ids)
+    found = ChangePoint.objects.filter(LIVE, series__in=series_ids, origin="")
     return list(found.values_list("series_id", "run_id"))
 
 
@@ -63,8 +63,8 @@ class Mark(NamedTuple):
     state: str
     before: float
     after: float
-    change: float
-    confidence: float
+    change: float | None
+    confidence: float | None
     incident_id: int | None
 
 
@@ -134,7 +134,7 @@ def evidence(incident: Incident) -> list[ChangePoint]:
         "last_good__content",
         "last_good__environment",
     )
-    return sorted(found, key=lambda one: (one.series.is_derived, -abs(one.speed_change), one.pk))
+    return sorted(found, key=lambda one: (one.series.is_derived, -one.size, one.pk))
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +159,11 @@ def family_evidence(change_points: Iterable[ChangePoint]) -> FamilyEvidence | No
         size=max(one.family_size or 0 for one in judged),
         noise=median(one.noise or 0.0 for one in judged),
     )
+
+
+def is_of_one_session(change_points: Iterable[ChangePoint]) -> bool:
+    """Tell whether one session on each side is all there is, so that it cannot be told from the machine."""
+    return any(one.family_size is not None and one.noise is None for one in change_points)
 
 
 def what_changed(change_points: Iterable[ChangePoint]) -> list[Difference]:

@@ -19,6 +19,7 @@ from benchdash.alerts.models import Alert, Confirmation
 from benchdash.regressions.analysis.spans import last_good_at, span
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.queries import evidence, family_evidence, what_changed
+from benchdash.results.wording import NO_BREAK
 
 MAX_SERIES = 12
 MAX_DIFFERENCES = 12
@@ -63,7 +64,7 @@ def send(alert: Alert) -> None:
         "incident": incident,
         "span": span(incident, last_good_at=last_good_at(incident, changed)),
         "worst": _evidence(changed[0]) if changed else None,
-        "median": _per_cent(incident.median),
+        "median": "" if incident.median is None else _per_cent(incident.median),
         "evidence": [_evidence(change_point) for change_point in changed[:MAX_SERIES]],
         "more": max(0, len(changed) - MAX_SERIES),
         "count": len(changed),
@@ -126,7 +127,7 @@ def _evidence(change_point: ChangePoint) -> ChangedSeries:
         metric=series.metric,
         before=_with_unit(change_point.before, series.unit),
         after=_with_unit(change_point.after, series.unit),
-        change=_per_cent(change_point.change),
+        change=change_point.change_words.replace(NO_BREAK, " "),
         confidence=_confidence(change_point.confidence),
         noise="" if change_point.noise is None else f"{100 * change_point.noise:.2g} %",
         expected=_expected(change_point, series.unit),
@@ -156,7 +157,9 @@ def _per_cent(change: float) -> str:
     return f"{100 * change:+.1f} %".replace("-", "−")
 
 
-def _confidence(confidence: float) -> str:
+def _confidence(confidence: float | None) -> str:
+    if confidence is None:
+        return "not known"
     return "> 99.9 %" if confidence > 0.999 else f"{100 * confidence:.3g} %"
 
 

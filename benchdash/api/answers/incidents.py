@@ -21,6 +21,8 @@ class VersionReferenceSerializer(serializers.Serializer[Any]):
 class ChangePointSerializer(serializers.Serializer[Any]):
     """``before`` and ``after`` are levels in the unit of the series; ``change`` is after / before - 1.
 
+    It is null for counts of events. ``confidence`` is null where one session on each side cannot tell it.
+
     ``run`` is the first run of the new level, ``last_good`` the last one before it.
     """
 
@@ -32,8 +34,8 @@ class ChangePointSerializer(serializers.Serializer[Any]):
     historical = serializers.BooleanField()
     before = serializers.FloatField()
     after = serializers.FloatField()
-    change = serializers.FloatField()
-    confidence = serializers.FloatField()
+    change = serializers.FloatField(allow_null=True)
+    confidence = serializers.FloatField(allow_null=True)
     noise = serializers.FloatField(allow_null=True)
     family_size = serializers.IntegerField(allow_null=True)
     expected_low = serializers.FloatField(allow_null=True)
@@ -60,6 +62,8 @@ class IncidentSerializer(serializers.Serializer[Any]):
     """``from`` is the last version of the old level and ``to`` the first of the new one: commits on a branch.
 
     ``worst`` and ``median`` are changes of speed: -0.5 is half the throughput, or twice the response time.
+    They are null where only counts of events changed. ``origin`` is the release line or release that a line
+    or branch goes on from, where it begins at another level.
     ``series`` of the ``of`` that were looked at changed. ``page`` is for people.
     """
 
@@ -76,8 +80,9 @@ class IncidentSerializer(serializers.Serializer[Any]):
     line = serializers.CharField()
     from_version = VersionReferenceSerializer(source="since", allow_null=True)
     to_version = VersionReferenceSerializer(source="until", allow_null=True)
-    worst = serializers.FloatField()
-    median = serializers.FloatField()
+    worst = serializers.FloatField(allow_null=True)
+    median = serializers.FloatField(allow_null=True)
+    origin = serializers.CharField()
     series = serializers.SerializerMethodField()
     of = serializers.IntegerField(source="looked_at")
     started_at = serializers.DateTimeField()

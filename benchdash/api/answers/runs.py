@@ -141,14 +141,14 @@ class SeriesSerializer(serializers.Serializer[Any]):
 
 
 class PointsChangePointSerializer(serializers.Serializer[Any]):
-    """``index`` is the row where the new level begins; ``change`` is relative: -0.084."""
+    """``index`` is the row where the new level begins; ``change`` is relative: -0.084, null for counts."""
 
     index = serializers.IntegerField()
     state = serializers.ChoiceField(choices=ChangePoint.State.choices)
     before = serializers.FloatField()
     after = serializers.FloatField()
-    change = serializers.FloatField()
-    confidence = serializers.FloatField()
+    change = serializers.FloatField(allow_null=True)
+    confidence = serializers.FloatField(allow_null=True)
     incident = serializers.IntegerField(source="incident_id", allow_null=True)
 
 

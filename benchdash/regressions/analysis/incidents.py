@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from benchdash.regressions.analysis.group_orders import groups_in_order
 from benchdash.regressions.models import ChangePoint, Incident
-from benchdash.regressions.watched_metrics import is_watched
+from benchdash.regressions.watched_metrics import counted, is_watched
 from benchdash.results.controls import is_control
 from benchdash.results.models import Run, Series
 from benchdash.results.points import moment
@@ -26,9 +26,11 @@ _FOUND = (
     "quiet",
     "since_id",
     "until_id",
+    "origin",
     "started_at",
     "worst",
     "median",
+    "counts",
     "looked_at",
     "confirmed_at",
 )
@@ -63,9 +65,11 @@ class _Cluster:
     """Change points next to each other that move the same way, all for the worse or all for the better.
 
     Those of a control are the machine's, and of the kind ``environment`` both ways.
+    Those where a line or branch begins (``is_beginning``) are never one with those within it.
     """
 
     kind: Incident.Kind
+    is_beginning: bool
     first: int
     last: int
     members: list[ChangePoint]
@@ -91,7 +95,7 @@ def update_incidents(product_id: int, *, branch: str, line: str) -> None:
     )
     ranks = _ranks(change_points, branch=branch)
     of_metrics = stream.values_list("metric").annotate(Count("pk")).order_by()
-    looked_at = sum(number for metric, number in of_metrics if is_watched(metric))
+    looked_at = sum(number for metric, number in of_metrics if is_watched(metric) or counted(metric))
     left = {incident.pk: incident for incident in known}
     before = {incident.pk: _as_stored(incident) for incident in known}
     found: list[tuple[Incident, _Cluster]] = []
@@ -145,14 +149,15 @@ def _clusters(change_points: Iterable[ChangePoint], ranks: _Ranks) -> list[_Clus
         if (rank := ranks.of_run(change_point.run)) is not None
     ]
     clusters: list[_Cluster] = []
-    ways: dict[tuple[Incident.Kind, bool], list[tuple[int, ChangePoint]]] = defaultdict(list)
+    ways: dict[tuple[Incident.Kind, bool, bool], list[tuple[int, ChangePoint]]] = defaultdict(list)
     for rank, change_point in ranked:
-        ways[_kind(change_point), change_point.is_regression].append((rank, change_point))
-    for (kind, _), of_kind in sorted(ways.items()):
+        way = _kind(change_point), change_point.is_regression, bool(change_point.origin)
+        ways[way].append((rank, change_point))
+    for (kind, _, is_beginning), of_kind in sorted(ways.items()):
         newest = None
         for rank, change_point in sorted(of_kind, key=lambda pair: pair[0]):
             if newest is None or rank - newest.last > _SAME_CAUSE_WITHIN:
-                newest = _Cluster(kind, rank, rank, [])
+                newest = _Cluster(kind, is_beginning, rank, rank, [])
                 clusters.append(newest)
             newest.last = rank
             newest.members.append(change_point)
@@ -178,6 +183,7 @@ def _incident_of(cluster: _Cluster, known: Mapping[int, Incident], ranks: _Ranks
         (cluster.distance(rank), incident.status == Incident.Status.WITHDRAWN, -incident.pk, incident)
         for incident in known.values()
         if incident.kind == cluster.kind
+        and bool(incident.origin) == cluster.is_beginning
         and (rank := ranks.of_incident(incident)) is not None
         and cluster.distance(rank) <= _SAME_CAUSE_WITHIN
     ]
@@ -190,14 +196,16 @@ def _describe(incident: Incident, cluster: _Cluster, *, looked_at: int) -> None:
     # A peak that moves from 64 to 32 threads is no loss by half, where the loss itself was measured.
     measured = [one for one in told_by if not one.series.is_derived] or told_by
     anchor = _anchor(measured)
-    speeds = [change_point.speed_change for change_point in measured]
+    speeds = [speed for one in measured if (speed := one.speed_change) is not None]
     incident.project_id = anchor.series.project_id
     incident.kind = cluster.kind
     incident.since = anchor.last_good.version if anchor.last_good else None
     incident.until = anchor.run.version
     incident.started_at = anchor.run.started_at
-    incident.worst = max(speeds, key=abs)
-    incident.median = median(speeds)
+    incident.origin = anchor.origin
+    incident.worst = max(speeds, key=abs, default=None)
+    incident.median = median(speeds) if speeds else None
+    incident.counts = "" if speeds else anchor.change_words
     incident.looked_at = looked_at
     incident.historical = all(change_point.historical for change_point in told_by)
     # Nobody is mailed about old changes, so they do not decide whether the incident is mailed.
@@ -215,4 +223,4 @@ def _anchor(change_points: Sequence[ChangePoint]) -> ChangePoint:
         return one.run.version_id, one.run.started_at.date()
 
     shared = Counter(place(one) for one in change_points).most_common(1)[0][0]
-    return max((one for one in change_points if place(one) == shared), key=lambda one: abs(one.speed_change))
+    return max((one for one in change_points if place(one) == shared), key=lambda one: one.size)

@@ -289,7 +289,9 @@ def _levels(lines: Sequence[HistoryLine], colours: Sequence[str], look: HistoryL
             start, end = max(index - reach, ends[nth - 1]), min(index + reach, ends[nth + 1])
             x = [look.place(line, line.points[at]) for at in (start, index, end)]
             shade = token("ink") if len(lines) == 1 else colour
-            for x0, x1, value in ((x[0], x[1], shift.before), (x[1], x[2], shift.after)):
+            sides = ((x[0], x[1], shift.before), (x[1], x[2], shift.after))
+            # What a line or branch goes on from has no group here.
+            for x0, x1, value in sides[1:] if shift.origin else sides:
                 x_end = x1 + 0.4 if isinstance(x1, int) and x0 == x1 else x1
                 levels.append(common.level(x0, x_end, value * factor, shade, 2.5))
     return levels
@@ -301,7 +303,7 @@ def _label_rows(changes: _Changes, lines: Sequence[HistoryLine], look: HistoryLo
     rows = {}
 
     def weight(place: Position) -> tuple[bool, float]:
-        return _is_confirmed(changes[place]), abs(_largest(changes[place]).speed_change)
+        return _is_confirmed(changes[place]), _largest(changes[place]).size
 
     for place in sorted(changes, key=weight, reverse=True):
         part = _part_of_axis(place, lines, look)
@@ -331,7 +333,7 @@ def _label(
 ) -> dict[str, Any]:
     """Label the largest change at a place, with a link to its incident."""
     largest = _largest(shifts)
-    text = numbers.change(largest.change)
+    text = largest.change_words
     if largest.incident_id:
         text = f'<a href="{addresses.incident(largest.incident_id)}" target="_self">{text}</a>'
     if len(shifts) > 1:
@@ -353,7 +355,7 @@ def _change_colour(shifts: Sequence[ChangePoint]) -> str:
 
 
 def _largest(shifts: Sequence[ChangePoint]) -> ChangePoint:
-    return max(shifts, key=lambda shift: abs(shift.speed_change))
+    return max(shifts, key=lambda shift: shift.size)
 
 
 def _is_confirmed(shifts: Iterable[ChangePoint]) -> bool:

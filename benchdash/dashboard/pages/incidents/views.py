@@ -213,6 +213,7 @@ def _show(
         "span": span(shown, last_good_at=last_good_at(shown, evidence)),
         "evidence": _shown(page.project, evidence),
         "family": queries.family_evidence(evidence),
+        "is_of_one_session": queries.is_of_one_session(evidence),
         "worst": evidence[0] if evidence else None,
         "history_url": f"{page_url('history', page.project)}?{'&'.join(series)}" if series else "",
         "pair_url": next((runs_url(page.project, *pair) for pair in pairs), ""),
