@@ -17,8 +17,12 @@ class Incident(models.Model):
     """The change points that one cause made; what people triage.
 
     ``since`` and ``until`` bound the cause: the last version of the old level and the first of the new one.
-    ``started_at`` is the time of the first group of the new level. ``worst`` and ``median`` are changes of
-    speed (see ChangePoint.speed_change), so that throughput and response times can stand in one number.
+    ``started_at`` is the time of the first group of the new level.
+
+    ``median`` is the headline: the change of speed (see ChangePoint.speed_change) in the median of the series
+    of ``metric``, the most telling one that changed. ``worst`` is the change of speed of ``largest``, the
+    change point that moved most. Both are null where only counts rose from zero, which has no per cent.
+    ``cause`` says what was switched where the level changed; empty where nothing was, or nothing is known.
     """
 
     class Kind(models.TextChoices):
@@ -56,8 +60,13 @@ class Incident(models.Model):
     since = models.ForeignKey(ServerVersion, on_delete=models.SET_NULL, null=True, related_name="+")
     until = models.ForeignKey(ServerVersion, on_delete=models.SET_NULL, null=True, related_name="+")
     started_at = models.DateTimeField()
-    worst = models.FloatField()  # the largest by size
-    median = models.FloatField()
+    worst = models.FloatField(null=True)  # the largest by size
+    median = models.FloatField(null=True)
+    metric = models.CharField(max_length=100, blank=True)
+    largest = models.ForeignKey(
+        "ChangePoint", on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    cause = models.TextField(blank=True)
     looked_at = models.PositiveIntegerField(default=0)  # how many series of the branch or line are watched
     detected_at = models.DateTimeField(default=timezone.now)
     confirmed_at = models.DateTimeField(null=True, blank=True)
@@ -131,6 +140,11 @@ class ChangePoint(models.Model):
         if self.series.higher_is_better:
             return self.change
         return 1 / max(1 + self.change, _MIN_REST) - 1
+
+    @property
+    def size(self) -> float:
+        """Return by how much speed changed; 0 for what has no per cent."""
+        return 0.0 if self.change is None else abs(self.speed_change)
 
 
 _OF_A_PLACE = ["product", "branch", "line", "hardware", "configuration", "build", "counterpart", "project"]

@@ -63,7 +63,7 @@ class Mark(NamedTuple):
     state: str
     before: float
     after: float
-    change: float
+    change: float | None
     confidence: float
     incident_id: int | None
 
@@ -92,7 +92,7 @@ def incidents(project: Project) -> QuerySet[Incident]:
     live = Q(change_points__state__in=_LIVE_STATES)
     return (
         Incident.objects.filter(project=project)
-        .select_related("product", "since", "until", "assignee")
+        .select_related("product", "since", "until", "assignee", "largest__series__workload")
         .annotate(
             series_count=Count("change_points", filter=live),
             workloads=ArrayAgg(
@@ -134,7 +134,7 @@ def evidence(incident: Incident) -> list[ChangePoint]:
         "last_good__content",
         "last_good__environment",
     )
-    return sorted(found, key=lambda one: (one.series.is_derived, -abs(one.speed_change), one.pk))
+    return sorted(found, key=lambda one: (one.series.is_derived, -one.size, one.pk))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from benchdash.dashboard.charts import common
-from benchdash.dashboard.shell import numbers
+from benchdash.regressions import headlines
 from benchdash.regressions.models import ChangePoint
 from benchdash.results.models import UNKNOWN_VERSION
 from benchdash.results.points import Point
@@ -24,7 +24,10 @@ def around(points: Sequence[Point], change_point: ChangePoint) -> tuple[list[Poi
 def shared_range(histories: Sequence[tuple[Sequence[Point], ChangePoint]]) -> tuple[float, float]:
     """Return the vertical range, in per cent of the levels before, that holds all these histories."""
     shares = [
-        100 * point.value / change_point.before for points, change_point in histories for point in points
+        100 * point.value / change_point.before
+        for points, change_point in histories
+        for point in points
+        if change_point.before > 0
     ]
     return min([*shares, 100]) - _MARGIN, max([*shares, 100]) + _MARGIN
 
@@ -35,9 +38,15 @@ def change_figure(
     """Draw ``points`` of the change point's series, whose new level begins at ``index``.
 
     A vertical line stands at the first group of the new level, dotted while it is suspected; the two levels
-    are horizontal lines.
+    are horizontal lines. A level of zero has no per cent: then values are drawn as they are.
     """
     series = change_point.series
+    scale = 100 / change_point.before if change_point.before > 0 else 1
+    y_axis = (
+        common.axis("", range=list(y_range), ticksuffix=" %", nticks=5)
+        if change_point.before > 0
+        else common.axis("", rangemode="tozero", nticks=5)
+    )
     x = [
         f"{point.time:%Y-%m-%dT%H:%M:%S}" if series.branch else common.plain(str(point.version))
         for point in points
@@ -45,7 +54,7 @@ def change_figure(
     line = common.line(
         str(series),
         x,
-        [100 * point.value / change_point.before for point in points],
+        [scale * point.value for point in points],
         colour=common.token("accent"),
         hover=[_hover(point, series.unit) for point in points],
         line={"color": common.token("accent"), "width": 1},
@@ -55,8 +64,8 @@ def change_figure(
     layout = common.base_layout(
         margin={"l": 48, "r": 8, "t": 8, "b": 8},
         xaxis={**axis, "title": {"text": ""}, "nticks": 5},
-        yaxis=common.axis("", range=list(y_range), ticksuffix=" %", nticks=5),
-        shapes=_marks(x, index, change_point),
+        yaxis=y_axis,
+        shapes=_marks(x, index, change_point, scale),
         annotations=_label(x, index, change_point),
     )
     return common.figure([line], layout)
@@ -69,11 +78,11 @@ def _hover(point: Point, unit: str) -> str:
     return f"{common.plain(', '.join(filter(None, where)))}<br>{value}"
 
 
-def _marks(x: Sequence[Any], index: int, change_point: ChangePoint) -> list[dict[str, Any]]:
-    after = 100 * change_point.after / change_point.before
+def _marks(x: Sequence[Any], index: int, change_point: ChangePoint, scale: float) -> list[dict[str, Any]]:
+    before, after = scale * change_point.before, scale * change_point.after
     marks = []
     if index > 0:
-        marks.append(common.level(x[0], x[index - 1], 100, common.token("ink"), 2))
+        marks.append(common.level(x[0], x[index - 1], before, common.token("ink"), 2))
     if index < len(x):
         marks.append(common.level(x[index], x[-1], after, common.token("ink"), 2))
         dash = "solid" if change_point.state == ChangePoint.State.CONFIRMED else "dot"
@@ -85,7 +94,7 @@ def _label(x: Sequence[Any], index: int, change_point: ChangePoint) -> list[dict
     if index >= len(x):
         return []
     # On the side of the lower level there is room at the top.
-    is_fall = change_point.change < 0
+    is_fall = change_point.after < change_point.before
     return [
         {
             "x": x[index],
@@ -94,7 +103,7 @@ def _label(x: Sequence[Any], index: int, change_point: ChangePoint) -> list[dict
             "yanchor": "top",
             "xanchor": "left" if is_fall else "right",
             "xshift": 4 if is_fall else -4,
-            "text": numbers.change(change_point.change),
+            "text": headlines.change_words(change_point),
             "showarrow": False,
             "font": {"size": 12, "color": common.token("ink")},
         }
