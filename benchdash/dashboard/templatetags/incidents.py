@@ -11,6 +11,7 @@ from benchdash.results.readings import HIGHER
 register = template.Library()
 
 register.filter("what_happened", headlines.what_happened)
+register.filter("headline", headlines.figure)
 register.filter("levels", headlines.levels)
 register.filter("series_words", headlines.series_words)
 
