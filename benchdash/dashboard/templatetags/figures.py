@@ -12,7 +12,6 @@ from benchdash.dashboard.shell import numbers, paging
 from benchdash.dashboard.shell.html import grid_cells, number_cells
 from benchdash.dashboard.templatetags.shell import statistics_url
 from benchdash.regressions.comparison import verdict_words
-from benchdash.regressions.models import ChangePoint, Incident
 
 register = template.Library()
 
@@ -96,24 +95,6 @@ def verdict_word(verdict: str, metric: str = "", margin: float | None = None) ->
 def sign(level: str) -> str:
     """Write the sign of a look, for those who see no colours: ``▼``; hollow where it is only likely."""
     return _mark(numbers.sign(level))
-
-
-@register.simple_tag
-def shift_figure(change_point: ChangePoint) -> str:
-    """Write the change of a change point as ``change_figure`` does; of counts in words."""
-    if change_point.change is not None:
-        return change_figure(change_point.change, change_point.series.direction)
-    side, sign = ("worse", "▼") if change_point.is_regression else ("better", "▲")
-    return _figure(f"{side}-3", side, sign, change_point.change_words)
-
-
-@register.simple_tag
-def incident_figure(incident: Incident, value: float | None) -> str:
-    """Write a figure of an incident, a change of speed; where only counts changed, those."""
-    if not incident.counts:
-        return change_figure(value, "higher")
-    side, sign = ("better", "▲") if incident.kind == Incident.Kind.IMPROVEMENT else ("worse", "▼")
-    return _figure(f"{side}-3", side, sign, incident.counts)
 
 
 @register.filter
