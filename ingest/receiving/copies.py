@@ -96,7 +96,7 @@ def hand_over(project: Project, upload_ids: Collection[int]) -> None:
 def _settle(upload: Upload, repeats: Sequence[Repeat]) -> set[str]:
     """Keep one run of each repeat, link its other forms to it, and return the keys of those in the upload.
 
-    The oldest run stays and becomes what the best form says, so that what points at it still does.
+    Where the upload has the best form, the oldest run becomes what that says: what points at it still does.
     """
     kept: dict[int, Form] = {}
     stays: dict[int, int] = {}
