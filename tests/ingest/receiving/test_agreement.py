@@ -1,4 +1,4 @@
-"""How much must agree before two runs are one. Figures are small enough to be held against each other by eye."""
+"""How much must agree before two runs are one."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -12,8 +12,8 @@ START = datetime(2026, 3, 2, 4, 0, tzinfo=UTC)
 def told(unit="1/s", **values):
     """A run with these figures; those that are pairs have an error beside the value."""
     figures = {}
-    for metric, value in values.items():
-        value, error = value if isinstance(value, tuple) else (value, None)
+    for metric, given in values.items():
+        value, error = given if isinstance(given, tuple) else (given, None)
         ends = () if error is None else (value - error, value + error)
         figures[metric] = Figure(value, unit, *ends)
     return ToldRun(figures)
