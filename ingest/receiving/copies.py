@@ -45,7 +45,7 @@ class Pair:
 
     one: Form
     other: Form
-    digits: int
+    digits: float
 
 
 class RepeatsError(Exception):
@@ -255,7 +255,7 @@ def proven_of(
     return pairs if any(_all_agree(forms, pairs, digits=digits) for forms in (ours, theirs)) else ()
 
 
-def _all_agree(forms: Sequence[Form], pairs: Iterable[Pair], *, digits: int = 0) -> bool:
+def _all_agree(forms: Sequence[Form], pairs: Iterable[Pair], *, digits: float = 0) -> bool:
     """Return whether these, all runs of a file, are in pairs, and that cannot be chance.
 
     ``digits`` are those that prove it already.

@@ -52,7 +52,7 @@ def test_the_ends_of_an_interval_may_differ_by_what_two_roundings_make():
 
 def test_each_reading_that_both_have_must_agree_and_others_do_not_matter():
     full = told(unit="ms", a=58.49812, b=12.12)
-    assert agreement(full, told(unit="ms", a=58.498, c=3.0)) == 2
+    assert agreement(full, told(unit="ms", a=58.498, c=3.0)) == 2.5
     assert agreement(full, told(unit="ms", a=58.498, b=12.13)) is None
     assert agreement(full, told(unit="ms", c=3.0)) is None
 
@@ -60,15 +60,17 @@ def test_each_reading_that_both_have_must_agree_and_others_do_not_matter():
 @pytest.mark.parametrize(
     ("one", "other", "digits"),
     [
-        (200.0, 200.0, 0),
-        (203.0, 203.0, 0),
-        (12026.0, 12026.0, 2),
-        (12026.15, 12026.0, 2),
+        (20.0, 20.0, 0),
+        (200.0, 200.0, 0.5),
+        (203.0, 203.0, 0.5),
+        (12026.0, 12026.0, 2.5),
+        (12020.0, 12020.0, 2.5),  # a rate is not rounded to tens
+        (12026.15, 12026.0, 2.5),
         (12026.15, 12026.15, 4),
         (12026.1474286, 12026.1474286, 4),
     ],
 )
-def test_digits_beyond_the_third_count_and_at_most_four_of_a_figure(one, other, digits):
+def test_the_digits_that_differ_from_repeat_to_repeat_count_and_at_most_four_of_a_figure(one, other, digits):
     assert agreement(told(qps=one), told(qps=other)) == digits
 
 
