@@ -111,6 +111,13 @@ def change(value: float | None) -> str:
     return f"{_signed(text)}{NO_BREAK}%"
 
 
+def change_of_rate(before: float, after: float, *, noun: str) -> str:
+    """Write ``0 to 4 stalls a minute``; rates are per second, and said so where there are many."""
+    unit, length = ("second", 1) if max(before, after) >= 1 else ("minute", 60)
+    low, high = (number(rate * length, digits=2) for rate in (before, after))
+    return f"{low} to {high} {noun} a {unit}"
+
+
 def share(value: float | None) -> str:
     """Write ``99.2 %`` for 0.992; a part of a whole, without a sign."""
     if value is None or not math.isfinite(value):

@@ -196,15 +196,16 @@ class GateRowSerializer(serializers.Serializer[Any]):
 class GateSerializer(serializers.Serializer[Any]):
     """``fail``: something is worse; ``pass``: all is the same or better; else ``unknown``.
 
-    What is only likely is unknown. ``more_runs`` of either side would settle an unknown verdict; null where
-    that cannot be said.
+    What is only likely is unknown. ``more_sessions`` of either side would settle an unknown verdict, each of
+    one run or more; null where that cannot be said. ``more_runs`` is the same number.
     While ``analysis`` is pending, there are results that nobody has looked at.
     """
 
     verdict = serializers.ChoiceField(choices=["pass", "fail", "unknown"])
     analysis = serializers.SerializerMethodField()
     rows = GateRowSerializer(many=True)
-    more_runs = serializers.IntegerField(allow_null=True)
+    more_runs = serializers.IntegerField(source="more_sessions", allow_null=True)
+    more_sessions = serializers.IntegerField(allow_null=True)
 
     @extend_schema_field(serializers.ChoiceField(choices=["done", "pending"]))
     def get_analysis(self, gate: Gate) -> str:

@@ -73,12 +73,13 @@ def change_figure(value: float | None, direction: str, verdict: str = "", metric
     """
     level = numbers.level(value, direction, verdict)
     side = level.replace("likely-", "likely_").partition("-")[0]
+    title = verdict_words.words(verdict or side, metric)
+    return _figure(level, title, numbers.sign(level), numbers.change(value))
+
+
+def _figure(level: str, title: str, sign: str, text: str) -> str:
     return format_html(
-        '<span class="change level-{}" title="{}">{}{}</span>',
-        level,
-        verdict_words.words(verdict or side, metric),
-        _mark(numbers.sign(level)),
-        numbers.change(value),
+        '<span class="change level-{}" title="{}">{}{}</span>', level, title, _mark(sign), text
     )
 
 

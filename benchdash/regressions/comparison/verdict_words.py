@@ -21,6 +21,7 @@ NOISE: Final[Mapping[Basis, str]] = {
     "table": "repeats in other cells",
     "runs": "repeats",
     "sessions": "sessions",
+    "pairs": "shared sessions",
     "forks": "forks",
     "tool": "the tool's own error",
     "within session": "one session each: no test",

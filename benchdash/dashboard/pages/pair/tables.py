@@ -11,8 +11,7 @@ from benchdash.dashboard.shell.series_words import threads_words
 from benchdash.regressions.comparison.cells import Cell, RowKey
 from benchdash.regressions.comparison.comparability import row_words
 from benchdash.regressions.comparison.pair_words import Claim
-from benchdash.regressions.comparison.rows import Row, row_order
-from benchdash.regressions.comparison.speeds import are_mixed
+from benchdash.regressions.comparison.rows import Row, have_two_directions, row_order
 from benchdash.regressions.comparison.verdict_words import (
     change_of,
     is_certain,
@@ -151,7 +150,7 @@ def glance(tables: Sequence[ComparisonTable], history: Link, *, most: int) -> Gl
     by_key = [{line.key: line for line in _lines(table, history)} for table in tables]
     keys = sorted({key for lines in by_key for key in lines}, key=lambda key: _glance_rank(key, by_key))
     rows = [GlanceRow(*key, [lines.get(key) for lines in by_key]) for key in keys]
-    heads = [(table, are_mixed(table.rows)) for table in tables]
+    heads = [(table, have_two_directions(table.rows)) for table in tables]
     return Glance(heads, rows[:most], list(map(Claim.of, tables)), more=max(0, len(rows) - most))
 
 
@@ -173,7 +172,7 @@ def rest(tables: Sequence[ComparisonTable], history: Link, *, most: int) -> Rest
 
 
 def _lines(table: ComparisonTable, history: Link) -> Iterator[PairLine]:
-    is_mixed = are_mixed(table.rows)
+    is_mixed = have_two_directions(table.rows)
     for row in table.rows:
         cell = row.cells[0] or row.base
         url = history(cell.series_id) if cell else ""
@@ -202,7 +201,7 @@ def _panel(table: ComparisonTable, history: Link, names: tuple[str, str], most: 
     name = numbers.metric_name(table.metric)
     what = f"{lines[0].row.workload}, {name}" if is_curve else name
     base, other = names
-    is_mixed = are_mixed(table.rows)
+    is_mixed = have_two_directions(table.rows)
     axis = "change" if is_mixed else f"change, {numbers.direction_words(table.direction)}"
     return PairPanel(
         title=f"{what}, {other} against {base}",

@@ -29,9 +29,11 @@ from benchdash.database.ids import ids_in
 from benchdash.regressions.comparison.columns import column_of, short_id
 from benchdash.results import corrections
 from benchdash.results.catalogue import run_choices, run_rows
+from benchdash.results.controls import is_control
 from benchdash.results.distributions import distribution_of, is_histogram
 from benchdash.results.models import IntervalSamples, Run
 from benchdash.results.queries import find_runs
+from benchdash.results.sessions import session_name
 from ingest.queries import may_see_raw
 
 _RUNS: Final = 100
@@ -130,6 +132,8 @@ def run(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
         "details": details,
         "run": found,
         "threads": threads_words(found.threads),
+        "session": session_name(found.tags),
+        "is_control": is_control(found.version.build),
         "intervals": _interval_charts(details, within),
         "latency_url": _latency_url(page.project, details),
         "environment": _environment(found),
