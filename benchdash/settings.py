@@ -158,6 +158,7 @@ STATIC_URL = "static/"
 STATIC_ROOT = Path(env.str("STATIC_ROOT", default=str(VAR_DIR / "static")))
 STATICFILES_DIRS = [
     BASE_DIR / "static",
+    ("docs", BASE_DIR / "docs" / "images"),
     ("plotly", BASE_DIR / "node_modules" / "plotly.js-basic-dist-min"),
 ]
 STORAGES = {
@@ -286,6 +287,8 @@ STALL_BELOW = env.float("STALL_BELOW", default=0.5)
 STALL_MIN_S = env.float("STALL_MIN_S", default=1.0)
 STALL_FEWEST_INTERVALS = env.int("STALL_FEWEST_INTERVALS", default=10)
 STALL_WARMUP_S = env.float("STALL_WARMUP_S", default=0.0)
+# Runs of one version at one place that follow each other within so many seconds are one session.
+SESSION_GAP_S = env.float("SESSION_GAP_S", default=7200.0)
 # A level that began longer ago than this when its file came in is listed, never mailed.
 HISTORICAL_AFTER = timedelta(days=env.int("HISTORICAL_AFTER_DAYS", default=14))
 # Versions that certainly differ by less than this share are the same; a project may have its own.

@@ -33,13 +33,15 @@ class Difference:
 
 def beginnings(series_ids: Iterable[int]) -> list[tuple[int, int]]:
     """Return the series and the run of each suspected and confirmed change point; one statement."""
-    found = ChangePoint.objects.filter(LIVE, series__in=series_ids)
+    found = ChangePoint.objects.filter(LIVE, series__in=series_ids, origin="")
     return list(found.values_list("series_id", "run_id"))
 
 
 def change_points(series: Mapping[int, Series]) -> dict[int, list[ChangePoint]]:
     """Return the suspected and confirmed change points of each series (given by id); one statement."""
-    found = ChangePoint.objects.filter(LIVE, series__in=list(series)).select_related("incident")
+    found = ChangePoint.objects.filter(LIVE, series__in=list(series)).select_related(
+        "incident__largest__series"
+    )
     of_series: dict[int, list[ChangePoint]] = defaultdict(list)
     for change_point in found.order_by("run__started_at", "pk"):
         change_point.series = series[change_point.series_id]
@@ -63,8 +65,8 @@ class Mark(NamedTuple):
     state: str
     before: float
     after: float
-    change: float
-    confidence: float
+    change: float | None
+    confidence: float | None
     incident_id: int | None
 
 
@@ -92,7 +94,7 @@ def incidents(project: Project) -> QuerySet[Incident]:
     live = Q(change_points__state__in=_LIVE_STATES)
     return (
         Incident.objects.filter(project=project)
-        .select_related("product", "since", "until", "assignee")
+        .select_related("product", "since", "until", "assignee", "largest__series__workload")
         .annotate(
             series_count=Count("change_points", filter=live),
             workloads=ArrayAgg(
@@ -134,7 +136,7 @@ def evidence(incident: Incident) -> list[ChangePoint]:
         "last_good__content",
         "last_good__environment",
     )
-    return sorted(found, key=lambda one: (one.series.is_derived, -abs(one.speed_change), one.pk))
+    return sorted(found, key=lambda one: (one.series.is_derived, -one.size, one.pk))
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +161,11 @@ def family_evidence(change_points: Iterable[ChangePoint]) -> FamilyEvidence | No
         size=max(one.family_size or 0 for one in judged),
         noise=median(one.noise or 0.0 for one in judged),
     )
+
+
+def is_of_one_session(change_points: Iterable[ChangePoint]) -> bool:
+    """Tell whether one session on each side is all there is, so that it cannot be told from the machine."""
+    return any(one.family_size is not None and one.noise is None for one in change_points)
 
 
 def what_changed(change_points: Iterable[ChangePoint]) -> list[Difference]:

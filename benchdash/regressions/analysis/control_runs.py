@@ -64,7 +64,7 @@ def _key(series: Series) -> Key:
 def _runs_beside(runs: PlacedRuns, control: Runs) -> Iterator[tuple[int, Ints]]:
     """Yield positions with the control's runs (indexes) that were made in their sessions."""
     tagged: dict[str, list[int]] = defaultdict(list)
-    for run, tag in control.sessions.items():
+    for run, tag in control.tags.items():
         tagged[tag].append(run)
     gap = settings.SESSION_GAP_S
     first = np.searchsorted(control.started_at, runs.started_at - gap, side="left")
@@ -78,6 +78,6 @@ def _runs_beside(runs: PlacedRuns, control: Runs) -> Iterator[tuple[int, Ints]]:
             beside.update(range(max(low, end), high))
             end = max(end, high)
         for run in range(members.start, members.stop):
-            beside.update(tagged.get(runs.sessions.get(run, ""), ()))
+            beside.update(tagged.get(runs.tags.get(run, ""), ()))
         if beside:
             yield position, np.array(sorted(beside), dtype=np.int64)
