@@ -6,6 +6,7 @@ from django.urls import include, path, re_path
 from benchdash.api import health
 from benchdash.api.views.docs import DocsView, SchemaView
 from benchdash.api.views.unknown import UnknownView
+from benchdash.dashboard.pages.help.views import statistics
 from benchdash.dashboard.pages.home.views import sign_in_for_admin
 
 handler500 = "benchdash.error_pages.server_error"
@@ -19,6 +20,7 @@ urlpatterns = [
     path("api/v1/", include("benchdash.api.urls")),
     path("api/schema/", SchemaView.as_view(), name="schema"),
     path("api/docs/", DocsView.as_view(), name="docs"),
+    path("help/statistics/", statistics, name="statistics"),
     # Only with a slash at the end: Django still leads to it who forgot one.
     re_path(r"^api/.*/$", UnknownView.as_view()),
     path("", include("benchdash.dashboard.urls")),

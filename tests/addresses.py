@@ -29,13 +29,13 @@ WITHOUT_PROJECT = frozenset(
         "dashboard:place_try_again",
         "dashboard:sign_in",
         "dashboard:sign_out",
-        "dashboard:statistics_text",
         "dashboard:unsubscribe",  # for holders of a key: tests/dashboard/pages/people/test_views.py
         "docs",
         "healthz",
         "metrics",
         "readyz",
         "schema",
+        "statistics",
     }
 )
 # What stands in an address beside the slug of the project, by the beginning of its name.

@@ -12,8 +12,10 @@ FOLDERS = {"benchdash", "ingest", "templates", "static", "tests", "docs"}
 
 
 def anchors(page):
-    headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
-    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    text = page.read_text()
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    marks = set(re.findall(r'<a id="([\w-]+)"></a>', text))
+    return marks | {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

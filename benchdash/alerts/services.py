@@ -249,7 +249,8 @@ def _due(owed: "QuerySet[_Mail]") -> "QuerySet[_Mail]":
 
 def _due_alerts() -> QuerySet[Alert]:
     return _due(still_owed()).select_related(
-        "incident__project", "incident__product", "incident__since", "incident__until", "subscription"
+        *(f"incident__{name}" for name in ("project", "product", "since", "until")),
+        *("incident__largest__series__workload", "subscription"),
     )
 
 

@@ -37,6 +37,5 @@ urlpatterns = [
     *operations.urlpatterns,
     *people.public_urlpatterns,
     *removals.urlpatterns,
-    *rule.public_urlpatterns,
     path("p/<slug:slug>/", include(_project_pages)),
 ]

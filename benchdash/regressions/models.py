@@ -7,8 +7,6 @@ from django.db.models import Q
 from django.utils import timezone
 
 from benchdash.accounts.models import Project, User
-from benchdash.regressions.watched_metrics import counted
-from benchdash.results import wording
 from benchdash.results.models import Configuration, Hardware, Product, Run, Series, ServerVersion
 
 # A response time that falls to nothing counts as a speed-up of 1000.
@@ -19,9 +17,13 @@ class Incident(models.Model):
     """The change points that one cause made; what people triage.
 
     ``since`` and ``until`` bound the cause: the last version of the old level and the first of the new one.
-    ``started_at`` is the time of the first group of the new level. ``worst`` and ``median`` are changes of
-    speed (see ChangePoint.speed_change), so that throughput and response times can stand in one number; they
-    are None where only counts of events changed. ``origin`` is as of ChangePoint.
+    ``started_at`` is the time of the first group of the new level.
+
+    ``median`` is the headline: the change of speed (see ChangePoint.speed_change) in the median of the series
+    of ``metric``, the most telling one that changed. ``worst`` is the change of speed of ``largest``, the
+    change point that moved most. Both are null where only counts rose from zero, which has no per cent.
+    ``cause`` says what was switched where the level changed; empty where nothing was, or nothing is known.
+    ``origin`` is as of ChangePoint.
     """
 
     class Kind(models.TextChoices):
@@ -45,7 +47,7 @@ class Incident(models.Model):
         INVALID = "invalid", "invalid"
 
     OPEN: ClassVar[frozenset[str]] = frozenset({State.NEW, State.ACKNOWLEDGED, State.INVESTIGATING})
-    OF_CHANGE_POINTS: ClassVar[tuple[Kind, ...]] = (Kind.REGRESSION, Kind.IMPROVEMENT)
+    OF_CHANGE_POINTS: ClassVar[tuple[Kind, ...]] = (Kind.REGRESSION, Kind.IMPROVEMENT, Kind.ENVIRONMENT)
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="incidents")
     product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="incidents")
@@ -62,7 +64,11 @@ class Incident(models.Model):
     started_at = models.DateTimeField()
     worst = models.FloatField(null=True)  # the largest by size
     median = models.FloatField(null=True)
-    counts = models.CharField(max_length=200, blank=True)  # in words, where nothing else changed
+    metric = models.CharField(max_length=100, blank=True)
+    largest = models.ForeignKey(
+        "ChangePoint", on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    cause = models.TextField(blank=True)
     looked_at = models.PositiveIntegerField(default=0)  # how many series of the branch or line are watched
     detected_at = models.DateTimeField(default=timezone.now)
     confirmed_at = models.DateTimeField(null=True, blank=True)
@@ -140,15 +146,6 @@ class ChangePoint(models.Model):
     @property
     def is_regression(self) -> bool:
         return self.is_fall == self.series.higher_is_better
-
-    @property
-    def change_words(self) -> str:
-        """Write ``−8.4 %``, or of counts ``0 to 4 stalls a minute``."""
-        what = counted(self.series.metric)
-        if self.change is not None or what is None:
-            return wording.change(self.change)
-        levels = self.before / what.per_s, self.after / what.per_s
-        return wording.change_of_rate(*levels, noun=what.noun)
 
     @property
     def speed_change(self) -> float | None:

@@ -39,7 +39,9 @@ def beginnings(series_ids: Iterable[int]) -> list[tuple[int, int]]:
 
 def change_points(series: Mapping[int, Series]) -> dict[int, list[ChangePoint]]:
     """Return the suspected and confirmed change points of each series (given by id); one statement."""
-    found = ChangePoint.objects.filter(LIVE, series__in=list(series)).select_related("incident")
+    found = ChangePoint.objects.filter(LIVE, series__in=list(series)).select_related(
+        "incident__largest__series"
+    )
     of_series: dict[int, list[ChangePoint]] = defaultdict(list)
     for change_point in found.order_by("run__started_at", "pk"):
         change_point.series = series[change_point.series_id]
@@ -92,7 +94,7 @@ def incidents(project: Project) -> QuerySet[Incident]:
     live = Q(change_points__state__in=_LIVE_STATES)
     return (
         Incident.objects.filter(project=project)
-        .select_related("product", "since", "until", "assignee")
+        .select_related("product", "since", "until", "assignee", "largest__series__workload")
         .annotate(
             series_count=Count("change_points", filter=live),
             workloads=ArrayAgg(

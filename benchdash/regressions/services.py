@@ -27,6 +27,7 @@ from benchdash.database.locks import hold, is_free
 from benchdash.database.troubles import is_everybodys
 from benchdash.heartbeat import still_at_work
 from benchdash.regressions.analysis.beginnings import MAX_FIRST_GROUPS, find_beginning
+from benchdash.regressions.analysis.control_runs import control_levels
 from benchdash.regressions.analysis.counted_series import find_in_counts
 from benchdash.regressions.analysis.curve_series import may_have_curves, update_curve_series
 from benchdash.regressions.analysis.failing_places import due_touches, note_failure, note_success
@@ -303,7 +304,8 @@ def update_change_points(place: Place, *, quiet: bool, new_since: datetime | Non
         stored[change_point.series_id].append(change_point)
     found: dict[int, list[Finding]] = defaultdict(list)
     first_new = _first_new_position(histories, new_since)
-    for table in (table_of(histories), table_of_curves(histories)):
+    printed = table_of(histories, control_levels(place, histories))
+    for table in (printed, table_of_curves(histories)):
         # Change points of earlier looks keep their place while their evidence stands.
         known = confirmed_positions((one for pk in table.series.values() for one in stored[pk]), histories)
         for one in _find(table, histories, known=known, first_new=first_new):
@@ -461,6 +463,7 @@ def _find(
         known=known,
         expected=table.expected,
         machine=table.machine,
+        controls=table.controls,
         sessions=table.sessions,
     )
     found = (

@@ -40,8 +40,14 @@ FAMILIES: Final = ("Throughput", "Response time", "Cost per operation", "Errors"
 
 
 def main_metric(measured: Mapping[str, int]) -> str:
-    """Return the main metric; ``measured`` says how often each metric was measured, and is not empty."""
-    main = [metric for metric in _MAIN if metric in measured] or sorted(measured)
+    """Return the main metric: a throughput, else a response time, else the one measured most.
+
+    ``measured`` says how often each metric was measured, and is not empty.
+    """
+    throughput, times = (
+        [metric for metric in some if metric in measured] for some in (_MAIN, _RESPONSE_TIMES)
+    )
+    main = throughput or times or sorted(measured)
     most = max(measured[metric] for metric in main)
     return next(metric for metric in main if measured[metric] == most)
 
@@ -70,3 +76,8 @@ def telling(measured: Mapping[str, int]) -> list[str]:
 def family(metric: str) -> str:
     """Return one of FAMILIES."""
     return next((name for name, pattern in _FAMILIES if pattern.fullmatch(metric)), "Other")
+
+
+def is_speed(metric: str) -> bool:
+    """Tell whether a metric says how fast something is, so that worse is slower."""
+    return family(metric) in {"Throughput", "Response time"}

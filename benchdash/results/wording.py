@@ -96,6 +96,11 @@ def count(value: int | None) -> str:
     return NOTHING if value is None else _signed(f"{value:,}")
 
 
+def counted(number: int, noun: str) -> str:
+    """Write ``1 run``, ``1,200 runs``."""
+    return f"{count(number)} {noun}{'' if number == 1 else 's'}"
+
+
 def change(value: float | None) -> str:
     """Write ``−8.4 %`` for -0.084; always signed, one decimal."""
     if value is None or not math.isfinite(value):

@@ -47,7 +47,7 @@ MASKED: Final[Mapping[str, Masked]] = {
     "results.Alias": Masked(("name",)),
     "results.Run": Masked(("key", "options", "tags", "notes", "warnings", "excluded_reason")),
     "results.Baseline": Masked(("reason",)),
-    "regressions.Incident": Masked(("reason",)),
+    "regressions.Incident": Masked(("reason", "cause")),
     "regressions.Comment": Masked(("text",), to_project="incident__project"),
     "articles.Article": Masked(("title", "prose")),
     "articles.Block": Masked(("heading", "text"), to_project="article__project"),

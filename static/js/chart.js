@@ -192,7 +192,8 @@ class Chart {
   }
 
   // Labels that find no room would be turned, or take the room of the plot.
-  narrowTicks({ xaxis, yaxis }) {
+  narrowTicks({ xaxis, yaxis, meta }) {
+    if (meta?.few_ticks) Object.assign(xaxis, meta.few_ticks);
     if (xaxis?.nticks) xaxis.nticks = Math.ceil(xaxis.nticks / 4);
     if (xaxis?.ticktext?.length > MOST_TICKS && xaxis.type === "log") {
       xaxis.ticktext = xaxis.ticktext.map((text, i, all) => ((all.length - 1 - i) % 2 ? "" : text));
@@ -220,8 +221,18 @@ class Chart {
     });
     // The ends move when the vertical axis does.
     this.plot.on("plotly_relayout", (change) => {
-      if (Object.keys(change).some((key) => key.startsWith("yaxis"))) this.nameEnds();
+      const changed = Object.keys(change);
+      if (changed.some((key) => key.startsWith("yaxis"))) this.nameEnds();
+      if (changed.some((key) => key.startsWith("xaxis.range"))) this.tickZoomed();
     });
+  }
+
+  // The chosen labels are those of the whole; a part of it gets labels of its own.
+  tickZoomed() {
+    const { range, tickmode } = this.figure.layout.xaxis;
+    if (!range || tickmode !== "array" || !this.figure.layout.meta?.few_ticks) return;
+    const isWhole = range.every((end, i) => String(end) === String(this.plot.layout.xaxis.range[i]));
+    Plotly.relayout(this.plot, { "xaxis.tickmode": isWhole ? "array" : "auto" });
   }
 
   showScale() {

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 from django.utils import timezone
 
+from benchdash.regressions.analysis.causes import cause_of, switches_of
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.results.models import Series
 from tests.builders import make_record, make_runs
@@ -41,12 +42,14 @@ def make_incident(
     last_good, run = make_runs(records, project=project)
     changes = {metric: after / before - 1 for metric, (before, after) in metrics.items()}
     speed = next(iter(changes.values()))
+    first = next(iter(metrics))
     fields = {
         "kind": "regression",
         "status": "confirmed",
         "confirmed_at": now - timedelta(minutes=1),
         "worst": speed,
         "median": speed,
+        "metric": first,
         "looked_at": 12,
         **fields,
     }
@@ -61,7 +64,7 @@ def make_incident(
     )
     for series in Series.objects.filter(measurements__run=run):
         before, after = metrics[series.metric]
-        ChangePoint.objects.create(
+        change_point = ChangePoint.objects.create(
             series=series,
             run=run,
             last_good=last_good,
@@ -76,4 +79,8 @@ def make_incident(
             groups_after=6,
             confirmed_at=now,
         )
+        if series.metric == first:
+            incident.largest = change_point
+            incident.cause = cause_of([change_point], switches_of([change_point]))
+            incident.save(update_fields=["largest", "cause"])
     return incident

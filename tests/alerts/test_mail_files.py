@@ -31,7 +31,7 @@ def test_mails_in_files_are_read_as_a_person_would():
     incident = tell(project, "alice@example.org")
     [mail] = kept_mails({incident.pk}, most=5)
     assert mail.address == "alice@example.org"
-    assert mail.subject == "[nightly] MariaDB on main: oltp_read_only slower since 10.11.19, tps −20.0 %"
+    assert mail.subject == "[nightly] MariaDB on main: oltp_read_only slower since 10.11.19, −20.0 %"
     assert "tps: 1,000 → 800 (−20.0 %)" in mail.text
     assert mail.incident_id == incident.pk
 

@@ -121,11 +121,12 @@ def make_incident(series, run, **fields):
             "started_at": START,
             "worst": -0.2,
             "median": -0.2,
+            "metric": series.metric,
             "looked_at": 2,
             **fields,
         },
     )
-    ChangePoint.objects.create(
+    incident.largest = ChangePoint.objects.create(
         series=series,
         run=run,
         incident=incident,
@@ -137,4 +138,5 @@ def make_incident(series, run, **fields):
         groups_before=2,
         groups_after=1,
     )
+    incident.save(update_fields=["largest"])
     return incident

@@ -17,9 +17,19 @@ from benchdash.alerts.channels.errors import RefusedError, UnavailableError
 from benchdash.alerts.mail_files import INCIDENT_HEADER
 from benchdash.alerts.models import Alert, Confirmation
 from benchdash.regressions.analysis.spans import last_good_at, span
+from benchdash.regressions.headlines import (
+    change_words,
+    comparative,
+    figure,
+    largest_figure,
+    levels,
+    series_words,
+    speed_words,
+    what_happened,
+)
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.queries import evidence, family_evidence, what_changed
-from benchdash.results.wording import NO_BREAK
+from benchdash.results.wording import NO_BREAK, metric_name
 
 MAX_SERIES = 12
 MAX_DIFFERENCES = 12
@@ -36,6 +46,7 @@ class ChangedSeries:
     before: str
     after: str
     change: str
+    speed: str
     confidence: str
     noise: str
     expected: str
@@ -63,8 +74,12 @@ def send(alert: Alert) -> None:
     context = {
         "incident": incident,
         "span": span(incident, last_good_at=last_good_at(incident, changed)),
-        "worst": _evidence(changed[0]) if changed else None,
-        "median": "" if incident.median is None else _per_cent(incident.median),
+        "comparative": comparative(incident),
+        "what_happened": what_happened(incident),
+        "figure": figure(incident),
+        "metric": metric_name(incident.metric),
+        "headline_series": sum(one.series.metric == incident.metric for one in changed),
+        "largest": _largest(incident),
         "evidence": [_evidence(change_point) for change_point in changed[:MAX_SERIES]],
         "more": max(0, len(changed) - MAX_SERIES),
         "count": len(changed),
@@ -75,6 +90,7 @@ def send(alert: Alert) -> None:
         "more_differences": max(0, len(differences) - MAX_DIFFERENCES),
         "url": _address("dashboard:incident", incident.project.slug, incident.pk),
         "history_url": _history_address(incident, changed),
+        "statistics_url": _address("statistics"),
         "unsubscribe_url": unsubscribe,
     }
     headers = {INCIDENT_HEADER: str(incident.pk), **_unsubscribe_headers(unsubscribe)}
@@ -106,7 +122,7 @@ def _send(name: str, *, to: str, context: Mapping[str, Any], headers: Mapping[st
     }
     mail = EmailMultiAlternatives(
         subject=" ".join(part("subject.txt").split()),
-        body=part("body.txt"),
+        body=part("body.txt").replace(NO_BREAK, " "),
         to=[to],
         headers={**own, **headers},
     )
@@ -119,6 +135,14 @@ def _send(name: str, *, to: str, context: Mapping[str, Any], headers: Mapping[st
         raise UnavailableError(str(error) or type(error).__name__) from error
 
 
+def _largest(incident: Incident) -> str:
+    """Say what changed most, under its name."""
+    if incident.largest is None:
+        return ""
+    words = f"{series_words(incident.largest.series)}, {largest_figure(incident)}"
+    return words if incident.worst is None else f"{words} of speed ({levels(incident.largest)})"
+
+
 def _evidence(change_point: ChangePoint) -> ChangedSeries:
     series = change_point.series
     threads = "" if series.threads is None else f", {series.threads} threads"
@@ -127,7 +151,9 @@ def _evidence(change_point: ChangePoint) -> ChangedSeries:
         metric=series.metric,
         before=_with_unit(change_point.before, series.unit),
         after=_with_unit(change_point.after, series.unit),
-        change=change_point.change_words.replace(NO_BREAK, " "),
+        change=change_words(change_point),
+        # Of a throughput it is the same.
+        speed="" if series.higher_is_better else speed_words(change_point),
         confidence=_confidence(change_point.confidence),
         noise="" if change_point.noise is None else f"{100 * change_point.noise:.2g} %",
         expected=_expected(change_point, series.unit),
@@ -151,10 +177,6 @@ def _with_unit(value: float, unit: str) -> str:
 def _significant(value: float) -> str:
     """Return four significant digits with thousands separated: 15,344, 1,052 or 6.67."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
-
-
-def _per_cent(change: float) -> str:
-    return f"{100 * change:+.1f} %".replace("-", "−")
 
 
 def _confidence(confidence: float | None) -> str:

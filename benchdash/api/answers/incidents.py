@@ -18,6 +18,13 @@ class VersionReferenceSerializer(serializers.Serializer[Any]):
     commit = serializers.CharField(allow_null=True)
 
 
+class SeriesReferenceSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    workload = serializers.CharField(source="workload.name")
+    threads = CountField()
+    metric = serializers.CharField()
+
+
 class ChangePointSerializer(serializers.Serializer[Any]):
     """``before`` and ``after`` are levels in the unit of the series; ``change`` is after / before - 1.
 
@@ -61,10 +68,11 @@ class _EndField(serializers.CharField):
 class IncidentSerializer(serializers.Serializer[Any]):
     """``from`` is the last version of the old level and ``to`` the first of the new one: commits on a branch.
 
-    ``worst`` and ``median`` are changes of speed: -0.5 is half the throughput, or twice the response time.
-    They are null where only counts of events changed. ``origin`` is the release line or release that a line
-    or branch goes on from, where it begins at another level.
-    ``series`` of the ``of`` that were looked at changed. ``page`` is for people.
+    Changes are of speed: -0.5 is half the throughput, or twice the response time. ``change`` is the headline,
+    the median over the series of ``metric`` (``median`` is the same). ``worst`` is the largest, that of
+    ``worst_of``. Both are null where only counts rose from zero. ``cause`` says what was switched where the
+    level changed. ``origin`` is the release line or release that a line or branch goes on from, where it
+    begins at another level. ``series`` of the ``of`` that were looked at changed. ``page`` is for people.
     """
 
     id = serializers.IntegerField()
@@ -80,8 +88,12 @@ class IncidentSerializer(serializers.Serializer[Any]):
     line = serializers.CharField()
     from_version = VersionReferenceSerializer(source="since", allow_null=True)
     to_version = VersionReferenceSerializer(source="until", allow_null=True)
-    worst = serializers.FloatField(allow_null=True)
+    change = serializers.FloatField(source="median", allow_null=True)
     median = serializers.FloatField(allow_null=True)
+    metric = serializers.CharField()
+    worst = serializers.FloatField(allow_null=True)
+    worst_of = SeriesReferenceSerializer(source="largest.series", allow_null=True, default=None)
+    cause = serializers.SerializerMethodField()
     origin = serializers.CharField()
     series = serializers.SerializerMethodField()
     of = serializers.IntegerField(source="looked_at")
@@ -105,6 +117,9 @@ class IncidentSerializer(serializers.Serializer[Any]):
 
     def get_page(self, incident: Incident) -> str:
         return address("dashboard:incident", incident.project.slug, incident.pk)
+
+    def get_cause(self, incident: Incident) -> str | None:
+        return incident.cause or None
 
     def get_series(self, incident: Incident) -> int:
         return len({one.series_id for one in incident.change_points.all()})

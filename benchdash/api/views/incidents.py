@@ -38,7 +38,7 @@ _CHANGE_POINTS = ChangePoint.objects.filter(LIVE).select_related(
 )
 class IncidentViews(RowsView):
     queryset = Incident.objects.select_related(
-        "project", "product", "since", "until", "assignee"
+        "project", "product", "since", "until", "assignee", "largest__series__workload"
     ).prefetch_related(Prefetch("change_points", queryset=_CHANGE_POINTS.order_by("pk")))
     order = ("-detected_at", "-pk")
     filters = (

@@ -10,7 +10,8 @@ from django.utils.html import format_html
 
 from benchdash.dashboard.shell import numbers, paging
 from benchdash.dashboard.shell.html import grid_cells, number_cells
-from benchdash.regressions.models import ChangePoint, Incident
+from benchdash.dashboard.templatetags.shell import statistics_url
+from benchdash.regressions.comparison import verdict_words
 
 register = template.Library()
 
@@ -19,6 +20,8 @@ register = template.Library()
 _TONES: Final = {
     **dict.fromkeys(("regression", "worse"), ("worse", "▼")),
     **dict.fromkeys(("improvement", "better"), ("better", "▲")),
+    "likely_worse": ("dotted", "▽"),
+    "likely_better": ("dotted", "△"),
     **dict.fromkeys(("imported", "fixed", "would be imported"), ("plain", "✓")),
     **dict.fromkeys(("same", "known already"), ("plain", "=")),
     **dict.fromkeys(("suspected", "private"), ("dotted", "")),
@@ -63,12 +66,15 @@ def badge(state: str, label: str = "") -> str:
 
 
 @register.simple_tag
-def change_figure(value: float | None, direction: str, verdict: str = "") -> str:
-    """Write a relative change, coloured by what it means: ``▼ −8.4 %`` on the worse side's ground."""
+def change_figure(value: float | None, direction: str, verdict: str = "", metric: str = "") -> str:
+    """Write a relative change with the look of its verdict: ``▼ −8.4 %`` on the worse side's ground.
+
+    Without a verdict its size alone has a look.
+    """
     level = numbers.level(value, direction, verdict)
-    side = level.partition("-")[0]
-    title = {"same": "within the noise", "unknown": "not enough runs"}.get(side, side)
-    return _figure(level, title, {"worse": "▼", "better": "▲"}.get(side, ""), numbers.change(value))
+    side = level.replace("likely-", "likely_").partition("-")[0]
+    title = verdict_words.words(verdict or side, metric)
+    return _figure(level, title, numbers.sign(level), numbers.change(value))
 
 
 def _figure(level: str, title: str, sign: str, text: str) -> str:
@@ -78,21 +84,17 @@ def _figure(level: str, title: str, sign: str, text: str) -> str:
 
 
 @register.simple_tag
-def shift_figure(change_point: ChangePoint) -> str:
-    """Write the change of a change point as ``change_figure`` does; of counts in words."""
-    if change_point.change is not None:
-        return change_figure(change_point.change, change_point.series.direction)
-    side, sign = ("worse", "▼") if change_point.is_regression else ("better", "▲")
-    return _figure(f"{side}-3", side, sign, change_point.change_words)
+@lru_cache(maxsize=256)
+def verdict_word(verdict: str, metric: str = "", margin: float | None = None) -> str:
+    """Write a verdict in words, ``likely slower (one session)``, with a link to what they mean."""
+    words = verdict_words.words(verdict, metric, margin=margin)
+    return format_html('<a class="verdict" href="{}">{}</a>', statistics_url(verdict), words)
 
 
 @register.simple_tag
-def incident_figure(incident: Incident, value: float | None) -> str:
-    """Write a figure of an incident, a change of speed; where only counts changed, those."""
-    if not incident.counts:
-        return change_figure(value, "higher")
-    side, sign = ("better", "▲") if incident.kind == Incident.Kind.IMPROVEMENT else ("worse", "▼")
-    return _figure(f"{side}-3", side, sign, incident.counts)
+def sign(level: str) -> str:
+    """Write the sign of a look, for those who see no colours: ``▼``; hollow where it is only likely."""
+    return _mark(numbers.sign(level))
 
 
 @register.filter

@@ -7,8 +7,11 @@ from urllib.parse import urlsplit
 from django import template
 from django.http import HttpRequest, QueryDict
 from django.template.context import RequestContext
+from django.urls import reverse
+from django.utils.html import format_html
 
 from benchdash.accounts.access import NOBODY, viewer_of
+from benchdash.dashboard.shell.chapters import EXPLAINED_AT
 from benchdash.dashboard.shell.html import figure_json
 from benchdash.dashboard.shell.navigation import navigation, tabs
 
@@ -79,6 +82,23 @@ def chart(
         "project": context.get("project"),
         "at": context.get("at") or "",
     }
+
+
+@register.simple_tag
+def statistics_url(word: str) -> str:
+    """Return the address of the paragraph that explains a word of a page, such as ``likely_worse``."""
+    return f"{reverse('statistics')}#{EXPLAINED_AT[word]}"
+
+
+@register.simple_tag
+def meaning(word: str) -> str:
+    """Write a small link to the paragraph that explains a word: ``{% meaning "likely" %}``."""
+    label = EXPLAINED_AT[word].replace("-", " ")
+    return format_html(
+        '<a class="meaning" href="{}" title="What this means" aria-label="What “{}” means">?</a>',
+        statistics_url(word),
+        label,
+    )
 
 
 @register.filter

@@ -1,18 +1,22 @@
 """Change points of one cause are one incident: what people triage."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import product
+from operator import attrgetter
 from statistics import median
 
 from django.db.models import Count
 from django.utils import timezone
 
+from benchdash.regressions.analysis.causes import Sides, cause_of, switches_of
 from benchdash.regressions.analysis.group_orders import groups_in_order
 from benchdash.regressions.models import ChangePoint, Incident
+from benchdash.regressions.queries import Difference
 from benchdash.regressions.watched_metrics import counted, is_watched
+from benchdash.results.controls import is_control
+from benchdash.results.metrics import main_metric
 from benchdash.results.models import Run, Series
 from benchdash.results.points import moment
 
@@ -30,7 +34,9 @@ _FOUND = (
     "started_at",
     "worst",
     "median",
-    "counts",
+    "metric",
+    "largest_id",
+    "cause",
     "looked_at",
     "confirmed_at",
 )
@@ -64,6 +70,7 @@ class _Ranks:
 class _Cluster:
     """Change points next to each other that move the same way, all for the worse or all for the better.
 
+    Those of a control are the machine's, and of the kind ``environment`` both ways.
     Those where a line or branch begins (``is_beginning``) are never one with those within it.
     """
 
@@ -75,6 +82,17 @@ class _Cluster:
 
     def distance(self, rank: int) -> int:
         return max(self.first - rank, rank - self.last, 0)
+
+    @property
+    def confirmed(self) -> list[ChangePoint]:
+        return [one for one in self.members if one.state == ChangePoint.State.CONFIRMED]
+
+    @property
+    def measured(self) -> list[ChangePoint]:
+        """The members that tell of the incident: confirmed ones, and not derived, where there are any."""
+        told_by = self.confirmed or self.members
+        # A peak that moves from 64 to 32 threads is no loss by half, where the loss itself was measured.
+        return [one for one in told_by if not one.series.is_derived] or told_by
 
 
 def update_incidents(product_id: int, *, branch: str, line: str) -> None:
@@ -93,6 +111,7 @@ def update_incidents(product_id: int, *, branch: str, line: str) -> None:
         ).select_related("until")
     )
     ranks = _ranks(change_points, branch=branch)
+    switches = switches_of(change_points)
     of_metrics = stream.values_list("metric").annotate(Count("pk")).order_by()
     looked_at = sum(number for metric, number in of_metrics if is_watched(metric) or counted(metric))
     left = {incident.pk: incident for incident in known}
@@ -103,7 +122,7 @@ def update_incidents(product_id: int, *, branch: str, line: str) -> None:
             product_id=product_id, branch=branch, line=line
         )
         left.pop(incident.pk, None)
-        _describe(incident, cluster, looked_at=looked_at)
+        _describe(incident, cluster, looked_at=looked_at, switches=switches)
         found.append((incident, cluster))
     for incident in left.values():
         incident.status = Incident.Status.WITHDRAWN
@@ -148,13 +167,11 @@ def _clusters(change_points: Iterable[ChangePoint], ranks: _Ranks) -> list[_Clus
         if (rank := ranks.of_run(change_point.run)) is not None
     ]
     clusters: list[_Cluster] = []
-    for kind, is_beginning in product(Incident.OF_CHANGE_POINTS, (False, True)):
-        of_kind = [
-            pair
-            for pair in ranked
-            if pair[1].is_regression == (kind == Incident.Kind.REGRESSION)
-            and bool(pair[1].origin) == is_beginning
-        ]
+    ways: dict[tuple[Incident.Kind, bool, bool], list[tuple[int, ChangePoint]]] = defaultdict(list)
+    for rank, change_point in ranked:
+        way = _kind(change_point), change_point.is_regression, bool(change_point.origin)
+        ways[way].append((rank, change_point))
+    for (kind, _, is_beginning), of_kind in sorted(ways.items()):
         newest = None
         for rank, change_point in sorted(of_kind, key=lambda pair: pair[0]):
             if newest is None or rank - newest.last > _SAME_CAUSE_WITHIN:
@@ -163,6 +180,12 @@ def _clusters(change_points: Iterable[ChangePoint], ranks: _Ranks) -> list[_Clus
             newest.last = rank
             newest.members.append(change_point)
     return clusters
+
+
+def _kind(change_point: ChangePoint) -> Incident.Kind:
+    if is_control(change_point.series.build):
+        return Incident.Kind.ENVIRONMENT
+    return Incident.Kind.REGRESSION if change_point.is_regression else Incident.Kind.IMPROVEMENT
 
 
 def _incident_of(cluster: _Cluster, known: Mapping[int, Incident], ranks: _Ranks) -> Incident | None:
@@ -185,22 +208,21 @@ def _incident_of(cluster: _Cluster, known: Mapping[int, Incident], ranks: _Ranks
     return min(near)[-1] if near else None
 
 
-def _describe(incident: Incident, cluster: _Cluster, *, looked_at: int) -> None:
-    confirmed = [one for one in cluster.members if one.state == ChangePoint.State.CONFIRMED]
+def _describe(
+    incident: Incident, cluster: _Cluster, *, looked_at: int, switches: Mapping[Sides, Sequence[Difference]]
+) -> None:
+    confirmed = cluster.confirmed
     told_by = confirmed or cluster.members
-    # A peak that moves from 64 to 32 threads is no loss by half, where the loss itself was measured.
-    measured = [one for one in told_by if not one.series.is_derived] or told_by
-    anchor = _anchor(measured)
-    speeds = [speed for one in measured if (speed := one.speed_change) is not None]
+    together = _begun_together(cluster.measured)
+    anchor = max(together, key=attrgetter("size"))
     incident.project_id = anchor.series.project_id
     incident.kind = cluster.kind
     incident.since = anchor.last_good.version if anchor.last_good else None
     incident.until = anchor.run.version
     incident.started_at = anchor.run.started_at
     incident.origin = anchor.origin
-    incident.worst = max(speeds, key=abs, default=None)
-    incident.median = median(speeds) if speeds else None
-    incident.counts = "" if speeds else anchor.change_words
+    incident.cause = cause_of(together, switches)
+    _sum_up(incident, cluster.measured)
     incident.looked_at = looked_at
     incident.historical = all(change_point.historical for change_point in told_by)
     # Nobody is mailed about old changes, so they do not decide whether the incident is mailed.
@@ -211,11 +233,23 @@ def _describe(incident: Incident, cluster: _Cluster, *, looked_at: int) -> None:
     incident.status = Incident.Status.CONFIRMED if confirmed else Incident.Status.SUSPECTED
 
 
-def _anchor(change_points: Sequence[ChangePoint]) -> ChangePoint:
-    """Choose one at the version and day that most of them share; of several, the largest change."""
+def _sum_up(incident: Incident, measured: Sequence[ChangePoint]) -> None:
+    """Set the headline and the largest change of an incident."""
+    # A rise from zero has no per cent.
+    of_speed = [(one, speed) for one in measured if (speed := one.speed_change) is not None]
+    with_speed = [one for one, _ in of_speed]
+    incident.metric = main_metric(Counter(one.series.metric for one in with_speed or measured))
+    own = [speed for one, speed in of_speed if one.series.metric == incident.metric]
+    incident.median = median(own) if own else None
+    incident.largest = max(measured, key=attrgetter("size"))
+    incident.worst = max((speed for _, speed in of_speed), key=abs, default=None)
+
+
+def _begun_together(change_points: Sequence[ChangePoint]) -> Sequence[ChangePoint]:
+    """Return those at the version and day that most of them share."""
 
     def place(one: ChangePoint) -> Hashable:
         return one.run.version_id, one.run.started_at.date()
 
     shared = Counter(place(one) for one in change_points).most_common(1)[0][0]
-    return max((one for one in change_points if place(one) == shared), key=lambda one: one.size)
+    return [one for one in change_points if place(one) == shared]

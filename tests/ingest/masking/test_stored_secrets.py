@@ -78,7 +78,7 @@ EXEMPT = {
     "results.Baseline": _SERIES_ARE_TOLD_APART_BY_IT,
     "results.WorkloadGroup": ("name", "patterns"),
     "results.IntervalSamples": ("source", "columns", "rows"),
-    "regressions.Incident": ("branch", "line"),
+    "regressions.Incident": ("branch", "line", "metric"),
     "regressions.PlaceOrder": (*_SERIES_ARE_TOLD_APART_BY_IT, "line", "groups"),
     "regressions.FailingPlace": (*_SERIES_ARE_TOLD_APART_BY_IT, "line"),
     "regressions.Comment": ("author_name",),

@@ -88,6 +88,45 @@ def test_throughput_and_response_times_stand_in_one_number(project):
     assert incident.median == pytest.approx(-0.5, abs=0.02)
 
 
+def test_the_headline_is_the_median_of_the_main_metric_whatever_else_moved(project):
+    for workload, level in (("read_only", 0.9), ("read_write", 0.8), ("point_select", 0.7)):
+        nights = [1.0] * 20 + [level] * 6
+        record_nights(project, nights, workloads=[workload])
+        for night, at in enumerate(nights, 1):
+            readings = {"latency_p95": 10 / at**3 * (1 + night % 3 / 100)}
+            record_nights(project, [at], first=night, workloads=[workload], readings=readings)
+    analyse_touched()
+    incident = Incident.objects.get()
+    assert (incident.metric, incident.change_points.count()) == ("tps", 6)
+    assert incident.median == pytest.approx(-0.2, abs=0.01)
+    assert incident.worst == pytest.approx(0.7**3 - 1, abs=0.02)
+    largest = incident.largest.series
+    assert (largest.workload.name, largest.metric) == ("point_select", "latency_p95")
+
+
+def test_what_was_switched_on_every_machine_is_the_cause(project):
+    for machine in ("bench-03", "bench-04"):
+        record_nights(project, [1.0] * 20, hardware=machine, settings={"pool": "8G"})
+        switched = {"pool": "8G", "slow_query_log": "ON"}
+        record_nights(project, [0.8] * 6, first=21, hardware=machine, settings=switched)
+    analyse_touched()
+    assert Incident.objects.get().cause == "slow_query_log was switched on"
+
+
+def test_what_was_switched_on_one_machine_alone_is_no_cause_of_what_two_saw(project):
+    record_nights(project, [1.0] * 20, hardware="bench-03", settings={"pool": "8G"})
+    record_nights(project, [0.8] * 6, first=21, hardware="bench-03", settings={"pool": "9G"})
+    record_nights(project, [1.0] * 20 + [0.8] * 6, hardware="bench-04", settings={"pool": "8G"})
+    analyse_touched()
+    assert Incident.objects.get().cause == ""
+
+
+def test_without_settings_no_cause_is_claimed(project):
+    record_nights(project, A_FIFTH_SLOWER)
+    analyse_touched()
+    assert Incident.objects.get().cause == ""
+
+
 def test_what_became_faster_is_another_incident_than_what_became_slower(project):
     record_nights(project, A_FIFTH_SLOWER, workloads=["oltp_read_only"])
     record_nights(project, [1.0] * 20 + [1.3] * 6, workloads=["oltp_insert"])

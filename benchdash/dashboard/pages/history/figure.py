@@ -10,6 +10,7 @@ from benchdash.dashboard.charts import common
 from benchdash.dashboard.charts.common import Figure, plain, shortened, token
 from benchdash.dashboard.pages.history.histories import HistoryLine, VersionsAxis, version_words
 from benchdash.dashboard.shell import numbers
+from benchdash.regressions.headlines import change_words
 from benchdash.regressions.models import ChangePoint
 from benchdash.results.models import Series
 from benchdash.results.points import Point
@@ -20,7 +21,10 @@ _MAX_MARKERS: Final = 600
 _MAX_ERROR_BARS: Final = 200
 _POINTS_IN_SMALL: Final = 150
 _MAX_MARKERS_IN_SMALL: Final = 20
-_MAX_TICKS: Final = 12
+_MAX_TICKS: Final = 10
+_MAX_TICKS_OF_NARROW: Final = 3
+# Ticks stand at least this part of their even distance apart.
+_TICK_ROOM: Final = 0.9
 # The levels around a change are drawn over this many groups, or this part of the axis.
 _LEVEL_GROUPS: Final = 2
 _LEVEL_PART: Final = 0.06
@@ -31,6 +35,7 @@ _SWITCHES_NAMED: Final = 12
 _SWITCH_PART: Final = 0.02
 _LABEL_ROWS: Final = 3
 _LABEL_HEIGHT: Final = 14
+_MAX_LABEL: Final = 20
 _MAX_PER_CENT: Final = 300.0
 
 # A number on an axis of versions, a time as text on an axis of time.
@@ -105,19 +110,22 @@ def history_figure(
     changes = _changes(lines, look)
     rows = _label_rows(changes, lines, look)
     margin = {"l": 64, "r": 16, "t": 12 + _LABEL_HEIGHT * (max(rows.values(), default=-1) + 1), "b": 48}
+    name_of = dict(zip([line.series.pk for line in lines], names, strict=True)) if len(lines) > 1 else {}
     layout = common.base_layout(
         lines=len(lines),
         margin=margin,
-        xaxis=_x_axis(lines, look),
+        xaxis={**_x_axis(lines, look), **_ticks(changes, lines, look, _MAX_TICKS)},
         yaxis=_y_axis(lines, look),
         # An axis for the marks along the horizontal one; it has no ticks of its own.
         yaxis2={"overlaying": "y", "range": [0, 1], "visible": False, "fixedrange": True},
         shapes=[*_change_lines(changes), *_levels(lines, colours, look)],
         annotations=[
-            *(_label(place, row, changes[place], addresses) for place, row in rows.items()),
+            *(_label(place, row, changes[place], name_of, addresses) for place, row in rows.items()),
             *_switch_names(switched, lines, look),
         ],
     )
+    # On a narrow screen fewer labels have room: chart.js takes these.
+    layout["meta"]["few_ticks"] = _ticks(changes, lines, look, _MAX_TICKS_OF_NARROW)
     return common.figure(data, layout)
 
 
@@ -301,11 +309,7 @@ def _label_rows(changes: _Changes, lines: Sequence[HistoryLine], look: HistoryLo
     """Return the row of each change's label above the plot; where room is short, weightier changes win."""
     taken: list[list[float]] = [[] for _ in range(_LABEL_ROWS)]
     rows = {}
-
-    def weight(place: Position) -> tuple[bool, float]:
-        return _is_confirmed(changes[place]), _largest(changes[place]).size
-
-    for place in sorted(changes, key=weight, reverse=True):
+    for place in _by_weight(changes):
         part = _part_of_axis(place, lines, look)
         for row, others in enumerate(taken):
             if all(abs(part - other) >= _LABEL_PART for other in others):
@@ -313,6 +317,15 @@ def _label_rows(changes: _Changes, lines: Sequence[HistoryLine], look: HistoryLo
                 rows[place] = row
                 break
     return rows
+
+
+def _by_weight(changes: _Changes) -> list[Position]:
+    """Return the places of changes, confirmed and large ones first."""
+
+    def weight(place: Position) -> tuple[bool, float]:
+        return _is_confirmed(changes[place]), _largest(changes[place]).size
+
+    return sorted(changes, key=weight, reverse=True)
 
 
 def _in_order(places: Iterable[Position], lines: Sequence[HistoryLine], look: HistoryLook) -> list[Position]:
@@ -329,11 +342,16 @@ def _part_of_axis(place: Position, lines: Sequence[HistoryLine], look: HistoryLo
 
 
 def _label(
-    place: Position, row: int, shifts: Sequence[ChangePoint], addresses: HistoryAddresses
+    place: Position,
+    row: int,
+    shifts: Sequence[ChangePoint],
+    name_of: Mapping[int, str],
+    addresses: HistoryAddresses,
 ) -> dict[str, Any]:
-    """Label the largest change at a place, with a link to its incident."""
+    """Label the largest change at a place, under the name of its line, with a link to its incident."""
     largest = _largest(shifts)
-    text = largest.change_words
+    name = name_of.get(largest.series_id, "")
+    text = plain(f"{shortened(name, _MAX_LABEL)}: " if name else "") + change_words(largest)
     if largest.incident_id:
         text = f'<a href="{addresses.incident(largest.incident_id)}" target="_self">{text}</a>'
     if len(shifts) > 1:
@@ -370,6 +388,37 @@ def _x_axis(lines: Sequence[HistoryLine], look: HistoryLook) -> dict[str, Any]:
     return {**axis, "nticks": _MAX_TICKS, "range": [-0.5, len(look.axis) - 0.5]}
 
 
+def _ticks(changes: _Changes, lines: Sequence[HistoryLine], look: HistoryLook, most: int) -> dict[str, Any]:
+    """Return the labels of the axis: at changes, the weightiest of near ones, and evenly between them."""
+    parts: dict[Position, float] = {}
+    for place in [*_by_weight(changes), *_even_places(lines, look, most)]:
+        part = _part_of_axis(place, lines, look)
+        if all(abs(part - other) >= _TICK_ROOM / most for other in parts.values()):
+            parts[place] = part
+    ticks = sorted(parts, key=parts.__getitem__)
+    return {"tickmode": "array", "tickvals": list(map(look.at, ticks)), "ticktext": _tick_texts(ticks, look)}
+
+
+def _even_places(lines: Sequence[HistoryLine], look: HistoryLook, most: int) -> list[Position]:
+    if look.axis is not None:
+        return list(range(0, len(look.axis), -(-len(look.axis) // most)))
+    times = [point.time for line in lines for point in line.all_points]
+    first, last = min(times), max(times)
+    return [_iso(first + (last - first) * number / most) for number in range(most + 1)]
+
+
+def _tick_texts(ticks: Sequence[Position], look: HistoryLook) -> list[str]:
+    """Return the names of versions, or days with each year once."""
+    if look.axis is not None:
+        return [shortened(look.at(place), _MAX_LABEL) for place in ticks]
+    days = [datetime.fromisoformat(str(place)) for place in ticks]
+    years = [None, *(day.year for day in days)]
+    return [
+        f"{day.day} {day:%b}" + ("" if day.year == before else f"<br>{day.year}")
+        for day, before in zip(days, years, strict=False)
+    ]
+
+
 def _time_range(first: datetime, last: datetime) -> list[str]:
     """Add a little room at both ends; Plotly's own would make room for the labels of changes."""
     room = (last - first) * 0.02 or timedelta(hours=12)
@@ -385,7 +434,7 @@ def _y_axis(lines: Sequence[HistoryLine], look: HistoryLook) -> dict[str, Any]:
     if not look.relative:
         return common.metric_axis(series.metric, series.unit, series.direction, log=look.log)
     scale = {"type": "log", "dtick": "D2", "tickformat": ",~f"} if look.log else {}
-    return {**common.relative_axis("the first group", series.direction), **scale}
+    return {**common.relative_axis("the first level", series.direction), **scale}
 
 
 @dataclass(frozen=True)
@@ -424,6 +473,7 @@ def small_figure(
         _small_trace(line, name if len(lines) > 1 else "", colour, look)
         for line, name, colour in zip(lines, names, colours, strict=True)
     ]
+    data += [_edge(line, colour, look, shared) for line, colour in zip(lines, colours, strict=True)]
     layout = common.base_layout(
         lines=1,
         # On the right there is room for half of the last version.
@@ -437,7 +487,45 @@ def small_figure(
         },
         shapes=_change_lines(_changes(lines, look)),
     )
-    return common.figure(data, layout)
+    return common.figure([trace for trace in data if trace], layout)
+
+
+def clipped_words(lines: Sequence[HistoryLine], look: HistoryLook, shared: Shared) -> str:
+    """Say which values lie beyond the axis; empty where all are within."""
+    values = [point.value * look.factor(line) for line in lines for point in _clipped(line, look, shared)]
+    if not values:
+        return ""
+    beyond = "1 value lies" if len(values) == 1 else f"{numbers.count(len(values))} values lie"
+    unit = f"{numbers.NO_BREAK}%" if look.relative else ""
+    return f"△ {beyond} above the axis, up to {numbers.number(max(values))}{unit}"
+
+
+def _clipped(line: HistoryLine, look: HistoryLook, shared: Shared) -> list[Point]:
+    if shared.y is None or look.log:
+        return []
+    return [point for point in line.points if point.value * look.factor(line) > shared.y[1]]
+
+
+def _edge(line: HistoryLine, colour: str, look: HistoryLook, shared: Shared) -> dict[str, Any]:
+    """Mark values beyond the axis at its edge; a hover says them. Empty where all are within."""
+    points = _clipped(line, look, shared)
+    if not points or shared.y is None:
+        return {}
+    return common.line(
+        "beyond the axis",
+        [look.place(line, point) for point in points],
+        [shared.y[1]] * len(points),
+        colour=colour,
+        hover=[
+            f"{plain(version_words(point, line.series.branch))}<br>{numbers.number(point.value)}, above it"
+            for point in points
+        ],
+        mode="markers",
+        marker={"color": colour, "size": 9, "symbol": "triangle-up-open"},
+        hovertemplate="%{text}<extra></extra>",
+        cliponaxis=False,
+        showlegend=False,
+    )
 
 
 def _small_trace(line: HistoryLine, name: str, colour: str, look: HistoryLook) -> dict[str, Any]:

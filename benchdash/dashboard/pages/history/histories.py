@@ -62,6 +62,14 @@ class HistoryLine:
         return median(point.value for point in self.points) if self.points else 0.0
 
     @property
+    def first_level(self) -> float:
+        """The median of its groups before the first change, of all without one; 0 without a value above 0."""
+        values = [point.value for point in self.points]
+        first = values[: min(filter(None, self.shifts), default=None)]
+        positive = [value for value in first if value > 0] or [value for value in values if value > 0]
+        return median(positive) if positive else 0.0
+
+    @property
     def last_shift(self) -> ChangePoint | None:
         return self.shifts[max(self.shifts)] if self.shifts else None
 
@@ -101,7 +109,7 @@ def changes_of(lines: Sequence[HistoryLine]) -> dict[HistoryLine, Changes]:
         [Levels.of(line.points, line.shifts.keys(), [one.run_id for one in line.points]) for line in compared]
     )
     own = histories.coded([point.run_id for pair in groups for point in pair]).reshape(-1, 2)
-    floors = histories.floors(np.repeat(np.arange(len(compared)), 2), own)
+    floors = histories.floors(np.repeat(np.arange(len(compared)), 2), without=own)
     found = compare_sides(
         Sides.of([Sample(point.values, point.sessions) for pair in groups for point in pair]),
         np.arange(2 * len(groups)).reshape(-1, 2).T,

@@ -118,10 +118,13 @@ class Chart:
 
 @dataclass(frozen=True)
 class SmallChart:
+    """``note`` says which values lie beyond its axis; empty where all are within."""
+
     name: str
     title: str
     figure: Figure
     url: str
+    note: str = ""
 
 
 def history_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
@@ -131,6 +134,7 @@ def history_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
     fixed_url = f"{request.path}?{_query(choice.series, wishes)}"
     return {
         "filters": choice.filters,
+        "unknown": choice.unknown,
         "kept": [*choice.kept, *wishes.parameters.items()],
         "choice": choice,
         "selection": choice.selection,
@@ -202,12 +206,12 @@ def _look(lines: Sequence[HistoryLine], wishes: Wishes) -> HistoryLook:
 
 
 def _bases(lines: Sequence[HistoryLine]) -> dict[Series, float]:
-    """Return the values that are 100 %: the first group of each line, or of its oldest release line."""
+    """Return the values that are 100 %: the first level of each line, or of its oldest release line."""
     of_series = {line.series: line for line in lines}
     bases: dict[Series, float] = {}
     for panel in panels(list(of_series)):
-        values = (point.value for series in panel for point in of_series[series].points)
-        bases |= dict.fromkeys(panel, next((value for value in values if value > 0), 0.0))
+        levels = (of_series[series].first_level for series in panel)
+        bases |= dict.fromkeys(panel, next(filter(None, levels), 0.0))
     return bases
 
 
@@ -266,7 +270,8 @@ def _small_charts(
     for number, (panel, own, look) in enumerate(zip(shown, panel_lines, looks, strict=True), 1):
         figure = drawing.small_figure(own, series_words.names(panel), look, shared)
         url = _series_url("history", page, own, wishes)
-        charts.append(SmallChart(f"small-{number}", names[number - 1], figure, url))
+        note = drawing.clipped_words(own, look, shared)
+        charts.append(SmallChart(f"small-{number}", names[number - 1], figure, url, note))
     return {
         "small_charts": charts,
         "title": series_words.title(choice.series),

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from benchdash.dashboard.charts import common
+from benchdash.regressions import headlines
 from benchdash.regressions.models import ChangePoint
 from benchdash.results.models import UNKNOWN_VERSION
 from benchdash.results.points import Point
@@ -23,15 +24,15 @@ def around(points: Sequence[Point], change_point: ChangePoint) -> tuple[list[Poi
 def shared_range(histories: Sequence[tuple[Sequence[Point], ChangePoint]]) -> tuple[float, float]:
     """Return the vertical range, in per cent of the levels before, that holds all these histories."""
     shares = [
-        point.value * _factor(change_point)
+        point.value * _scale(change_point)
         for points, change_point in histories
-        if change_point.change is not None
         for point in points
+        if change_point.change is not None
     ]
     return min([*shares, 100]) - _MARGIN, max([*shares, 100]) + _MARGIN
 
 
-def _factor(change_point: ChangePoint) -> float:
+def _scale(change_point: ChangePoint) -> float:
     """Return what values are drawn times: counts begin at 0, which has no per cent."""
     return 1.0 if change_point.change is None else 100 / change_point.before
 
@@ -42,9 +43,15 @@ def change_figure(
     """Draw ``points`` of the change point's series, whose new level begins at ``index``.
 
     A vertical line stands at the first group of the new level, dotted while it is suspected; the two levels
-    are horizontal lines.
+    are horizontal lines. A level of zero has no per cent: then values are drawn as they are.
     """
-    series, factor = change_point.series, _factor(change_point)
+    series = change_point.series
+    scale = _scale(change_point)
+    y_axis = (
+        common.axis("", rangemode="tozero", nticks=5)
+        if change_point.change is None
+        else common.axis("", range=list(y_range), ticksuffix=" %", nticks=5)
+    )
     x = [
         f"{point.time:%Y-%m-%dT%H:%M:%S}" if series.branch else common.plain(str(point.version))
         for point in points
@@ -52,7 +59,7 @@ def change_figure(
     line = common.line(
         str(series),
         x,
-        [point.value * factor for point in points],
+        [scale * point.value for point in points],
         colour=common.token("accent"),
         hover=[_hover(point, series.unit) for point in points],
         line={"color": common.token("accent"), "width": 1},
@@ -62,9 +69,7 @@ def change_figure(
     layout = common.base_layout(
         margin={"l": 48, "r": 8, "t": 8, "b": 8},
         xaxis={**axis, "title": {"text": ""}, "nticks": 5},
-        yaxis=common.axis("", nticks=5, rangemode="tozero")
-        if change_point.change is None
-        else common.axis("", range=list(y_range), ticksuffix=" %", nticks=5),
+        yaxis=y_axis,
         shapes=_marks(x, index, change_point),
         annotations=_label(x, index, change_point),
     )
@@ -79,8 +84,8 @@ def _hover(point: Point, unit: str) -> str:
 
 
 def _marks(x: Sequence[Any], index: int, change_point: ChangePoint) -> list[dict[str, Any]]:
-    factor = _factor(change_point)
-    before, after = change_point.before * factor, change_point.after * factor
+    scale = _scale(change_point)
+    before, after = change_point.before * scale, change_point.after * scale
     marks = []
     if index > 0:
         marks.append(common.level(x[0], x[index - 1], before, common.token("ink"), 2))
@@ -107,7 +112,7 @@ def _label(x: Sequence[Any], index: int, change_point: ChangePoint) -> list[dict
             "yanchor": "top",
             "xanchor": "left" if is_fall else "right",
             "xshift": 4 if is_fall else -4,
-            "text": change_point.change_words,
+            "text": headlines.change_words(change_point),
             "showarrow": False,
             "font": {"size": 12, "color": common.token("ink")},
         }

@@ -214,7 +214,7 @@ def _show(
         "evidence": _shown(page.project, evidence),
         "family": queries.family_evidence(evidence),
         "is_of_one_session": queries.is_of_one_session(evidence),
-        "worst": evidence[0] if evidence else None,
+        "headline_series": sum(one.series.metric == shown.metric for one in _told_by(evidence)),
         "history_url": f"{page_url('history', page.project)}?{'&'.join(series)}" if series else "",
         "pair_url": next((runs_url(page.project, *pair) for pair in pairs), ""),
         "differences": queries.what_changed(evidence),
@@ -234,6 +234,11 @@ def _show(
     # What was sent and cannot be taken is said with the form.
     is_refused = any(form and form.errors for form in (triage_form, comment_form))
     return page.render(request, "dashboard/incident.html", context, status=422 if is_refused else 200)
+
+
+def _told_by(evidence: Sequence[ChangePoint]) -> Sequence[ChangePoint]:
+    """Return the change points that the headline sums up: confirmed ones, where there are any."""
+    return [one for one in evidence if one.state == ChangePoint.State.CONFIRMED] or evidence
 
 
 def _shown(project: Project, evidence: Sequence[ChangePoint]) -> list[ShownChangePoint]:

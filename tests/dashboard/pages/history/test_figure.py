@@ -9,6 +9,7 @@ from benchdash.dashboard.pages.history.figure import (
     HistoryAddresses,
     HistoryLook,
     Shared,
+    clipped_words,
     history_figure,
     line_colours,
     shared_axes,
@@ -135,7 +136,7 @@ def test_relative_values_are_per_cent_of_their_base():
     figure = drawn(first, second, relative=True)
     assert figure["data"][0]["y"] == [100, 50]
     assert figure["data"][1]["y"] == pytest.approx([100, 110])
-    assert figure["layout"]["yaxis"]["title"]["text"] == "% of the first group, higher is better"
+    assert figure["layout"]["yaxis"]["title"]["text"] == "% of the first level, higher is better"
 
 
 def test_a_line_of_zeros_can_be_drawn_in_per_cent():
@@ -222,8 +223,7 @@ def test_changes_of_several_lines_at_one_place_are_one_line_named_by_the_largest
     )
     assert sum(shape.get("yref") == "paper" for shape in figure["layout"]["shapes"]) == 1
     (label,) = figure["layout"]["annotations"]
-    assert "−50.0" in label["text"]
-    assert label["text"].endswith(" +1")
+    assert label["text"] == '<a href="/incidents/7/" target="_self">line 1: −50.0\u00a0%</a> +1'
 
 
 def test_labels_of_near_changes_stand_above_each_other():
@@ -239,6 +239,34 @@ def test_more_changes_than_labels_have_room_for_are_still_drawn():
     figure = drawn(make_line([100] * 100, shifts=shifts))
     assert sum(shape.get("yref") == "paper" for shape in figure["layout"]["shapes"]) == 8
     assert len(figure["layout"]["annotations"]) == 3
+
+
+def ticks(figure):
+    axis = figure["layout"]["xaxis"]
+    assert axis["tickmode"] == "array"
+    return dict(zip(axis["tickvals"], axis["ticktext"], strict=True))
+
+
+def test_a_change_stands_at_a_place_that_the_axis_names():
+    names = ticks(drawn(make_line([100] * 80, shifts={33: make_shift(100, 80), 61: make_shift(80, 90)})))
+    assert {"10.6.34", "10.6.62"} <= names.keys()
+    assert 6 <= len(names) <= 12
+
+
+def test_of_changes_too_near_for_two_names_the_larger_is_named():
+    names = ticks(drawn(make_line([100] * 80, shifts={33: make_shift(100, 80), 34: make_shift(80, 79)})))
+    assert "10.6.34" in names
+    assert "10.6.35" not in names
+
+
+def test_against_time_a_change_is_named_by_its_day_and_each_year_once():
+    figure = drawn(make_line([100] * 40, shifts={17: make_shift(100, 80)}), against="time")
+    names = ticks(figure)
+    assert names["2026-03-20T04:00:00"] == "20 Mar"
+    assert [text for text in names.values() if "2026" in text] == ["3 Mar<br>2026"]
+    few = figure["layout"]["meta"]["few_ticks"]
+    assert "2026-03-20T04:00:00" in few["tickvals"]
+    assert len(few["tickvals"]) <= 4
 
 
 def test_changes_against_time_lie_at_their_time():
@@ -310,6 +338,26 @@ def test_small_charts_in_per_cent_share_one_vertical_axis():
     assert figure["layout"]["yaxis"]["range"] == list(shared.y)
     assert figure["data"][0]["x"] == [0, 1]
     assert figure["layout"]["xaxis"]["ticktext"] == ["10.6.1", "10.6.2"]
+
+
+def test_a_value_beyond_the_axis_is_marked_at_its_edge_and_said_beside_the_chart():
+    line = make_line([100, 90, 1200, 100])
+    look = HistoryLook(versions_axis([line]), bases=first_values(line))
+    shared = shared_axes([[line]], look)
+    figure = small_figure([line], ["one"], look, shared)
+    go.Figure(figure)
+    edge = figure["data"][-1]
+    assert (edge["x"], edge["y"], edge["marker"]["symbol"]) == ([2], [shared.y[1]], "triangle-up-open")
+    assert edge["text"] == ["10.6.3<br>1,200, above it"]
+    assert clipped_words([line], look, shared) == "△ 1 value lies above the axis, up to 1,200\u00a0%"
+
+
+def test_where_all_values_are_within_the_axis_nothing_is_marked():
+    line = make_line([100, 90])
+    look = HistoryLook(versions_axis([line]), bases=first_values(line))
+    shared = shared_axes([[line]], look)
+    assert len(small_figure([line], ["one"], look, shared)["data"]) == 1
+    assert clipped_words([line], look, shared) == ""
 
 
 def test_small_charts_of_values_a_decade_apart_have_axes_of_their_own():

@@ -193,10 +193,10 @@ def test_versions_of_two_products_have_an_axis_each_and_share_that_of_time(clien
 
 def test_the_address_says_how_to_draw(client):
     project = make_project(public=True)
-    make_series([200.0, 100.0], project=project)
+    make_series([200.0, 200.0, 100.0], project=project)
     (chart,) = shown(client, project, scale="log", relative="1").context["charts"]
     assert chart.figure["layout"]["yaxis"]["type"] == "log"
-    assert chart.figure["data"][0]["y"] == [100, 50]
+    assert chart.figure["data"][0]["y"] == [100, 100, 50]
     answer = shown(client, project, x="time")
     sides = {side.label: side for switch in answer.context["switches"] for side in switch.links}
     assert sides["Time"].is_current
@@ -206,13 +206,31 @@ def test_the_address_says_how_to_draw(client):
 
 def test_lines_far_apart_are_relative_unless_it_is_wished_otherwise(client):
     project = make_project(public=True)
-    make_series([1000.0, 900.0], project=project, workload="fast")
-    make_series([10.0, 11.0], project=project, workload="slow")
+    make_series([1000.0, 1000.0, 900.0], project=project, workload="fast")
+    make_series([10.0, 11.0, 11.0], project=project, workload="slow")
     (chart,) = shown(client, project).context["charts"]
-    assert chart.figure["data"][0]["y"] == [100, 90]
+    assert chart.figure["data"][0]["y"] == [100, 100, 90]
     assert "90.0\u00a0%" in text_of(shown(client, project))
     (chart,) = shown(client, project, relative="0").context["charts"]
-    assert chart.figure["data"][0]["y"] == [1000, 900]
+    assert chart.figure["data"][0]["y"] == [1000, 1000, 900]
+
+
+def test_relative_to_the_median_of_the_first_level_a_first_outlier_moves_nothing(client):
+    project = make_project(public=True)
+    series = make_series([50.0, 100.0, 100.0, 100.0, 80.0, 80.0], project=project)
+    make_change_point(series, 4)
+    (chart,) = shown(client, project, series=series.pk, relative="1").context["charts"]
+    assert chart.figure["data"][0]["y"] == [50, 100, 100, 100, 80, 80]
+    assert chart.figure["layout"]["yaxis"]["title"]["text"] == "% of the first level, higher is better"
+
+
+def test_beside_its_own_change_a_series_says_the_headline_of_its_incident(client):
+    project = make_project(public=True)
+    series = make_series([100.0, 101.0, 60.0, 61.0], project=project)
+    change_point = make_change_point(series, 2)
+    Incident.objects.update(median=-0.123)
+    text = text_of(shown(client, project, series=series.pk))
+    assert f"incident {change_point.incident_id}</a> (−12.3\u00a0% in all)" in text
 
 
 def test_release_lines_are_relative_to_the_oldest_one(client):

@@ -55,7 +55,8 @@ def test_the_list_says_what_changed_where_and_how_much(client, project):
         project, metrics={"tps": (1000.0, 800.0), "latency_p95": (4.0, 5.0)}, worst=-0.2, median=-0.2
     )
     text = found(client)
-    assert "MariaDB main ▼ regression confirmed ▼ −20.0 % ▼ −20.0 % 10.11.18 → 10.11.19" in text
+    largest = "▼ −20.0 % tps of oltp_read_only at 4 threads"
+    assert f"MariaDB main ▼ regression confirmed ▼ −20.0 % {largest} 10.11.18 → 10.11.19" in text
     assert "2 of 12 oltp_read_only" in text
 
 
@@ -150,10 +151,41 @@ def test_an_incident_says_in_one_sentence_what_happened(client, project):
     incident = make_incident(project)
     text = shown(client, incident)
     assert "MariaDB on main became slower" in text
-    assert (
-        "Transactions per second of oltp_read_only at 4 threads went from 1,000 to 800.0 ( ▼ −20.0 % )"
-        " between 10.11.18 and 10.11.19 . 1 of 12 series changed, by −20.0 % of speed in the median." in text
+    assert "tps of oltp_read_only at 4 threads: ▼ −20.0 % of speed (1,000 to 800.0) ? , between" in text
+    assert "between 10.11.18 and 10.11.19 . 1 of 12 series changed." in text
+
+
+def test_of_several_series_the_sentence_names_the_median_of_the_main_metric_and_the_largest(client, project):
+    incident = make_incident(project, metrics={"tps": (1000.0, 800.0), "latency_p95": (4.0, 8.0)})
+    incident.largest = ChangePoint.objects.get(series__metric="latency_p95")
+    incident.worst = -0.5
+    incident.save()
+    text = shown(client, incident)
+    assert "Transactions per second: ▼ −20.0 % of speed ? , between" in text
+    largest = "response time p95 of oltp_read_only at 4 threads, ▼ −50.0 % of speed (4.000 to 8.000 ms)"
+    assert f"Largest change: {largest}. 2 of 12 series changed." in text
+
+
+def test_what_was_switched_is_part_of_the_first_sentence_and_of_its_row(client, project):
+    incident = make_incident(
+        project, good={"settings": {"pool": "8G"}}, slow={"settings": {"pool": "8G", "slow_query_log": "ON"}}
     )
+    assert "10.11.19 , when slow_query_log was switched on ? . 1 of" in shown(client, incident)
+    assert "10.11.18 → 10.11.19 , when slow_query_log was switched on" in found(client)
+
+
+def test_a_suspicion_has_no_colour_of_a_verdict(client, project):
+    incident = make_incident(project, status="suspected")
+    ChangePoint.objects.update(state="suspected")
+    page = client.get(f"/p/nightly/incidents/{incident.pk}/").content.decode()
+    assert "change is-suspected" in page
+    assert "change level-" not in page
+
+
+def test_words_lead_to_the_paragraphs_that_explain_them(client, project):
+    page = client.get(f"/p/nightly/incidents/{make_incident(project).pk}/").content.decode()
+    for word in ("headline", "incidents", "confirmed", "confidence", "noise"):
+        assert f'href="/help/statistics/#{word}"' in page
 
 
 def test_between_nights_of_one_build_the_days_are_named(client, project):
@@ -164,10 +196,9 @@ def test_between_nights_of_one_build_the_days_are_named(client, project):
 def test_the_evidence_is_a_table_with_the_largest_change_first(client, project):
     incident = make_incident(project, metrics={"tps": (1000.0, 900.0), "latency_p95": (4.0, 8.0)})
     text = shown(client, incident)
-    assert (
-        "oltp_read_only 4 response time p95 bench-03 4.000 ms 8.000 ms ▼ +100.0 % 99.9 % 1.2 % 20 / 6" in text
-    )
-    assert text.index("4.000 ms") < text.index("▼ −10.0 %")
+    figures = "4.000 ms 8.000 ms +100.0 % ▼ −50.0 % 99.9 % 1.2 % 20 / 6"
+    assert f"oltp_read_only 4 response time p95 bench-03 {figures}" in text
+    assert text.index("4.000 ms") < text.rindex("−10.0 %")
 
 
 def test_the_evidence_can_be_taken_away_as_csv(client, project):

@@ -1,0 +1,129 @@
+"""One incident says one figure and one cause, wherever it is told of."""
+
+import json
+import re
+from datetime import UTC, datetime, timedelta
+from html import unescape
+from itertools import islice
+from statistics import median
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
+from rest_framework.test import APIClient
+
+from benchdash.alerts.models import Alert
+from benchdash.alerts.services import owe_alerts, send_owed_alerts
+from benchdash.regressions.models import Incident
+from benchdash.regressions.services import analyse_touched
+from benchdash.results import wording
+from ingest.samples import projects
+from tests.builders import make_project, make_token
+from tests.dashboard.page_text import text_of
+from tests.test_pipeline import NIGHTS
+
+pytestmark = pytest.mark.django_db
+
+# performance_schema was switched on before night 26.
+FIRST, SWITCHED, LAST = 6, 26, 36
+CAUSE = "performance_schema was switched on"
+
+
+def upload_nights(token):
+    api = APIClient()
+    api.credentials(HTTP_AUTHORIZATION=f"Bearer {token}")
+    last = datetime.now(UTC).replace(hour=2, minute=0, second=0, microsecond=0) - timedelta(days=1)
+    for night in range(FIRST, LAST + 1):
+        settings = "innodb_buffer_pool_size=512M\n"
+        settings += "performance_schema=ON\n" if night >= SWITCHED else ""
+        for file in sorted((NIGHTS / f"{night:03d}").glob("*.txt")):
+            meta = json.loads(file.with_suffix(".meta.json").read_text())
+            sent = {
+                "file": SimpleUploadedFile(file.name, file.read_bytes()),
+                "configuration_file": SimpleUploadedFile("my.cnf", f"[mysqld]\n{settings}".encode()),
+                "product": "MariaDB",
+                "hardware": "bench-03",
+                "branch": "main",
+                **{name: meta[name] for name in ("version", "workload", "threads")},
+                "started_at": (last - timedelta(days=LAST - night)).isoformat(),
+            }
+            answer = api.post("/api/v1/uploads/", sent)
+            assert answer.status_code == 201, answer.content
+
+
+def told(client, incident):
+    """By where it is told: the words about an incident."""
+    slug = incident.project.slug
+    page = f"/p/{slug}/incidents/{incident.pk}/"
+    series = incident.change_points.filter(series__metric="tps").first().series_id
+    return {
+        "front page": part_about(client, "/", page, "tr"),
+        "overview": part_about(client, f"/p/{slug}/", page, "li"),
+        "list": part_about(client, f"/p/{slug}/incidents/", page, "tr"),
+        "page": text_of(client.get(page)),
+        "history": part_about(client, f"/p/{slug}/history/?series={series}", page, "tr"),
+    }
+
+
+def part_about(client, address, page, tag):
+    """The words of the first row or item that leads to the incident."""
+    content = client.get(address).content.decode()
+    parts = re.findall(rf"<{tag}\b.*?</{tag}>", content, re.DOTALL)
+    found = next(part for part in parts if f'"{page}"' in part)
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", found)).split())
+
+
+def figure_of(incident):
+    return " ".join(wording.change(incident.median).split())
+
+
+def test_page_list_overview_front_page_history_api_and_mail_say_the_same(client, smtp):
+    project = make_project("nightly", public=True)
+    call_command("subscribe", "--project=nightly", "dba@example.org")
+    upload_nights(make_token(project))
+    analyse_touched()
+    incident = Incident.objects.get(kind=Incident.Kind.REGRESSION)
+    assert -0.25 < incident.median < -0.12
+
+    answer = client.get(f"/api/v1/incidents/{incident.pk}/").json()
+    assert answer["change"] == answer["median"] == incident.median
+    assert (answer["metric"], answer["cause"]) == ("tps", CAUSE)
+    confirmed = [one for one in answer["change_points"] if one["state"] == "confirmed"]
+    assert median(one["change"] for one in confirmed if one["metric"] == "tps") == incident.median
+    [listed] = client.get("/api/v1/incidents/?project=nightly&kind=regression").json()["results"]
+    assert {name: answer[name] for name in listed} == listed
+
+    words = told(client, incident)
+    for where, text in words.items():
+        assert figure_of(incident) in text, where
+    for where in ("front page", "overview", "list", "page"):
+        assert CAUSE in words[where], where
+    worst = " ".join(wording.change(incident.worst).split())
+    for where in ("list", "page"):
+        assert f"{worst} " in words[where]
+        assert answer["worst_of"]["workload"] in words[where]
+
+    owe_alerts()
+    send_owed_alerts()
+    assert Alert.objects.get(incident=incident).error == ""
+    mail = smtp.mails[0]
+    for text in (mail.subject, mail.text, " ".join(mail.html.split())):
+        flat = " ".join(text.split())
+        assert figure_of(incident) in flat
+        assert CAUSE in flat
+
+
+def test_in_the_sample_project_too(client, settings, tmp_path, monkeypatch):
+    settings.VAR_DIR = tmp_path
+    watch = projects.SAMPLES[0]
+    nights = list(islice(watch.files(), 114))
+    monkeypatch.setattr(
+        "ingest.management.commands.load_samples.SAMPLES",
+        [projects.SampleProject(watch.slug, watch.name, watch.notice, lambda: iter(nights))],
+    )
+    call_command("load_samples")
+    analyse_touched()
+    incident = Incident.objects.get()
+    assert incident.cause == CAUSE
+    for where, text in told(client, incident).items():
+        assert figure_of(incident) in text, where
