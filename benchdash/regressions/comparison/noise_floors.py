@@ -2,9 +2,9 @@
 
 The nights of a branch at the place of a version say it best. Without any, the releases of a line do, or else
 those of all lines, whose scatter holds what changed from one to the next besides. A history tells of as many
-sessions as it has groups that started further apart than a session lasts; only two runs that were measured while it
-was, or next to it, may be judged by all of its groups. Where its level moved between the two runs, or one of
-them is older, and it moves more than once, it scatters as much as it moves.
+sessions as it has groups that started further apart than a session lasts; only two runs that were measured
+while it was, or next to it, may be judged by all of its groups. Where its level moved between the two runs,
+or one of them is older, and it moves more than once, it scatters as much as it moves.
 """
 
 from collections import defaultdict
@@ -165,7 +165,8 @@ class Histories:
         levels, times = self.levels.levels[which], self.times[which]
         at = [np.where(times <= end[:, None], levels, -1).max(axis=1, initial=-1) for end in spans.T]
         moved: Bools = (at[0] != at[1]) | (at[0] < 0)
-        return moved & (levels.max(axis=1, initial=0) >= _COMES_AND_GOES)
+        moved &= levels.max(axis=1, initial=0) >= _COMES_AND_GOES
+        return moved
 
 
 @dataclass(frozen=True)
