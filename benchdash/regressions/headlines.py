@@ -20,7 +20,10 @@ def comparative(incident: Incident) -> str:
 
 
 def what_happened(incident: Incident) -> str:
+    """``became slower``, or only ``may have become slower``."""
     word = comparative(incident)
+    if incident.status != Incident.Status.CONFIRMED:
+        return f"may have become {word}"
     return f"{'became' if word in {'slower', 'faster'} else 'got'} {word}"
 
 
@@ -60,9 +63,9 @@ def speed_words(change_point: ChangePoint) -> str:
 
 def series_words(series: Series) -> str:
     """Write ``response time p95 of oltp_read_only at 4 threads``."""
-    threads = "" if series.threads is None or series.is_derived else f" at {_threads(series.threads)}"
+    threads = "" if series.threads is None or series.is_derived else f" at {threads_words(series.threads)}"
     return f"{wording.short_metric_name(series.metric)} of {series.workload.name}{threads}"
 
 
-def _threads(threads: int) -> str:
+def threads_words(threads: int) -> str:
     return f"{wording.count(threads)} thread{'' if threads == 1 else 's'}"
