@@ -237,6 +237,8 @@ DISK_FULL_BYTES = env.int("DISK_FULL_BYTES", default=100 * 2**20)
 ANALYSIS_DOORBELL = "benchdash.regressions.tasks.analyse_touched"
 # Analyses that are rung for begin at least so long after each other: a hundred files of CI share a few.
 ANALYSIS_EVERY_S = env.float("ANALYSIS_EVERY_S", default=3.0)
+# Runs of one version at one place whose starts follow each other within this time are one session.
+SESSION_GAP_S = env.float("SESSION_GAP_S", default=7200.0)
 # A look at a place reads so many of its values at most, the newest: a hundred bytes of memory each.
 ANALYSIS_MOST_VALUES = env.int("ANALYSIS_MOST_VALUES", default=500_000)
 # A place whose analysis fails is tried again after a minute, then after four times as long each time, and is
@@ -285,6 +287,8 @@ STALL_BELOW = env.float("STALL_BELOW", default=0.5)
 STALL_MIN_S = env.float("STALL_MIN_S", default=1.0)
 STALL_FEWEST_INTERVALS = env.int("STALL_FEWEST_INTERVALS", default=10)
 STALL_WARMUP_S = env.float("STALL_WARMUP_S", default=0.0)
+# Runs of one version at one place that follow each other within so many seconds are one session.
+SESSION_GAP_S = env.float("SESSION_GAP_S", default=7200.0)
 # A level that began longer ago than this when its file came in is listed, never mailed.
 HISTORICAL_AFTER = timedelta(days=env.int("HISTORICAL_AFTER_DAYS", default=14))
 # Versions that certainly differ by less than this share are the same; a project may have its own.

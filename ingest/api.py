@@ -25,7 +25,7 @@ from ingest import services
 from ingest.archives import services as archive_services
 from ingest.archives.plan import MAX_COMPANIONS
 from ingest.errors import FieldError, FieldsError, FileRefusedError
-from ingest.metadata.fields import ALL_FIELDS, FIELDS, NOT_TEXT, unknown_field_warnings
+from ingest.metadata.fields import ALL_FIELDS, FIELDS, NOT_TEXT, read_yes_or_no, unknown_field_warnings
 from ingest.metadata.upload_metadata import form_values, read_form
 from ingest.models import Companion, RawFile, Upload
 from ingest.queries import (
@@ -62,7 +62,6 @@ _MAX_ID = 2**63 - 1
 
 _OF_THE_REQUEST = ("project", "dry_run", "csrfmiddlewaretoken")
 _FILES = {"configuration_file": Companion.Kind.CONFIGURATION, "companion": Companion.Kind.OTHER}
-_YES_AND_NO = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False}
 
 
 class _View(APIView):
@@ -324,10 +323,10 @@ def _reason(changes: dict[str, Any]) -> str:
 def _yes(value: Any, name: str) -> bool:
     if value in (None, "", False, True):
         return bool(value)
-    answer = _YES_AND_NO.get(str(value).strip().lower())
-    if answer is None:
-        raise FieldsError([FieldError(name, "must be true or false")])
-    return answer
+    try:
+        return read_yes_or_no(value)
+    except ValueError as error:
+        raise FieldsError([FieldError(name, str(error))]) from None
 
 
 def _whole_number(request: Request, name: str) -> int | None:

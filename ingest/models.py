@@ -7,6 +7,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from benchdash.accounts.models import Project, Token, User
+from benchdash.results.models import Run
 
 
 class RawFile(models.Model):
@@ -182,6 +183,24 @@ class ArchiveFile(models.Model):
     def reasons(self) -> list[Any]:
         """Why it was refused or ignored."""
         return list(self.upload.errors if self.upload else self.errors)
+
+
+class Copy(models.Model):
+    """A run of a file that is there already, told by another file: linked to it, and never counted.
+
+    ``key`` is that of the run within the file of ``upload``.
+    """
+
+    upload = models.ForeignKey(Upload, on_delete=models.CASCADE, related_name="copies")
+    key = models.CharField(max_length=500, blank=True)
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="copies")
+
+    class Meta:
+        verbose_name_plural = "copies"
+        constraints = [models.UniqueConstraint(fields=["upload", "key"], name="copy_is_unique")]
+
+    def __str__(self) -> str:
+        return f"run {self.run_id} in upload {self.upload_id}"
 
 
 class Companion(models.Model):

@@ -9,7 +9,7 @@ from django.db.models.functions import Coalesce
 from benchdash.accounts.access import NotVisible, Viewer
 from benchdash.accounts.models import Project, Token
 from benchdash.results.models import Run
-from ingest.models import ArchiveFile, Upload
+from ingest.models import ArchiveFile, Copy, Upload
 
 # Reasons, and files that are gone, are for members.
 _FOR_MEMBERS = (Upload.State.REFUSED, Upload.State.DELETED)
@@ -29,13 +29,47 @@ class RunSummary:
     readings: int
 
 
+@dataclass(frozen=True, slots=True)
+class RunCopy:
+    """A run that a file repeats: its id, and the upload that holds it."""
+
+    run: int
+    of_upload: int
+
+
+def copies_of(upload: Upload) -> list[RunCopy]:
+    """Return the runs that an upload repeats."""
+    rows = upload.copies.order_by("run__upload_id", "run").values_list("run", "run__upload_id")
+    return [RunCopy(*row) for row in rows]
+
+
+def holders_of(upload_ids: Collection[int]) -> dict[int, list[int]]:
+    """Return the uploads that hold the runs which each of these repeats, by its id: one statement."""
+    rows = Copy.objects.filter(upload__in=upload_ids).order_by("upload", "run__upload_id")
+    holders: dict[int, list[int]] = {}
+    for upload_id, holder in rows.values_list("upload_id", "run__upload_id").distinct():
+        holders.setdefault(upload_id, []).append(holder)
+    return holders
+
+
+def other_forms(upload_ids: Collection[int]) -> QuerySet[Upload]:
+    """Return the uploads, none of these, that tell of runs of these too."""
+    copies = Copy.objects.filter(run__upload_id__in=upload_ids).exclude(upload__in=upload_ids)
+    return Upload.objects.filter(pk__in=copies.values("upload")).order_by("pk")
+
+
 def run_summaries(upload: Upload) -> list[RunSummary]:
-    """Return the runs of an upload, or of an archive's files, by workload, version and thread count."""
-    runs = (
-        runs_of(upload)
-        .annotate(readings=Count("measurements", filter=Q(measurements__series__is_derived=False)))
-        .order_by("workload__name", "version__product__name", "version__sort_key", "threads", "pk")
-    )
+    """Return the runs of an upload, or of an archive's files, by workload, version and thread count.
+
+    Those that it repeats are among them.
+    """
+    told = runs_of(upload)
+    # By their ids: no index serves a choice of two conditions, one of them a subquery.
+    if repeated := [one.run for one in copies_of(upload)]:
+        told |= Run.objects.filter(pk__in=repeated)
+    runs = told.annotate(
+        readings=Count("measurements", filter=Q(measurements__series__is_derived=False))
+    ).order_by("workload__name", "version__product__name", "version__sort_key", "threads", "pk")
     version = ("version__product__name", "version__version")
     names = ("pk", "key", *version, "hardware__name", "workload__name", "threads", "readings")
     return [RunSummary(*row) for row in runs.values_list(*names)]

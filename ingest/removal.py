@@ -31,7 +31,7 @@ from benchdash.results.models import (
     Workload,
     WorkloadCount,
 )
-from ingest.models import ArchiveFile, RawFile, Removal, Upload
+from ingest.models import ArchiveFile, Copy, RawFile, Removal, Upload
 from ingest.storage import raw_bytes
 
 _log = logging.getLogger(__name__)
@@ -51,6 +51,7 @@ _ROWS: Final = (
     (WorkloadCount, "project"),
     (SubjectCount, "project"),
     (ParameterCount, "project"),
+    (Copy, "upload__project"),
     (Run, "project"),
     (ArchiveFile, "archive__project"),
     (Upload, "project"),

@@ -9,7 +9,7 @@ from rest_framework import serializers
 
 from ingest.archives.services import NOT_LOOKED_AT
 from ingest.models import ArchiveFile, Companion, Upload
-from ingest.queries import files_of, may_see_raw, run_summaries
+from ingest.queries import copies_of, files_of, may_see_raw, run_summaries
 from ingest.receiving.imports import Received
 
 
@@ -40,6 +40,9 @@ class UploadRequestSerializer(serializers.Serializer[Any]):
     workload = serializers.CharField(required=False, help_text="required unless the file says it")
     threads = serializers.IntegerField(required=False, min_value=1)
     build = serializers.CharField(required=False)
+    control = serializers.BooleanField(
+        required=False, help_text="a build that never changes: it tells the speed of the machine alone"
+    )
     commit = serializers.RegexField("^[0-9a-fA-F]{7,40}$", required=False)
     committed_at = serializers.DateTimeField(required=False)
     branch = serializers.CharField(required=False, help_text="without one it is a release")
@@ -47,6 +50,9 @@ class UploadRequestSerializer(serializers.Serializer[Any]):
     counterpart = serializers.CharField(required=False)
     started_at = serializers.DateTimeField(required=False, help_text="without one, the time of receipt")
     repetition = serializers.IntegerField(required=False, min_value=0)
+    session = serializers.CharField(
+        required=False, help_text="runs of one version that were measured in one go count once"
+    )
     tags = serializers.ListField(child=serializers.CharField(), required=False)
     notes = serializers.CharField(required=False)
     options = serializers.JSONField(required=False, help_text="facts of the workload")
@@ -93,6 +99,13 @@ class RunSummarySerializer(serializers.Serializer[Any]):
     readings = serializers.IntegerField(help_text="how many")
 
 
+class RunCopySerializer(serializers.Serializer[Any]):
+    """A run that is there already, and the upload that holds it."""
+
+    run = serializers.IntegerField()
+    of_upload = serializers.IntegerField()
+
+
 class ReceivedSerializer(serializers.Serializer[Received]):
     """The answer to an upload."""
 
@@ -103,11 +116,18 @@ class ReceivedSerializer(serializers.Serializer[Received]):
     sha256 = serializers.CharField(source="upload.raw.sha256")
     duplicate = serializers.BooleanField()
     runs = serializers.SerializerMethodField()
+    copies = serializers.SerializerMethodField(
+        help_text="runs of the file that are there already, told by another file: none is counted twice"
+    )
     warnings = serializers.ListField(source="upload.warnings", child=serializers.CharField())
 
     @extend_schema_field(RunSummarySerializer(many=True))
     def get_runs(self, received: Received) -> list[dict[str, Any]]:
         return _runs(received.upload)
+
+    @extend_schema_field(RunCopySerializer(many=True))
+    def get_copies(self, received: Received) -> list[dict[str, Any]]:
+        return _copies(received.upload)
 
 
 @extend_schema_field({"type": "null"})
@@ -130,6 +150,7 @@ class DryRunSerializer(_TriedSerializer):
     """What a file would become."""
 
     runs = RunSummarySerializer(many=True)
+    copies = RunCopySerializer(many=True)
     warnings = serializers.ListField(child=serializers.CharField())
 
 
@@ -140,6 +161,7 @@ class TriedFileSerializer(serializers.Serializer[Any]):
     state = serializers.CharField()
     format = serializers.CharField()
     runs = RunSummarySerializer(many=True)
+    copies = RunCopySerializer(many=True)
     errors = serializers.ListField(child=serializers.DictField())  # type: ignore[assignment] # a field
     warnings = serializers.ListField(child=serializers.CharField())
     companions = serializers.ListField(child=serializers.CharField())
@@ -254,14 +276,19 @@ class UploadDetailSerializer(UploadSerializer):
     """
 
     runs = serializers.SerializerMethodField()
+    copies = serializers.SerializerMethodField()
     metadata = serializers.DictField()
     companions = serializers.SerializerMethodField()
 
     class Meta(UploadSerializer.Meta):
-        fields = (*UploadSerializer.Meta.fields, "runs", "metadata", "companions")
+        fields = (*UploadSerializer.Meta.fields, "runs", "copies", "metadata", "companions")
 
     def get_runs(self, upload: Upload) -> list[dict[str, Any]]:
         return _runs(upload)
+
+    @extend_schema_field(RunCopySerializer(many=True))
+    def get_copies(self, upload: Upload) -> list[dict[str, Any]]:
+        return _copies(upload)
 
     def get_files(self, upload: Upload) -> list[dict[str, Any]]:
         if not upload.is_archive:
@@ -277,3 +304,7 @@ class UploadDetailSerializer(UploadSerializer):
 def _runs(upload: Upload) -> list[dict[str, Any]]:
     """Return the runs of an upload; those of an archive are its files', which may be thousands."""
     return list(RunSummarySerializer([] if upload.is_archive else run_summaries(upload), many=True).data)
+
+
+def _copies(upload: Upload) -> list[dict[str, Any]]:
+    return list(RunCopySerializer(copies_of(upload), many=True).data)

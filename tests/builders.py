@@ -72,6 +72,11 @@ def make_record(tps=100.0, *, readings=None, **fields) -> RunRecord:
     return replace(record, **fields)
 
 
+def in_sessions(records, *, step=timedelta(days=1)) -> list[RunRecord]:
+    """The same records with a session each: they start a day apart."""
+    return [replace(one, started_at=START + number * step) for number, one in enumerate(records)]
+
+
 def make_run(tps=100.0, *, project=None, upload=None, quiet=False, **fields) -> Run:
     """One recorded run; ``fields`` are those of make_record."""
     return make_runs([make_record(tps, **fields)], project=project, upload=upload, quiet=quiet)[0]

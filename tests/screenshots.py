@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlencode
 
+from benchdash.results.controls import CONTROL
 from tests.chromium import PROGRAM, WINDOW, running_chromium
 from tests.ingest.packing import tar_of
 from tests.palettes import in_few_colours
@@ -133,8 +134,9 @@ def thread_pool(benchdash):
 
 
 def postgresql_versions(benchdash):
-    """All of them, against the oldest."""
-    versions = benchdash.all("versions", project="releases", product="PostgreSQL")
+    """All of them but the control, against the oldest."""
+    every = benchdash.all("versions", project="releases", product="PostgreSQL")
+    versions = [one for one in every if one["build"] != CONTROL]
     in_order = sorted(versions, key=lambda one: [int(part) for part in one["version"].split(".")])
     columns = [f"{one['id']}" for one in in_order]
     return [*(("v", one) for one in columns), ("base", columns[0])]

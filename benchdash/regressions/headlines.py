@@ -3,28 +3,39 @@
 from typing import Final
 
 from benchdash.regressions.models import ChangePoint, Incident
+from benchdash.regressions.watched_metrics import counted
 from benchdash.results import wording
 from benchdash.results.metrics import family
 from benchdash.results.models import Series
 
-_PER: Final = {"1/s": "a second", "1/min": "a minute"}
 _SPEEDS: Final = frozenset({"Throughput", "Response time"})
+
+
+def is_for_the_worse(incident: Incident) -> bool:
+    """Tell which way an incident points; a machine may become slower or faster."""
+    if incident.kind != Incident.Kind.ENVIRONMENT:
+        return incident.kind != Incident.Kind.IMPROVEMENT
+    speed = incident.worst if incident.median is None else incident.median
+    return speed is None or speed < 0
 
 
 def comparative(incident: Incident) -> str:
     """``slower``; of anything but throughput and response times, ``worse``."""
-    is_worse = incident.kind != Incident.Kind.IMPROVEMENT
-    if family(incident.metric) in _SPEEDS or not incident.metric:
-        return "slower" if is_worse else "faster"
-    return "worse" if is_worse else "better"
+    is_speed = family(incident.metric) in _SPEEDS or not incident.metric
+    if is_for_the_worse(incident):
+        return "slower" if is_speed else "worse"
+    return "faster" if is_speed else "better"
 
 
 def what_happened(incident: Incident) -> str:
-    """``became slower``, or only ``may have become slower``."""
+    """``became slower``, or only ``may have become slower``; of a control, that its machine did."""
     word = comparative(incident)
-    if incident.status != Incident.Status.CONFIRMED:
-        return f"may have become {word}"
-    return f"{'became' if word in {'slower', 'faster'} else 'got'} {word}"
+    if incident.status == Incident.Status.CONFIRMED:
+        words = f"{'became' if word in {'slower', 'faster'} else 'got'} {word}"
+    else:
+        words = f"may have become {word}"
+    is_of_machine = incident.kind == Incident.Kind.ENVIRONMENT
+    return f"ran on a machine that {words}" if is_of_machine else words
 
 
 def figure(incident: Incident) -> str:
@@ -44,9 +55,9 @@ def levels(change_point: ChangePoint) -> str:
     """Write ``0.28 to 0.36 ms``, ``0 to 4 a minute``."""
     series = change_point.series
     unit = wording.unit_words(series.metric, series.unit)
-    if change_point.change is None:
-        # Without a per cent, levels stand where no name of a metric says what they are per.
-        unit = _PER.get(series.unit, unit)
+    if change_point.change is None and (what := counted(series.metric)):
+        rates = change_point.before / what.per_s, change_point.after / what.per_s
+        return wording.change_of_rate(*rates, noun=what.noun)
     text = f"{wording.number(change_point.before)} to {wording.number(change_point.after)}"
     return f"{text}{wording.NO_BREAK}{unit}" if unit else text
 
@@ -58,7 +69,8 @@ def change_words(change_point: ChangePoint) -> str:
 
 def speed_words(change_point: ChangePoint) -> str:
     """Write the change of speed of one series, slower is minus; nothing where the change has no per cent."""
-    return "" if change_point.change is None else wording.change(change_point.speed_change)
+    speed = change_point.speed_change
+    return "" if speed is None else wording.change(speed)
 
 
 def series_words(series: Series) -> str:

@@ -23,6 +23,7 @@ class Incident(models.Model):
     of ``metric``, the most telling one that changed. ``worst`` is the change of speed of ``largest``, the
     change point that moved most. Both are null where only counts rose from zero, which has no per cent.
     ``cause`` says what was switched where the level changed; empty where nothing was, or nothing is known.
+    ``origin`` is as of ChangePoint.
     """
 
     class Kind(models.TextChoices):
@@ -46,7 +47,7 @@ class Incident(models.Model):
         INVALID = "invalid", "invalid"
 
     OPEN: ClassVar[frozenset[str]] = frozenset({State.NEW, State.ACKNOWLEDGED, State.INVESTIGATING})
-    OF_CHANGE_POINTS: ClassVar[tuple[Kind, ...]] = (Kind.REGRESSION, Kind.IMPROVEMENT)
+    OF_CHANGE_POINTS: ClassVar[tuple[Kind, ...]] = (Kind.REGRESSION, Kind.IMPROVEMENT, Kind.ENVIRONMENT)
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="incidents")
     product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="incidents")
@@ -59,6 +60,7 @@ class Incident(models.Model):
     quiet = models.BooleanField(default=False)  # listed, but mailed to nobody
     since = models.ForeignKey(ServerVersion, on_delete=models.SET_NULL, null=True, related_name="+")
     until = models.ForeignKey(ServerVersion, on_delete=models.SET_NULL, null=True, related_name="+")
+    origin = models.CharField(max_length=100, blank=True)
     started_at = models.DateTimeField()
     worst = models.FloatField(null=True)  # the largest by size
     median = models.FloatField(null=True)
@@ -87,9 +89,13 @@ class ChangePoint(models.Model):
     ``run`` is the earliest run of the first group of the new level and holds its place; ``last_good`` is the
     latest run of the group before it.
 
-    ``before`` and ``after`` are levels in the series' unit; ``change`` is after / before - 1. Where there are
-    too few groups to know the noise of the series, it is that of its family, ``family_size`` series of its
-    metric at its place, which let expect a new level from ``expected_low`` to ``expected_high``.
+    ``before`` and ``after`` are levels in the series' unit; ``change`` is after / before - 1, and None for
+    counts of events, which begin at 0. Where there are too few groups to know the noise of the series, it is
+    that of its family, ``family_size`` series of its metric at its place, which let expect a new level from
+    ``expected_low`` to ``expected_high``. Of one session on each side nobody knows that, nor ``confidence``.
+
+    ``origin`` is set where a line or branch begins at another level than what it goes on from: the release
+    line before it (``5.5``) or the release that it started from. ``last_good`` and ``before`` are of that.
     """
 
     class State(models.TextChoices):
@@ -99,6 +105,7 @@ class ChangePoint(models.Model):
 
     series = models.ForeignKey(Series, on_delete=models.CASCADE, related_name="change_points")
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="change_points")
+    origin = models.CharField(max_length=100, blank=True)
     last_good = models.ForeignKey(Run, on_delete=models.SET_NULL, null=True, related_name="+")
     incident = models.ForeignKey(
         Incident, on_delete=models.SET_NULL, null=True, blank=True, related_name="change_points"
@@ -108,8 +115,8 @@ class ChangePoint(models.Model):
     quiet = models.BooleanField(default=False)
     before = models.FloatField()
     after = models.FloatField()
-    change = models.FloatField()
-    confidence = models.FloatField()
+    change = models.FloatField(null=True)
+    confidence = models.FloatField(null=True)
     noise = models.FloatField(null=True)  # relative spread of the series within its levels
     family_size = models.PositiveIntegerField(null=True)
     expected_low = models.FloatField(null=True)
@@ -122,29 +129,36 @@ class ChangePoint(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["series", "run"], condition=~Q(state="withdrawn"), name="one_change_point_at_a_place"
+                fields=["series", "run", "origin"],
+                condition=~Q(state="withdrawn"),
+                name="one_change_point_at_a_place",
             ),
         ]
         indexes = [models.Index(fields=["series"], name="change_point_by_series")]
 
     def __str__(self) -> str:
-        return f"{self.change:+.1%} {self.state}"
+        return f"{self.before:g} to {self.after:g} {self.state}"
+
+    @property
+    def is_fall(self) -> bool:
+        return self.after < self.before
 
     @property
     def is_regression(self) -> bool:
-        return (self.change < 0) == self.series.higher_is_better
+        return self.is_fall == self.series.higher_is_better
 
     @property
-    def speed_change(self) -> float:
-        """Return the change as one of throughput: a response time that doubles is -0.5."""
-        if self.series.higher_is_better:
+    def speed_change(self) -> float | None:
+        """Return the change as one of throughput: a response time that doubles is -0.5; None of counts."""
+        if self.change is None or self.series.higher_is_better:
             return self.change
         return 1 / max(1 + self.change, _MIN_REST) - 1
 
     @property
     def size(self) -> float:
-        """Return by how much speed changed; 0 for what has no per cent."""
-        return 0.0 if self.change is None else abs(self.speed_change)
+        """Return the size of the change of speed, to sort by; a change of counts comes after all others."""
+        speed = self.speed_change
+        return -1.0 if speed is None else abs(speed)
 
 
 _OF_A_PLACE = ["product", "branch", "line", "hardware", "configuration", "build", "counterpart", "project"]

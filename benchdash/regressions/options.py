@@ -8,6 +8,13 @@ from benchdash.accounts.models import Project
 
 HISTORICAL_AFTER_DAYS = "historical_after_days"
 EQUIVALENCE_MARGIN = "equivalence_margin"
+RELEASE_LINE_ORDER = "release_line_order"
+"""Names of release lines that follow each other in this order; others go by their version."""
+LINES_NOT_COMPARED = "lines_not_compared"
+"""Pairs of lines, the older first, whose releases are not compared."""
+BRANCH_ORIGINS = "branch_origins"
+"""Pairs of a pattern of branches (``10.11-*``) and the line or release that they started from."""
+NO_ORIGIN = "none"
 
 
 def historical_after(project: Project) -> timedelta:
@@ -20,3 +27,15 @@ def equivalence_margin(project: Project) -> float:
     """Return the relative difference of two versions that does not matter: 0.02 is 2 %."""
     margin = project.options.get(EQUIVALENCE_MARGIN)
     return float(settings.EQUIVALENCE_MARGIN if margin is None else margin)
+
+
+def release_line_order(project: Project) -> list[str]:
+    return list(project.options.get(RELEASE_LINE_ORDER, ()))
+
+
+def lines_not_compared(project: Project) -> list[tuple[str, str]]:
+    return [(older, newer) for older, newer in project.options.get(LINES_NOT_COMPARED, ())]
+
+
+def branch_origins(project: Project) -> list[tuple[str, str]]:
+    return [(pattern, origin) for pattern, origin in project.options.get(BRANCH_ORIGINS, ())]

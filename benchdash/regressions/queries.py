@@ -33,7 +33,7 @@ class Difference:
 
 def beginnings(series_ids: Iterable[int]) -> list[tuple[int, int]]:
     """Return the series and the run of each suspected and confirmed change point; one statement."""
-    found = ChangePoint.objects.filter(LIVE, series__in=series_ids)
+    found = ChangePoint.objects.filter(LIVE, series__in=series_ids, origin="")
     return list(found.values_list("series_id", "run_id"))
 
 
@@ -66,7 +66,7 @@ class Mark(NamedTuple):
     before: float
     after: float
     change: float | None
-    confidence: float
+    confidence: float | None
     incident_id: int | None
 
 
@@ -161,6 +161,11 @@ def family_evidence(change_points: Iterable[ChangePoint]) -> FamilyEvidence | No
         size=max(one.family_size or 0 for one in judged),
         noise=median(one.noise or 0.0 for one in judged),
     )
+
+
+def is_of_one_session(change_points: Iterable[ChangePoint]) -> bool:
+    """Tell whether one session on each side is all there is, so that it cannot be told from the machine."""
+    return any(one.family_size is not None and one.noise is None for one in change_points)
 
 
 def what_changed(change_points: Iterable[ChangePoint]) -> list[Difference]:

@@ -26,10 +26,15 @@ from benchdash.celery import ring
 from benchdash.database.locks import hold, is_free
 from benchdash.database.troubles import is_everybodys
 from benchdash.heartbeat import still_at_work
+from benchdash.regressions.analysis.beginnings import MAX_FIRST_GROUPS, find_beginning
+from benchdash.regressions.analysis.control_runs import control_levels
+from benchdash.regressions.analysis.counted_series import find_in_counts
 from benchdash.regressions.analysis.curve_series import may_have_curves, update_curve_series
 from benchdash.regressions.analysis.failing_places import due_touches, note_failure, note_success
+from benchdash.regressions.analysis.findings import Finding
 from benchdash.regressions.analysis.group_orders import keep_order
 from benchdash.regressions.analysis.incidents import update_incidents
+from benchdash.regressions.analysis.origins import Origin, origins_beside
 from benchdash.regressions.analysis.places import (
     History,
     PlaceTable,
@@ -40,7 +45,6 @@ from benchdash.regressions.analysis.places import (
     table_of_curves,
 )
 from benchdash.regressions.detection.growing_tables import joint_looks
-from benchdash.regressions.detection.shifts import Shift
 from benchdash.regressions.models import ChangePoint, Comment, FailingPlace, Incident
 from benchdash.regressions.options import historical_after
 from benchdash.results.models import Measurement, Run, Series, TouchedSeries
@@ -58,18 +62,6 @@ _MAX_TIMES_OF_A_STATEMENT = 400
 # Values that the looks at a history which is imported at once may go over in total, half a minute's work:
 # of a long one only the last groups are looked at one by one.
 _MAX_VALUES = 1_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """A shift of one series, with its history."""
-
-    shift: Shift
-    history: History
-
-    @property
-    def run_id(self) -> int:
-        return self.history.at(self.shift.index).first_run_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,8 +226,14 @@ def _look_at_stream(touches: Mapping[Place, Sequence[TouchedSeries]]) -> list[Pl
     try:
         with transaction.atomic():
             failed = _look_at_each(touches)
-            if place := next((place for place in touches if place not in failed), None):
-                update_incidents(place.product_id, branch=place.branch, line=place.line)
+            streams = {
+                (one.product_id, one.branch, one.line)
+                for place in touches
+                if place not in failed
+                for one in (place, *_update_beginnings_from(place, touches[place]))
+            }
+            for product_id, branch, line in sorted(streams):
+                update_incidents(product_id, branch=branch, line=line)
     except Exception as error:
         if is_everybodys(error):
             raise
@@ -250,8 +248,7 @@ def _look_at_each(touches: Mapping[Place, Sequence[TouchedSeries]]) -> dict[Plac
     failed: dict[Place, Exception] = {}
     for place, touched in touches.items():
         still_at_work()
-        # One loud touch is enough: the news of a nightly run is not silenced by a correction beside it.
-        quiet = all(row.quiet for row in touched)
+        quiet = _are_quiet(touched)
         new_since = min((row.due_since for row in touched), default=None)
         try:
             with transaction.atomic():
@@ -261,6 +258,19 @@ def _look_at_each(touches: Mapping[Place, Sequence[TouchedSeries]]) -> dict[Plac
                 raise
             failed[place] = error
     return failed
+
+
+def _are_quiet(touched: Iterable[TouchedSeries]) -> bool:
+    """One loud touch is enough: the news of a nightly run is not silenced by a correction beside it."""
+    return all(row.quiet for row in touched)
+
+
+def _update_beginnings_from(place: Place, touched: Iterable[TouchedSeries]) -> list[Place]:
+    """Look anew at how the lines and branches begin that go on from a place; return their places."""
+    following = [one for one, origin in origins_beside(place).items() if origin.place == place]
+    for one in following:
+        update_beginning(one, place_histories(one), quiet=_are_quiet(touched))
+    return following
 
 
 def _forget(touched: Sequence[TouchedSeries]) -> None:
@@ -292,25 +302,74 @@ def update_change_points(place: Place, *, quiet: bool, new_since: datetime | Non
     stored: dict[int, list[ChangePoint]] = defaultdict(list)
     for change_point in _to_look_at_again(place, histories):
         stored[change_point.series_id].append(change_point)
-    found: dict[int, list[_Found]] = defaultdict(list)
+    found: dict[int, list[Finding]] = defaultdict(list)
     first_new = _first_new_position(histories, new_since)
-    for table in (table_of(histories), table_of_curves(histories)):
+    printed = table_of(histories, control_levels(place, histories))
+    for table in (printed, table_of_curves(histories)):
         # Change points of earlier looks keep their place while their evidence stands.
         known = confirmed_positions((one for pk in table.series.values() for one in stored[pk]), histories)
         for one in _find(table, histories, known=known, first_new=first_new):
             found[one.history.series.pk].append(one)
-    news_since = _news_since(place.project_id, chain.from_iterable(found.values()))
+    for one in find_in_counts(histories, stored):
+        found[one.history.series.pk].append(one)
+    _store(histories, found, stored, quiet=quiet)
+    if new_since is None or first_new < MAX_FIRST_GROUPS:
+        update_beginning(place, histories, quiet=quiet)
+
+
+def update_beginning(place: Place, histories: Mapping[int, History], *, quiet: bool) -> None:
+    """Make the stored change points between a line or branch and what it goes on from agree with both.
+
+    Repeatable, and the same in whatever order the releases came in.
+    """
+    if any(history.runs.is_cut for history in histories.values()):
+        return
+    origin = origins_beside(place).get(place)
+    known = ChangePoint.objects.filter(series__in=place.series()).exclude(origin="").order_by("pk")
+    stored: dict[int, list[ChangePoint]] = defaultdict(list)
+    for change_point in known:
+        stored[change_point.series_id].append(change_point)
+    found: dict[int, list[Finding]] = defaultdict(list)
+    for finding in _beginning(place, histories, origin) if origin else ():
+        found[finding.history.series.pk].append(finding)
+    if found or stored:
+        _store(histories, found, stored, quiet=quiet)
+
+
+def _beginning(place: Place, histories: Mapping[int, History], origin: Origin) -> list[Finding]:
+    before = place_histories(origin.place)
+    changed, origin_changed = (
+        confirmed_positions(
+            ChangePoint.objects.filter(
+                series__in=of.series(), state=ChangePoint.State.CONFIRMED, origin=""
+            ).order_by("pk"),
+            there,
+        )
+        for of, there in ((place, histories), (origin.place, before))
+    )
+    return find_beginning(histories, changed, origin, before, origin_changed)
+
+
+def _store(
+    histories: Mapping[int, History],
+    found: Mapping[int, Sequence[Finding]],
+    stored: Mapping[int, Sequence[ChangePoint]],
+    *,
+    quiet: bool,
+) -> None:
+    """Make the ``stored`` change points of some series (by their ids) those that were found."""
+    news_since = _news_since(chain.from_iterable(found.values()))
     gone: list[ChangePoint] = []
     changed: list[ChangePoint] = []
     new: list[ChangePoint] = []
     for series_id, history in histories.items():
-        for shift, match in _match(found[series_id], stored[series_id], history):
-            if shift is None:
+        for finding, match in _match(found.get(series_id, ()), stored.get(series_id, ()), history):
+            if finding is None:
                 gone += [match] if match else []
                 continue
             target = match or ChangePoint(series_id=series_id, quiet=quiet)
             before = _as_stored(target)
-            _describe(target, shift, news_since=news_since[shift.run_id], quiet=quiet)
+            _describe(target, finding, news_since=news_since[finding.run_id], quiet=quiet)
             if match is None:
                 new.append(target)
             elif _as_stored(target) != before:
@@ -326,6 +385,7 @@ def update_change_points(place: Place, *, quiet: bool, new_since: datetime | Non
 _FIELDS = (
     "run_id",
     "last_good_id",
+    "origin",
     "state",
     "historical",
     "quiet",
@@ -365,7 +425,7 @@ def _read(place: Place) -> dict[int, History]:
 
 def _to_look_at_again(place: Place, histories: Mapping[int, History]) -> list[ChangePoint]:
     """Read the stored change points of a place, without those before a cut, which stay as they are."""
-    known = ChangePoint.objects.filter(series__in=place.series()).order_by("pk")
+    known = ChangePoint.objects.filter(series__in=place.series(), origin="").order_by("pk")
     stored = [one for one in known if one.series_id in histories]
     if not any(history.runs.is_cut for history in histories.values()):
         return stored
@@ -395,7 +455,7 @@ def _first_new_position(histories: Mapping[int, History], new_since: datetime | 
 
 def _find(
     table: PlaceTable, histories: Mapping[int, History], *, known: frozenset[int], first_new: int
-) -> list[_Found]:
+) -> list[Finding]:
     *_, joint = joint_looks(
         table.values,
         table.directions,
@@ -403,31 +463,32 @@ def _find(
         known=known,
         expected=table.expected,
         machine=table.machine,
+        controls=table.controls,
         sessions=table.sessions,
     )
     found = (
-        _Found(shift, histories[table.series[key]])
+        (shift, histories[table.series[key]])
         for joint_shift in joint
         for key, shift in joint_shift.members.items()
     )
-    return [one for one in found if one.history.has(one.shift.index)]
+    return [Finding.of(shift, history) for shift, history in found if history.has(shift.index)]
 
 
 def _match(
-    found: Sequence[_Found], stored: Sequence[ChangePoint], history: History
-) -> list[tuple[_Found | None, ChangePoint | None]]:
+    found: Sequence[Finding], stored: Sequence[ChangePoint], history: History
+) -> list[tuple[Finding | None, ChangePoint | None]]:
     """Pair each shift with the nearest stored change point that moves the same way; both may be alone.
 
     A withdrawn one comes to life again where no other is near. Those that stay withdrawn are left out.
     """
-    pairs: list[tuple[_Found | None, ChangePoint | None]] = []
+    pairs: list[tuple[Finding | None, ChangePoint | None]] = []
     left = list(stored)
     for one in found:
         candidates = [
             (_is_withdrawn(change_point), distance, change_point)
             for change_point in left
             if (position := history.position_of(change_point.run_id)) is not None
-            and (change_point.change < 0) == (one.shift.change < 0)
+            and change_point.is_fall == one.is_fall
             and (distance := abs(position - one.shift.index)) <= _SAME_WITHIN
         ]
         nearest = min(candidates, key=lambda candidate: candidate[:2])[-1] if candidates else None
@@ -441,30 +502,35 @@ def _is_withdrawn(change_point: ChangePoint) -> bool:
     return change_point.state == ChangePoint.State.WITHDRAWN
 
 
-def _news_since(project_id: int, found: Iterable[_Found]) -> dict[int, datetime]:
+def _news_since(found: Iterable[Finding]) -> dict[int, datetime]:
     """Return for the first run of each new level before when a change was old as the run came in."""
-    runs = Run.objects.filter(pk__in={one.run_id for one in found}).values_list("pk", "recorded_at")
-    after = historical_after(Project.objects.get(pk=project_id))
+    findings = list(found)
+    if not findings:
+        return {}
+    after = historical_after(Project.objects.get(pk=findings[0].history.series.project_id))
+    runs = Run.objects.filter(pk__in={one.run_id for one in findings}).values_list("pk", "recorded_at")
     return {pk: recorded_at - after for pk, recorded_at in runs}
 
 
-def _describe(change_point: ChangePoint, found: _Found, *, news_since: datetime, quiet: bool) -> None:
-    shift, history = found.shift, found.history
-    first, before = history.at(shift.index), history.before(shift.index)
+def _describe(change_point: ChangePoint, found: Finding, *, news_since: datetime, quiet: bool) -> None:
+    shift, history, first = found.shift, found.history, found.first
     historical = first.time < news_since
     newly_confirmed = shift.state == "confirmed" and change_point.state != ChangePoint.State.CONFIRMED
     newly_young = change_point.historical and not historical
     change_point.run_id = first.first_run_id
-    change_point.last_good_id = before.run_id if before else None
+    change_point.last_good_id = found.last_good.run_id if found.last_good else None
+    change_point.origin = found.origin
     change_point.state = ChangePoint.State(shift.state)
     change_point.before, change_point.after, change_point.change = shift.before, shift.after, shift.change
     change_point.confidence = shift.confidence
     family = shift.family
-    change_point.noise = family.noise if family else history.noise
+    # Of counts there is no scatter in per cent.
+    own_noise = None if shift.change is None else history.noise
+    change_point.noise = family.noise if family else own_noise
     change_point.family_size = family.series if family else None
     change_point.expected_low = family.low if family else None
     change_point.expected_high = family.high if family else None
-    change_point.groups_before, change_point.groups_after = history.groups_around(shift.index)
+    change_point.groups_before, change_point.groups_after = found.groups
     change_point.historical = historical
     if newly_confirmed:
         change_point.confirmed_at = timezone.now()

@@ -1,6 +1,7 @@
-"""Which metrics analysis looks at: those that a change of the server would move first."""
+"""Which metrics analysis looks at: those that a change would move first, and counts of events."""
 
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 
 from benchdash.results.stability import THROUGHPUT
@@ -43,3 +44,33 @@ _IS_UNWATCHED = re.compile(UNWATCHED_METRICS)
 def is_watched(metric: str) -> bool:
     """Tell whether a change of this metric is looked for."""
     return _IS_UNWATCHED.match(metric) is None
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Events whose rate is stored: ``noun`` names them, ``per_s`` is the unit of the rate in seconds.
+
+    A change of the rate by less than ``smallest``, in events per second, does not matter.
+    """
+
+    noun: str
+    per_s: float
+    smallest: float
+
+
+_MINUTE = 60
+# Half a stall a minute is a stall in most runs; three errors a minute are no slip of the client.
+_COUNTED = {
+    "stalls_per_min": Counted("stalls", _MINUTE, 0.5 / _MINUTE),
+    "errors_per_s": Counted("errors", 1, 3 / _MINUTE),
+    "reconnects_per_s": Counted("reconnects", 1, 1 / _MINUTE),
+    "timeouts_per_s": Counted("timeouts", 1, 1 / _MINUTE),
+    "serialization_failures_per_s": Counted("serialization failures", 1, 3 / _MINUTE),
+    "deadlock_failures_per_s": Counted("deadlocks", 1, 3 / _MINUTE),
+    "other_failures_per_s": Counted("failures", 1, 3 / _MINUTE),
+}
+
+
+def counted(metric: str) -> Counted | None:
+    """Return what a metric counts; None where it counts no events."""
+    return _COUNTED.get(metric)

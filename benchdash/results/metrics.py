@@ -76,3 +76,8 @@ def telling(measured: Mapping[str, int]) -> list[str]:
 def family(metric: str) -> str:
     """Return one of FAMILIES."""
     return next((name for name, pattern in _FAMILIES if pattern.fullmatch(metric)), "Other")
+
+
+def is_speed(metric: str) -> bool:
+    """Tell whether a metric says how fast something is, so that worse is slower."""
+    return family(metric) in {"Throughput", "Response time"}

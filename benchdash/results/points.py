@@ -14,6 +14,7 @@ from itertools import chain
 from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
+from django.conf import settings
 from django.core.exceptions import EmptyResultSet
 from django.db import connection
 from django.db.models import Count, Min, QuerySet
@@ -22,7 +23,13 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from benchdash.results.models import Measurement, Product, Run, Series, ServerVersion, version_name
-from benchdash.results.sessions import SESSION_TAG, session_means
+from benchdash.results.sessions import (
+    SESSION_TAG,
+    Starts,
+    session_at,
+    session_means,
+    session_of_upload,
+)
 
 COLUMNS: Final = ("version", "commit", "time", "value", "low", "high", "n", "run")
 
@@ -64,10 +71,10 @@ class Point(NamedTuple):
     Runs of a branch without a commit are grouped by their UTC day; contents of the configuration that
     differ make separate groups. ``value`` is the median; ``low`` and ``high`` are the 95 % interval of the
     level, or with one run the tool's own. ``time`` is the earliest start. ``version`` and
-    ``environment_id`` are those of the latest run, ``run_id``. ``values`` and ``sessions`` belong to
-    ``run_ids``, in the order of their starts; no session is named where none is known. ``position`` tells
-    the group from others of its stream: it is the same in every series of one configuration. ``placed_at``
-    is when the commit was made, or else first measured on its branch; for a release without one before all.
+    ``environment_id`` are those of the latest run, ``run_id``. ``values`` and ``sessions`` (names) belong to
+    ``run_ids``, in the order of their starts. ``position`` tells the group from others of its stream: it is
+    the same in every series of one configuration. ``placed_at`` is when the commit was made, or else first
+    measured on its branch; for a release without one before all.
     """
 
     version: MeasuredVersion
@@ -84,7 +91,7 @@ class Point(NamedTuple):
     values: tuple[float, ...]
     position: Hashable
     placed_at: datetime
-    sessions: tuple[str, ...] = ()
+    sessions: tuple[str, ...]
 
     @property
     def n(self) -> int:
@@ -92,8 +99,8 @@ class Point(NamedTuple):
 
     @property
     def independent(self) -> int:
-        """The number of sessions, or of runs where no session is known."""
-        return len(set(self.sessions)) if self.sessions else len(self.run_ids)
+        """The number of sessions."""
+        return len(set(self.sessions))
 
 
 class SeriesOfRuns(Protocol):
@@ -123,7 +130,10 @@ class Runs:
     """Runs in the order of their starts, one element each.
 
     Times are epoch seconds, ``version`` are indexes of ``versions``; ids of content and environment are 0
-    where nothing is known. ``sessions`` are by the index of a run, where any was named.
+    where nothing is known. ``session`` is a number: runs of one version at one place with the same one shared
+    a session. Its first run started at ``session_began_at`` and its last one at ``session_ended_at``; of a
+    session that a tag or an upload makes, as far as its runs were read. ``tags`` are session tags by the
+    index of a run.
     """
 
     ids: Indexes
@@ -133,16 +143,20 @@ class Runs:
     content_ids: Indexes
     environment_ids: Indexes
     is_excluded: Indexes
+    upload_ids: Indexes
+    session: Indexes
+    session_began_at: Numbers
+    session_ended_at: Numbers
     version: Indexes
     versions: Sequence[MeasuredVersion]
-    sessions: Mapping[int, str]
+    tags: Mapping[int, str]
 
     def at(self, places: Indexes) -> "Runs":
         """Return these of the runs, given by their indexes, in this order."""
         columns = {name: column[places] for name, column in vars(self).items() if hasattr(column, "dtype")}
-        at = {run: place for place, run in enumerate(places.tolist())} if self.sessions else {}
-        sessions = {at[run]: name for run, name in self.sessions.items() if run in at}
-        return replace(self, **columns, sessions=sessions)
+        at = {run: place for place, run in enumerate(places.tolist())} if self.tags else {}
+        tags = {at[run]: tag for run, tag in self.tags.items() if run in at}
+        return replace(self, **columns, tags=tags)
 
     @property
     def version_ids(self) -> Indexes:
@@ -150,17 +164,20 @@ class Runs:
         return np.asarray(ids[self.version])
 
     def sessions_of(self, runs: Indexes) -> tuple[str, ...]:
-        """Return the session of each of these runs (indexes), one of its own where none is named.
+        """Name the session of each of these runs (indexes)."""
+        return tuple([self._session_names[at] for at in self.session[runs].tolist()])
 
-        Empty where no session of any of them is named.
-        """
-        if not self.sessions:
-            return ()
-        named = [self.sessions.get(run) for run in runs.tolist()]
-        if not any(named):
-            return ()
-        ids = self.ids[runs].tolist()
-        return tuple(name or f"run {pk}" for name, pk in zip(named, ids, strict=True))
+    @cached_property
+    def _session_names(self) -> Mapping[int, str]:
+        numbers, runs = np.unique(self.session, return_index=True)
+        began_at = self.session_began_at[runs].tolist()
+        uploads = self.upload_ids[runs].tolist()
+        return {
+            number: self.tags.get(run) or (session_of_upload(upload) if upload else session_at(start))
+            for number, run, start, upload in zip(
+                numbers.tolist(), runs.tolist(), began_at, uploads, strict=True
+            )
+        }
 
 
 @dataclass(frozen=True)
@@ -240,8 +257,8 @@ class Points:
     def intervals(self) -> tuple[Numbers, Numbers]:
         """The 95 % interval of the level of each point, or with one run the tool's own; NaN: not known.
 
-        Where sessions are known it is that of their means. Of a single session it is the interval of its
-        runs, which is all that is known.
+        It is that of the means of sessions. Of a single session it is the interval of its runs, which is all
+        that is known. It is never narrower than what the tool says of the runs.
         """
         low, high = self.tool_low[self.starts[:-1]], self.tool_high[self.starts[:-1]]
         several = np.flatnonzero(self.n > 1)
@@ -249,33 +266,33 @@ class Points:
             return low, high
         members = {at: self.values[self._of(at)] for at in several.tolist()}
         low[several], high[several] = _intervals(list(members.values()))
+        session, number = self.runs.session[self.run], self.independent
         of_sessions = {
-            at: np.array(session_means(values.tolist(), names))
+            at: np.array(session_means(values.tolist(), session[self._of(at)].tolist()))
             for at, values in members.items()
-            if len(set(names := self.sessions(at))) > 1 and values.min() > 0
+            if number[at] > 1 and values.min() > 0
         }
         if of_sessions:
             at = list(of_sessions)
             lower, upper = _intervals(list(of_sessions.values()))
             low[at], high[at] = np.minimum(lower, self.levels[at]), np.maximum(upper, self.levels[at])
+        squares = np.add.reduceat((self.tool_high - self.tool_low) ** 2 / 4, self.starts[:-1])
+        told = np.sqrt(squares[several]) / self.n[several]
+        low[several] = np.fmin(low[several], self.levels[several] - told)
+        high[several] = np.fmax(high[several], self.levels[several] + told)
         return low, high
 
     @property
     def independent(self) -> Indexes:
-        """The number of sessions of each point, or of runs where no session is known."""
-        found = self.n
-        if self.runs.sessions:
-            for at in np.flatnonzero(found > 1).tolist():
-                found[at] = len(set(self.sessions(at))) or found[at]
-        return found
+        """The number of sessions of each point."""
+        point = np.repeat(np.arange(len(self)), self.n)
+        parts = np.stack((point, self.runs.session[self.run]))
+        in_order, starts = sort_into_groups(parts)
+        return np.bincount(point[in_order[starts[:-1]]], minlength=len(self))
 
     def sessions(self, at: int) -> tuple[str, ...]:
-        """Return the session of each run of a point, one of its own where none is named.
-
-        Empty where no session is named, and for a single run.
-        """
-        runs = self.run[self._of(at)]
-        return self.runs.sessions_of(runs) if len(runs) > 1 else ()
+        """Name the session of each run of a point."""
+        return self.runs.sessions_of(self.run[self._of(at)])
 
     def index_of(self, run_id: int, series: int = 0) -> int | None:
         """Return the point that a run belongs to in a series, as an index; None for excluded runs."""
@@ -434,6 +451,8 @@ _READ: Final = """
         SELECT id, started_at, recorded_at, version_id, coalesce(content_id, 0) AS content_id,
             coalesce(environment_id, 0) AS environment_id,
             (excluded_at IS NOT NULL)::int::int8 AS is_excluded,
+            CASE WHEN started_at_is_assumed THEN upload_id ELSE 0 END AS upload_id,
+            branch, hardware_id, configuration_id, counterpart,
             CASE WHEN tags <> '{}' THEN (
                 SELECT tag FROM unnest(tags) WITH ORDINALITY AS tag (tag, at)
                 WHERE starts_with(tag, %(session)s) ORDER BY at LIMIT 1
@@ -443,6 +462,21 @@ _READ: Final = """
             AND (%(with_excluded)s OR excluded_at IS NULL)
             AND (%(since)s::timestamptz IS NULL OR started_at >= %(since)s)
             AND (%(until)s::timestamptz IS NULL OR started_at <= %(until)s)
+    ), place AS MATERIALIZED (
+        SELECT min(id) AS id, version_id, branch, hardware_id, configuration_id, counterpart,
+            min(started_at) AS first, max(started_at) AS last
+        FROM run GROUP BY version_id, branch, hardware_id, configuration_id, counterpart
+    ), neighbour AS (
+        SELECT DISTINCT place.id, other.started_at
+        FROM place JOIN results_run other
+            USING (version_id, branch, hardware_id, configuration_id, counterpart)
+        WHERE (%(whole_sessions)s OR (
+                place.last - place.first > make_interval(secs => %(gap)s)
+                AND other.started_at BETWEEN place.first AND place.last
+            ))
+            AND NOT other.started_at_is_assumed
+            AND (other.tags = '{}'
+                OR NOT EXISTS (SELECT FROM unnest(other.tags) tag WHERE starts_with(tag, %(session)s)))
     )
     SELECT * FROM (
         SELECT string_agg(int8send(series_id), ''::bytea), string_agg(int8send(run_id), ''::bytea),
@@ -454,10 +488,17 @@ _READ: Final = """
         SELECT string_agg(int8send(id), ''::bytea), string_agg(timestamptz_send(started_at), ''::bytea),
             string_agg(timestamptz_send(recorded_at), ''::bytea), string_agg(int8send(version_id), ''::bytea),
             string_agg(int8send(content_id), ''::bytea), string_agg(int8send(environment_id), ''::bytea),
-            string_agg(int8send(is_excluded), ''::bytea),
+            string_agg(int8send(is_excluded), ''::bytea), string_agg(int8send(upload_id), ''::bytea),
+            string_agg(int8send(place), ''::bytea),
             json_object_agg(id, session) FILTER (WHERE session IS NOT NULL)::text
-        FROM run
+        FROM (
+            SELECT run.*, place.id AS place
+            FROM run JOIN place USING (version_id, branch, hardware_id, configuration_id, counterpart)
+        ) placed
     ) runs, (
+        SELECT string_agg(int8send(id), ''::bytea), string_agg(timestamptz_send(started_at), ''::bytea)
+        FROM neighbour
+    ) neighbours, (
         SELECT json_agg(json_build_array(version.id, version, build, commit,
             extract(epoch FROM committed_at)::float8, sort_key, product.id, product.project_id, product.name
         ))::text
@@ -490,7 +531,11 @@ _OF_RUNS: Final = """
         AND (wanted.threads IS NULL OR wanted.threads = coalesce(chosen.threads, -1))
     JOIN results_measurement one ON one.series_id = wanted.id AND one.run_id = chosen.id
 """
-_KINDS: Final = (*(">i8", ">i8", ">f8", ">f8", ">f8"), *[">i8"] * 7)
+_RUNS_ALONE: Final = """
+    SELECT 0::bigint AS series_id, run_id, 0::float8 AS value, NULL::float8 AS low, NULL::float8 AS high
+    FROM unnest(%(runs)s::bigint[]) AS wanted (run_id)
+"""
+_KINDS: Final = (*(">i8", ">i8", ">f8", ">f8", ">f8"), *[">i8"] * 9)
 
 
 def read_measurements(
@@ -515,7 +560,10 @@ def read_measurements(
 
 
 def read_measurements_of_runs(runs: QuerySet[Run], series: Sequence[SeriesOfRuns]) -> Measurements:
-    """Read the measurements of these runs, whether they count or not, in these series."""
+    """Read the measurements of these runs, whether they count or not, in these series.
+
+    Sessions are those of everything that was measured beside, so that they begin and end on all pages alike.
+    """
     try:
         chosen, parameters = runs.order_by().values("pk").query.sql_with_params()
     except EmptyResultSet:
@@ -531,20 +579,36 @@ def read_measurements_of_runs(runs: QuerySet[Run], series: Sequence[SeriesOfRuns
         **dict(zip(names, parameters, strict=True)),
     }
     named = chosen % tuple(f"%({name})s" for name in names)
-    return _read(_OF_RUNS.replace("RUNS", named), wanted, intervals=True)
+    return _read(_OF_RUNS.replace("RUNS", named), wanted, intervals=True, whole_sessions=True)
 
 
-def _read(measured: str, wanted: Mapping[str, Any], *, intervals: bool) -> Measurements:
+def read_sessions(runs: Collection[int]) -> dict[int, str]:
+    """Name the session of each of these runs, given by their ids; one statement."""
+    wanted = {"series": [0], "runs": list(runs), "with_excluded": True, "since": None, "until": None}
+    found = _read(_RUNS_ALONE, wanted, intervals=False, whole_sessions=True).runs
+    names = found.sessions_of(np.arange(len(found.ids)))
+    return dict(zip(found.ids.tolist(), names, strict=True))
+
+
+def _read(
+    measured: str, wanted: Mapping[str, Any], *, intervals: bool, whole_sessions: bool = False
+) -> Measurements:
+    """Without ``whole_sessions`` runs that are far apart are looked at for what joins them, and no others."""
+    how = {
+        "session": SESSION_TAG,
+        "gap": settings.SESSION_GAP_S,
+        "intervals": intervals,
+        "whole_sessions": whole_sessions,
+    }
     with connection.cursor() as cursor:
-        statement = _READ.replace("MEASURED", measured)
-        cursor.execute(statement, {**wanted, "session": SESSION_TAG, "intervals": intervals})
-        [(*columns, sessions, versions)] = cursor.fetchall()
-    # The names of sessions stand behind the columns of runs.
+        cursor.execute(_READ.replace("MEASURED", measured), {**wanted, **how})
+        [(*columns, tags, places, times, versions)] = cursor.fetchall()
     series, of_run, values, low, high, ids, *of_runs = (
         np.frombuffer(column or b"", kind).astype(kind[1:])
         for column, kind in zip(columns, _KINDS, strict=True)
     )
-    runs, place = _runs(ids, of_runs, json.loads(sessions or "{}"), json.loads(versions or "[]"))
+    neighbours = Starts(*(np.frombuffer(column or b"", ">i8").astype("i8") for column in (places, times)))
+    runs, place = _runs(ids, of_runs, json.loads(tags or "{}"), neighbours, json.loads(versions or "[]"))
     if not intervals:
         low = high = np.full(len(values), np.nan)
     run = indexes(of_run, ids)
@@ -555,15 +619,39 @@ def _read(measured: str, wanted: Mapping[str, Any], *, intervals: bool) -> Measu
 
 
 def _runs(
-    ids: Indexes, columns: Sequence[Indexes], sessions: Mapping[str, str], versions: Sequence[Sequence[Any]]
+    ids: Indexes,
+    columns: Sequence[Indexes],
+    tags: Mapping[str, str],
+    neighbours: Starts,
+    versions: Sequence[Sequence[Any]],
 ) -> tuple[Runs, Indexes]:
-    """Return the runs in the order of their starts, and the place of each row among them."""
-    started_us, recorded_us, version_ids, contents, environments, is_excluded = columns
+    """Return the runs in the order of their starts, and the place of each row among them.
+
+    ``neighbours`` are runs that may have been measured in the same sessions.
+    """
+    started_us, recorded_us, version_ids, contents, environments, is_excluded, uploads, places = columns
     in_order = np.lexsort((ids, started_us))
     place = np.empty_like(in_order)
     place[in_order] = np.arange(len(in_order))
     known = _versions(versions)
-    row_of = {pk: row for row, pk in enumerate(ids.tolist())} if sessions else {}
+    row_of = {pk: row for row, pk in enumerate(ids.tolist())} if tags else {}
+    tag_of = {row_of[int(pk)]: tag for pk, tag in tags.items()}
+    tag = np.zeros_like(ids)
+    tag[list(tag_of)] = 1 + _ranks(list(tag_of.values()))
+    is_timed = (tag == 0) & (uploads == 0)
+    began_us, ended_us = np.zeros_like(ids), np.zeros_like(ids)
+    began_us[is_timed], ended_us[is_timed] = Starts(places[is_timed], started_us[is_timed]).spans(
+        neighbours, int(settings.SESSION_GAP_S * 1e6)
+    )
+    sessions, starts = sort_into_groups(np.stack((places, tag, np.where(tag, 0, uploads), began_us)))
+    session = np.empty_like(ids)
+    session[sessions] = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    if len(ids):
+        # Of tags and uploads by their own runs.
+        own = np.minimum.reduceat(started_us[sessions], starts[:-1])[session]
+        began_us = np.where(is_timed, began_us, own)
+        own = np.maximum.reduceat(started_us[sessions], starts[:-1])[session]
+        ended_us = np.where(is_timed, ended_us, own)
     runs = Runs(
         ids=ids,
         started_at=(started_us + _YEAR_2000_US) / 1e6,
@@ -572,9 +660,13 @@ def _runs(
         content_ids=contents,
         environment_ids=environments,
         is_excluded=is_excluded,
+        upload_ids=uploads,
+        session=session,
+        session_began_at=(began_us + _YEAR_2000_US) / 1e6,
+        session_ended_at=(ended_us + _YEAR_2000_US) / 1e6,
         version=indexes(version_ids, np.array([one.pk for one in known], dtype=np.int64)),
         versions=known,
-        sessions={row_of[int(pk)]: name for pk, name in sessions.items()},
+        tags=tag_of,
     )
     return runs.at(in_order), place
 

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from benchdash.accounts.models import Project
@@ -32,6 +32,7 @@ from benchdash.results.series import (
 __all__ = [
     "RecordError",
     "Recorded",
+    "delete_runs",
     "hold_results",
     "reassign_series",
     "record_new_uploads",
@@ -170,8 +171,13 @@ def remove_runs(project: Project, *, upload_id: int, quiet: bool = True) -> int:
 @transaction.atomic
 def remove_runs_of(project: Project, upload_ids: Collection[int], *, quiet: bool = True) -> int:
     """Remove the runs of many uploads at once, as remove_runs does."""
+    return delete_runs(project, Run.objects.filter(upload_id__in=upload_ids), quiet=quiet)
+
+
+@transaction.atomic
+def delete_runs(project: Project, runs: QuerySet[Run], *, quiet: bool = True) -> int:
+    """Remove these runs, as remove_runs does."""
     hold_results(project, alone=True)
-    runs = Run.objects.filter(upload_id__in=upload_ids)
     run_ids = list(runs.values_list("pk", flat=True))
     with summaries.recounted(runs):
         _settle(left=_delete_runs(run_ids), quiet=quiet)

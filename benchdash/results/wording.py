@@ -96,6 +96,11 @@ def count(value: int | None) -> str:
     return NOTHING if value is None else _signed(f"{value:,}")
 
 
+def counted(number: int, noun: str) -> str:
+    """Write ``1 run``, ``1,200 runs``."""
+    return f"{count(number)} {noun}{'' if number == 1 else 's'}"
+
+
 def change(value: float | None) -> str:
     """Write ``−8.4 %`` for -0.084; always signed, one decimal."""
     if value is None or not math.isfinite(value):
@@ -104,6 +109,13 @@ def change(value: float | None) -> str:
     if text in {"+0.0", "-0.0"}:
         text = "0.0"
     return f"{_signed(text)}{NO_BREAK}%"
+
+
+def change_of_rate(before: float, after: float, *, noun: str) -> str:
+    """Write ``0 to 4 stalls a minute``; rates are per second, and said so where there are many."""
+    unit, length = ("second", 1) if max(before, after) >= 1 else ("minute", 60)
+    low, high = (number(rate * length, digits=2) for rate in (before, after))
+    return f"{low} to {high} {noun} a {unit}"
 
 
 def share(value: float | None) -> str:

@@ -16,7 +16,7 @@ from ingest.errors import FieldError, FieldsError, FileRefusedError
 from ingest.metadata.fields import read_json
 from ingest.metadata.upload_metadata import read_metadata
 from ingest.models import Companion, Upload
-from ingest.queries import RunSummary
+from ingest.queries import RunCopy, RunSummary
 from ingest.receiving.arrivals import Arrival, CompanionFile
 from ingest.receiving.dry_runs import dry_run
 from ingest.receiving.imports import Received, import_upload
@@ -165,9 +165,15 @@ class Tried:
     state: str
     format: str = ""
     runs: Sequence[RunSummary] = ()
+    copies: Sequence[RunCopy] = ()
     errors: _Errors = field(default_factory=list)
     warnings: Sequence[str] = ()
     companions: Sequence[str] = ()
+
+    @property
+    def holders(self) -> list[int]:
+        """The uploads of which it is another form."""
+        return sorted({copy.of_upload for copy in self.copies})
 
 
 WOULD_BE_IMPORTED: Final = "would be imported"
@@ -193,7 +199,13 @@ def try_out(project: Project, file_set: FileSet) -> Iterator[Tried]:
             continue
         state = KNOWN_ALREADY if tried.duplicate else WOULD_BE_IMPORTED
         yield Tried(
-            file.path, state, tried.format, tried.runs, warnings=tried.warnings, companions=file.companions
+            file.path,
+            state,
+            tried.format,
+            tried.runs,
+            tried.copies,
+            warnings=tried.warnings,
+            companions=file.companions,
         )
 
 

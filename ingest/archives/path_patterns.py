@@ -171,12 +171,17 @@ class PathRules:
     pattern: PathPattern
     path_map: PathMap = field(default_factory=PathMap)
     companions: tuple[PathPattern, ...] = ()
+    controls: tuple[PathPattern, ...] = ()
 
     @classmethod
     def parse(
-        cls, pattern: str | None = None, path_map: PathMap | None = None, companions: Iterable[str] = ()
+        cls,
+        pattern: str | None = None,
+        path_map: PathMap | None = None,
+        companions: Iterable[str] = (),
+        controls: Iterable[str] = (),
     ) -> "PathRules":
-        """Read the patterns of results and companions. Raises PatternError."""
+        """Read the patterns of results, companions and runs of the control. Raises PatternError."""
         main = PathPattern.parse(pattern or ANY_FILE)
         beside = tuple(PathPattern.parse(text) for text in companions)
         for one in beside:
@@ -184,7 +189,14 @@ class PathRules:
                 raise PatternError(
                     f"'{{{unknown[0]}}}' of a companion pattern is not in the pattern of the results"
                 )
-        return cls(main, path_map or PathMap(), beside)
+        return cls(main, path_map or PathMap(), beside, tuple(map(PathPattern.parse, controls)))
+
+    def fields_of(self, path: str, names: Mapping[str, str]) -> dict[str, Any]:
+        """Return what the path of a result says, given the parts that the pattern names."""
+        fields = self.path_map.read(names)
+        if any(control.match(path) is not None for control in self.controls):
+            fields["control"] = True
+        return fields
 
 
 def _meaning(name: str, value: Any) -> Mapping[str, Any]:

@@ -77,7 +77,7 @@ def plan(paths: Iterable[str], rules: PathRules) -> Plan:
     files = tuple(
         PlannedFile(
             path,
-            rules.path_map.read(names),
+            rules.fields_of(path, names),
             tuple(meta for meta in _metas(path) if meta in kinds.metas),
             tuple(companions.of[path].values()),
         )

@@ -20,7 +20,7 @@ from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project
 from benchdash.database.locks import alone_with
 from benchdash.heartbeat import still_at_work
-from benchdash.results.services import refresh_statistics
+from benchdash.results.services import hold_results, refresh_statistics
 from ingest import services
 from ingest.archives.containers import ArchiveLimits, Container, ContainerError, unpacked
 from ingest.archives.files import FileSet, Prepared, Tried, batches, take, try_out
@@ -116,6 +116,7 @@ def preview_amend(upload: Upload, changes: Mapping[str, Any]) -> services.Previe
         return services.preview_amend(upload, changes)
 
     def amend(archive: Upload) -> None:
+        hold_results(archive.project, alone=True)
         services.change_metadata(archive, changes)
         imports.wait_for_job(archive)
         _import(archive, ends_at=time.monotonic() + settings.ARCHIVE_DRY_RUN_SECONDS)

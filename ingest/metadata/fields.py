@@ -34,6 +34,7 @@ _MIN_YEAR, _MAX_YEAR = 1970, 2200
 # place of bytes that are no UTF-8.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufffd\ud800-\udfff]")
 _COMMIT = re.compile(r"[0-9a-f]{7,40}")
+_YES_AND_NO = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False}
 _WHOLE_NUMBER = re.compile(r"\s*[0-9]{1,12}\s*", re.ASCII)
 
 
@@ -223,6 +224,14 @@ def _text(longest: int) -> Callable[[Any], str]:
     return read
 
 
+def read_yes_or_no(value: Any) -> bool:
+    """Return whether a text or a value of JSON says yes. Raises ValueError."""
+    answer = value if isinstance(value, bool) else _YES_AND_NO.get(str(value).strip().lower())
+    if answer is None:
+        raise ValueError("must be true or false")
+    return answer
+
+
 def _format(value: Any) -> str:
     if not isinstance(value, str) or value not in FORMATS:
         raise ValueError(f"must be one of {', '.join(FORMATS)}")
@@ -249,6 +258,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "workload": _name(_longest(Workload)),
     "threads": _number(1, MAX_THREADS),
     "build": _name(_longest(ServerVersion, "build")),
+    "control": read_yes_or_no,
     "commit": _commit,
     "branch": _name(_longest(Run, "branch")),
     "configuration": _name(_longest(Configuration)),

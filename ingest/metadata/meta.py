@@ -30,6 +30,7 @@ _OF_THE_RUN = (
     "finished_at",
     "method",
     "night",
+    "role",
     "sequence",
     "setting",
     "state",

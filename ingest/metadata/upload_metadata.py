@@ -40,6 +40,7 @@ class Metadata:
     workload: str | None = None
     threads: int | None = None
     build: str | None = None
+    control: bool | None = None
     commit: str | None = None
     committed_at: datetime | None = None
     branch: str | None = None

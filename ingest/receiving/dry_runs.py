@@ -11,8 +11,9 @@ from benchdash.accounts.models import Project
 from benchdash.results.services import record_runs
 from ingest.errors import FileRefusedError
 from ingest.models import RawFile, Upload
-from ingest.queries import RunSummary, run_summaries
+from ingest.queries import RunCopy, RunSummary, run_summaries
 from ingest.receiving.arrivals import Arrival, clean_file_name
+from ingest.receiving.copies import Form, Repeat, repeats_among
 from ingest.receiving.imports import joined
 from ingest.receiving.parsing import REFUSALS, errors_of, understand_arrival
 from ingest.receiving.reception import known_uploads
@@ -26,6 +27,7 @@ class DryRun:
     sha256: str
     duplicate: bool
     runs: list[RunSummary]
+    copies: list[RunCopy]
     warnings: list[str]
 
 
@@ -47,13 +49,26 @@ def dry_run(project: Project, arrival: Arrival) -> DryRun:
         except REFUSALS as error:
             raise FileRefusedError(errors_of(error), upload_id=None, url=None) from None
         runs = run_summaries(upload)
+        repeats = [(forms, _own(forms, upload)) for forms in repeats_among({upload.pk: recorded})]
+        kept = {own.run_id: forms[0] for forms, own in repeats if own is not forms[0]}
+        replaced = sorted({forms[1].upload_id for forms, own in repeats if own is forms[0]})
     return DryRun(
         format=understood.format,
         sha256=sha256,
         duplicate=is_duplicate(project, arrival),
-        runs=[replace(run, id=None) for run in runs],
-        warnings=joined(arrival.warnings, understood.warnings, recorded.warnings),
+        runs=[replace(run, id=kept[run.id].run_id if run.id in kept else None) for run in runs],
+        copies=[RunCopy(form.run_id, form.upload_id) for form in kept.values()],
+        warnings=joined(
+            arrival.warnings,
+            understood.warnings,
+            recorded.warnings,
+            [f"it tells more than upload {one}, another form of it, and takes its place" for one in replaced],
+        ),
     )
+
+
+def _own(forms: Repeat, upload: Upload) -> Form:
+    return next(form for form in forms if form.upload_id == upload.pk)
 
 
 def is_duplicate(project: Project, arrival: Arrival) -> bool:

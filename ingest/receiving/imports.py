@@ -1,7 +1,7 @@
 """Imports uploads: their runs are recorded, or the reason why not, while a sender waits or by a job."""
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -14,16 +14,20 @@ from django.utils import timezone
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project
 from benchdash.accounts.services import audit
+from benchdash.celery import ring
 from benchdash.database.locks import is_free
 from benchdash.failures import DISK_FULL, is_disk_full
-from benchdash.results.services import record_runs, remove_runs, remove_runs_of
+from benchdash.results.models import Run
+from benchdash.results.services import remove_runs_of
 from benchdash.results.stability import stall_rule
 from ingest.errors import FieldsError, FileRefusedError, FileUnavailableError, UploadBusyError
 from ingest.masking import mask_text
 from ingest.metadata.upload_metadata import Metadata, metadata_from_json
 from ingest.models import ArchiveFile, Companion, RawFile, Upload
+from ingest.queries import other_forms
 from ingest.receiving.arrivals import CompanionFile, clean_file_name
 from ingest.receiving.companions import facts_of_stored
+from ingest.receiving.copies import RepeatsError, hand_over, record_alone, record_first
 from ingest.receiving.parsing import REFUSALS, Understood, error_of, errors_of, understand
 from ingest.storage import raw_bytes
 
@@ -67,12 +71,20 @@ def import_upload(upload: Upload, understood: Understood | None = None) -> bool:
     Waits for another process that imports it, and does nothing to a finished one. Without ``understood``, the
     stored file is read.
     """
-    with transaction.atomic():
-        locked = hold(upload)
-        waits = locked.state not in Upload.FINISHED
-        if waits:
-            _finish(locked, understood)
+    try:
+        waits = _import(upload, understood, alone=False)
+    except RepeatsError:
+        waits = _import(upload, understood, alone=True)
     upload.refresh_from_db()
+    return waits
+
+
+@transaction.atomic
+def _import(upload: Upload, understood: Understood | None, *, alone: bool) -> bool:
+    locked = hold(upload)
+    waits = locked.state not in Upload.FINISHED
+    if waits:
+        _finish(locked, understood, alone=alone)
     return waits
 
 
@@ -83,10 +95,18 @@ def import_by_job(upload_id: int) -> None:
     """
     if not _claim(upload_id):
         return
-    with put_back_without_storage(upload_id), transaction.atomic():
-        locked = waiting().select_for_update(of=("self",), skip_locked=True).filter(pk=upload_id).first()
-        if locked:
-            _finish(locked)
+    with put_back_without_storage(upload_id):
+        try:
+            _import_free(upload_id, alone=False)
+        except RepeatsError:
+            _import_free(upload_id, alone=True)
+
+
+@transaction.atomic
+def _import_free(upload_id: int, *, alone: bool) -> None:
+    locked = waiting().select_for_update(of=("self",), skip_locked=True).filter(pk=upload_id).first()
+    if locked:
+        _finish(locked, alone=alone)
 
 
 def read_again(upload: Upload, metadata: Metadata) -> None:
@@ -98,16 +118,17 @@ def read_again(upload: Upload, metadata: Metadata) -> None:
     upload.quiet = True
     upload.save(update_fields=["quiet"])
     try:
-        _record(upload, _understand_stored(upload, metadata))
+        _record(upload, _understand_stored(upload, metadata), alone=True)
     except REFUSALS as error:
         raise FileRefusedError(errors_of(error), upload_id=upload.pk, url=None) from None
 
 
-def _finish(upload: Upload, understood: Understood | None = None) -> None:
-    """Bring a held upload to its end, imported or refused."""
+def _finish(upload: Upload, understood: Understood | None = None, *, alone: bool) -> None:
+    """Bring a held upload to its end, imported or refused. Raises RepeatsError unless it is ``alone``."""
+    understood = understood or _understand_stored(upload, metadata_from_json(upload.metadata))
     try:
         with transaction.atomic():
-            _record(upload, understood or _understand_stored(upload, metadata_from_json(upload.metadata)))
+            _record(upload, understood, alone=alone)
     except FileRefusedError as error:
         _refuse(upload, error.errors)
     except (*REFUSALS, FieldsError) as error:
@@ -126,16 +147,16 @@ def _understand_stored(upload: Upload, metadata: Metadata) -> Understood:
     )
 
 
-def _record(upload: Upload, understood: Understood) -> None:
+def _record(upload: Upload, understood: Understood, *, alone: bool) -> None:
     """Record the runs of a file that was understood.
 
-    Raises FileRefusedError for any other, and RecordError or DataError for what the history cannot hold.
+    Raises FileRefusedError for any other, RecordError or DataError for what the history cannot hold, and
+    RepeatsError, unless it is ``alone``, where runs are there already.
     """
     if understood.errors:
         raise FileRefusedError(understood.errors, upload_id=upload.pk, url=None)
-    recorded = record_runs(
-        upload.project, upload_id=upload.pk, records=understood.records, quiet=upload.quiet
-    )
+    others = list(other_forms([upload.pk])) if alone else []
+    recorded = (record_alone if alone else record_first)(upload, understood.records)
     if understood.companion_formats:
         companions = list(upload.companions.select_related("raw").defer("raw__content"))
         for one in companions:
@@ -146,10 +167,26 @@ def _record(upload: Upload, understood: Understood) -> None:
     upload.errors = []
     upload.warnings = joined(upload.warnings, understood.warnings, recorded.warnings)
     end(upload, "format", "warnings")
+    _read_other_forms(others)
+
+
+def _read_other_forms(uploads: Iterable[Upload]) -> None:
+    """Read the other forms of runs that were recorded again or are gone: they may be copies no more.
+
+    Raises UploadBusyError for one that is being imported.
+    """
+    for one in uploads:
+        upload = hold(one, wait=False)
+        upload.quiet = True
+        wait_for_job(upload)
+        try:
+            _finish(upload, alone=True)
+        except FileUnavailableError:
+            ring(IMPORT_TASK, upload.pk)
 
 
 def _refuse(upload: Upload, errors: list[dict[str, Any]]) -> None:
-    remove_runs(upload.project, upload_id=upload.pk)
+    _take_out(upload.project, [upload.pk])
     upload.state = Upload.State.REFUSED
     upload.errors = errors
     end(upload)
@@ -271,8 +308,18 @@ def hold(upload: Upload, *, wait: bool = True) -> Upload:
 
 def delete_uploads(project: Project, upload_ids: Sequence[int]) -> int:
     """Take uploads out of the history, but keep their files; return how many runs they had."""
-    number = remove_runs_of(project, upload_ids)
+    number = _take_out(project, upload_ids)
     Upload.objects.filter(pk__in=upload_ids).update(state=Upload.State.DELETED, finished_at=timezone.now())
+    return number
+
+
+def _take_out(project: Project, upload_ids: Collection[int]) -> int:
+    """Remove the runs of uploads and return their number; what other files tell of too is theirs from now."""
+    number = Run.objects.filter(upload_id__in=upload_ids).count()
+    others = list(other_forms(upload_ids))
+    hand_over(project, upload_ids)
+    remove_runs_of(project, upload_ids)
+    _read_other_forms(others)
     return number
 
 

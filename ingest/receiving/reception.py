@@ -20,6 +20,7 @@ from benchdash.results.services import RecordError, record_new_uploads
 from ingest.errors import FieldsError
 from ingest.models import Companion, RawFile, Upload
 from ingest.receiving.arrivals import Arrival, Identity, clean_file_name
+from ingest.receiving.copies import RepeatsError, repeats_among
 from ingest.receiving.imports import (
     IMPORT_TASK,
     Received,
@@ -133,7 +134,9 @@ def _store(
     try:
         with transaction.atomic():
             uploads = _insert(project, files, by=by, quiet=quiet)
-    except (RecordError, DataError, IntegrityError, OperationalError) as error:
+    except (RepeatsError, RecordError, DataError, IntegrityError, OperationalError) as error:
+        if len(files) == 1 and isinstance(error, RepeatsError):
+            return {files[0].arrival.identity: _store_and_import(project, files[0], by=by, quiet=quiet)}
         if len(files) == 1:
             instead = _instead_of(project, files[0], error)
             return _store(project, [instead], by=by, quiet=quiet) if instead else {}
@@ -143,6 +146,13 @@ def _store(
         one.arrival.identity: Received(upload, duplicate=False)
         for one, upload in zip(files, uploads, strict=True)
     }
+
+
+def _store_and_import(project: Project, file: _NewFile, *, by: Viewer, quiet: bool) -> Received:
+    """Store a file that repeats another, then record what of it is new."""
+    with transaction.atomic():
+        [upload] = _insert(project, [replace(file, understood=None)], by=by, quiet=quiet)
+    return import_or_leave_queued(upload, file.understood)
 
 
 def _instead_of(project: Project, file: _NewFile, error: Exception) -> _NewFile | None:
@@ -214,7 +224,7 @@ def _upload_row(
 
 
 def _record(project: Project, uploads: Sequence[Upload], files: Sequence[_NewFile], *, quiet: bool) -> None:
-    """Record the runs of new uploads. Raises RecordError."""
+    """Record the runs of new uploads. Raises RecordError, and RepeatsError where one may be a copy."""
     records = {
         upload.pk: one.understood.records
         for upload, one in zip(uploads, files, strict=True)
@@ -223,6 +233,8 @@ def _record(project: Project, uploads: Sequence[Upload], files: Sequence[_NewFil
     if not records:
         return
     recorded = record_new_uploads(project, records, quiet=quiet)
+    if repeats_among(recorded):
+        raise RepeatsError
     warned = [upload for upload in uploads if upload.pk in recorded and recorded[upload.pk].warnings]
     for upload in warned:
         upload.warnings = joined(upload.warnings, recorded[upload.pk].warnings)

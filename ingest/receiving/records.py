@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from typing import Any
 
+from benchdash.results.controls import control_build
 from benchdash.results.models import DEFAULT_CONFIGURATION, UNKNOWN_VERSION
 from benchdash.results.readings import Reading
 from benchdash.results.records import Fact, RunRecord, SampleTable
@@ -112,7 +113,7 @@ class _Decision:
             key=mask_text(run.key),
             product=self._value(run, "product"),
             version=self._value(run, "version"),
-            build=self._value(run, "build") or "",
+            build=self._build(run),
             commit=self._said("commit"),
             committed_at=self._said("committed_at"),
             branch=self._said("branch") or "",
@@ -146,6 +147,10 @@ class _Decision:
             warnings=tuple(self._run_warnings(run)),
             samples=(*samples, *self._samples_beside(run, started_at)),
         )
+
+    def _build(self, run: ParsedRun) -> str:
+        build = self._value(run, "build") or ""
+        return control_build(build) if self._said("control") else build
 
     def _tags(self) -> tuple[str, ...]:
         """Return the tags, that of the session in front where it is said."""

@@ -75,7 +75,8 @@ def test_a_version_is_compared_with_all_others_of_its_product(project, compare):
     assert (row["base"]["value"], row["base"]["n"]) == (100, 3)
     assert row["base"]["low"] < 100 < row["base"]["high"]
     same, worse = row["cells"]
-    assert list(worse) == ["value", "n", "ratio", "low", "high", "p", "verdict", "more_runs", "basis"]
+    figures = ["value", "n", "sessions", "ratio", "low", "high", "p", "verdict", "more_runs", "basis"]
+    assert list(worse) == figures
     assert (worse["more_runs"], worse["basis"]) == (None, "table")
     assert (same["ratio"], same["verdict"]) == (1, "same")
     assert (worse["value"], worse["ratio"], worse["verdict"]) == (80, 0.8, "worse")
@@ -144,6 +145,38 @@ def test_selectors_are_ids_or_objects_and_the_query_completes_them(project, comp
     )
     assert objects["rows"][0]["cells"][0]["ratio"] == 2
     assert objects["columns"][0]["hardware"] == "new box"
+
+
+def test_controls_are_compared_only_where_they_are_asked_for(project, compare):
+    make_series([100, 90], project=project)
+    make_run(project=project, version="10.6.3", build="control")
+    assert [column["version"] for column in compare(base=id_of("10.6.1"))["columns"]] == ["10.6.2"]
+    asked = compare(base=id_of("10.6.1"), against=id_of("10.6.3"))
+    assert [column["build"] for column in asked["columns"]] == ["control"]
+
+
+def test_base_and_cells_say_in_how_many_sessions_they_were_measured(project, compare):
+    for version, sessions in (("10.6.1", "aab"), ("10.6.2", "ccc")):
+        for number, session in enumerate(sessions):
+            make_run(
+                100.0 + number,
+                project=project,
+                version=version,
+                tags=(f"session:{session}",),
+                repetition=number,
+            )
+    [row] = compare(base=id_of("10.6.1"))["rows"]
+    assert (row["base"]["n"], row["base"]["sessions"]) == (3, 2)
+    assert [(cell["n"], cell["sessions"]) for cell in row["cells"]] == [(3, 1)]
+
+
+def test_an_unknown_metric_is_answered_with_those_that_were_measured(project, refused):
+    make_run(project=project, version="10.6.1", readings={"tps": 100.0, "latency_avg": 1.0})
+    error = refused(base=id_of("10.6.1"), metric="zzz")
+    assert error["field"] == "metric"
+    assert error["message"] == (
+        "nothing of these versions has the metric 'zzz'; measured are latency_avg, tps"
+    )
 
 
 def test_several_columns_keep_the_order_of_the_query(project, compare):

@@ -6,7 +6,7 @@ import pytest
 
 from benchdash.regressions.detection.compare import compare_samples
 from benchdash.results.models import TouchedSeries
-from tests.builders import START, make_project, make_record, make_run, make_runs, make_series
+from tests.builders import START, in_sessions, make_project, make_record, make_run, make_runs, make_series
 
 pytestmark = pytest.mark.django_db
 
@@ -41,7 +41,7 @@ def digits(number):
 def test_a_single_run_that_is_much_slower_than_the_history_scatters_fails(project, gate):
     make_series([*STEADY, 80.0], project=project, branch="main")
     answer = gate(digits(11))
-    assert list(answer) == ["verdict", "analysis", "rows", "more_runs"]
+    assert list(answer) == ["verdict", "analysis", "rows", "more_runs", "more_sessions"]
     assert (answer["verdict"], answer["analysis"], answer["more_runs"]) == ("fail", "done", 0)
     [row] = answer["rows"]
     assert (row["workload"], row["threads"], row["metric"]) == ("oltp_read_only", 4, "tps")
@@ -53,9 +53,15 @@ def test_a_single_run_that_is_much_slower_than_the_history_scatters_fails(projec
 
 
 def test_repeats_that_agree_with_the_commit_before_pass(project, gate):
-    make_series([*STEADY, [100.0, 100.2, 99.9], [100.1, 100.0, 99.8]], project=project, branch="main")
+    quiet = [100 + (value - 100) / 4 for value in STEADY]
+    make_series([*quiet, [100.0, 100.2, 99.9], [100.1, 100.0, 99.8]], project=project, branch="main")
     answer = gate(digits(12))
     assert (answer["verdict"], answer["rows"][0]["cells"][0]["verdict"]) == ("pass", "same")
+
+
+def test_repeats_of_one_session_do_not_outvote_what_nights_scatter(project, gate):
+    make_series([*STEADY, [100.0, 100.2, 99.9], [100.1, 100.0, 99.8]], project=project, branch="main")
+    assert gate(digits(12))["verdict"] == "unknown"
 
 
 def test_what_does_not_matter_to_the_project_passes(project, gate):
@@ -76,16 +82,16 @@ def test_repeats_that_share_a_session_count_once(project, gate):
                     value + offset,
                     branch=branch,
                     commit=digits(number),
-                    started_at=START + timedelta(days=number),
+                    started_at=START + timedelta(days=10 * number + repeat, minutes=repeat),
                     tags=(f"session:{number}",) if is_shared else (),
                 )
                 for number, value in ((1, 100.0), (2, 97.0))
-                for offset in (0, 0.1, -0.1)
+                for repeat, offset in enumerate((0, 0.1, -0.1))
             ],
             project=project,
         )
     apart, shared = (gate(digits(2), branch=branch) for branch in ("apart", "shared"))
-    assert (apart["verdict"], apart["rows"][0]["cells"][0]["basis"]) == ("fail", "runs")
+    assert (apart["verdict"], apart["rows"][0]["cells"][0]["basis"]) == ("fail", "sessions")
     assert (shared["verdict"], shared["rows"][0]["cells"][0]["basis"]) == ("unknown", "within session")
 
 
@@ -155,17 +161,17 @@ def test_a_base_may_be_any_commit_of_the_branch_or_the_beginning_of_one(project,
     commits = ["abcdef1" + 33 * "0", "bbbbbbb" + 33 * "0", "ccccccc" + 33 * "0"]
     for commit, value in zip(commits, (100.0, 50.0, 50.0), strict=True):
         runs = [make_record(value + offset, branch="main", commit=commit) for offset in (0, 0.1, 0.2)]
-        make_runs(runs, project=project)
+        make_runs(in_sessions(runs), project=project)
     assert gate("CCCCCCC")["verdict"] == "pass"
     answer = gate("ccccccc", base="abcdef1")
     assert (answer["verdict"], answer["rows"][0]["base"]["value"]) == ("fail", 100.1)
 
 
 def test_a_base_may_be_a_release(project, gate):
-    make_runs([make_record(value, version="10.6.1") for value in (100.0, 100.1, 99.9)], project=project)
-    make_runs(
-        [make_record(value, branch="main", commit=digits(1)) for value in (80.0, 80.1, 79.9)], project=project
-    )
+    released = [make_record(value, version="10.6.1") for value in (100.0, 100.1, 99.9)]
+    measured = [make_record(value, branch="main", commit=digits(1)) for value in (80.0, 80.1, 79.9)]
+    for records in (released, measured):
+        make_runs(in_sessions(records), project=project)
     answer = gate(digits(1), base="10.6.1")
     assert (answer["verdict"], answer["rows"][0]["base"]["value"]) == ("fail", 100)
 
@@ -177,7 +183,9 @@ def test_the_first_commit_has_nothing_to_be_held_against(project, gate):
 
 
 def test_a_commit_of_which_nothing_is_known_yet_is_unknown(project, gate):
-    assert gate("abcdef1") == {"verdict": "unknown", "analysis": "done", "rows": [], "more_runs": None}
+    answer = gate("abcdef1")
+    assert (answer["verdict"], answer["analysis"], answer["rows"]) == ("unknown", "done", [])
+    assert (answer["more_runs"], answer["more_sessions"]) == (None, None)
     make_series(STEADY, project=project, branch="main")
     assert gate("abcdef1")["verdict"] == "unknown"
     assert gate(digits(3), branch="other")["verdict"] == "unknown"

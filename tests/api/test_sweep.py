@@ -78,7 +78,7 @@ def test_what_was_varied_most_is_swept_where_nothing_is_asked(sweep):
 
 def test_absolute_figures_can_be_left_out(sweep):
     [row] = sweep(setting="pool", values="hidden").json()["rows"]
-    assert row["base"] == {"value": None, "n": 1, "low": None, "high": None}
+    assert row["base"] == {"value": None, "n": 1, "sessions": 1, "low": None, "high": None}
     assert [(cell["value"], cell["ratio"]) for cell in row["cells"]] == [(None, 2), (None, 3)]
     text = sweep(setting="pool", values="hidden", format="csv").content.decode()
     assert "100" not in text

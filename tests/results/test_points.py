@@ -206,7 +206,11 @@ def test_the_interval_of_a_point_counts_each_session_once(project):
     values = (("a", 98.0), ("a", 99.0), ("b", 101.0), ("b", 102.0))
     runs = [make_record(value, tags=(f"session:{name}",)) for name, value in values]
     make_runs(runs, project=project)
-    make_runs([replace(run, version="10.6.24", tags=()) for run in runs], project=project)
+    days = [START + number * DAY for number in range(4)]
+    apart = [
+        replace(run, version="10.6.24", tags=(), started_at=day) for run, day in zip(runs, days, strict=True)
+    ]
+    make_runs(apart, project=project)
     make_runs([replace(run, version="10.6.25", tags=("session:c",)) for run in runs], project=project)
     two_sessions, four_runs, one_session = history(the_series(project))
     assert two_sessions.sessions == ("session:a", "session:a", "session:b", "session:b")

@@ -179,7 +179,9 @@ def _significant(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
-def _confidence(confidence: float) -> str:
+def _confidence(confidence: float | None) -> str:
+    if confidence is None:
+        return "not known"
     return "> 99.9 %" if confidence > 0.999 else f"{100 * confidence:.3g} %"
 
 

@@ -8,8 +8,10 @@ from rest_framework import serializers
 
 from benchdash.api.answers.fields import AsIs, CountField, fields_of
 from benchdash.regressions.comparison.branch_table import BranchTable
+from benchdash.regressions.comparison.cells import Cell
 from benchdash.regressions.comparison.gate import Gate
 from benchdash.regressions.comparison.rows import Row
+from benchdash.regressions.comparison.verdict_words import session_count
 from benchdash.regressions.detection.compare import Comparison
 from benchdash.regressions.detection.scatter import Basis
 from benchdash.results.models import Series
@@ -33,23 +35,29 @@ class ColumnSerializer(serializers.Serializer[Any]):
 
 
 class BaseCellSerializer(serializers.Serializer[Any]):
-    """``low`` and ``high`` are the 95 % interval of the value."""
+    """``n`` runs in so many ``sessions``; ``low`` and ``high`` are the 95 % interval of the value."""
 
     value = serializers.FloatField()
     n = serializers.IntegerField()
+    sessions = serializers.SerializerMethodField()
     low = serializers.FloatField(allow_null=True)
     high = serializers.FloatField(allow_null=True)
+
+    def get_sessions(self, cell: Cell) -> int:
+        return session_count(cell)
 
 
 class CellSerializer(serializers.Serializer[Any]):
     """``ratio`` is value / base, ``low`` and ``high`` its 95 % interval; ``p`` is adjusted for the table.
 
-    ``basis`` is what the noise was judged by. ``more_runs`` of each side would settle an unknown verdict
-    (sessions or forks where the basis is these); null where that cannot be said.
+    ``basis`` is what the noise was judged by. ``likely_*`` rests on one session, where nothing tells how much
+    sessions scatter. ``more_runs`` of each side would settle an unknown or a likely verdict (single runs or
+    forks where the basis is these, else sessions); null where that cannot be said.
     """
 
     value = serializers.FloatField()
     n = serializers.IntegerField()
+    sessions = serializers.IntegerField()
     ratio = serializers.FloatField(allow_null=True)
     low = serializers.FloatField(allow_null=True)
     high = serializers.FloatField(allow_null=True)
@@ -79,7 +87,7 @@ class CellsField(AsIs):
             and dict(
                 zip(
                     _CELL,
-                    (cell.value, cell.n, *(comparison or _NOTHING_TO_COMPARE_WITH)),
+                    (cell.value, cell.n, session_count(cell), *(comparison or _NOTHING_TO_COMPARE_WITH)),
                     strict=True,
                 )
             )
@@ -188,14 +196,16 @@ class GateRowSerializer(serializers.Serializer[Any]):
 class GateSerializer(serializers.Serializer[Any]):
     """``fail``: something is worse; ``pass``: all is the same or better; else ``unknown``.
 
-    ``more_runs`` of either side would settle an unknown verdict; null where that cannot be said.
+    What is only likely is unknown. ``more_sessions`` of either side would settle an unknown verdict, each of
+    one run or more; null where that cannot be said. ``more_runs`` is the same number.
     While ``analysis`` is pending, there are results that nobody has looked at.
     """
 
     verdict = serializers.ChoiceField(choices=["pass", "fail", "unknown"])
     analysis = serializers.SerializerMethodField()
     rows = GateRowSerializer(many=True)
-    more_runs = serializers.IntegerField(allow_null=True)
+    more_runs = serializers.IntegerField(source="more_sessions", allow_null=True)
+    more_sessions = serializers.IntegerField(allow_null=True)
 
     @extend_schema_field(serializers.ChoiceField(choices=["done", "pending"]))
     def get_analysis(self, gate: Gate) -> str:

@@ -9,7 +9,7 @@ from rest_framework import serializers
 from benchdash.api.answers.comparison import ColumnSerializer, ComparisonRowSerializer
 from benchdash.api.answers.fields import CountField, fields_of
 from benchdash.api.answers.latency import DoubtSerializer
-from benchdash.regressions.comparison.pair_words import summary
+from benchdash.regressions.comparison.pair_words import summary_of
 from benchdash.regressions.comparison.pairs import Known, Pair, Told, side_names
 from benchdash.regressions.comparison.version_table import ComparisonTable
 from benchdash.results.models import Series
@@ -55,6 +55,7 @@ class SideSerializer(serializers.Serializer[Any]):
 
     name = serializers.CharField()
     runs = serializers.IntegerField(source="side.runs")
+    sessions = serializers.IntegerField(source="side.sessions")
     run = serializers.IntegerField(source="side.run.pk", allow_null=True)
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
@@ -90,7 +91,7 @@ def pair_answer(pair: Pair, page: str) -> dict[str, Any]:
     """Return the answer about two sides; ``page`` is the address for people."""
     base, other = side_names(pair)
     shown = {
-        "summary": summary(pair.tables, base, other),
+        "summary": summary_of(pair),
         "base": {"side": pair.base, "name": base},
         "against": {"side": pair.other, "name": other},
         "warnings": pair.doubts,
@@ -110,11 +111,11 @@ def _known(known: Known) -> Any:
     return known.differences if known.is_known else None
 
 
-_SIDE: Final = ("value", "n", "low", "high")
+_SIDE: Final = ("value", "n", "sessions", "low", "high")
 _COMPARED: Final = ("ratio", "low", "high", "p", "verdict", "basis", "more_runs")
 CSV_COLUMNS: Final = (
     *("metric", "unit", "direction", "workload", "threads"),
-    *("base_value", "base_n", "base_low", "base_high", "value", "n"),
+    *("base_value", "base_n", "base_sessions", "base_low", "base_high", "value", "n", "sessions"),
     *("ratio", "ratio_low", "ratio_high", "p", "verdict", "basis", "more_runs"),
 )
 
@@ -125,4 +126,4 @@ def csv_rows(answer: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
         for row in table["rows"]:
             base, cell = row["base"] or {}, row["cells"][0] or {}
             what = (table["metric"], row["unit"], row["direction"], row["workload"], row["threads"])
-            yield (*what, *map(base.get, _SIDE), cell.get("value"), cell.get("n"), *map(cell.get, _COMPARED))
+            yield (*what, *map(base.get, _SIDE), *map(cell.get, (*_SIDE[:3], *_COMPARED)))

@@ -28,6 +28,8 @@ class SeriesReferenceSerializer(serializers.Serializer[Any]):
 class ChangePointSerializer(serializers.Serializer[Any]):
     """``before`` and ``after`` are levels in the unit of the series; ``change`` is after / before - 1.
 
+    It is null for counts of events. ``confidence`` is null where one session on each side cannot tell it.
+
     ``run`` is the first run of the new level, ``last_good`` the last one before it.
     """
 
@@ -39,8 +41,8 @@ class ChangePointSerializer(serializers.Serializer[Any]):
     historical = serializers.BooleanField()
     before = serializers.FloatField()
     after = serializers.FloatField()
-    change = serializers.FloatField()
-    confidence = serializers.FloatField()
+    change = serializers.FloatField(allow_null=True)
+    confidence = serializers.FloatField(allow_null=True)
     noise = serializers.FloatField(allow_null=True)
     family_size = serializers.IntegerField(allow_null=True)
     expected_low = serializers.FloatField(allow_null=True)
@@ -68,8 +70,9 @@ class IncidentSerializer(serializers.Serializer[Any]):
 
     Changes are of speed: -0.5 is half the throughput, or twice the response time. ``change`` is the headline,
     the median over the series of ``metric`` (``median`` is the same). ``worst`` is the largest, that of
-    ``worst_of``. Both are null where only counts rose from zero. ``cause`` says what was switched
-    where the level changed. ``series`` of the ``of`` that were looked at changed. ``page`` is for people.
+    ``worst_of``. Both are null where only counts rose from zero. ``cause`` says what was switched where the
+    level changed. ``origin`` is the release line or release that a line or branch goes on from, where it
+    begins at another level. ``series`` of the ``of`` that were looked at changed. ``page`` is for people.
     """
 
     id = serializers.IntegerField()
@@ -91,6 +94,7 @@ class IncidentSerializer(serializers.Serializer[Any]):
     worst = serializers.FloatField(allow_null=True)
     worst_of = SeriesReferenceSerializer(source="largest.series", allow_null=True, default=None)
     cause = serializers.SerializerMethodField()
+    origin = serializers.CharField()
     series = serializers.SerializerMethodField()
     of = serializers.IntegerField(source="looked_at")
     started_at = serializers.DateTimeField()

@@ -8,7 +8,9 @@ from rest_framework import serializers
 
 from benchdash.api.answers.fields import AsIs, CountField, address, is_member
 from benchdash.regressions.models import ChangePoint
+from benchdash.results.controls import is_control
 from benchdash.results.models import IntervalSamples, Run, Series
+from benchdash.results.sessions import session_name
 
 
 class UploadReferenceSerializer(serializers.Serializer[Any]):
@@ -26,6 +28,7 @@ class RunSerializer(serializers.Serializer[Any]):
     version = serializers.CharField(source="version.version")
     version_id = serializers.IntegerField()
     build = serializers.CharField(source="version.build")
+    control = serializers.SerializerMethodField(help_text="whether it is a run of the control")
     commit = serializers.CharField(source="version.commit", allow_null=True)
     branch = serializers.CharField()
     hardware = serializers.CharField(source="hardware.name")
@@ -38,6 +41,7 @@ class RunSerializer(serializers.Serializer[Any]):
     started_at_assumed = serializers.BooleanField(source="started_at_is_assumed")
     duration = serializers.FloatField(source="duration_s", allow_null=True)
     upload = serializers.SerializerMethodField()
+    session = serializers.SerializerMethodField(help_text="its name, where one was said")
     tags = serializers.ListField(child=serializers.CharField())
     warnings = serializers.ListField(child=serializers.CharField())
     excluded = serializers.BooleanField(source="is_excluded")
@@ -45,6 +49,12 @@ class RunSerializer(serializers.Serializer[Any]):
 
     def get_url(self, run: Run) -> str:
         return address("api:run-detail", run.pk)
+
+    def get_control(self, run: Run) -> bool:
+        return is_control(run.version.build)
+
+    def get_session(self, run: Run) -> str | None:
+        return session_name(run.tags)
 
     @extend_schema_field(UploadReferenceSerializer)
     def get_upload(self, run: Run) -> dict[str, Any]:
@@ -131,14 +141,14 @@ class SeriesSerializer(serializers.Serializer[Any]):
 
 
 class PointsChangePointSerializer(serializers.Serializer[Any]):
-    """``index`` is the row where the new level begins; ``change`` is relative: -0.084."""
+    """``index`` is the row where the new level begins; ``change`` is relative: -0.084, null for counts."""
 
     index = serializers.IntegerField()
     state = serializers.ChoiceField(choices=ChangePoint.State.choices)
     before = serializers.FloatField()
     after = serializers.FloatField()
-    change = serializers.FloatField()
-    confidence = serializers.FloatField()
+    change = serializers.FloatField(allow_null=True)
+    confidence = serializers.FloatField(allow_null=True)
     incident = serializers.IntegerField(source="incident_id", allow_null=True)
 
 

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from benchdash.dashboard.charts import common
 from benchdash.dashboard.charts.common import Figure
-from benchdash.dashboard.charts.verdict_words import NOISE, change_of, settling, short_verdict
 from benchdash.dashboard.shell import numbers
+from benchdash.regressions.comparison import verdict_words
 from benchdash.regressions.comparison.cells import Cell
 from benchdash.regressions.comparison.rows import Row
 from benchdash.regressions.detection.compare import Comparison
@@ -34,30 +34,32 @@ class VersionLine:
 class Value:
     """The measurement of one line in one row; ``comparison`` is with the base and None for the base itself.
 
-    ``is_foreign``: measured in another unit than the row, so that it stands in the table alone.
+    ``metric`` is that of the row. ``is_foreign``: measured in another unit than the row, so that it stands in
+    the table alone.
     """
 
     line: VersionLine
     cell: Cell | None
     comparison: Comparison | None
+    metric: str = ""
     is_foreign: bool = False
 
     @property
     def change(self) -> float | None:
-        return change_of(self.comparison)
+        return verdict_words.change_of(self.comparison)
 
     @property
     def verdict(self) -> str:
-        """``worse``, or ``unknown, 3 more``."""
-        return short_verdict(self.comparison) if self.comparison else ""
+        """``slower``, or ``not enough to tell, 3 more``."""
+        return verdict_words.short_verdict(self.comparison, self.metric) if self.comparison else ""
 
     @property
     def settling(self) -> str:
-        return settling(self.comparison) if self.comparison else ""
+        return verdict_words.settling(self.comparison) if self.comparison else ""
 
     @property
     def level(self) -> str:
-        """The colour of its change."""
+        """The look of its change."""
         if self.cell is None or self.comparison is None:
             return numbers.level(None, "")
         return numbers.level(self.change, self.cell.direction, self.comparison.verdict)
@@ -77,7 +79,7 @@ class Value:
     @property
     def noise(self) -> str:
         """The source of the noise that the verdict is judged by."""
-        return NOISE[self.comparison.basis] if self.comparison else ""
+        return verdict_words.NOISE[self.comparison.basis] if self.comparison else ""
 
     @property
     def per_cent(self) -> float | None:
@@ -121,14 +123,14 @@ def lines(names: Sequence[str], *, base: int, in_order: bool) -> list[VersionLin
     ]
 
 
-def values(row: Row, lines: Sequence[VersionLine]) -> list[Value]:
+def values(row: Row, lines: Sequence[VersionLine], metric: str) -> list[Value]:
     """Return the value of each line in a row of a table, whose columns are the other lines in their order."""
     others = iter(zip(row.cells, row.comparisons, strict=True))
     found = []
     for line in lines:
         cell, comparison = (row.base, None) if line.is_base else next(others)
         is_foreign = cell is not None and cell.unit != row.unit
-        found.append(Value(line, cell, comparison, is_foreign=is_foreign))
+        found.append(Value(line, cell, comparison, metric, is_foreign=is_foreign))
     return found
 
 
@@ -141,7 +143,7 @@ def against_threads(
 ) -> Figure:
     """Draw a line for each version over the thread counts of ``rows``; ``link`` gives a series' address."""
     counts = [row.threads or 0 for row in rows]
-    table = [values(row, lines) for row in rows]
+    table = [values(row, lines, metric) for row in rows]
     traces = []
     for index, line in enumerate(lines):
         column = [row[index] for row in table]
@@ -160,7 +162,7 @@ def bars(
     row: Row, lines: Sequence[VersionLine], metric: str, scale: ValueScale, link: Callable[[int], str]
 ) -> Figure:
     """Draw a bar for each version that has a value; on a logarithmic axis, which has no zero, a point."""
-    shown = [value for value in values(row, lines) if value.cell and _drawn(value, scale) is not None]
+    shown = [value for value in values(row, lines, metric) if value.cell and _drawn(value, scale) is not None]
     errors = _error_bars(shown, scale, colour=common.token("ink"))
     trace = {
         "x": [_drawn(value, scale) for value in shown],
@@ -233,18 +235,18 @@ def _error_bars(column: Sequence[Value], scale: ValueScale, *, colour: str = "")
 
 
 def _hover(value: Value, unit: str, scale: ValueScale) -> str:
-    """``15,344 ± 120, n = 5, −8.4 % (worse)``; without values ``91.6 %, n = 5 (worse)``."""
+    """``15,344 ± 120, n = 5, −8.4 % (slower)``; without values ``91.6 %, n = 5 (slower)``."""
     if value.cell is None:
         return ""
     cell = value.cell
+    verdict = verdict_words.words(value.comparison.verdict, value.metric) if value.comparison else ""
     if scale.hides_values:
         share = numbers.share(None if value.per_cent is None else value.per_cent / 100)
-        verdict = f" ({value.comparison.verdict})" if value.comparison else ""
-        return f"{share}, n = {cell.n}{verdict}"
+        return f"{share}, n = {cell.n}{f' ({verdict})' if verdict else ''}"
     said = common.hover_text(cell.value, cell.low, cell.high, cell.n, "" if unit == "1/s" else unit)
     if value.comparison is None or value.change is None:
         return said
-    return f"{said}, {numbers.change(value.change)} ({value.comparison.verdict})"
+    return f"{said}, {numbers.change(value.change)} ({verdict})"
 
 
 def value_axis(rows: Sequence[Row], metric: str, scale: ValueScale) -> dict[str, Any]:

@@ -1,20 +1,20 @@
 """Workloads by versions: a table whose cells are filled with what their numbers mean."""
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, groupby
 from math import exp, inf, log
 from typing import Literal
 
-from benchdash.dashboard.charts import verdict_words
 from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.html import GridCell
+from benchdash.regressions.comparison import verdict_words
 from benchdash.regressions.comparison.cells import Cell
 from benchdash.regressions.comparison.rows import GroupSummary, Row, geometric_mean, summary_of
+from benchdash.regressions.comparison.speeds import are_mixed, mean_speed, speed_of
 from benchdash.regressions.comparison.version_table import ComparisonTable
 from benchdash.regressions.detection.compare import Comparison
-from benchdash.results.readings import HIGHER
+from benchdash.results.readings import HIGHER, Direction
 
 Link = Callable[[Sequence[Row], int | None], str]
 """Where a click leads from the cell of a column (None: the base) in some rows of one workload."""
@@ -38,8 +38,8 @@ class MatrixLook:
     """The look of a matrix. ``opened`` workloads have a row for each thread count below their own.
 
     ``order``: by name, by the step into the last column (the largest first), or by what a workload lost in
-    its worst column. ``only_changed`` leaves the rows with a coloured cell. ``by_size`` colours what could
-    not be tested by its size. ``groups`` shows sections with a summary each; ``only_groups`` just these.
+    its worst column. ``only_changed`` leaves the rows with a difference. ``by_size`` colours by its size what
+    has no certain verdict. ``groups`` shows sections with a summary each; ``only_groups`` just these.
     """
 
     values: Values = "relative"
@@ -55,7 +55,7 @@ class MatrixLook:
 class MatrixRow:
     """A workload with its thread counts folded into one, or one thread count of it.
 
-    ``folds`` is how many thread counts lie in it.
+    ``folds`` is how many thread counts lie in it; ``direction`` is said where rows differ in it.
     """
 
     workload: str
@@ -64,6 +64,7 @@ class MatrixRow:
     is_open: bool
     base: GridCell | None
     cells: Sequence[GridCell | None]
+    direction: str = ""
 
     @property
     def is_part(self) -> bool:
@@ -96,15 +97,23 @@ class MatrixSection:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """``total`` is over everything; ``hidden`` is how many workloads are not shown because none changed."""
+    """``total`` is over everything; ``hidden`` is how many workloads are not shown because none changed.
+
+    ``is_of_speeds``: rows are better in different directions, and every ratio is one of speeds.
+    """
 
     sections: Sequence[MatrixSection]
     total: Aggregates
     hidden: int = 0
+    is_of_speeds: bool = False
 
     @property
     def rows(self) -> list[MatrixRow]:
         return list(chain.from_iterable(section.rows for section in self.sections))
+
+    @property
+    def mean_name(self) -> str:
+        return "Geometric mean of speeds" if self.is_of_speeds else "Geometric mean"
 
     @property
     def is_folded(self) -> bool:
@@ -128,7 +137,7 @@ def matrix(
 ) -> Matrix:
     """Fold the rows of a comparison by workload; ``write`` says a ratio as the page says it."""
     look = look or MatrixLook()
-    drawing = _Drawing(write=write, link=link, look=look)
+    drawing = _Drawing(write, link, look, table.metric, table.margin, is_of_speeds=are_mixed(table.rows))
     folded = [drawing.folded(list(rows)) for _, rows in groupby(table.rows, key=lambda row: row.workload)]
     shown = [one for one in folded if one[0].is_changed or not look.only_changed]
     shown.sort(key=lambda one: _rank(one[1], look.order))
@@ -136,6 +145,7 @@ def matrix(
         sections=list(_sections(table, drawing, folded, shown)),
         total=drawing.aggregates(summary_of(table.rows), table.rows),
         hidden=len(folded) - len(shown),
+        is_of_speeds=drawing.is_of_speeds,
     )
 
 
@@ -186,9 +196,8 @@ def _last_step(rows: Sequence[Row]) -> float:
 
 def _worst(rows: Sequence[Row]) -> float:
     """Return the smallest ratio of any column, inverted where lower is better; inf where there is none."""
-    ratios = [geometric_mean(rows, column) for column in range(len(rows[0].cells))]
-    higher = rows[0].direction == HIGHER
-    return min((ratio if higher else 1 / ratio for ratio in ratios if ratio), default=inf)
+    speeds = (mean_speed(rows, column) for column in range(len(rows[0].cells)))
+    return min((speed for speed in speeds if speed), default=inf)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +207,9 @@ class _Drawing:
     write: Callable[[float], str]
     link: Link
     look: MatrixLook
+    metric: str
+    margin: float
+    is_of_speeds: bool
 
     def folded(self, rows: list[Row]) -> _Folded:
         is_open = rows[0].workload in self.look.opened and len(rows) > 1
@@ -209,34 +221,49 @@ class _Drawing:
             yield from (self._row([part], folds=0, is_open=False) for part in rows)
 
     def aggregates(self, summary: GroupSummary, rows: Sequence[Row]) -> Aggregates:
-        """Summarise rows that are better in the same direction; a single row needs no summary."""
-        directions = {row.direction for row in rows}
-        if len(directions) > 1 or len(rows) < 2:
+        """Summarise several rows, of which those with speeds are not the ratios of the table."""
+        if len(rows) < 2:
             return Aggregates()
-        [direction] = directions
+        means, lowest, highest = summary.geomean, summary.lowest, summary.highest
+        if self.is_of_speeds:
+            of_columns = [self._speeds(rows, column) for column in range(len(means))]
+            means = tuple(mean_speed(rows, column) for column in range(len(means)))
+            lowest = tuple(min(speeds, default=None) for speeds in of_columns)
+            highest = tuple(max(speeds, default=None) for speeds in of_columns)
         return Aggregates(
-            mean=[self._mean(ratio, column, rows, direction) for column, ratio in enumerate(summary.geomean)],
-            lowest=[self._ratio(ratio) for ratio in summary.lowest],
-            highest=[self._ratio(ratio) for ratio in summary.highest],
+            mean=[self._mean(ratio, column, rows) for column, ratio in enumerate(means)],
+            lowest=[self._ratio(ratio) for ratio in lowest],
+            highest=[self._ratio(ratio) for ratio in highest],
         )
 
-    def _mean(self, ratio: float | None, column: int, rows: Sequence[Row], direction: str) -> GridCell | None:
+    def _speeds(self, rows: Sequence[Row], column: int) -> list[float]:
+        return [speed_of(row, one.ratio) for row in rows if (one := row.comparisons[column]) and one.ratio]
+
+    def _ratio_of(self, rows: Sequence[Row], column: int) -> float | None:
+        """Return the mean of the ratios of rows, or of their speeds."""
+        return mean_speed(rows, column) if self.is_of_speeds else geometric_mean(rows, column)
+
+    def _direction_of(self, rows: Sequence[Row]) -> Direction:
+        return HIGHER if self.is_of_speeds else rows[0].direction
+
+    def _mean(self, ratio: float | None, column: int, rows: Sequence[Row]) -> GridCell | None:
         if ratio is None:
             return None
         compared = [one for row in rows if (one := row.comparisons[column])]
-        says = f"{len(compared)} ratios: {_verdict_words(compared)}"
-        level = self._level(ratio, direction, compared)
-        if level.startswith(("better", "worse")):
-            # One workload beyond the noise does not make a mean of 1.00 a change.
-            level = numbers.ratio_level(ratio, direction)
+        what, direction = "speeds" if self.is_of_speeds else "ratios", self._direction_of(rows)
+        says = f"{len(compared)} {what}: {self._verdict_words(compared)}"
+        verdict = verdict_words.joint(
+            [one.verdict for one in compared], ratio - 1, direction, margin=self.margin
+        )
+        level = self._look(verdict, ratio, direction)
         return GridCell(self.write(ratio), level, says, url="")
 
     def _ratio(self, ratio: float | None) -> str:
         return numbers.NOTHING if ratio is None else self.write(ratio)
 
-    def _level(self, ratio: float | None, direction: str, compared: Sequence[Comparison]) -> str:
-        verdict = _verdict(compared, ratio, direction)
-        if verdict == "unknown" and self.look.by_size and ratio is not None:
+    def _look(self, verdict: str, ratio: float | None, direction: str) -> str:
+        is_told = verdict == "same" or verdict_words.is_certain(verdict)
+        if self.look.by_size and ratio is not None and not is_told:
             verdict = ""
         return numbers.ratio_level(ratio, direction, verdict)
 
@@ -248,6 +275,7 @@ class _Drawing:
             is_open=is_open,
             base=self._base_cell(rows),
             cells=[self._cell(rows, column) for column in range(len(rows[0].cells))],
+            direction=rows[0].direction if self.is_of_speeds else "",
         )
 
     def _base_cell(self, rows: Sequence[Row]) -> GridCell | None:
@@ -267,7 +295,7 @@ class _Drawing:
         if not cells:
             return None
         compared = [one for row in rows if (one := row.comparisons[column])]
-        ratio, direction = geometric_mean(rows, column), rows[0].direction
+        ratio, direction = self._ratio_of(rows, column), self._direction_of(rows)
         text, below = self._ratio(ratio), ""
         if self.look.values == "absolute":
             text, below = _value(cells), _runs(cells)
@@ -275,22 +303,35 @@ class _Drawing:
             below = f"{_value(cells)}, {_runs(cells)}"
         return GridCell(
             text=text,
-            level=self._level(ratio, direction, compared),
-            says=", ".join(filter(None, [_value_words(cells), _verdict_words(compared)])),
+            level=self._look(_verdict(compared, ratio, direction), ratio, direction),
+            says=", ".join(filter(None, [_value_words(cells), self._verdict_words(compared)])),
             url=self.link(rows, column),
             below=below,
         )
 
+    def _verdict_words(self, compared: Sequence[Comparison]) -> str:
+        """``slower, noise: sessions``, or of several thread counts ``3 slower, 2 not enough to tell``."""
+        if len(compared) != 1:
+            return verdict_words.counts_in_words((one.verdict for one in compared), self.metric)
+        [one] = compared
+        said = verdict_words.words(one.verdict, self.metric)
+        return ", ".join(filter(None, [said, verdict_words.settling(one), verdict_words.noise(one)]))
+
 
 def _verdict(compared: Sequence[Comparison], ratio: float | None, direction: str) -> str:
-    """Return the verdict of several thread counts if neither any of them nor their mean contradicts it."""
+    """Return the verdict of several thread counts, as certain as the most certain of them.
+
+    It is MIXED where they, or one of them and their mean, contradict each other.
+    """
     said = {one.verdict for one in compared}
     if said <= {"same"} and said:
         return "same"
     if said <= {"same", "unknown"} or ratio is None:
         return "unknown"
     agreed = "better" if (ratio > 1) == (direction == HIGHER) else "worse"
-    return agreed if said <= {agreed, "same", "unknown"} else ""
+    if {verdict_words.side_of(one) for one in said} - {"", agreed}:
+        return verdict_words.MIXED
+    return agreed if agreed in said else f"likely_{agreed}"
 
 
 def _value(cells: Sequence[Cell]) -> str:
@@ -306,22 +347,10 @@ def _runs(cells: Sequence[Cell]) -> str:
 
 
 def _value_words(cells: Sequence[Cell]) -> str:
-    """``153.4 ms, n = 3``, or how many runs several thread counts have."""
+    """``153.4 ms, n = 3 in 1 session``, or how many runs several thread counts have."""
     if len(cells) > 1:
         return f"{len(cells)} thread counts, {numbers.count(sum(cell.n for cell in cells))} runs"
     [cell] = cells
     unit = "per second" if cell.unit == "1/s" else cell.unit
-    return f"{numbers.number(cell.value)} {unit}, n = {cell.n}"
-
-
-def _verdict_words(compared: Sequence[Comparison]) -> str:
-    """``worse, noise: repeats``, or of several thread counts ``3 worse, 2 unknown``."""
-    counts = Counter(one.verdict for one in compared)
-    if len(compared) == 1:
-        [one] = compared
-        return ", ".join(filter(None, [one.verdict, verdict_words.settling(one), verdict_words.noise(one)]))
-    return ", ".join(
-        f"{counts[verdict]} {verdict}"
-        for verdict in ("better", "worse", "same", "unknown")
-        if counts[verdict]
-    )
+    sessions = numbers.counted(verdict_words.session_count(cell), "session")
+    return f"{numbers.number(cell.value)} {unit}, n = {cell.n} in {sessions}"

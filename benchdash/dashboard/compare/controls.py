@@ -1,7 +1,7 @@
 """Filters, chips of the chosen versions, switches and suggestions of the pages under Compare."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
@@ -14,10 +14,11 @@ from benchdash.dashboard.compare.selection import (
 )
 from benchdash.dashboard.compare.version_picker import VersionPicker
 from benchdash.dashboard.shell import numbers
-from benchdash.dashboard.shell.filters import FilterChip, one_of, some_of
+from benchdash.dashboard.shell.filters import FilterChip, one_of, some_of, unseen
 from benchdash.dashboard.shell.navigation import Link
 from benchdash.regressions.comparison.columns import Column, ColumnContents, names, short_id
 from benchdash.results import metrics
+from benchdash.results.controls import is_control
 
 _MAX_SUGGESTIONS: Final = 8
 AXES: Final = (("", "auto"), ("linear", "linear"), ("log", "log"))
@@ -34,29 +35,45 @@ class VersionChip:
 
 @dataclass(frozen=True)
 class Switch:
-    """A choice between ways to draw, one click apart."""
+    """A choice between ways to draw, one click apart; ``values`` are those of the parameter ``name``."""
 
     label: str
     links: Sequence[Link]
+    name: str
+    values: Sequence[str]
+
+    @property
+    def check(self) -> FilterChip:
+        """A chip that checks what an address says of it."""
+        shown = next((link.label for link in self.links if link.is_current), "")
+        return unseen(self.name, [value for value in self.values if value], shown=shown)
 
 
 def switch(
     label: str, name: str, options: Iterable[tuple[str, str]], chosen: str, address: Callable[..., str]
 ) -> Switch:
     """Return a switch between values of the parameter ``name``; ``address`` takes one of them."""
-    return Switch(label, [Link(words, address(**{name: value}), value == chosen) for value, words in options])
+    known = list(options)
+    links = [Link(words, address(**{name: value}), value == chosen) for value, words in known]
+    return Switch(label, links, name, [value for value, _ in known])
+
+
+def checks(made: Iterable[Switch]) -> list[FilterChip]:
+    """Return chips that check what an address says of switches."""
+    return [one.check for one in made]
 
 
 def reference_filter(columns: ChosenColumns, called: Sequence[str]) -> FilterChip:
     """Return the chip of the reference; ``called`` are the names of the chosen columns."""
     bases = zip(map(short_id, columns.chosen), called, strict=True)
-    return one_of("base", "Reference", bases, short_id(columns.base) if columns.base else None, empty="")
+    chip = one_of("base", "Reference", bases, short_id(columns.base) if columns.base else None, empty="")
+    # Versions that are gone are said where they are looked up.
+    return replace(chip, is_checked=False)
 
 
 def workloads_filter(measured: ColumnContents, chosen: Iterable[str]) -> FilterChip:
-    return some_of(
-        "workload", "Workloads", [(str(pk), name) for pk, name in measured.workloads.items()], chosen
-    )
+    options = [(str(pk), name) for pk, name in measured.workloads.items()]
+    return replace(some_of("workload", "Workloads", options, chosen), also=list(measured.workloads.values()))
 
 
 def threads_options(counts: Iterable[int | None]) -> list[tuple[str, str]]:
@@ -115,6 +132,7 @@ def meanings(path: str, choice: VersionSelection) -> list[tuple[str, list[Link]]
 
 
 def suggestions(picker: VersionPicker) -> list[Link]:
-    """Suggest the places with the most versions."""
-    by_size = sorted(picker.groups, key=lambda group: -(len(group.choices) + group.older))
+    """Suggest the places with the most versions, but no controls."""
+    groups = [group for group in picker.groups if not is_control(group.place.build)]
+    by_size = sorted(groups, key=lambda group: -(len(group.choices) + group.older))
     return [Link(f"Versions of {group.place}", group.newest_url) for group in by_size[:_MAX_SUGGESTIONS]]

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from django.http import QueryDict
@@ -19,6 +19,7 @@ from benchdash.regressions.comparison.branch_table import Base, base_of, place_o
 from benchdash.regressions.comparison.columns import Column, names, short_id
 from benchdash.results import metrics
 from benchdash.results.baselines import baselines
+from benchdash.results.controls import is_control
 from benchdash.results.models import Baseline
 
 DEFAULT_COLUMNS: Final = 8
@@ -52,7 +53,11 @@ def read_place(
         texts = [query.get("base", ""), *reversed(query.getlist("v"))]
         found = (meant_by(text, available) for text in texts if text)
         asked = next((PlaceNames.of(columns[0])._asdict() for columns in found if columns), asked)
-    places = sorted(dict.fromkeys(map(PlaceNames.of, available)), key=lambda place: -use[place])
+    # A control is shown where nothing else is, or where it is asked for.
+    places = sorted(
+        dict.fromkeys(map(PlaceNames.of, available)),
+        key=lambda place: (is_control(place.build), -use[place]),
+    )
     offered = []
     for name, label, empty in _PARTS:
         values = sorted({getattr(place, name) for place in places})
@@ -62,9 +67,9 @@ def read_place(
     place = places[0]
     chips = []
     for name, label, empty, values in offered:
-        if len(values) > 1:
-            options = [(value or _NONE, value or empty) for value in values]
-            chips.append(filters.one_of(name, label, options, getattr(place, name) or _NONE, empty=""))
+        options = [(value or _NONE, value or empty or "none") for value in values]
+        chip = filters.one_of(name, label, options, getattr(place, name) or _NONE, empty="")
+        chips.append(replace(chip, also=EMPTY if "" in values else (), is_shown=len(values) > 1))
     return place, chips
 
 

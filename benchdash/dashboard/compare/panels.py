@@ -6,11 +6,11 @@ from itertools import groupby
 from typing import Final
 
 from benchdash.dashboard.charts import compare as charts
-from benchdash.dashboard.charts import verdict_words
 from benchdash.dashboard.charts.common import Figure
 from benchdash.dashboard.charts.compare import Value, ValueScale, VersionLine
 from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.series_words import threads_words
+from benchdash.regressions.comparison import verdict_words
 from benchdash.regressions.comparison.rows import Row, geometric_mean
 from benchdash.regressions.comparison.version_table import ComparisonTable
 
@@ -49,6 +49,7 @@ class Panel:
     rows: Sequence[PanelRow]
     means: Sequence[float | None]
     note: str
+    margin: float
     says_n: bool
     csv_url: str
     url: str
@@ -136,7 +137,10 @@ def panel_of(
     """Return a panel whose table has a row for each thread count and a column for each line."""
     first, is_curve = rows[0], len(rows) > 1
     values = [
-        PanelRow("not said" if row.threads is None else numbers.count(row.threads), charts.values(row, lines))
+        PanelRow(
+            "not said" if row.threads is None else numbers.count(row.threads),
+            charts.values(row, lines, metric),
+        )
         for row in rows
     ]
     runs = {value.cell.n for row in values for value in row.values if value.cell}
@@ -154,6 +158,7 @@ def panel_of(
         rows=values,
         means=means_of(rows, lines) if is_curve else [],
         note=_note(values, runs, scale, margin, has_base=any(row.base for row in rows)),
+        margin=margin,
         says_n=len(runs) > 1,
         csv_url=addresses.csv(metric, first.workload),
         url=addresses.alone(metric, first.workload),

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -10,8 +10,10 @@ from django.http import QueryDict
 
 from benchdash.accounts.models import Project
 from benchdash.dashboard.compare.versions import PlaceNames, meant_by, recent_use
+from benchdash.dashboard.shell.filters import FilterChip, unseen
 from benchdash.dashboard.shell.selection import EMPTY, PLACE, whole_number
 from benchdash.regressions.comparison.columns import Column, short_id
+from benchdash.results.controls import is_control
 from benchdash.results.versions import release_line
 
 # Default number of versions.
@@ -107,25 +109,38 @@ def default_columns(at_place: Sequence[Column], number: int) -> list[Column]:
 
 def asked_place(query: QueryDict, available: Sequence[Column]) -> Sequence[Column]:
     """Return the columns at the place that an address names, as far as there are any."""
-
-    def part_of_place(column: Column, name: str) -> str:
-        if name == "line":
-            return release_line(column.version.product.name, column.version.version)
-        return str(getattr(PlaceNames.of(column), name))
-
     for name in PLACE:
         asked = {"" if text in EMPTY else text for text in query.getlist(name) if text}
         if asked:
-            found = [column for column in available if part_of_place(column, name) in asked]
+            found = [column for column in available if _part_of_place(column, name) in asked]
             available = found or available
     return available
+
+
+def _part_of_place(column: Column, name: str) -> str:
+    if name == "line":
+        return release_line(column.version.product.name, column.version.version)
+    return str(getattr(PlaceNames.of(column), name))
+
+
+def place_checks(query: QueryDict, available: Sequence[Column]) -> list[FilterChip]:
+    """Return chips that check the place that an address names."""
+    return [
+        replace(
+            unseen(name, sorted({_part_of_place(column, name) or "none" for column in available})), also=EMPTY
+        )
+        for name in PLACE
+        if query.get(name)
+    ]
 
 
 def newest_columns(available: Sequence[Column], project: Project) -> list[Column]:
     """Return the newest versions of the product measured last, at the place where it is measured most.
 
-    Where it has one version there, the versions of other products there stand beside it.
+    Where it has one version there, the versions of other products there stand beside it. Controls tell of
+    the machine: they are chosen only where there is nothing else.
     """
+    available = [column for column in available if not is_control(column.version.build)] or available
     offered = Counter(map(PlaceNames.of, available))
     use = {place: runs for place, runs in recent_use(project).items() if place in offered} or offered
     product = next(iter(use)).product

@@ -14,10 +14,11 @@ from benchdash.dashboard.charts import compare as charts
 from benchdash.dashboard.charts.compare import VersionLine
 from benchdash.dashboard.compare import controls
 from benchdash.dashboard.compare.panels import PanelAddresses
-from benchdash.dashboard.compare.selection import ChosenColumns, VersionSelection
+from benchdash.dashboard.compare.selection import ChosenColumns, VersionSelection, place_checks
 from benchdash.dashboard.compare.version_picker import version_picker
 from benchdash.dashboard.compare.versions import Available
 from benchdash.dashboard.shell.navigation import page_url
+from benchdash.dashboard.shell.unknown_values import unknown_of_chips
 from benchdash.regressions.comparison.columns import (
     Column,
     SelectorError,
@@ -48,6 +49,7 @@ def choosing(request: HttpRequest, choice: VersionSelection, available: Availabl
         "version_picker": picker,
         "meanings": controls.meanings(request.path, choice),
         "suggestions": controls.suggestions(picker),
+        "unknown": list(unknown_of_chips(request.GET, place_checks(request.GET, available))),
     }
 
 

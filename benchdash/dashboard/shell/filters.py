@@ -1,6 +1,6 @@
 """The chips of the filter line: what can be chosen, and what is."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple, TypeVar
@@ -22,7 +22,9 @@ class FilterChoice(NamedTuple):
 class FilterChip:
     """One chip. ``name`` is the query parameter; several values repeat it.
 
-    ``empty`` is what the chip says when nothing is chosen (``all``, ``newest``).
+    ``empty`` is what the chip says when nothing is chosen (``all``, ``newest``). An address may say ``also``
+    in place of values: names for ids. Where ``is_checked``, any other value of an address is unknown. A chip
+    that is not shown leaves no choice.
     """
 
     name: str
@@ -30,6 +32,9 @@ class FilterChip:
     choices: Sequence[FilterChoice]
     several: bool = False
     empty: str = "all"
+    also: Collection[str] = ()
+    is_checked: bool = True
+    is_shown: bool = True
 
     @cached_property
     def chosen(self) -> list[FilterChoice]:
@@ -65,6 +70,11 @@ def some_of(
 def some_of_names(name: str, label: str, names: Iterable[str], chosen: Iterable[str]) -> FilterChip:
     """Return a chip for any number of things whose names are their values."""
     return some_of(name, label, [(text, text) for text in names], chosen)
+
+
+def unseen(name: str, values: Iterable[str], *, shown: str = "") -> FilterChip:
+    """Return a chip that only checks an address; ``shown`` is what the page shows of these values."""
+    return FilterChip(name, name, [FilterChoice(one, one) for one in values], empty=shown, is_shown=False)
 
 
 def search_text(query: QueryDict) -> str:

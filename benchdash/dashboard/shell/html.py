@@ -9,7 +9,7 @@ import orjson
 from django.core.serializers.json import DjangoJSONEncoder
 from django.utils.safestring import SafeString, mark_safe
 
-from benchdash.dashboard.shell.numbers import number
+from benchdash.dashboard.shell.numbers import number, sign
 
 _as_django = DjangoJSONEncoder().default
 _OPTIONS: Final = orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_SERIALIZE_NUMPY
@@ -29,7 +29,7 @@ def figure_json(figure: Mapping[str, Any]) -> SafeString:
 
 @dataclass(frozen=True, slots=True)
 class GridCell:
-    """A number that leads somewhere; ``level`` is its colour, ``below`` stands under it.
+    """A number that leads somewhere; ``level`` is its look, ``below`` stands under it.
 
     ``says`` is its title: what the number alone does not say.
     """
@@ -42,7 +42,7 @@ class GridCell:
 
     @property
     def is_changed(self) -> bool:
-        return self.level.startswith(("better", "worse"))
+        return self.level.startswith(("better", "worse", "likely"))
 
 
 def grid_cells(cells: Iterable[GridCell | None]) -> SafeString:
@@ -57,11 +57,17 @@ def number_cells(values: Iterable[float | None]) -> SafeString:
     return mark_safe("".join(cells))  # noqa: S308 - nothing in a number needs escaping
 
 
+def _sign(cell: GridCell) -> str:
+    mark = sign(cell.level)
+    return f'<span class="sign" aria-hidden="true">{mark}</span>' if mark else ""
+
+
 def _cell(cell: GridCell | None) -> str:
     if cell is None:
         return '<td class="number quiet">–</td>'
     below = f"<small>{escape(cell.below)}</small>" if cell.below else ""
     return (
         f'<td class="number level-{escape(cell.level)}">'
-        f'<a href="{escape(cell.url)}" title="{escape(cell.says)}">{escape(cell.text)}{below}</a></td>'
+        f'<a href="{escape(cell.url)}" title="{escape(cell.says)}">'
+        f"{_sign(cell)}{escape(cell.text)}{below}</a></td>"
     )

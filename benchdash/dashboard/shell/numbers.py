@@ -10,6 +10,7 @@ from benchdash.results.wording import (
     NOTHING,
     change,
     count,
+    counted,
     metric_name,
     number,
     p_value,
@@ -21,22 +22,27 @@ from benchdash.results.wording import (
 )
 
 # Re-exported from results.wording, which the API and mails use too.
-__all__ = ["NOTHING", "NO_BREAK", "change", "count", "metric_name", "number", "p_value", "plus_minus"]
-__all__ += ["ratio", "share", "short_metric_name", "unit_words"]
-__all__ += ["LEVELS", "ago", "axis_title", "counted", "direction_words", "exact_time", "level", "ratio_level"]
+__all__ = ["NOTHING", "NO_BREAK", "change", "count", "counted", "metric_name", "number", "p_value"]
+__all__ += ["plus_minus", "ratio", "share", "short_metric_name", "unit_words"]
+__all__ += ["LEVELS", "ago", "axis_title", "direction_words", "exact_time", "level", "ratio_level", "sign"]
 
 # Where a change gets the next of the four levels of colour, as a share.
 LEVELS: Final = (0.02, 0.05, 0.10, 0.20)
 
+_SIGNS: Final = {"worse": "▼", "better": "▲", "likely-worse": "▽", "likely-better": "△", "mixed": "⇅"}
+
 
 def level(change: float | None, direction: str, verdict: str = "") -> str:
-    """Return the colour of a change: ``worse-1`` to ``worse-4``, ``better-1`` ..., ``same`` or ``unknown``.
+    """Return the look of a change: ``worse-1`` to ``worse-4``, ``better-1`` ..., or a look without a colour.
 
-    ``verdict`` is a comparison's word where there is one: what is within the noise has no colour, however
-    large it is, and what is beyond it has at least the first.
+    Those are ``likely-worse``, ``likely-better``, ``same``, ``mixed`` and ``unknown``. ``verdict`` is that of
+    a comparison where there is one, or ``mixed`` of several that contradict each other: only a difference
+    beyond the noise has a colour, at least the first.
     """
     if change is None or not math.isfinite(change) or verdict == "unknown":
         return "unknown"
+    if verdict == "mixed" or verdict.startswith("likely_"):
+        return verdict.replace("_", "-")
     size = sum(abs(change) >= limit - 1e-9 for limit in LEVELS)
     if verdict:
         return "same" if verdict == "same" else f"{verdict}-{max(size, 1)}"
@@ -45,14 +51,14 @@ def level(change: float | None, direction: str, verdict: str = "") -> str:
     return f"{'better' if (change > 0) == (direction == HIGHER) else 'worse'}-{size}"
 
 
+def sign(level: str) -> str:
+    """Return the sign of a look, so that colour never says it alone; empty for what is no difference."""
+    return next((mark for look, mark in _SIGNS.items() if level.startswith(look)), "")
+
+
 def ratio_level(ratio: float | None, direction: str, verdict: str = "") -> str:
     """Return the colour of a ratio: 0.92 has that of −8 %."""
     return level(None if ratio is None else ratio - 1, direction, verdict)
-
-
-def counted(number: int, noun: str) -> str:
-    """``1 run``, ``1,200 runs``."""
-    return f"{count(number)} {noun}{'' if number == 1 else 's'}"
 
 
 def direction_words(direction: str) -> str:

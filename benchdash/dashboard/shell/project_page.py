@@ -17,6 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from benchdash.accounts.access import BeingDeleted, NotAllowed, NotVisible, Viewer, viewer_of
 from benchdash.accounts.models import Project, Scope
 from benchdash.alerts.models import Alert
+from benchdash.dashboard.shell.unknown_values import unknown_of_chips
 
 P = ParamSpec("P")
 M = TypeVar("M", bound=Model)
@@ -65,8 +66,13 @@ class ProjectPage:
         *,
         status: int = 200,
     ) -> HttpResponse:
-        """Render a template with ``page``, ``project`` and ``viewer`` beside its own context."""
-        return render(request, template, {**self.shared, **(context or {})}, status=status)
+        """Render a template with ``page``, ``project`` and ``viewer`` beside its own context.
+
+        What its filters do not know of the address is said above it.
+        """
+        own = context or {}
+        unknown = [*own.get("unknown", ()), *unknown_of_chips(request.GET, own.get("filters", ()))]
+        return render(request, template, {**self.shared, **own, "unknown": unknown}, status=status)
 
     def done(self, request: HttpRequest, said: str, name: str, *args: object) -> HttpResponse:
         """Go to a page of the project, which says what was done."""

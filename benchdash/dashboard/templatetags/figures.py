@@ -10,6 +10,8 @@ from django.utils.html import format_html
 
 from benchdash.dashboard.shell import numbers, paging
 from benchdash.dashboard.shell.html import grid_cells, number_cells
+from benchdash.dashboard.templatetags.shell import statistics_url
+from benchdash.regressions.comparison import verdict_words
 
 register = template.Library()
 
@@ -18,6 +20,8 @@ register = template.Library()
 _TONES: Final = {
     **dict.fromkeys(("regression", "worse"), ("worse", "▼")),
     **dict.fromkeys(("improvement", "better"), ("better", "▲")),
+    "likely_worse": ("dotted", "▽"),
+    "likely_better": ("dotted", "△"),
     **dict.fromkeys(("imported", "fixed", "would be imported"), ("plain", "✓")),
     **dict.fromkeys(("same", "known already"), ("plain", "=")),
     **dict.fromkeys(("suspected", "private"), ("dotted", "")),
@@ -62,17 +66,35 @@ def badge(state: str, label: str = "") -> str:
 
 
 @register.simple_tag
-def change_figure(value: float | None, direction: str, verdict: str = "") -> str:
-    """Write a relative change, coloured by what it means: ``▼ −8.4 %`` on the worse side's ground."""
+def change_figure(value: float | None, direction: str, verdict: str = "", metric: str = "") -> str:
+    """Write a relative change with the look of its verdict: ``▼ −8.4 %`` on the worse side's ground.
+
+    Without a verdict its size alone has a look.
+    """
     level = numbers.level(value, direction, verdict)
-    side = level.partition("-")[0]
+    side = level.replace("likely-", "likely_").partition("-")[0]
+    title = verdict_words.words(verdict or side, metric)
+    return _figure(level, title, numbers.sign(level), numbers.change(value))
+
+
+def _figure(level: str, title: str, sign: str, text: str) -> str:
     return format_html(
-        '<span class="change level-{}" title="{}">{}{}</span>',
-        level,
-        {"same": "within the noise", "unknown": "not enough runs"}.get(side, side),
-        _mark({"worse": "▼", "better": "▲"}.get(side, "")),
-        numbers.change(value),
+        '<span class="change level-{}" title="{}">{}{}</span>', level, title, _mark(sign), text
     )
+
+
+@register.simple_tag
+@lru_cache(maxsize=256)
+def verdict_word(verdict: str, metric: str = "", margin: float | None = None) -> str:
+    """Write a verdict in words, ``likely slower (one session)``, with a link to what they mean."""
+    words = verdict_words.words(verdict, metric, margin=margin)
+    return format_html('<a class="verdict" href="{}">{}</a>', statistics_url(verdict), words)
+
+
+@register.simple_tag
+def sign(level: str) -> str:
+    """Write the sign of a look, for those who see no colours: ``▼``; hollow where it is only likely."""
+    return _mark(numbers.sign(level))
 
 
 @register.filter

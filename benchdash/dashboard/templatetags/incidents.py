@@ -41,13 +41,12 @@ def speed_figure(change_point: ChangePoint) -> str:
 
 
 def _of_series(text: str, change_point: ChangePoint) -> str:
-    speed = None if change_point.change is None else change_point.speed_change
     side = "worse" if change_point.is_regression else "better"
-    return _coloured(text, speed, side, change_point.state)
+    return _coloured(text, change_point.speed_change, side, change_point.state)
 
 
 def _side(incident: Incident) -> str:
-    return "better" if incident.kind == Incident.Kind.IMPROVEMENT else "worse"
+    return "worse" if headlines.is_for_the_worse(incident) else "better"
 
 
 def _coloured(text: str, speed: float | None, side: str, state: str) -> str:

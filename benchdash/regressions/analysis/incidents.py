@@ -1,6 +1,6 @@
 """Change points of one cause are one incident: what people triage."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,7 +14,8 @@ from benchdash.regressions.analysis.causes import Sides, cause_of, switches_of
 from benchdash.regressions.analysis.group_orders import groups_in_order
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.queries import Difference
-from benchdash.regressions.watched_metrics import is_watched
+from benchdash.regressions.watched_metrics import counted, is_watched
+from benchdash.results.controls import is_control
 from benchdash.results.metrics import main_metric
 from benchdash.results.models import Run, Series
 from benchdash.results.points import moment
@@ -29,6 +30,7 @@ _FOUND = (
     "quiet",
     "since_id",
     "until_id",
+    "origin",
     "started_at",
     "worst",
     "median",
@@ -66,9 +68,14 @@ class _Ranks:
 
 @dataclass(slots=True)
 class _Cluster:
-    """Change points next to each other that move the same way, all for the worse or all for the better."""
+    """Change points next to each other that move the same way, all for the worse or all for the better.
+
+    Those of a control are the machine's, and of the kind ``environment`` both ways.
+    Those where a line or branch begins (``is_beginning``) are never one with those within it.
+    """
 
     kind: Incident.Kind
+    is_beginning: bool
     first: int
     last: int
     members: list[ChangePoint]
@@ -106,7 +113,7 @@ def update_incidents(product_id: int, *, branch: str, line: str) -> None:
     ranks = _ranks(change_points, branch=branch)
     switches = switches_of(change_points)
     of_metrics = stream.values_list("metric").annotate(Count("pk")).order_by()
-    looked_at = sum(number for metric, number in of_metrics if is_watched(metric))
+    looked_at = sum(number for metric, number in of_metrics if is_watched(metric) or counted(metric))
     left = {incident.pk: incident for incident in known}
     before = {incident.pk: _as_stored(incident) for incident in known}
     found: list[tuple[Incident, _Cluster]] = []
@@ -160,16 +167,25 @@ def _clusters(change_points: Iterable[ChangePoint], ranks: _Ranks) -> list[_Clus
         if (rank := ranks.of_run(change_point.run)) is not None
     ]
     clusters: list[_Cluster] = []
-    for kind in Incident.OF_CHANGE_POINTS:
-        of_kind = [pair for pair in ranked if pair[1].is_regression == (kind == Incident.Kind.REGRESSION)]
+    ways: dict[tuple[Incident.Kind, bool, bool], list[tuple[int, ChangePoint]]] = defaultdict(list)
+    for rank, change_point in ranked:
+        way = _kind(change_point), change_point.is_regression, bool(change_point.origin)
+        ways[way].append((rank, change_point))
+    for (kind, _, is_beginning), of_kind in sorted(ways.items()):
         newest = None
         for rank, change_point in sorted(of_kind, key=lambda pair: pair[0]):
             if newest is None or rank - newest.last > _SAME_CAUSE_WITHIN:
-                newest = _Cluster(kind, rank, rank, [])
+                newest = _Cluster(kind, is_beginning, rank, rank, [])
                 clusters.append(newest)
             newest.last = rank
             newest.members.append(change_point)
     return clusters
+
+
+def _kind(change_point: ChangePoint) -> Incident.Kind:
+    if is_control(change_point.series.build):
+        return Incident.Kind.ENVIRONMENT
+    return Incident.Kind.REGRESSION if change_point.is_regression else Incident.Kind.IMPROVEMENT
 
 
 def _incident_of(cluster: _Cluster, known: Mapping[int, Incident], ranks: _Ranks) -> Incident | None:
@@ -185,6 +201,7 @@ def _incident_of(cluster: _Cluster, known: Mapping[int, Incident], ranks: _Ranks
         (cluster.distance(rank), incident.status == Incident.Status.WITHDRAWN, -incident.pk, incident)
         for incident in known.values()
         if incident.kind == cluster.kind
+        and bool(incident.origin) == cluster.is_beginning
         and (rank := ranks.of_incident(incident)) is not None
         and cluster.distance(rank) <= _SAME_CAUSE_WITHIN
     ]
@@ -203,6 +220,7 @@ def _describe(
     incident.since = anchor.last_good.version if anchor.last_good else None
     incident.until = anchor.run.version
     incident.started_at = anchor.run.started_at
+    incident.origin = anchor.origin
     incident.cause = cause_of(together, switches)
     _sum_up(incident, cluster.measured)
     incident.looked_at = looked_at
@@ -218,7 +236,7 @@ def _describe(
 def _sum_up(incident: Incident, measured: Sequence[ChangePoint]) -> None:
     """Set the headline and the largest change of an incident."""
     # A rise from zero has no per cent.
-    of_speed = [(one, one.speed_change) for one in measured if one.change is not None]
+    of_speed = [(one, speed) for one in measured if (speed := one.speed_change) is not None]
     with_speed = [one for one, _ in of_speed]
     incident.metric = main_metric(Counter(one.series.metric for one in with_speed or measured))
     own = [speed for one, speed in of_speed if one.series.metric == incident.metric]

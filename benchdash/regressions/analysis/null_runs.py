@@ -10,6 +10,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from benchdash.accounts.models import Project
+from benchdash.regressions.analysis.control_runs import control_levels
 from benchdash.regressions.analysis.places import PlaceTable, confirmed_positions, place_histories, table_of
 from benchdash.regressions.detection.null import FalseAlarms, false_alarms
 from benchdash.regressions.models import ChangePoint, NullRun
@@ -72,7 +73,7 @@ def _tables(places: Sequence[Place]) -> Iterator[tuple[PlaceTable, frozenset[int
     left = _MAX_PLACES
     for place in places:
         histories = place_histories(place)
-        table = table_of(histories)
+        table = table_of(histories, control_levels(place, histories))
         if table.length >= MIN_GROUPS:
             known = ChangePoint.objects.filter(series__in=list(histories))
             yield table, confirmed_positions(known, histories)
@@ -94,6 +95,7 @@ def _looks(
             known=known,
             expected=table.expected,
             machine=table.machine,
+            controls=table.controls,
             rng=rng,
         )
         found.append(one)

@@ -24,7 +24,7 @@ SPEED_OF_THE_MACHINE = "client_cpu_per_op"
 
 
 @dataclass(frozen=True, slots=True)
-class _Group:
+class Group:
     """The runs of one series at one position: when the first started, and the ids of the first and latest."""
 
     time: datetime
@@ -79,14 +79,14 @@ class History:
     def has(self, position: int) -> bool:
         return bool(len(self._positions)) and int(self._positions[-1]) >= position
 
-    def at(self, position: int) -> _Group:
+    def at(self, position: int) -> Group:
         """Return the first group at or after a position. Raises LookupError where there is none."""
         start = int(np.searchsorted(self._positions, position))
         if start == len(self._positions):
             raise LookupError(position)
         return self._group(int(self._positions[start]))
 
-    def before(self, position: int) -> _Group | None:
+    def before(self, position: int) -> Group | None:
         """Return the last group before a position."""
         end = int(np.searchsorted(self._positions, position))
         return self._group(int(self._positions[end - 1])) if end else None
@@ -110,17 +110,15 @@ class History:
         return found
 
     def sessions(self, position: int) -> Sequence[float]:
-        """Return the value of each session at a position; a run of which none is known is one of its own."""
+        """Return the value of each session at a position; of each run where not all values are positive."""
         values = self.values_at(position)
-        runs = self.measured.runs[self._slice(position)].tolist()
-        named = [self.runs.sessions.get(run) for run in runs]
-        if not any(named) or min(values) <= 0:
+        if not values or min(values) <= 0:
             return values
-        return session_means(values, [name or f"run {run}" for name, run in zip(named, runs, strict=True)])
+        return session_means(values, self.runs.session[self.measured.runs[self._slice(position)]].tolist())
 
-    def _group(self, position: int) -> _Group:
+    def _group(self, position: int) -> Group:
         runs = self.measured.runs[self._slice(position)]
-        return _Group(
+        return Group(
             time=moment(float(self.runs.started_at[runs[0]])),
             first_run_id=int(self.runs.ids[runs[0]]),
             run_id=int(self.runs.ids[runs[-1]]),
@@ -139,7 +137,7 @@ def confirmed_positions(
     change_points: Iterable[ChangePoint], histories: Mapping[int, History]
 ) -> frozenset[int]:
     """Return where the confirmed ones of these change points begin in their histories."""
-    confirmed = (one for one in change_points if one.state == ChangePoint.State.CONFIRMED)
+    confirmed = (one for one in change_points if one.state == ChangePoint.State.CONFIRMED and not one.origin)
     positions = (histories[one.series_id].position_of(one.run_id) for one in confirmed)
     return frozenset(position for position in positions if position is not None)
 
@@ -175,13 +173,15 @@ def derived_histories(runs: PlacedRuns, values: Mapping[Series, Mapping[int, flo
 class PlaceTable:
     """The watched series of a place as detection takes them; see ``detection.find_joint_shifts``.
 
-    ``series`` are their ids, ``sessions`` gives the values of each session of
+    ``controls`` are the levels of the control where there is one (``control_runs``), ``series`` the ids, and
+    ``sessions`` gives the values of each session of
     the first groups; it is mostly not asked.
     """
 
     values: Mapping[Key, Floats]
     directions: Mapping[Key, Direction]
     machine: Mapping[Hashable, Floats]
+    controls: Mapping[Key, Floats]
     expected: frozenset[int]
     sessions: Callable[[Key], Sessions]
     series: Mapping[Key, int]
@@ -191,18 +191,18 @@ class PlaceTable:
         return max(map(len, self.values.values()), default=0)
 
 
-def table_of(histories: Mapping[int, History]) -> PlaceTable:
+def table_of(histories: Mapping[int, History], controls: Mapping[Key, Floats]) -> PlaceTable:
     """Make a table of what tools printed: what was derived of it is no further evidence."""
     printed = {pk: history for pk, history in histories.items() if not history.series.is_derived}
-    return _table(printed)
+    return _table(printed, controls)
 
 
 def table_of_curves(histories: Mapping[int, History]) -> PlaceTable:
     """Make a table of derived series: the peak of a scaling curve may move and nothing else."""
-    return _table({pk: history for pk, history in histories.items() if history.series.is_derived})
+    return _table({pk: history for pk, history in histories.items() if history.series.is_derived}, {})
 
 
-def _table(histories: Mapping[int, History]) -> PlaceTable:
+def _table(histories: Mapping[int, History], controls: Mapping[Key, Floats]) -> PlaceTable:
     watched: dict[Key, History] = {
         (history.what, history.series.metric): history
         for history in histories.values()
@@ -221,6 +221,7 @@ def _table(histories: Mapping[int, History]) -> PlaceTable:
             for history in histories.values()
             if history.series.metric == SPEED_OF_THE_MACHINE
         },
+        controls=controls,
         expected=changed_surroundings(watched.values()),
         sessions=sessions,
         series={key: history.series.pk for key, history in watched.items()},

@@ -22,10 +22,10 @@ from benchdash.regressions.comparison.columns import (
 from benchdash.regressions.comparison.noise_floors import Floors, Histories, Levels
 from benchdash.regressions.comparison.rows import (
     Noise,
-    Pairs,
     RelativeTo,
     compared_rows,
 )
+from benchdash.regressions.comparison.shared_sessions import Pairs
 from benchdash.regressions.comparison.version_table import ComparisonTable, compare_columns
 from benchdash.regressions.options import equivalence_margin
 from benchdash.regressions.queries import change_points, places
@@ -305,7 +305,7 @@ def _noise(points: _Points, series: Mapping[int, Series], columns: Sequence[Hash
         of_row = np.array([index_of.get(row, -1) for row in pairs.keys])
         which = of_row[pairs.rows]
         without = np.stack((position[pairs.before], position[pairs.after]), axis=1)
-        floors = known.floors(which, without)
+        floors = known.floors(which, without=without)
         return Floors(floors.sd, np.where(which >= 0, floors.worth, 0))
 
     return noise

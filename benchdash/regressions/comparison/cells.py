@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 import numpy as np
 from django.db.models import Q, QuerySet
 
-from benchdash.regressions.detection.noise import Ints
+from benchdash.regressions.detection.noise import Floats, Ints
 from benchdash.regressions.detection.scatter import ToolInterval
 from benchdash.results.models import Alias, IntervalSamples, Measurement, Run, Series, Workload
 from benchdash.results.place import Place
@@ -33,12 +33,17 @@ ColumnKey = tuple[int, str, int, int, str]
 """Id of a version, its branch, ids of hardware and configuration, and the counterpart."""
 
 
+Span = tuple[float, float]
+
+
 class Cell(NamedTuple):
     """The included runs of one column at one workload and thread count.
 
     ``value`` is their median; ``low`` and ``high`` the 95 % interval of the level, the tool's where n = 1.
-    ``sessions`` names that of each value, empty where none is known; ``forks`` are the mean scores of the
-    forks of a single JMH run. ``series_id`` and ``run_id`` (the latest) lead to the evidence.
+    ``tool_interval`` is what the tool's own error leaves of the mean of the runs. ``sessions`` names that of
+    each value and ``spans`` says when it began and when its last run started (epoch seconds), where that is
+    known; ``machine`` is the id of the hardware. ``forks`` are the mean scores of the forks of a single JMH
+    run. ``series_id`` and ``run_id`` (the latest) lead to the evidence.
     """
 
     value: float
@@ -53,6 +58,19 @@ class Cell(NamedTuple):
     direction: Direction
     sessions: tuple[str, ...] = ()
     forks: tuple[float, ...] = ()
+    spans: tuple[Span, ...] = ()
+    machine: int = 0
+
+    @property
+    def independent(self) -> int:
+        """The number of sessions."""
+        return len(set(self.sessions))
+
+    @property
+    def span(self) -> Span:
+        """When its first session began and the last run of its last one started."""
+        # Runs are in the order of their starts.
+        return self.spans[0][0], self.spans[-1][1]
 
 
 What = tuple[Place, str, RowKey]
@@ -79,6 +97,7 @@ def cell_of(point: Point, series: Series) -> Cell:
         unit=series.unit,
         direction=series.better,
         sessions=point.sessions,
+        machine=series.hardware_id,
     )
 
 
@@ -252,6 +271,8 @@ def _cells(
     )
     ends = np.append(0, np.cumsum(counts))[ends]
     values, run = measured.values[in_order][counts], run[counts]
+    told_low, told_high = measured.low[in_order][counts], measured.high[in_order][counts]
+    began_at, ended_at = runs.session_began_at, runs.session_ended_at
     cells: dict[str, CellsOfMetric] = defaultdict(lambda: defaultdict(dict))
     for (metric, column, row), start, end, level, told, at in zip(
         parts[:, latest].T.tolist(),
@@ -272,16 +293,30 @@ def _cells(
             low=low,
             high=high,
             values=tuple(values[start:end].tolist()),
-            tool_interval=None if low is None or high is None else ToolInterval(low, high),
+            tool_interval=_tool_interval(told_low[start:end], told_high[start:end]),
             series_id=series[at].id,
             run_id=int(runs.ids[run[end - 1]]),
             unit=series[at].unit,
             direction=series[at].direction,
             sessions=runs.sessions_of(run[start:end]),
+            spans=tuple(
+                zip(began_at[run[start:end]].tolist(), ended_at[run[start:end]].tolist(), strict=True)
+            ),
+            machine=series[at].hardware_id,
         )
     if _WITH_FORKS in cells:
         cells[_WITH_FORKS] = _with_forks(cells[_WITH_FORKS])
     return cells
+
+
+def _tool_interval(low: Floats, high: Floats) -> ToolInterval | None:
+    """Return what the intervals that a tool gave runs leave of their mean; None where one gave none."""
+    if np.isnan(low).any() or np.isnan(high).any():
+        return None
+    if len(low) == 1:
+        return ToolInterval(float(low[0]), float(high[0]))
+    middle, half = float((low + high).mean() / 2), float(np.sqrt(((high - low) ** 2).sum()) / 2 / len(low))
+    return ToolInterval(middle - half, middle + half)
 
 
 def _with_forks(cells: CellsOfMetric) -> CellsOfMetric:

@@ -10,6 +10,7 @@ from django.db.models.expressions import OuterRef
 
 from benchdash.accounts.models import Project
 from benchdash.regressions.comparison.cells import ColumnKey, threads_in, workloads_named
+from benchdash.results.controls import is_control
 from benchdash.results.models import UNKNOWN_VERSION, Measurement, Run, Series, ServerVersion, Workload
 from benchdash.results.place import Place
 from benchdash.results.points import MeasuredVersion, measured_versions
@@ -228,11 +229,15 @@ def _resolve(runs: QuerySet[Run], selector: Selector, *, field: str) -> Column:
 
 
 def _other_versions(runs: QuerySet[Run], base: Column) -> list[Column]:
-    """List the other versions of a product at the place of ``base``; two statements."""
+    """List the other versions of a product at the place of ``base``; two statements.
+
+    Controls are left out, which tell of the machine and not of the product.
+    """
     product = base.version.product
     ids = versions_at(runs, product.project_id, product.pk, base.key[1:])
     versions = measured_versions(set(ids) - {base.version.pk}).values()
-    return sorted((base._replace(version=one) for one in versions), key=_order)
+    columns = (base._replace(version=one) for one in versions if not is_control(one.build))
+    return sorted(columns, key=_order)
 
 
 def _order(column: Column) -> tuple[Any, ...]:

@@ -7,12 +7,16 @@ from typing import Any, Final
 
 from django.contrib.postgres.aggregates import ArrayAgg
 
-from benchdash.regressions.comparison.cells import Cell, ColumnKey, RowKey
+from benchdash.regressions.comparison.cells import ColumnKey, RowKey
 from benchdash.regressions.comparison.columns import Column
 from benchdash.regressions.comparison.rows import Row
 from benchdash.regressions.comparison.run_commands import are_equally_long, data_size, seconds, told_length
+from benchdash.regressions.comparison.verdict_words import (
+    SESSIONS_TO_TELL,
+    says_nothing_between_sessions,
+    session_count,
+)
 from benchdash.regressions.comparison.version_table import ComparisonTable
-from benchdash.regressions.detection.compare import Comparison
 from benchdash.regressions.queries import Difference, differences, differing
 from benchdash.results.models import Run
 
@@ -114,7 +118,7 @@ def doubts(
     rows = [row for table in tables for row in table.rows]
     columns = [tables[0].base, *tables[0].columns] if tables else []
     newest = newest_runs(columns, ((row.key, row.sides) for row in rows))
-    return [*doubts_of_runs(newest, names, base), *single_runs(rows)]
+    return [*doubts_of_runs(newest, names, base), *single_sessions(tables, names).doubts]
 
 
 def doubts_of_runs(newest: NewestRuns, names: Sequence[tuple[Column, str]], base: Column) -> list[Doubt]:
@@ -140,14 +144,90 @@ def row_words(key: RowKey) -> str:
     return workload if threads is None else f"{workload}, {threads:,} thread{'' if threads == 1 else 's'}"
 
 
-def single_runs(rows: Sequence[Row]) -> list[Doubt]:
-    """Count the values of which nothing says how much of a difference is noise."""
-    values = sum(cell is not None for row in rows for cell in row.sides)
-    single = sum(map(_unjudged, rows))
-    if not single:
-        return []
-    which = "All values are" if single == values else f"{single:,} of {values:,} values are"
-    return [Doubt(f"{which} from single runs: without repeats or a history nothing says what is noise.")]
+@dataclass(frozen=True, slots=True)
+class SingleSessions:
+    """Values that one session alone carries where nothing tells how much sessions scatter.
+
+    ``sides`` are the name of each side, the base first, how many of its values are so, and how many it has.
+    ``blind`` of the ``compared`` pairs have nothing else on either side. ``subject`` is what is compared.
+    """
+
+    sides: Sequence[tuple[str, int, int]]
+    blind: int
+    compared: int
+    subject: str = "version"
+
+    @classmethod
+    def of(cls, rows: Sequence[Row], names: Sequence[str], *, subject: str = "version") -> "SingleSessions":
+        """``names`` are those of the base and then of the other columns."""
+        values, alone = [0] * len(names), [0] * len(names)
+        blind = compared = 0
+        for row in rows:
+            of_base = []
+            for at, (cell, comparison) in enumerate(zip(row.cells, row.comparisons, strict=True), start=1):
+                is_blind = True
+                if row.base and cell and comparison and comparison.ratio is not None:
+                    is_blind = says_nothing_between_sessions(comparison, row.base, cell)
+                    compared, blind = compared + 1, blind + is_blind
+                    of_base.append(is_blind)
+                if cell:
+                    values[at] += 1
+                    alone[at] += is_blind and session_count(cell) == 1
+            if row.base:
+                values[0] += 1
+                alone[0] += all(of_base) and session_count(row.base) == 1
+        return cls(list(zip(names, alone, values, strict=True)), blind, compared, subject)
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether nothing can be judged."""
+        return 0 < self.compared == self.blind
+
+    @property
+    def reason(self) -> str:
+        """Say why nothing can be judged."""
+        return f"what the machine did that hour cannot be told from what the {self.subject} does"
+
+    @property
+    def remedy(self) -> str:
+        """Say what would change that."""
+        wanted = [name for name, alone, _ in self.sides if alone]
+        of = f"each {self.subject}" if len(wanted) > _MAX_NAMED else " and of ".join(wanted)
+        return f"{SESSIONS_TO_TELL - 1} more sessions of {of} would tell how much sessions scatter here."
+
+    @property
+    def headline(self) -> str:
+        """Say both where nothing can be judged; else empty."""
+        return f"One session each: {self.reason}. {self.remedy}" if self.is_everything else ""
+
+    @property
+    def doubts(self) -> list[Doubt]:
+        """Count the values, side by side."""
+        sides = [one for one in self.sides if one[1]] if self.blind else []
+        if not sides:
+            return []
+        said = [f"{_part(alone, values)} of {name}" for name, alone, values in sides]
+        if len(said) > _MAX_NAMED and all(alone == values for _, alone, values in self.sides):
+            values = sum(values for *_, values in self.sides)
+            said = [_part(values, values)]
+        text = " and ".join(said) if len(said) < 3 else listed(said)
+        text = f"{text[0].upper()}{text[1:]} are from one session{' each' if len(sides) > 1 else ''}"
+        return [Doubt(f"{text}, and nothing tells how much sessions scatter here.")]
+
+
+def _part(number: int, of: int) -> str:
+    """``all 714 values``, ``98 of 714 values``, ``the value``."""
+    if of == 1:
+        return "the value"
+    return f"all {of:,} values" if number == of else f"{number:,} of {of:,} values"
+
+
+def single_sessions(tables: Sequence[ComparisonTable], names: Sequence[tuple[Column, str]]) -> SingleSessions:
+    """Find what rests on single sessions in tables of the same columns, by the ``names`` of these."""
+    called = {column.key: name for column, name in names}
+    columns = [tables[0].base, *tables[0].columns] if tables else []
+    rows = [row for table in tables for row in table.rows]
+    return SingleSessions.of(rows, [called[column.key] for column in columns])
 
 
 def _different_scales(
@@ -180,23 +260,6 @@ def _different_facts(
     what = sorted({difference.name for difference in by_difference})
     details = [f"{difference} ({', '.join(of)})" for difference, of in by_difference.items()]
     return [Doubt(f"Different settings or environments: {listed(what)}.", details)]
-
-
-def _unjudged(row: Row) -> int:
-    """Count the values that have neither repeats nor an error nor a history to be judged by."""
-    compared = list(zip(row.cells, row.comparisons, strict=True))
-    judged = [cell is not None and _is_judged(one) for cell, one in compared]
-    base = row.base is not None and _is_alone(row.base) and not any(judged)
-    others = (cell is not None and _is_alone(cell) and not _is_judged(one) for cell, one in compared)
-    return base + sum(others)
-
-
-def _is_judged(comparison: Comparison | None) -> bool:
-    return comparison is not None and comparison.basis != "none"
-
-
-def _is_alone(cell: Cell) -> bool:
-    return cell.n == 1 and cell.tool_interval is None
 
 
 def listed(names: Iterable[str]) -> str:

@@ -7,7 +7,7 @@ before, so that a single run of a commit says something.
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from django.db.models import Exists, OuterRef, QuerySet
 
@@ -26,6 +26,9 @@ from benchdash.results.versions import COMMIT
 from benchdash.results.workload_groups import Grouping, grouping_of
 
 GateVerdict = Literal["pass", "fail", "unknown"]
+
+
+_SETTLED: Final = frozenset({"better", "worse", "same"})
 
 
 class GateError(Exception):
@@ -48,12 +51,12 @@ class GateRow:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """``more_runs`` of each side would settle an unknown verdict; None where that cannot be said."""
+    """``more_sessions`` of each side would settle an unknown verdict; None where that cannot be said."""
 
     verdict: GateVerdict
     is_analysed: bool
     rows: tuple[GateRow, ...]
-    more_runs: int | None
+    more_sessions: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +85,7 @@ def decide(project: Project, *, product: str, branch: str, commit: str, base: st
         verdict=verdict,
         is_analysed=is_analysed,
         rows=tuple(rows),
-        more_runs=_more_runs(rows) if verdict == "unknown" else 0,
+        more_sessions=_more_sessions(rows) if verdict == "unknown" else 0,
     )
 
 
@@ -164,7 +167,7 @@ def _rows(pairs: Iterable[_Pair], *, margin: float, grouping: Grouping) -> list[
     for of_table in tables.values():
         bases = {key: cell_of(pair.base, pair.series) for key, pair in of_table.items() if pair.base}
         groups = {key: cell_of(pair.group, pair.series) for key, pair in of_table.items()}
-        noise = {key: _floor(pair.before) for key, pair in of_table.items()}
+        noise = {key: _floor(pair) for key, pair in of_table.items()}
         compared = compared_rows(bases, [groups], noise=_by_row(noise), margin=margin, group_of=grouping.of)
         rows += [GateRow(of_table[row.key].series, row) for row in compared]
     return rows
@@ -174,19 +177,21 @@ def _by_row(floors: Mapping[RowKey, NoiseFloor | None]) -> Noise:
     return lambda pairs: Floors.of(floors[row] for row, _, _ in pairs.each())
 
 
-def _floor(before: Sequence[Point]) -> NoiseFloor | None:
-    values = [point.value for point in before]
+def _floor(pair: _Pair) -> NoiseFloor | None:
+    values = [point.value for point in pair.before]
     starts = {shift.index for shift in find_shifts(values)} if values else set()
-    return Levels.of(before, starts).floor()
+    times = [point.time.timestamp() for point in (pair.group, pair.base) if point]
+    return Levels.of(pair.before, starts).floor((min(times), max(times)))
 
 
 def _verdict(rows: Sequence[GateRow]) -> GateVerdict:
+    """Only a certain loss fails, and only what is certainly no loss passes: one session decides nothing."""
     verdicts = {comparison.verdict for one in rows for comparison in one.row.comparisons if comparison}
     if "worse" in verdicts:
         return "fail"
-    return "pass" if verdicts and "unknown" not in verdicts else "unknown"
+    return "pass" if verdicts and verdicts <= _SETTLED else "unknown"
 
 
-def _more_runs(rows: Sequence[GateRow]) -> int | None:
+def _more_sessions(rows: Sequence[GateRow]) -> int | None:
     wanted = [comparison.more_runs for one in rows for comparison in one.row.comparisons if comparison]
     return max((number for number in wanted if number), default=None)

@@ -37,8 +37,8 @@ from benchdash.results.distributions import (
     merged,
 )
 from benchdash.results.models import IntervalSamples, Run
+from benchdash.results.points import read_sessions
 from benchdash.results.readings import LOWER
-from benchdash.results.sessions import sessions_of
 
 SHARES: Final = (0.5, 0.9, 0.95, 0.99, 0.999)
 """The percentiles that are shown and compared."""
@@ -181,7 +181,6 @@ class _Sampled:
     started_at: datetime
     environment_id: int | None
     content_id: int | None
-    tags: Sequence[str]
 
     @property
     def row(self) -> LatencyRowKey:
@@ -213,7 +212,6 @@ def _sampled(runs: QuerySet[Run], columns: Iterable[Column]) -> list[_Sampled]:
         "run__started_at",
         "run__environment",
         "run__content",
-        "run__tags",
     )
     return [one for one in (_Sampled(*row) for row in rows) if one.column in keys]
 
@@ -249,7 +247,8 @@ def _table(
             field="against",
         )
     read = _distributions(chain.from_iterable(group.kept for group in groups.values()))
-    found = {key: one for key, group in groups.items() if (one := _merged_runs(group, read))}
+    sessions = read_sessions({run for run, _ in read})
+    found = {key: one for key, group in groups.items() if (one := _merged_runs(group, read, sessions))}
     known = {key: percentiles_of_runs(one.units, SHARES) for key, one in found.items()}
     compared = _comparisons(base, columns, known, margin)
     made = {key: _cell(one, known[key], compared.get(key, ())) for key, one in found.items()}
@@ -294,25 +293,23 @@ def _distributions(sampled: Iterable[_Sampled]) -> dict[tuple[int, str], Distrib
 
 @dataclass(frozen=True, slots=True)
 class _MergedRuns:
-    """The histograms of a group that say something: one for each session, or each run where none is known."""
+    """The histograms of a group that say something, those of a session merged into one of its ``units``."""
 
     group: _Histograms
     units: Sequence[Distribution]
     runs: int
-    shares_sessions: bool
 
 
-def _merged_runs(group: _Histograms, read: Mapping[tuple[int, str], Distribution]) -> _MergedRuns | None:
+def _merged_runs(
+    group: _Histograms, read: Mapping[tuple[int, str], Distribution], sessions: Mapping[int, str]
+) -> _MergedRuns | None:
     told = [one for one in group.kept if (one.run_id, one.source) in read]
     if not told:
         return None
-    parts: Sequence[Distribution] = [read[one.run_id, one.source] for one in told]
-    if sessions := sessions_of([(one.run_id, one.tags) for one in told]):
-        of_session: dict[str, list[Distribution]] = defaultdict(list)
-        for session, part in zip(sessions, parts, strict=True):
-            of_session[session].append(part)
-        parts = list(map(merged, of_session.values()))
-    return _MergedRuns(group, parts, len(told), shares_sessions=bool(sessions))
+    of_session: dict[str, list[Distribution]] = defaultdict(list)
+    for one in told:
+        of_session[sessions[one.run_id]].append(read[one.run_id, one.source])
+    return _MergedRuns(group, list(map(merged, of_session.values())), len(told))
 
 
 def _comparisons(
@@ -344,5 +341,5 @@ def _cell(found: _MergedRuns, known: RunPercentiles, compared: Sequence[Comparis
         runs=found.runs,
         measured=len(found.group.counting),
         run_id=found.group.kept[-1].run_id,
-        sessions=len(found.units) if found.shares_sessions else None,
+        sessions=len(found.units),
     )

@@ -1,23 +1,29 @@
-"""How much runs scatter at an unchanged level, estimated from histories: the noise of comparisons.
+"""How much sessions scatter at an unchanged level, estimated from histories: the noise of comparisons.
 
-The nights of a branch at the place of a version say it best. Without any, the releases of a line do, whose
-scatter holds what changed from one to the next besides.
+The nights of a branch at the place of a version say it best. Without any, the releases of a line do, or else
+those of all lines, whose scatter holds what changed from one to the next besides. A history tells of as many
+sessions as it has groups that started further apart than a session lasts; only two runs that were measured
+while it was, or next to it, may be judged by all of its groups.
 """
 
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import pairwise
 from statistics import median
 from typing import Final, NamedTuple
 
 import numpy as np
+from django.conf import settings
 
-from benchdash.regressions.comparison.cells import SeriesRow, What
-from benchdash.regressions.detection.level_scatter import LevelHistories
+from benchdash.regressions.comparison.cells import Cell, RowKey, SeriesRow, Span, What
+from benchdash.regressions.comparison.shared_sessions import Pairs
+from benchdash.regressions.detection.level_scatter import MIN_WORTH, LevelHistories
 from benchdash.regressions.detection.noise import Bools, Floats, Ints
 from benchdash.regressions.queries import beginnings
 from benchdash.results.points import Point, read_points
+from benchdash.results.sessions import number_apart
 
 # Only the newest runs of a series count, because noise changes with time.
 _MAX_RUNS: Final = 36
@@ -61,13 +67,15 @@ class Levels:
     """The values of the groups of a history in order, and at which indexes a new level begins.
 
     ``names`` tell the groups from each other where some are left out: ids of versions, or positions.
-    ``runs`` is how many independent ones a group has in the median.
+    ``runs`` is how many sessions a group has in the median. ``times`` are the first starts of the groups in
+    epoch seconds.
     """
 
     values: Sequence[float] | Floats
     names: Sequence[Hashable]
     runs: float
     starts: Collection[int]
+    times: Sequence[float]
 
     @classmethod
     def of(
@@ -78,36 +86,70 @@ class Levels:
     ) -> "Levels":
         """Take the levels of points; without ``names`` no group can be left out later."""
         runs = median([point.independent for point in points]) if points else 1
-        return cls([point.value for point in points], names, runs, starts)
+        times = [point.time.timestamp() for point in points]
+        return cls([point.value for point in points], names, runs, starts, times)
 
-    def floor(self) -> NoiseFloor | None:
-        """Return the floor that all groups tell; None where they are too few."""
-        return Histories.of([self]).floors(np.zeros(1, np.int64))[0]
+    def joined(self, other: "Levels") -> "Levels":
+        """Take the groups of both for one level."""
+        return Levels(
+            values=[*self.values, *other.values],
+            names=[*self.names, *other.names],
+            runs=max(self.runs, other.runs),
+            starts=(),
+            times=[*self.times, *other.times],
+        )
+
+    def floor(self, span: Span) -> NoiseFloor | None:
+        """Return the floor that all groups tell of what was measured then; None where they are too few."""
+        return Histories.of([self]).floors(np.zeros(1, np.int64), np.array([span]))[0]
 
 
 @dataclass(frozen=True, slots=True)
 class Histories:
-    """Levels of many series; ``runs`` as of each."""
+    """Levels of many series; ``runs`` as of each.
+
+    ``times`` are when their groups started; ``worth`` is what their sessions tell at most.
+    """
 
     levels: LevelHistories
     runs: Floats
+    times: Floats
+    worth: Floats
 
     @classmethod
     def of(cls, levels: Sequence[Levels]) -> "Histories":
+        known = LevelHistories.of(
+            [one.values for one in levels], [one.starts for one in levels], [one.names for one in levels]
+        )
+        times = np.full(known.logs.shape, np.nan)
+        for at, one in enumerate(levels):
+            times[at, : len(one.times)] = one.times
         return cls(
-            LevelHistories.of(
-                [one.values for one in levels], [one.starts for one in levels], [one.names for one in levels]
+            known,
+            runs=np.array([one.runs for one in levels], dtype=float),
+            times=times,
+            worth=np.array(
+                [number_apart(one.times, settings.SESSION_GAP_S) - 1 for one in levels], dtype=float
             ),
-            np.array([one.runs for one in levels], dtype=float),
         )
 
     def coded(self, names: Sequence[Hashable]) -> Ints:
         """For ``floors``: what a name is there, or that no group has it."""
         return self.levels.coded(names)
 
-    def floors(self, which: Ints, without: Ints | None = None) -> Floors:
-        """Return the floors of histories (indexes), each without two names (codes; shape (asked, 2))."""
+    def floors(self, which: Ints, spans: Floats | None = None, without: Ints | None = None) -> Floors:
+        """Return the floors of histories (indexes), each without two names (codes; shape (asked, 2)).
+
+        ``spans``, shape (asked, 2): when what they are to judge was measured; None: while they were.
+        """
         sd, worth = self.levels.scatter(which, without)
+        if spans is not None:
+            kept, times = self.levels.kept(which, without), self.times[which]
+            first = np.where(kept, times, np.inf).min(axis=1, initial=np.inf) - settings.SESSION_GAP_S
+            last = np.where(kept, times, -np.inf).max(axis=1, initial=-np.inf) + settings.SESSION_GAP_S
+            is_beside = (spans[:, 0] >= first) & (spans[:, 1] <= last)
+            worth = np.where(is_beside, worth, np.minimum(worth, self.worth[which]))
+            worth = np.where(worth >= MIN_WORTH, worth, 0)
         # A group of n independent runs, or sessions, scatters less by the root of n.
         return Floors(np.maximum(sd, _UNSEEN) * np.sqrt(self.runs[which]), worth)
 
@@ -119,17 +161,23 @@ class NoiseFloors:
     histories: Histories
     of_branches: Mapping[What, Sequence[int]]
     of_releases: Mapping[What, Sequence[int]]
+    of_lines: Mapping[What, Sequence[int]]
 
-    def floors(self, at: Sequence[What], which: Ints, versions: Ints) -> Floors:
-        """Return the floors of ``at`` (indexes), each without two versions (ids; shape (asked, 2))."""
+    def floors(self, at: Sequence[What], which: Ints, versions: Ints, spans: Floats) -> Floors:
+        """Return the floors of ``at`` (indexes), each without two versions (ids; shape (asked, 2)).
+
+        ``spans``, of the same shape, say when what is judged was measured.
+        """
         distinct, places = np.unique(versions, return_inverse=True)
         without = self.histories.coded(distinct.tolist())[places.reshape(versions.shape)]
-        return self._pooled(self.of_branches, at, which, without).where_known_else(
-            self._pooled(self.of_releases, at, which, without)
+        branches, releases, lines = (
+            self._pooled(of, at, which, spans, without)
+            for of in (self.of_branches, self.of_releases, self.of_lines)
         )
+        return branches.where_known_else(releases).where_known_else(lines)
 
     def _pooled(
-        self, of: Mapping[What, Sequence[int]], at: Sequence[What], which: Ints, without: Ints
+        self, of: Mapping[What, Sequence[int]], at: Sequence[What], which: Ints, spans: Floats, without: Ints
     ) -> Floors:
         """Pool the floors of all histories of one thing, by what each is worth."""
         found = [of.get(place, ()) for place in at]
@@ -138,15 +186,26 @@ class NoiseFloors:
         n, starts = numbers[which], (np.cumsum(numbers) - numbers)[which]
         asked = np.repeat(np.arange(len(which)), n)
         each = histories[np.repeat(starts - (np.cumsum(n) - n), n) + np.arange(len(asked))]
-        floors = self.histories.floors(each, without[asked])
+        floors = self.histories.floors(each, spans[asked], without[asked])
         worth = np.bincount(asked, floors.worth, len(which))
         squares = np.bincount(asked, np.where(floors.worth > 0, floors.worth * floors.sd**2, 0), len(which))
         sd = np.sqrt(squares / np.where(worth > 0, worth, np.nan))
         return Floors(sd, np.minimum(worth, _MAX_WORTH))
 
 
+def spans_of(cells: Sequence[Mapping[RowKey, Cell]], pairs: Pairs) -> Floats:
+    """Return when both cells of each pair were measured, first and last; shape (pairs, 2)."""
+    index_of = {key: at for at, key in enumerate(pairs.keys)}
+    times = np.full((2, len(cells), len(index_of)), np.nan)
+    for column, of_column in enumerate(cells):
+        for key, cell in of_column.items():
+            times[:, column, index_of[key]] = cell.span
+    before, after = times[:, pairs.before, pairs.rows], times[:, pairs.after, pairs.rows]
+    return np.stack((np.fmin(before[0], after[0]), np.fmax(before[1], after[1])), axis=1)
+
+
 def of_two_places(left: Floors, right: Floors, *, runs: tuple[Floats, Floats]) -> Floors:
-    """Make one floor for both sides of comparisons with ``runs`` runs each; both must be known.
+    """Make one floor for both sides of comparisons with ``runs`` sessions each; both must be known.
 
     The one variance that gives the difference of means the error that the two would give it, with the degrees
     of freedom of Satterthwaite 1946, An approximate distribution of estimates of variance components.
@@ -170,7 +229,13 @@ def noise_floors(series: Collection[SeriesRow]) -> NoiseFloors:
     releases: dict[What, list[int]] = defaultdict(list)
     for index, one in enumerate(series):
         (branches if one.branch else releases)[one.what].append(index)
-    return NoiseFloors(Histories.of(_levels(series)), branches, releases)
+    levels = _levels(series)
+    lines: dict[What, list[int]] = {}
+    for what, of_lines in releases.items():
+        if len(of_lines) > 1:
+            lines[what] = [len(levels)]
+            levels.append(reduce(Levels.joined, [levels[index] for index in of_lines]))
+    return NoiseFloors(Histories.of(levels), branches, releases, lines)
 
 
 def _levels(series: Collection[SeriesRow]) -> list[Levels]:
@@ -179,6 +244,7 @@ def _levels(series: Collection[SeriesRow]) -> list[Levels]:
     points = read_points({one.id: one for one in series}, newest=_MAX_RUNS, intervals=False)
     independent = points.independent
     version_ids = points.version_ids
+    times = points.runs.started_at[points.first]
     ends = np.searchsorted(points.series, np.arange(len(ids) + 1))
     starts: dict[int, set[int]] = defaultdict(set)
     index_of = {pk: at for at, pk in enumerate(ids)}
@@ -192,6 +258,7 @@ def _levels(series: Collection[SeriesRow]) -> list[Levels]:
             names=version_ids[begin:end].tolist(),
             runs=float(np.median(independent[begin:end])) if begin < end else 1,
             starts=starts[at],
+            times=times[begin:end].tolist(),
         )
         for at, (begin, end) in enumerate(pairwise(ends.tolist()))
     ]

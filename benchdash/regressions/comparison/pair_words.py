@@ -12,14 +12,25 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
-from typing import Final, get_args
+from typing import Final
 
 from benchdash.regressions.comparison.cells import Cell
-from benchdash.regressions.comparison.comparability import row_words
+from benchdash.regressions.comparison.comparability import SingleSessions, row_words
 from benchdash.regressions.comparison.pairs import Known, Pair, side_names
-from benchdash.regressions.comparison.rows import Row
+from benchdash.regressions.comparison.rows import Row, geometric_mean
+from benchdash.regressions.comparison.speeds import are_mixed, mean_speed
+from benchdash.regressions.comparison.verdict_words import (
+    counts_in_words,
+    is_certain,
+    is_likely,
+    joint,
+    session_count,
+    side_of,
+    within,
+    words,
+)
 from benchdash.regressions.comparison.version_table import ComparisonTable
-from benchdash.regressions.detection.compare import Comparison, Verdict
+from benchdash.regressions.detection.compare import Comparison
 from benchdash.results.metrics import main_metric, telling
 from benchdash.results.readings import HIGHER, LOWER, Direction
 from benchdash.results.wording import NOTHING, change, metric_name, number, p_value, unit_words
@@ -27,8 +38,6 @@ from benchdash.results.wording import NOTHING, change, metric_name, number, p_va
 _MAX_ROWS: Final = 60
 _MAX_DIFFERENCES: Final = 30
 _SPECIAL: Final = re.compile(r"([\\`*_\[\]<>|#~])")
-# The share of rows that must be significant before their mean is mentioned.
-_ENOUGH: Final = 0.25
 # Only the first of these that was measured is mentioned.
 _RESPONSE_TIMES: Final = {
     "latency_p99": "99th percentile of response time",
@@ -51,29 +60,33 @@ class Claim:
     """The rows of one metric summed up.
 
     ``rows`` are those that were compared, ``comparisons`` belong to them and ``counts`` has their verdicts.
-    ``change`` is that of their geometric mean, None where they have none or differ in direction.
+    ``change`` is that of their geometric mean, None where they have none. Where rows differ in direction it
+    is a mean of speeds: ``is_of_speeds``.
     """
 
     metric: str
     rows: tuple[Row, ...]
     comparisons: tuple[Comparison, ...]
     change: float | None
-    direction: Direction | None
-    counts: Mapping[Verdict, int]
+    direction: Direction
+    is_of_speeds: bool
+    counts: Mapping[str, int]
     margin: float
 
     @classmethod
     def of(cls, table: ComparisonTable) -> "Claim":
         rows = tuple(row for row in table.rows if row.comparisons[0] and row.comparisons[0].ratio)
         comparisons = tuple(one for row in rows if (one := row.comparisons[0]))
-        directions = {row.direction for row in rows}
+        is_of_speeds = are_mixed(rows)
+        mean = mean_speed(rows, 0) if is_of_speeds else geometric_mean(rows, 0)
         return cls(
             metric=table.metric,
             rows=rows,
             comparisons=comparisons,
-            change=table.geomean[0] - 1 if table.geomean[0] and len(directions) == 1 else None,
-            direction=directions.pop() if len(directions) == 1 else None,
-            counts=Counter(one.verdict for one in comparisons),
+            change=mean - 1 if mean else None,
+            direction=HIGHER if is_of_speeds or not rows else rows[0].direction,
+            is_of_speeds=is_of_speeds,
+            counts=Counter(str(one.verdict) for one in comparisons),
             margin=table.margin,
         )
 
@@ -82,48 +95,68 @@ class Claim:
         return self.counts.get("better", 0) + self.counts.get("worse", 0)
 
     @property
-    def verdict(self) -> Verdict:
-        """The verdict of all rows together; unknown where they disagree or show too little."""
-        if self.rows and self.counts.get("same", 0) == len(self.rows):
-            return "same"
-        if self.change is None or self.direction is None or abs(self.change) < self.margin:
-            return "unknown"
-        agreed: Verdict = "better" if (self.change > 0) == (self.direction == HIGHER) else "worse"
-        is_borne_out = self.significant >= _ENOUGH * len(self.rows)
-        return agreed if is_borne_out and self.counts.get(agreed, 0) == self.significant else "unknown"
+    def verdict(self) -> str:
+        """The verdict of all rows together; ``mixed`` where they disagree."""
+        return joint(
+            [one.verdict for one in self.comparisons], self.change, self.direction, margin=self.margin
+        )
+
+    @property
+    def likely(self) -> int:
+        return self.counts.get("likely_better", 0) + self.counts.get("likely_worse", 0)
 
     @property
     def words(self) -> str:
-        """``5 worse, 7 unknown``."""
-        counts = ((self.counts.get(verdict, 0), verdict) for verdict in get_args(Verdict))
-        return ", ".join(f"{count:,} {verdict}" for count, verdict in counts if count)
+        """``5 slower, 7 not enough to tell``."""
+        return counts_in_words((one.verdict for one in self.comparisons), self.metric)
 
     @property
     def is_clear(self) -> bool:
-        return self.verdict in {"better", "worse"}
+        return is_certain(self.verdict)
 
 
-def summary(tables: Sequence[ComparisonTable], base: str, other: str) -> str:
+def summary_of(pair: Pair) -> str:
+    """Say in one or two sentences how the second side does against the first."""
+    return summary(pair.tables, *side_names(pair), are_runs=pair.base.run is not None)
+
+
+def summary(tables: Sequence[ComparisonTable], base: str, other: str, *, are_runs: bool = False) -> str:
     """Say in one or two sentences how ``other`` does against ``base``, as the sides are called.
 
     ``11.4.5 is 8.4 % slower than 11.4.4 (geometric mean of 12 workloads; 5 significantly worse, none
-    better) and spends 12 % more server CPU per operation.``
+    better) and spends 12 % more server CPU per operation.`` Where each side has one session and nothing tells
+    how much sessions scatter, it says so; ``are_runs``: the sides are single runs.
     """
     claims = {table.metric: claim for table in tables if (claim := Claim.of(table)).rows}
     if not claims:
         return f"{base} and {other} have nothing in common that was measured."
     main = claims[main_metric({metric: len(claim.rows) for metric, claim in claims.items()})]
+    single = SingleSessions.of(main.rows, [base, other])
+    if single.is_everything and not main.significant:
+        said = f"{_measured(main, base, other)}, but in one session each: {single.reason}."
+        return said if are_runs else f"{said} {single.remedy}"
     first, costs = _main_words(main, base, other), _cost_words(claims)
     if main.is_clear and costs:
         is_dearer = any(claims[metric].verdict == "worse" for metric in claims if metric in _COSTS)
         joint = "and" if is_dearer == (main.verdict == "worse") else "but"
         return f"{first} {joint} {costs}."
-    said = [f"{first}."]
+    sentences = [f"{first}."]
     if not main.is_clear and (times := _time_words(claims)):
-        said.append(f"Its {times}.")
+        sentences.append(f"Its {times}.")
     if costs:
-        said.append(f"{other} {costs}.")
-    return " ".join(said)
+        sentences.append(f"{other} {costs}.")
+    return " ".join(sentences)
+
+
+def _measured(claim: Claim, base: str, other: str) -> str:
+    """``18.4 measures −54.0 % against 16.15 (geometric mean of 14 workloads; 9 likely slower)``."""
+    if claim.change is None:
+        return f"{other} was measured against {base} ({_where(claim)})"
+    likely = _likely_words(claim)
+    return (
+        f"{other} measures {_signed(claim.change)} against {base}"
+        f" ({_mean(claim)}{f'; {likely}' if likely else ''})"
+    )
 
 
 def _main_words(claim: Claim, base: str, other: str) -> str:
@@ -136,25 +169,42 @@ def _main_words(claim: Claim, base: str, other: str) -> str:
         return f"{than} ({_evidence(claim)})"
     where = _where(claim)
     if claim.verdict == "same":
-        return f"{other} is as fast as {base}: {where} {'are' if len(claim.rows) > 1 else 'is'} the same"
+        return f"No difference between {base} and {other} within {within(claim.margin)} ({where})"
     if claim.significant:
         return _counted(claim, base, other)
+    if claim.likely:
+        return f"{_measured(claim, base, other)}, which is no more than likely: one session says it"
     if claim.change is None or any(one.p is not None for one in claim.comparisons):
         return f"No difference between {base} and {other} stands out of the noise ({where})"
-    mean = f"geometric mean of {where}" if len(claim.rows) > 1 else where
-    measures = f"{other} measures {_signed(claim.change)} against {base} ({mean})"
-    return f"{measures}, but without repeats or a history nothing says how much of it is noise"
+    measured = _measured(claim, base, other)
+    return f"{measured}, but without repeats or a history nothing says how much of it is noise"
 
 
 def _counted(claim: Claim, base: str, other: str) -> str:
     worse, better = claim.counts.get("worse", 0), claim.counts.get("better", 0)
     mean = "" if claim.change is None else f"; the geometric mean of all changes by {_signed(claim.change)}"
+    if claim.is_of_speeds:
+        mean = mean.replace("mean of all", "mean of all speeds")
+    if likely := _likely_words(claim):
+        mean = f"; {likely}{mean}"
     of = f"of {_where(claim)}"
     if worse and better:
         return f"{other} is significantly worse than {base} in {worse} {of} and better in {better}{mean}"
     word, opposite = ("worse", "better") if worse else ("better", "worse")
     than = f"{other} is significantly {word} than {base}"
     return f"{than} in {worse or better} {of} and {opposite} in none{mean}"
+
+
+def _likely_words(claim: Claim) -> str:
+    """``9 likely slower``."""
+    return counts_in_words((one.verdict for one in claim.comparisons if is_likely(one.verdict)), claim.metric)
+
+
+def _mean(claim: Claim) -> str:
+    """``geometric mean of 14 workloads``; of one row its name."""
+    if len(claim.rows) == 1:
+        return _where(claim)
+    return f"geometric mean of {'the speeds of ' if claim.is_of_speeds else ''}{_where(claim)}"
 
 
 def _evidence(claim: Claim) -> str:
@@ -165,7 +215,7 @@ def _evidence(claim: Claim) -> str:
         return f"{_where(claim)}, 95 % interval {_signed(one.low - 1)} to {_signed(one.high - 1)}"
     found = claim.counts.get(claim.verdict, 0)
     opposite = "better" if claim.verdict == "worse" else "worse"
-    return f"geometric mean of {_where(claim)}; {found} significantly {claim.verdict}, none {opposite}"
+    return f"{_mean(claim)}; {found} significantly {claim.verdict}, none {opposite}"
 
 
 def _where(claim: Claim) -> str:
@@ -227,7 +277,7 @@ def markdown(pair: Pair, *, url: str) -> str:
     """
     base, other = side_names(pair)
     parts = [
-        f"**{_plain(summary(pair.tables, base, other))}**",
+        f"**{_plain(summary_of(pair))}**",
         "\n".join(f"- {_plain(doubt.text)}" for doubt in pair.doubts),
         _table(pair.tables, base, other),
         _differences("Settings", pair.settings, base, other),
@@ -244,17 +294,28 @@ def _table(tables: Sequence[ComparisonTable], base: str, other: str) -> str:
     rows = [(by_metric[metric], row) for metric in shown for row in by_metric[metric].rows]
     # The order of metrics and rows stays among those of one rank.
     rows.sort(key=lambda one: _rank(one[1]))
-    head = ["Workload", "Threads", "Metric", base, other, "Change", "95 % interval", "p", "Verdict", "n"]
+    head = [
+        "Workload",
+        "Threads",
+        "Metric",
+        base,
+        other,
+        "Change",
+        "95 % interval",
+        "p",
+        "Verdict",
+        "n in sessions",
+    ]
     lines = _lines(head, (_row(table, row) for table, row in rows[:_MAX_ROWS]))
     more = len(rows) - _MAX_ROWS
     return "\n".join(lines) + (f"\n\n{more:,} more rows are on the page." if more > 0 else "")
 
 
-def _rank(row: Row) -> tuple[bool, float]:
+def _rank(row: Row) -> tuple[int, float]:
     one = row.comparisons[0]
-    if one is None or one.ratio is None or one.verdict not in {"worse", "better"}:
-        return True, 0.0
-    return False, -abs(log(one.ratio))
+    if one is None or one.ratio is None or not side_of(one.verdict):
+        return 2, 0.0
+    return int(is_likely(one.verdict)), -abs(log(one.ratio))
 
 
 def _row(table: ComparisonTable, row: Row) -> list[str]:
@@ -271,13 +332,14 @@ def _row(table: ComparisonTable, row: Row) -> list[str]:
         change(one.ratio - 1) if one and one.ratio else NOTHING,
         interval,
         p_value(one.p) if one else NOTHING,
-        one.verdict if one else NOTHING,
+        words(one.verdict, table.metric, margin=table.margin) if one else NOTHING,
         " / ".join(_count(side) for side in sides),
     ]
 
 
 def _count(cell: Cell | None) -> str:
-    return str(cell.n) if cell else "0"
+    """``12 in 3``: runs in so many sessions."""
+    return f"{cell.n} in {session_count(cell)}" if cell else "0"
 
 
 def _differences(what: str, known: Known, base: str, other: str) -> str:

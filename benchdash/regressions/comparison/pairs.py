@@ -13,10 +13,10 @@ from benchdash.regressions.comparison.comparability import (
     Doubt,
     RunScale,
     ScaleDifferences,
+    SingleSessions,
     different_places,
     newest_runs,
     row_words,
-    single_runs,
 )
 from benchdash.regressions.comparison.rows import row_order
 from benchdash.regressions.comparison.run_commands import COMMAND, told
@@ -34,11 +34,15 @@ _RUN_PARTS = ("project", "version__product", "hardware", "workload", *_FACTS)
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """``newest`` has the latest run of each row, ``runs`` says how many count. ``run`` where one is meant."""
+    """``newest`` has the latest run of each row. ``run`` where one is meant.
+
+    ``runs`` says how many count and ``sessions`` in how many sessions they were made, 0 where nobody knows.
+    """
 
     column: Column
     newest: Mapping[RowKey, Run]
     runs: int
+    sessions: int = 0
     run: Run | None = None
 
     @property
@@ -109,7 +113,12 @@ def pair_of_columns(
     newest = newest_runs([base, other], ((row.key, row.sides) for table in tables for row in table.rows))
     runs = find_runs(project, (pk for rows in newest.values() for pk in rows.values()))
     of_base, of_other = (
-        Side(column, {key: runs[pk] for key, pk in newest[column.key].items()}, _count(tables, at))
+        Side(
+            column,
+            {key: runs[pk] for key, pk in newest[column.key].items()},
+            _count(tables, at),
+            _count_sessions(tables, at),
+        )
         for at, column in enumerate((base, other))
     )
     return _pair(of_base, of_other, tables)
@@ -119,8 +128,8 @@ def pair_of_runs(base: Run, other: Run) -> Pair:
     """Lay two runs, as ``find_runs`` gives them, beside each other; at most two statements."""
     row = base.workload.name, base.threads
     return _pair(
-        Side(column_of(base), {row: base}, 1, base),
-        Side(column_of(other), {row: other}, 1, other),
+        Side(column_of(base), {row: base}, 1, 1, base),
+        Side(column_of(other), {row: other}, 1, 1, other),
         compare_runs(base, other),
         _different_rows(base, other),
     )
@@ -148,7 +157,10 @@ def runs_beside(run: Run) -> list[Run]:
 
 def side_names(pair: Pair) -> tuple[str, str]:
     """Name the sides: their versions with what else differs, and the numbers of single runs."""
-    sides = pair.base, pair.other
+    return _names(pair.base, pair.other)
+
+
+def _names(*sides: Side) -> tuple[str, str]:
     base, other = (
         f"{name}, run {side.run.pk}" if side.run else name
         for name, side in zip(names([side.column for side in sides]), sides, strict=True)
@@ -157,6 +169,8 @@ def side_names(pair: Pair) -> tuple[str, str]:
 
 
 def _pair(base: Side, other: Side, tables: Sequence[ComparisonTable], doubts: Sequence[Doubt] = ()) -> Pair:
+    rows = [row for table in tables for row in table.rows]
+    single = SingleSessions.of(rows, _names(base, other))
     return Pair(
         base=base,
         other=other,
@@ -171,7 +185,7 @@ def _pair(base: Side, other: Side, tables: Sequence[ComparisonTable], doubts: Se
             *doubts,
             *different_places([base.column, other.column]),
             *_different_scales(base, other),
-            *single_runs([row for table in tables for row in table.rows]),
+            *single.doubts,
         ],
     )
 
@@ -184,6 +198,12 @@ def _count(tables: Iterable[ComparisonTable], side: int) -> int:
             if cell := row.sides[side]:
                 runs[row.key] = max(runs[row.key], cell.n)
     return sum(runs.values())
+
+
+def _count_sessions(tables: Iterable[ComparisonTable], side: int) -> int:
+    """Count the sessions behind a side, in which its rows were measured together."""
+    cells = (cell for table in tables for row in table.rows if (cell := row.sides[side]))
+    return len({session for cell in cells for session in cell.sessions})
 
 
 # --- what differs -----------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import numpy as np
 
 from benchdash.regressions.comparison.cells import Cell, RowKey
 from benchdash.regressions.comparison.noise_floors import Floors
+from benchdash.regressions.comparison.shared_sessions import Pairs, paired_sessions
 from benchdash.regressions.detection.compare import (
     EQUIVALENT,
     MAX_PRIOR_DF,
@@ -25,23 +26,6 @@ _NO_SCATTER = 1e-9  # what sums of squares leave of equal repeats by rounding
 
 RelativeTo = Literal["base", "previous"]
 """Compare each column with the base, or with the column before it (the first one with the base)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Pairs:
-    """Which cells are compared, an element each.
-
-    ``rows`` are indexes of ``keys``, ``before`` and ``after`` are columns: 0 is the base, 1 the first column.
-    """
-
-    keys: Sequence[RowKey]
-    rows: Ints
-    before: Ints
-    after: Ints
-
-    def each(self) -> Iterable[tuple[RowKey, int, int]]:
-        rows = (self.keys[row] for row in self.rows.tolist())
-        return zip(rows, self.before.tolist(), self.after.tolist(), strict=True)
 
 
 Noise = Callable[[Pairs], Floors]
@@ -68,6 +52,17 @@ class Row:
         return self.workload, self.threads
 
     @property
+    def speeds(self) -> tuple[float | None, ...]:
+        """The ratio of each comparison as one of speeds: above 1 is faster, whatever the direction."""
+        if self.direction == HIGHER:
+            return self.ratios
+        return tuple([1 / ratio if ratio else None for ratio in self.ratios])
+
+    @property
+    def ratios(self) -> tuple[float | None, ...]:
+        return tuple([one.ratio if one else None for one in self.comparisons])
+
+    @property
     def sides(self) -> tuple[Cell | None, ...]:
         """The base and then the other cells."""
         return self.base, *self.cells
@@ -89,7 +84,8 @@ class Row:
 class GroupSummary:
     """The ratios of a group of workloads, column by column: geometric mean, lowest and highest.
 
-    ``name`` is None for the rows of no group. None where a column has no ratio of it.
+    They are ratios of speeds where more is better in some rows of the table and worse in others
+    (``of_speeds``). ``name`` is None for the rows of no group. None where a column has no ratio of it.
     """
 
     name: str | None
@@ -97,6 +93,7 @@ class GroupSummary:
     geomean: tuple[float | None, ...]
     lowest: tuple[float | None, ...]
     highest: tuple[float | None, ...]
+    of_speeds: bool = False
 
 
 def compared_rows(
@@ -152,13 +149,17 @@ def _compared(
     lent = grid.scatter_elsewhere(pairs.rows, pairs.before, pairs.after)
     known = noise(pairs) if noise and len(pairs.rows) else Floors.of([None] * len(pairs.rows))
     floors = known.where_known_else(lent)
-    found = compare_sides(grid.sides, sides, floors.sd, floors.worth, margin=margin)
+    paired = paired_sessions(grid.cells, grid.rows, grid.columns, pairs)
+    found = compare_sides(grid.sides, sides, floors.sd, floors.worth, paired=paired, margin=margin)
     found.basis[(found.basis == HISTORY) & ~(known.worth > 0)] = TABLE
     if is_alike:
         unlike = np.array([not is_alike(row, after - 1) for row, _, after in pairs.each()], dtype=bool)
         found.p[unlike], found.more_runs[unlike] = np.nan, 0
     found.p[:] = adjusted_p(found.p)
-    return found.each(found.verdicts(grid.is_higher_better[sides[0]], margin))
+    verdicts = found.verdicts(grid.is_higher_better[sides[0]], margin)
+    if is_alike:
+        verdicts = ["unknown" if is_unlike else one for one, is_unlike in zip(verdicts, unlike, strict=True)]
+    return found.each(verdicts)
 
 
 @dataclass(frozen=True)
@@ -249,9 +250,19 @@ class _Grid:
         return [tuple([known[at] for at in of_row]) for of_row in self.at.tolist()]
 
 
-def geometric_mean(rows: Iterable[Row], column: int) -> float | None:
-    """Return the mean of the ratios of one column; None where it has none."""
-    ratios = [one.ratio for row in rows if (one := row.comparisons[column]) and one.ratio is not None]
+def have_two_directions(rows: Iterable[Row]) -> bool:
+    """Tell whether more is better in some of the rows and worse in others: only their speeds have a mean."""
+    return len({row.direction for row in rows}) > 1
+
+
+def geometric_mean(rows: Sequence[Row], column: int) -> float | None:
+    """Return the mean of the ratios of one column, of speeds where the rows have two directions.
+
+    None where it has none.
+    """
+    of_speeds = have_two_directions(rows)
+    found = [row.speeds[column] if of_speeds else row.ratios[column] for row in rows]
+    ratios = [ratio for ratio in found if ratio is not None]
     if len(ratios) < 2:
         return ratios[0] if ratios else None
     return exp(fsum(map(log, ratios)) / len(ratios))
@@ -262,12 +273,14 @@ def group_summaries(rows: Sequence[Row], names: Sequence[str]) -> tuple[GroupSum
     of_group: dict[str | None, list[Row]] = {name: [] for name in [*names, None]}
     for row in rows:
         of_group[row.group].append(row)
-    return tuple(summary_of(found, name) for name, found in of_group.items() if found)
+    of_speeds = have_two_directions(rows)
+    return tuple(summary_of(found, name, of_speeds=of_speeds) for name, found in of_group.items() if found)
 
 
-def summary_of(rows: Sequence[Row], name: str | None = None) -> GroupSummary:
-    """Sum up at least one row."""
-    ratios = np.array([[one.ratio if one else None for one in row.comparisons] for row in rows], dtype=float)
+def summary_of(rows: Sequence[Row], name: str | None = None, *, of_speeds: bool = False) -> GroupSummary:
+    """Sum up at least one row: by speeds where that is wanted, or where the rows have two directions."""
+    of_speeds = of_speeds or have_two_directions(rows)
+    ratios = np.array([row.speeds if of_speeds else row.ratios for row in rows], dtype=float)
     known = ~np.isnan(ratios)
     n = known.sum(axis=0)
     means = np.exp(np.log(np.where(known, ratios, 1)).sum(axis=0) / np.maximum(n, 1))
@@ -283,6 +296,7 @@ def summary_of(rows: Sequence[Row], name: str | None = None) -> GroupSummary:
         geomean=told(means),
         lowest=told(np.where(known, ratios, np.inf).min(axis=0)),
         highest=told(np.where(known, ratios, -np.inf).max(axis=0)),
+        of_speeds=of_speeds,
     )
 
 

@@ -25,17 +25,23 @@ from benchdash.regressions.comparison.columns import (
     column_of,
     included_runs,
 )
-from benchdash.regressions.comparison.noise_floors import Floors, NoiseFloors, noise_floors, of_two_places
+from benchdash.regressions.comparison.noise_floors import (
+    Floors,
+    NoiseFloors,
+    noise_floors,
+    of_two_places,
+    spans_of,
+)
 from benchdash.regressions.comparison.rows import (
     GroupSummary,
     Noise,
-    Pairs,
     RelativeTo,
     Row,
     compared_rows,
     group_summaries,
     summary_of,
 )
+from benchdash.regressions.comparison.shared_sessions import Pairs
 from benchdash.regressions.detection.compare import EQUIVALENT
 from benchdash.regressions.options import equivalence_margin
 from benchdash.results.models import Run
@@ -49,7 +55,7 @@ class ComparisonTable:
     """Versions, or the groups of a branch, relative to a base.
 
     ``unit`` and ``direction`` are those of the first row, ``margin`` is what counts as the same, ``groups``
-    are in the order of the project's.
+    are in the order of the project's. ``geomean`` is of speeds where rows have two directions.
     """
 
     metric: str
@@ -144,7 +150,9 @@ def compare_columns(
     series = _series(sides, [metric], workloads, () if metric in DERIVED else threads)
     by_metric = cells_of_columns(runs, _keys(sides), series)
     if not by_metric:
-        raise SelectorError(f"nothing of these versions has the metric {metric!r}", field="metric")
+        measured = sorted({one.metric for one in _series(sides, [], workloads, threads)})
+        there_is = f"; measured are {', '.join(measured)}" if measured else ""
+        raise SelectorError(f"nothing of these versions has the metric {metric!r}{there_is}", field="metric")
     return _table(
         metric,
         sides,
@@ -235,11 +243,14 @@ def _noise(
         versions = np.stack((version[before], version[after]), axis=1)
         # Two nights of one version are two groups of many, and without its version nothing would be left.
         versions[key[before] == key[after]] = 0
-        left = floors.floors(at, place[before] * len(pairs.keys) + pairs.rows, versions)
+        spans = spans_of(cells, pairs)
+        left = floors.floors(at, place[before] * len(pairs.keys) + pairs.rows, versions, spans)
         if len(place_of) == 1:
             return left
-        right = floors.floors(at, place[after] * len(pairs.keys) + pairs.rows, versions)
-        runs = np.array([(cells[one][row].n, cells[other][row].n) for row, one, other in pairs.each()])
+        right = floors.floors(at, place[after] * len(pairs.keys) + pairs.rows, versions, spans)
+        runs = np.array(
+            [(cells[one][row].independent, cells[other][row].independent) for row, one, other in pairs.each()]
+        )
         of_both = of_two_places(left, right, runs=(runs[:, 0], runs[:, 1]))
         return left.where(place[before] == place[after], of_both)
 

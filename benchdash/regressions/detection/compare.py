@@ -9,20 +9,29 @@ from the best source there is, named in ``Comparison.basis``:
   0.01), it is not believed.
 - *table*: the same with the scatter of the repeats in the rest of a table of comparisons in place of a
   history. Who makes the table says so; the arithmetic is that of a history.
+- *pairs*: both versions were measured in the same sessions. They are compared within these, so that the
+  mood of the machine falls out. The scatter is what is left of a row of the table beyond versions and
+  sessions (``paired_sessions.py``).
 - *runs*: Welch's t test (1947) with variances drawn towards the common one by two degrees of freedom. One run
   against several borrows the scatter of the several.
 - *sessions*: the same on the means of sessions. Runs of one version that share one boot or one load of the
   data are more alike than they are like the next session, so that a session counts once (Laird & Ware 1982,
   Random-effects models for longitudinal data). A history is one of session means then.
-- *within session*: one session each and no history. What differs from session to session is unknown: there is
-  an interval of the scatter within the sessions, and no p; the verdict is unknown.
-- *forks*: one run each of several JVMs: the same as *runs* on the means of the forks (Georges, Buytaert &
-  Eeckhout 2007, Statistically rigorous Java performance evaluation: invocations are the independent ones).
-- *tool*: one run each, with the tool's own interval (JMH prints 99.9 %): se = half width / t(0.9995,
-  samples - 1). That is the noise within a fork only; what differs from fork to fork is not in it.
-- *within fork*: the same where a run is known to have had a single fork: an interval, no p, unknown.
-- *none*: one run each and nothing known: no interval, no p, the verdict is unknown.
 
+Where a side has one session and nothing tells how much sessions scatter there is no test and no p. The
+scatter between sessions is taken for the usual one, 15 % worth five degrees of freedom, and added to the
+scatter within them, which comes from the first of these that there is. What differs by more is *likely* and
+no more:
+
+- *within session*: from the repeats of the session.
+- *forks*: one run each of several JVMs: from the means of the forks (Georges, Buytaert & Eeckhout 2007,
+  Statistically rigorous Java performance evaluation: invocations are the independent ones).
+- *tool*: one run each, with the tool's own interval (JMH prints 99.9 %): se = half width / t(0.9995,
+  samples - 1).
+- *within fork*: the same where a run is known to have had a single fork. Not even likely.
+- *none*: one run each and nothing known: no interval, the verdict is unknown.
+
+What a tool says of the error of its runs is the least that is believed, wherever the scatter comes from.
 No scatter is taken for smaller than 0.1 % or than half of the last printed digit.
 """
 
@@ -37,12 +46,14 @@ from scipy.special import stdtr, stdtrit
 from benchdash.regressions.detection.noise import Bools, Floats, Ints
 from benchdash.regressions.detection.scatter import (
     BASES,
+    FORKS,
     NONE,
     TOOL,
     WITHIN_FORK,
     WITHIN_SESSION,
     Basis,
     Evidence,
+    PairedSessions,
     Sides,
     ToolInterval,
     evidence,
@@ -62,18 +73,24 @@ MAX_RUNS = 100
 MAX_PRIOR_DF = 19
 """Degrees of freedom that noise known from elsewhere counts for at most in the interval of a group."""
 
-_UNTESTED = (NONE, WITHIN_SESSION, WITHIN_FORK)
-_VERDICTS: Final[tuple[Verdict, ...]] = ("unknown", "same", "better", "worse")
-_UNKNOWN, _SAME, _BETTER, _WORSE = range(len(_VERDICTS))
+_UNTESTED = (NONE, WITHIN_SESSION, FORKS, TOOL, WITHIN_FORK)
+_LIKELY_AT_MOST = (WITHIN_SESSION, FORKS, TOOL)
+_VERDICTS: Final[tuple[Verdict, ...]] = (
+    *("unknown", "same", "better", "worse", "likely_better", "likely_worse"),
+)
+_UNKNOWN, _SAME, _BETTER, _WORSE, _LIKELY_BETTER, _LIKELY_WORSE = range(len(_VERDICTS))
+
+MORE_SESSIONS = 2
+"""How many more of each side tell how much sessions scatter, where there is one each."""
 
 
 class Comparison(NamedTuple):
     """``ratio`` is other / base of the medians, ``low`` and ``high`` its 95 % interval, ``p`` two-sided.
 
     The interval is that of the ratio of geometric means, widened where the ratio of the medians lies
-    outside. ``more_runs`` says for an unknown verdict how many more runs of each side would settle it if
-    ratio and scatter stay as they are; None where that cannot be said or would be more than 100. Of the basis
-    *sessions* it counts sessions, of *forks* forks.
+    outside. ``more_runs`` says for an unknown or likely verdict how many more sessions of each side (runs
+    where the basis is *runs*) would settle it if ratio and scatter stay as they are; None where that cannot
+    be said or would be more than 100. Where nothing tells how much sessions scatter, it is how many would.
     """
 
     ratio: float | None
@@ -110,7 +127,7 @@ class Comparisons:
     basis: Ints
 
     def verdicts(self, is_higher_better: Bools, margin: float) -> list[Verdict]:
-        return _verdicts(self.low, self.high, self.p, is_higher_better, margin)
+        return _verdicts(self.low, self.high, self.p, self.basis, is_higher_better, margin)
 
     def each(self, verdicts: Sequence[Verdict]) -> Iterator[Comparison]:
         return starmap(
@@ -154,13 +171,19 @@ def compare_samples(
 
 
 def compare_sides(
-    sides: Sides, pairs: Ints, history_sd: Floats, history_df: Floats, *, margin: float = EQUIVALENT
+    sides: Sides,
+    pairs: Ints,
+    history_sd: Floats,
+    history_df: Floats,
+    *,
+    paired: PairedSessions | None = None,
+    margin: float = EQUIVALENT,
 ) -> Comparisons:
     """Compare many pairs, shape (2, pairs): indexes of the base and of the other among ``sides``.
 
     NaN and 0 where there is no history. p is not adjusted.
     """
-    found = evidence(sides, pairs, history_sd, history_df)
+    found = evidence(sides, pairs, history_sd, history_df, paired)
     difference = found.mean[1] - found.mean[0]
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         ratio = np.where(
@@ -171,9 +194,9 @@ def compare_sides(
         low = np.minimum(np.exp(difference - half), ratio)
         high = np.maximum(np.exp(difference + half), ratio)
         p = np.where(np.isin(found.basis, _UNTESTED), np.nan, 2 * stdtr(df, -np.abs(difference) / error))
-    unsettled = _verdict_codes(low, high, p, np.ones(len(p), bool), margin) == _UNKNOWN
-    unsettled &= np.isfinite(p) & (found.basis != TOOL)
-    more = np.zeros(len(p), np.int64)
+    unsettled = _verdict_codes(low, high, p, found.basis, np.ones(len(p), bool), margin) == _UNKNOWN
+    unsettled &= np.isfinite(p)
+    more = np.where(np.isin(found.basis, _UNTESTED) & ~np.isnan(ratio), MORE_SESSIONS, 0)
     more[unsettled] = _more_runs(np.abs(difference[unsettled]), found.at(unsettled), margin)
     return Comparisons(ratio, low, high, p, more, found.basis)
 
@@ -185,7 +208,8 @@ def adjusted(
     ends = (np.array([one[at] for one in comparisons], dtype=float) for at in (1, 2, 3))
     low, high, p = ends
     p = adjusted_p(p)
-    verdicts = _verdicts(low, high, p, np.full(len(p), direction == HIGHER), margin)
+    basis = np.array([BASES.index(one.basis) for one in comparisons], dtype=np.int64)
+    verdicts = _verdicts(low, high, p, basis, np.full(len(p), direction == HIGHER), margin)
     return [
         one._replace(p=number, verdict=verdict)
         for one, number, verdict in zip(comparisons, _known(p), verdicts, strict=True)
@@ -243,16 +267,25 @@ def _t_quantiles(df: Floats) -> Floats:
     return np.asarray(stdtrit(distinct, 1 - SIGNIFICANT / 2)[places], dtype=float)
 
 
-def _verdicts(low: Floats, high: Floats, p: Floats, is_higher_better: Bools, margin: float) -> list[Verdict]:
-    return [_VERDICTS[code] for code in _verdict_codes(low, high, p, is_higher_better, margin).tolist()]
+def _verdicts(
+    low: Floats, high: Floats, p: Floats, basis: Ints, is_higher_better: Bools, margin: float
+) -> list[Verdict]:
+    codes = _verdict_codes(low, high, p, basis, is_higher_better, margin)
+    return [_VERDICTS[code] for code in codes.tolist()]
 
 
-def _verdict_codes(low: Floats, high: Floats, p: Floats, is_higher_better: Bools, margin: float) -> Ints:
+def _verdict_codes(
+    low: Floats, high: Floats, p: Floats, basis: Ints, is_higher_better: Bools, margin: float
+) -> Ints:
     """Indexes of _VERDICTS."""
     same = (low >= 1 / (1 + margin)) & (high <= 1 + margin) & ~np.isnan(p)
-    differs = (p < SIGNIFICANT) & ((low > 1) | (high < 1))
-    return np.where(
-        same, _SAME, np.where(differs, np.where((low > 1) == is_higher_better, _BETTER, _WORSE), _UNKNOWN)
+    is_beside = (low > 1) | (high < 1)
+    is_better = (low > 1) == is_higher_better
+    likely = np.isin(basis, _LIKELY_AT_MOST) & is_beside
+    return np.select(
+        [same, (p < SIGNIFICANT) & is_beside, likely],
+        [_SAME, np.where(is_better, _BETTER, _WORSE), np.where(is_better, _LIKELY_BETTER, _LIKELY_WORSE)],
+        _UNKNOWN,
     )
 
 

@@ -10,6 +10,7 @@ from functools import cache
 
 import numpy as np
 
+from benchdash.regressions.detection.covariate import logs
 from benchdash.regressions.detection.joint import JointShift, Key, find_joint_shifts
 from benchdash.regressions.detection.levels import LASTING
 from benchdash.regressions.detection.releases import MAX_RELEASE_GROUPS, Sessions, find_release_shifts
@@ -27,13 +28,15 @@ def joint_looks(
     known: Collection[int] = (),
     expected: Collection[int] = (),
     machine: Mapping[Hashable, Values] | None = None,
+    controls: Mapping[Key, Values] | None = None,
     sessions: Callable[[Key], Sessions] | None = None,
 ) -> Iterator[list[JointShift]]:
     """Yield what each look shows: one at every position from ``first_new`` on, the last at the whole table.
 
     A history that is imported at once so tells what it would have told night by night. The arguments are
     those of ``joint.find_joint_shifts``; ``sessions`` gives by position the values of the sessions behind
-    a series of ``table`` (see ``releases``), as far as they are known.
+    a series of ``table`` (see ``releases``), as far as they are known; few groups are looked at in proportion
+    to the control.
     """
     length = max(map(len, table.values()), default=0)
     first = min(max(first_new + 1, _MIN_GROUPS), length)
@@ -41,13 +44,19 @@ def joint_looks(
     # A long history asks for none of them, and they are as many lists as it has values.
     @cache
     def repeats() -> dict[Key, Sessions]:
-        return {key: _sessions(values, sessions(key) if sessions else ()) for key, values in table.items()}
+        return {
+            key: _beside(_sessions(values, sessions(key) if sessions else ()), (controls or {}).get(key))
+            for key, values in table.items()
+        }
 
     for end in range(first, length + 1):
         so_far = {key: values[:end] for key, values in table.items()}
         slow = {what: values[:end] for what, values in (machine or {}).items()}
+        beside = {key: values[:end] for key, values in (controls or {}).items()}
         expected_so_far = [index for index in expected if index < end]
-        found = find_joint_shifts(so_far, directions, known=known, expected=expected_so_far, machine=slow)
+        found = find_joint_shifts(
+            so_far, directions, known=known, expected=expected_so_far, machine=slow, controls=beside
+        )
         few = _of_few_groups(
             repeats,
             directions,
@@ -81,6 +90,16 @@ def _sessions(values: Values, known: Sessions) -> Sessions:
     """List the values of the sessions by position; a group without known sessions is one session."""
     groups = [[float(value)] if np.isfinite(value) else [] for value in as_array(values)]
     return [*known[: len(groups)], *groups[len(known) :]]
+
+
+def _beside(sessions: Sessions, control: Values | None) -> Sessions:
+    """Return the values as they would be at the usual level of the control; without one as they are."""
+    if control is None:
+        return sessions
+    levels = logs(as_array(control))
+    usual = float(np.median(levels[np.isfinite(levels)]))
+    slow = np.exp(np.where(np.isfinite(levels), levels - usual, 0.0)).tolist()
+    return [[value / slower for value in values] for values, slower in zip(sessions, slow, strict=True)]
 
 
 def _together(history: list[JointShift], few: list[JointShift]) -> list[JointShift]:

@@ -25,14 +25,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchdash.regressions.detection.compare import adjusted_p
-from benchdash.regressions.detection.covariate import without_machine
+from benchdash.regressions.detection.covariate import (
+    SERVER_COST,
+    logs,
+    mean_of_controls,
+    relative_to_control,
+    without_machine,
+)
 from benchdash.regressions.detection.levels import (
     LASTING,
     SETTLED,
     TYPICAL_STEP,
     find_boundaries,
 )
-from benchdash.regressions.detection.noise import MIN_SD, Floats
+from benchdash.regressions.detection.noise import MIN_SD, Bools, Floats
 from benchdash.regressions.detection.shifts import MIN_EFFECT, Shift, State, Values, as_array
 from benchdash.results.readings import HIGHER, Direction
 
@@ -42,6 +48,8 @@ Key = tuple[Hashable, Hashable]
 _MIN_POINTS = 6
 _MIN_BEFORE = 3
 _MEMBER_BELOW = 0.05
+_MUCH_MORE = 2.0
+_HARDLY = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +72,7 @@ class _Table:
 
     That is without what the speed of the machine explains; worse is negative, 1 is the series' own noise,
     gaps are NaN. ``sds`` are of the logs: what 1 in ``oriented`` is worth. ``signs`` are 1 where more is
-    better and else -1.
+    better and else -1. ``typical`` is the correlation of neighbours that is usual for such a series.
     """
 
     keys: list[Key]
@@ -73,14 +81,19 @@ class _Table:
     sds: Floats
     correlations: Floats
     signs: Floats
+    typical: Floats
 
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A series, or a mean of several, that is searched. ``sd`` is what 1 is worth in logs."""
+    """A series, or a mean of several, that is searched.
+
+    ``sd`` is what 1 is worth in logs, ``typical`` the correlation of neighbours that is usual for it.
+    """
 
     values: Floats
     sd: float
+    typical: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +125,7 @@ def find_joint_shifts(
     known: Collection[int] = (),
     expected: Collection[int] = (),
     machine: Mapping[Hashable, Values] | None = None,
+    controls: Mapping[Key, Values] | None = None,
     min_effect: float = MIN_EFFECT,
 ) -> list[JointShift]:
     """Find the positions at which series of one place moved together, in order.
@@ -120,15 +134,17 @@ def find_joint_shifts(
     was measured. ``known`` are positions confirmed in an earlier look; they keep their place while their
     evidence stands. ``expected`` are positions whose configuration or environment is not that of the one
     before: a change is expected there and not searched for. ``machine`` holds, by what was run, how slow the
-    machine was, as a cost that the server has no part in; what moves with it is taken out (``covariate.py``).
+    machine was, as a cost that the server has no part in; ``controls`` holds what a server that never changes
+    did beside it, by the keys of ``table``. What moves with them is taken out (``covariate.py``).
     Raises ValueError where the lengths differ.
     """
     slow = {what: as_array(cost) for what, cost in (machine or {}).items()}
-    if len({len(values) for values in (*table.values(), *slow.values())}) > 1:
+    beside = {key: as_array(values) for key, values in (controls or {}).items()}
+    if len({len(values) for values in (*table.values(), *slow.values(), *beside.values())}) > 1:
         raise ValueError("The series of one table must be equally long.")
     if not table:
         return []
-    series = _table(table, slow, directions)
+    series = _table(table, slow, beside, directions)
     findings = _findings(series, known, expected)
     clusters = _clusters(findings, known, expected)
     edges = [0, *sorted({index for index, _ in clusters}), max(map(len, table.values()), default=0)]
@@ -140,7 +156,10 @@ def find_joint_shifts(
 
 
 def _table(
-    table: Mapping[Key, Values], slow: Mapping[Hashable, Floats], directions: Mapping[Key, Direction]
+    table: Mapping[Key, Values],
+    slow: Mapping[Hashable, Floats],
+    controls: Mapping[Key, Floats],
+    directions: Mapping[Key, Direction],
 ) -> _Table:
     """Orient the series, without those that have too few points, or no scatter, to say anything."""
     from benchdash.regressions.detection import kernel  # noqa: PLC0415 - a page that compares needs no compiler
@@ -148,12 +167,17 @@ def _table(
     keys = list(table)
     values = _matrix([table[key] for key in keys])
     signs = np.array([1.0 if directions[key] == HIGHER else -1.0 for key in keys])
-    numbers = values
+    numbers, typical = values, np.full(len(keys), kernel.TYPICAL_CORRELATION)
+    if controls:
+        numbers = _relative(keys, numbers, controls, signs)
+        is_relative = (numbers != values).any(axis=1, where=np.isfinite(values))
+        typical[is_relative] = kernel.CORRELATION_BESIDE_CONTROL
     if slow:
+        # The control says more; the client tells what happened while the runs themselves went on.
         numbers = np.array(
-            [without_machine(of, slow.get(key[0])) for key, of in zip(keys, values, strict=True)]
+            [without_machine(of, slow.get(key[0])) for key, of in zip(keys, numbers, strict=True)]
         )
-    oriented, sds, correlations = kernel.orient(numbers, signs, _MIN_POINTS, MIN_SD)
+    oriented, sds, correlations = kernel.orient(numbers, signs, typical, _MIN_POINTS, MIN_SD)
     told = np.isfinite(sds)
     return _Table(
         keys=[key for key, is_told in zip(keys, told.tolist(), strict=True) if is_told],
@@ -162,6 +186,19 @@ def _table(
         sds=sds[told],
         correlations=correlations[told],
         signs=signs[told],
+        typical=typical[told],
+    )
+
+
+def _relative(keys: Sequence[Key], values: Floats, controls: Mapping[Key, Floats], signs: Floats) -> Floats:
+    """Return the series as they would be at the machine's usual speed, as the controls measured it."""
+    of_key = dict(zip(keys, signs.tolist(), strict=True))
+    machine = mean_of_controls([logs(of) * of_key[key] for key, of in controls.items() if key in of_key])
+    return np.array(
+        [
+            relative_to_control(of, controls.get(key), machine * sign)
+            for key, of, sign in zip(keys, values, signs.tolist(), strict=True)
+        ]
     )
 
 
@@ -174,7 +211,8 @@ def _matrix(rows: Sequence[Values]) -> Floats:
 
 def _findings(series: _Table, known: Collection[int], expected: Collection[int]) -> list[_Finding]:
     """Search the lines, each kind with its share of the permitted false alarms."""
-    alone = [_Line(values, sd) for values, sd in zip(series.oriented, series.sds.tolist(), strict=True)]
+    columns = zip(series.oriented, series.sds.tolist(), series.typical.tolist(), strict=True)
+    alone = [_Line(*column) for column in columns]
     members: dict[Hashable, list[_Line]] = defaultdict(list)
     for key, line in sorted(zip(series.keys, alone, strict=True), key=lambda one: str(one[0][0])):
         members[key[0]].append(line)
@@ -201,6 +239,7 @@ def _findings_of(
         min_step=0,
         tests=tests,
         typical_step=TYPICAL_STEP / line.sd,
+        typical_correlation=line.typical,
     )
     return [
         _Finding(
@@ -246,7 +285,8 @@ def _mean(lines: list[_Line]) -> _Line:
     count = present.sum(axis=0)
     total = np.where(present, stack, 0).sum(axis=0)
     mean = np.where(count > 0, total / np.maximum(count, 1), np.nan)
-    return _Line(mean, float(np.median([line.sd for line in lines])))
+    typical = float(np.mean([line.typical for line in lines]))
+    return _Line(mean, float(np.median([line.sd for line in lines])), typical)
 
 
 def _joint_shift(
@@ -281,6 +321,26 @@ def _joint_shift(
     )
 
 
+def _is_of_machine(series: _Table, steps: Floats) -> Bools:
+    """Tell for each series whether a step of it is one of the machine, by what the server spent on it.
+
+    Where even the steadiest metric of a workload scatters much more than the CPU time that the server spends
+    on an operation, something takes processors away from it now and then. A step of the speed alone is more
+    of that. Where both scatter alike, it may be a wait within the server.
+    """
+    size = np.abs(steps) * series.sds
+    found = np.zeros(len(size), dtype=bool)
+    workloads = defaultdict(list)
+    for at, (what, _) in enumerate(series.keys):
+        workloads[what].append(at)
+    for members in workloads.values():
+        speeds = [at for at in members if series.keys[at][1] != SERVER_COST]
+        for cost in set(members).difference(speeds):
+            if speeds and series.sds[speeds].min() > _MUCH_MORE * series.sds[cost]:
+                found[speeds] = size[cost] < _HARDLY * size[speeds]
+    return found
+
+
 def _moved(
     series: _Table, start: int, index: int, end: int, *, worse: bool, min_effect: float
 ) -> tuple[list[_Step], bool]:
@@ -302,6 +362,7 @@ def _moved(
     large = np.abs(after[told] / before[told] - 1) >= min_effect
     moved = told[(searched == worse) & (seen == worse) & large]
     clear = moved[corrected[moved] < _MEMBER_BELOW]
+    clear = clear[~_is_of_machine(series, step)[clear]]
     members = clear if len(clear) else moved[np.argsort(corrected[moved], kind="stable")[:1]]
     return [
         _Step(series.keys[at], float(before[at]), float(after[at]), float(corrected[at]))

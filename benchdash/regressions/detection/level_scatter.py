@@ -9,7 +9,7 @@ import numpy as np
 from benchdash.regressions.detection.noise import Bools, Floats, Ints
 from benchdash.regressions.detection.shifts import Values, as_array
 
-_MIN_WORTH: Final = 5
+MIN_WORTH: Final = 5
 _MAX_WORTH: Final = 19
 _NAMELESS, _UNHEARD = -1, -2
 
@@ -63,6 +63,13 @@ class LevelHistories:
     def coded(self, names: Sequence[Hashable]) -> Ints:
         return np.fromiter((self.codes.get(name, _UNHEARD) for name in names), np.int64, len(names))
 
+    def kept(self, which: Ints, without: Ints | None = None) -> Bools:
+        """Tell which points of histories count, as for ``scatter``."""
+        kept = self.is_usable[which]
+        if without is not None:
+            kept &= (self.names[which, :, None] != without[:, None, :]).all(axis=2)
+        return kept
+
     def scatter(self, which: Ints, without: Ints | None = None) -> tuple[Floats, Floats]:
         """Return standard deviations of the logs of single points within levels, and what they are worth.
 
@@ -72,9 +79,7 @@ class LevelHistories:
         The worth is the degrees of freedom, at most 19: noise itself changes with time, and a long history
         must not outvote what fresh runs show. NaN and 0 where less than five degrees of freedom are left.
         """
-        kept = self.is_usable[which]
-        if without is not None:
-            kept &= (self.names[which, :, None] != without[:, None, :]).all(axis=2)
+        kept = self.kept(which, without)
         x, asked = self.logs[which], len(which)
         most = int(self.levels.max(initial=0)) + 1
         places = (np.arange(asked)[:, None] * most + self.levels[which])[kept]
@@ -82,7 +87,7 @@ class LevelHistories:
         means = np.bincount(places, x[kept], asked * most) / np.maximum(n, 1)
         of_value = np.bincount(places // most, (x[kept] - means[places]) ** 2, asked)
         df = np.maximum(n - 1, 0).reshape(asked, most).sum(axis=1)
-        enough = df >= _MIN_WORTH
+        enough = df >= MIN_WORTH
         return (
             np.where(enough, np.sqrt(of_value / np.maximum(df, 1)), np.nan),
             np.where(enough, np.minimum(df, _MAX_WORTH), 0).astype(float),

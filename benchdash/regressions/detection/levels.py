@@ -75,6 +75,7 @@ def find_boundaries(
     min_step: float,
     tests: float = 1,
     typical_step: float = TYPICAL_STEP,
+    typical_correlation: float | None = None,
 ) -> list[Boundary]:
     """Find the changes of level in ``x``, in order. No gaps are allowed; everything is in the unit of ``x``.
 
@@ -82,18 +83,20 @@ def find_boundaries(
     evidence is gone. ``expected`` are indexes at which something else is known to have changed: they are
     tested where they are, and since nobody searched for them, they are corrected for their own number only
     (p < 0.02). ``tests`` is the number of series searched for the same thing, for the correction.
+    ``typical_correlation`` is what neighbours of such series have in common, where it is not the usual.
     """
     from benchdash.regressions.detection import kernel  # noqa: PLC0415 - a page that compares needs no compiler
 
     n = len(x)
     if n <= _MIN_LEVEL:
         return []
+    correlation = kernel.TYPICAL_CORRELATION if typical_correlation is None else typical_correlation
     fixed = {index for index in known if _MIN_LEVEL <= index < n}
     while True:
         placed = {index for index in expected if _MIN_LEVEL <= index < n} - fixed
         here, there = (np.array(sorted(indexes), dtype=np.int64) for indexes in (fixed, placed))
         edges, z, left, sd, rho, searched = kernel.find_edges(
-            x, here, there, float(min_sd), float(min_step), float(tests), float(typical_step)
+            x, here, there, float(min_sd), float(min_step), float(tests), float(typical_step), correlation
         )
         gone = fixed.difference(edges.tolist())
         if not gone:

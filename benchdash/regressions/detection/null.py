@@ -42,6 +42,7 @@ def false_alarms(
     known: Collection[int],
     expected: Collection[int] = (),
     machine: Mapping[Hashable, Floats] | None = None,
+    controls: Mapping[Key, Floats] | None = None,
     rng: np.random.Generator,
 ) -> FalseAlarms:
     """Count what is confirmed in one shuffled copy of a table; the arguments are those of ``joint_looks``.
@@ -53,9 +54,12 @@ def false_alarms(
     order = np.concatenate([rng.permutation(np.arange(start, end)) for start, end in pairwise(edges)])
     shuffled = {key: _level(values, edges)[order] for key, values in table.items()}
     slow = {what: values[order] for what, values in (machine or {}).items()}
+    beside = {key: values[order] for key, values in (controls or {}).items()}
     told: list[JointShift] = []
     looks = 0
-    for found in joint_looks(shuffled, directions, first_new=0, expected=expected, machine=slow):
+    for found in joint_looks(
+        shuffled, directions, first_new=0, expected=expected, machine=slow, controls=beside
+    ):
         looks += 1
         told += [shift for shift in found if shift.state == "confirmed" and _is_new(shift, told)]
     return FalseAlarms(

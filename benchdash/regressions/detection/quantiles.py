@@ -20,7 +20,7 @@ from typing import Final
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from benchdash.regressions.detection.compare import SIGNIFICANT, Comparison
+from benchdash.regressions.detection.compare import MORE_SESSIONS, SIGNIFICANT, Comparison
 from benchdash.regressions.detection.noise import MIN_SD, Floats, Ints
 from benchdash.results.distributions import Bounds, Distribution, merged
 
@@ -64,7 +64,7 @@ def _compared(base: RunPercentiles, other: RunPercentiles, index: int) -> Compar
         return Comparison(ratio=None)
     ratio = after.middle / before.middle
     if base.variances is None or other.variances is None or not _have_ends(before, after):
-        return Comparison(ratio=ratio)
+        return Comparison(ratio=ratio, more_runs=MORE_SESSIONS)
     own = base.variances[index], other.variances[index]
     error = float(np.sqrt(sum(own)))
     df = sum(own) ** 2 / (own[0] ** 2 / (base.runs - 1) + own[1] ** 2 / (other.runs - 1))
@@ -76,7 +76,7 @@ def _compared(base: RunPercentiles, other: RunPercentiles, index: int) -> Compar
         low=float(np.exp(least - half)),
         high=float(np.exp(most + half)),
         p=2 * float(stdtr(df, -nearest / error)),
-        basis="runs",
+        basis="sessions",
     )
 
 

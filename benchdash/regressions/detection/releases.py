@@ -27,6 +27,11 @@ over their noise), because throughput and latency of the same runs are one measu
 Bonferroni corrects for the questions of each kind, for the four kinds, and for the positions where a change
 was searched; a place where something else is known to have changed was not searched for.
 
+Where no level has two sessions, nothing tells how much sessions scatter. The first question is then asked of
+three things that were run, or more, with an assumed scatter that counts for four degrees of freedom: 3 %, or
+that of the single steps, which is a lower bound. Its answer is never more than a suspicion: what the machine
+did that hour cannot be told from what the version does.
+
 A change is suspected with p < 0.02 after correction. It is confirmed with p < 0.0003, or 0.005 where
 something else is known to have changed, if
 
@@ -36,6 +41,9 @@ something else is known to have changed, if
   or to those workloads that ran in it;
 - what moved against other workloads stands out (p < 0.01) of the scatter of this very difference;
 - a series passes Benjamini-Hochberg at 5 %. Those that do are its members.
+
+The new level of every member lies outside of what its own evidence lets expect: without such a series nothing
+is even suspected.
 """
 
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
@@ -70,6 +78,8 @@ _KINDS = 4
 _PRIOR_DF = 4
 _MIN_SESSION_SD = 0.005
 """No machine is trusted to be the same from session to session within less than 0.5 %."""
+_ASSUMED_SESSION_SD = 0.03
+"""The least that sessions are taken to scatter by where nothing tells it; 8 to 20 % on shared machines."""
 _BELIEVED = 0.005
 _MIN_WORKLOADS = 5
 _MIN_TOGETHER = 3
@@ -158,12 +168,16 @@ class _Rows:
 
 @dataclass(frozen=True, slots=True)
 class _Sign:
-    """The answer to one question: ``p`` corrected for the questions of its kind, ``moved`` what was run."""
+    """The answer to one question: ``p`` corrected for the questions of its kind, ``moved`` what was run.
+
+    ``is_assumed``: the scatter of sessions is not known.
+    """
 
     p: float
     worse: bool
     moved: frozenset[Hashable]
     may_confirm: bool
+    is_assumed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +259,30 @@ def find_release_shifts(
     return sorted(found, key=lambda shift: shift.index)
 
 
+def find_shift_at(
+    index: int,
+    table: Mapping[Key, Sessions],
+    directions: Mapping[Key, Direction],
+    *,
+    levels: Collection[int] = (),
+) -> JointShift | None:
+    """Judge the one position where a change may be, such as the first release of a line; None for nothing.
+
+    ``levels`` are the positions where other changes were confirmed. Nobody searched for the place, so it is
+    judged as one where something else is known to have changed.
+    """
+    length = max((len(sessions) for sessions in table.values()), default=0)
+    lines = _lines(table, directions, length)
+    if not lines.keys or not 0 < index < length:
+        return None
+    place = _Place.among(index, sorted({*levels} - {index}), length)
+    verdict = _judge(_means_of_metrics(lines), _families(lines), place)
+    if verdict is None:
+        return None
+    confirmed = verdict.tested < _CONFIRMED_WHERE_EXPECTED and verdict.may_confirm and verdict.clear
+    return _shift(verdict, verdict.tested, confirmed=confirmed)
+
+
 def _shift(verdict: _Verdict, p: float, *, confirmed: bool) -> JointShift:
     state: State = "confirmed" if confirmed else "suspected"
     members = {key: replace(shift, state=state) for key, shift in verdict.members.items()}
@@ -322,13 +360,16 @@ def _judge(means: _Lines, families: Sequence[_Lines], place: _Place) -> _Verdict
     sign = min(signs, key=lambda one: one.p, default=None)
     if sign is None or sign.p * _KINDS >= _SUSPECTED:
         return None
+    if sign.is_assumed:
+        singles = [_of_one_session(family, _steps(family, place), place) for family in families]
     members: dict[Key, Shift] = {}
     for single in singles:
         members.update(_members(single, sign, place))
     if not members:
         return None
-    clear = {key: shift for key, shift in members.items() if 1 - shift.confidence < _MEMBER_BELOW}
-    strongest = max(members, key=lambda key: members[key].confidence)
+    sure = {key: shift.confidence or 0.0 for key, shift in members.items()}
+    clear = {key: members[key] for key in members if sign.is_assumed or 1 - sure[key] < _MEMBER_BELOW}
+    strongest = max(members, key=lambda key: sure[key])
     return _Verdict(
         index=place.index,
         tested=sign.p * _KINDS,
@@ -365,6 +406,8 @@ def _together(means: _Lines, rows: _Rows) -> Iterator[_Sign]:
     of_workload = _sets([what[0] if isinstance(what, tuple) else what for what in ran])
     if rows.df:
         yield _everything(rows.means(of_workload), ran)
+    elif len(ran) >= _MIN_TOGETHER:
+        yield _everything_of_one_session(rows, of_workload, ran)
     threads = np.array([_threads(what) for what in ran])
     yield from _from_threads_on(threads, rows, ran)
     if len(of_workload) >= _MIN_WORKLOADS:
@@ -380,6 +423,17 @@ def _everything(workloads: _Rows, ran: Sequence[Hashable]) -> _Sign:
         step, rest, workloads
     )
     return _Sign(p, step < 0, frozenset(ran), may_confirm=holds)
+
+
+def _assumed_error(rows: _Rows) -> float:
+    """Return the standard error of a step of everything where one session on each side is all there is."""
+    return max(_ASSUMED_SESSION_SD * float(np.sqrt(rows.width)), float(np.std(rows.steps, ddof=1)))
+
+
+def _everything_of_one_session(rows: _Rows, of_workload: Sequence[Ints], ran: Sequence[Hashable]) -> _Sign:
+    step = float(rows.means(of_workload).steps.mean())
+    p = _two_sided(step / _assumed_error(rows), _PRIOR_DF)
+    return _Sign(p, step < 0, frozenset(ran), may_confirm=False, is_assumed=True)
 
 
 def _from_threads_on(threads: Floats, rows: _Rows, ran: Sequence[Hashable]) -> Iterator[_Sign]:
@@ -515,8 +569,22 @@ def _single(lines: _Lines, rows: _Rows, place: _Place) -> _Single | None:
     return _Single(lines, rows, (rows.steps - common) / error, df, ends.min(axis=0), ends.max(axis=0), sd)
 
 
+def _of_one_session(lines: _Lines, rows: _Rows, place: _Place) -> _Single:
+    """Hold each line against the level before and the assumed scatter of sessions."""
+    before, _ = place.sides(lines.positions)
+    error = _assumed_error(rows) if len(rows.lines) > 1 else _ASSUMED_SESSION_SD * np.sqrt(2)
+    level = _row_means(lines.x[rows.lines][:, before])
+    half = stdtrit(_PRIOR_DF, 0.975) * error
+    ends = np.exp(lines.signs[rows.lines] * np.array([level - half, level + half]))
+    unknown = np.full(len(rows.lines), np.nan)
+    return _Single(lines, rows, rows.steps / error, _PRIOR_DF, ends.min(axis=0), ends.max(axis=0), unknown)
+
+
 def _members(single: _Single, sign: _Sign, place: _Place) -> Iterator[tuple[Key, Shift]]:
-    """Yield the series of what moved that went the same way; confidence is 1 - adjusted p."""
+    """Yield the series of what moved that went the same way, to outside of their expected range.
+
+    Confidence is 1 - adjusted p. Noise, range and confidence are not known where the scatter is assumed.
+    """
     lines = single.lines
     before, after = place.sides(lines.positions)
     adjusted = adjusted_p(single.p(worse=sign.worse)).tolist()
@@ -529,13 +597,18 @@ def _members(single: _Single, sign: _Sign, place: _Place) -> Iterator[tuple[Key,
         same_way = is_worse == (single.rows.steps[at] < 0) == sign.worse
         if np.isnan(p) or key[0] not in sign.moved or not same_way or abs(change) < MIN_EFFECT:
             continue
-        family = Family(
-            noise=float(single.noise[at]),
-            low=float(single.low[at]),
-            high=float(single.high[at]),
-            series=len(single.rows.lines),
-        )
-        yield key, Shift(place.index, old, new, change, 1 - p, "suspected", family)
+        low, high = float(single.low[at]), float(single.high[at])
+        if low <= new <= high:
+            continue
+        count = len(single.rows.lines)
+        if sign.is_assumed:
+            yield (
+                key,
+                Shift(place.index, old, new, change, None, "suspected", Family(None, None, None, count)),
+            )
+        else:
+            family = Family(float(single.noise[at]), low, high, count)
+            yield key, Shift(place.index, old, new, change, 1 - p, "suspected", family)
 
 
 # --- numbers ----------------------------------------------------------------------------------------------

@@ -15,10 +15,19 @@ from benchdash.regressions.detection.noise import MAX_DIGITS, MIN_SD, SCALES, Bo
 from benchdash.results.sessions import session_means
 
 Basis = Literal[
-    "history", "table", "runs", "sessions", "within session", "forks", "tool", "within fork", "none"
+    "history", "table", "runs", "sessions", "within session", "forks", "tool", "within fork", "none", "pairs"
 ]
 BASES: Final[tuple[Basis, ...]] = get_args(Basis)
-HISTORY, TABLE, RUNS, SESSIONS, WITHIN_SESSION, FORKS, TOOL, WITHIN_FORK, NONE = range(len(BASES))
+HISTORY, TABLE, RUNS, SESSIONS, WITHIN_SESSION, FORKS, TOOL, WITHIN_FORK, NONE, PAIRS = range(len(BASES))
+
+USUAL_SESSION_SD = 0.15
+"""How much sessions scatter (sd of logs) where nothing tells it, as on the machines that were measured."""
+
+USUAL_SESSION_DF = 5
+"""Degrees of freedom that it is worth: machines differ."""
+
+MIN_PAIR_DF = 4
+"""With so many degrees of freedom the scatter within shared sessions is preferred to a history."""
 
 _PRIOR_DF = 2  # degrees of freedom that the common variance counts for beside each side's own
 _TOOL_QUANTILE = 0.9995
@@ -42,7 +51,7 @@ class Sampled(Protocol):
     """The measurements of one version: the values of its runs, all positive where a ratio is wanted.
 
     ``sessions`` names the session of each run; empty: every run is one of its own. ``forks`` are the mean
-    scores of the forks and ``tool_interval`` is the tool's; both count only for a single run.
+    scores of the forks of a single run. ``tool_interval`` is the tool's, of several runs that of their mean.
     """
 
     @property
@@ -130,7 +139,7 @@ class _Groups:
 
 @dataclass(frozen=True, slots=True)
 class _Tools:
-    """Variances of the logs of single values by the intervals that tools print, and degrees of freedom.
+    """Variances of the logs of means by the intervals that tools print, and degrees of freedom.
 
     NaN where there is none.
     """
@@ -140,7 +149,7 @@ class _Tools:
 
     @classmethod
     def of(cls, samples: Sequence[Sampled]) -> "_Tools":
-        told = [one.tool_interval if len(one.values) == 1 else None for one in samples]
+        told = [one.tool_interval for one in samples]
         variance, df = np.full(len(told), np.nan), np.full(len(told), _MANY)
         known = [at for at, one in enumerate(told) if one is not None and one.low > 0]
         ends = [(one.low, one.high, one.samples or 0) for one in told if one is not None and one.low > 0]
@@ -159,6 +168,7 @@ class Sides:
     is_positive: Bools
     runs: Units
     independent: Units
+    has_sessions: Bools
     forks: Units
     has_one_fork: Bools
     tools: _Tools
@@ -176,6 +186,7 @@ class Sides:
             is_positive=values.are_positive(),
             runs=runs,
             independent=_Groups.of(list(map(independent, samples))).units() if shares_sessions else runs,
+            has_sessions=np.fromiter((len(one.sessions) > 0 for one in samples), bool, len(samples)),
             forks=_Groups.of(forks).units(),
             has_one_fork=np.fromiter((len(one) == 1 for one in forks), bool, len(forks)),
             tools=_Tools.of(samples),
@@ -194,8 +205,22 @@ class Sides:
 
 def independent(sample: Sampled) -> Sequence[float]:
     """Return the mean of each session; the values themselves where no session is known."""
-    is_known = len(sample.sessions) > 0 and min(sample.values) > 0
-    return session_means(sample.values, sample.sessions) if is_known else sample.values
+    shares = 0 < len(set(sample.sessions)) < len(sample.values) and min(sample.values) > 0
+    return session_means(sample.values, sample.sessions) if shares else sample.values
+
+
+@dataclass(frozen=True, slots=True)
+class PairedSessions:
+    """What the sessions that both sides of each pair shared tell: ``n`` of them, 0 where there are none.
+
+    ``means``, shape (2, pairs), are of the logs in these sessions. ``variance`` is that of one side in one
+    session beyond what all of a session share, with ``df`` degrees of freedom.
+    """
+
+    n: Floats
+    means: Floats
+    variance: Floats
+    df: Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +271,27 @@ class Evidence:
         self.df[:, which] = scatter.df[:, which]
         self.total_df[which] = scatter.total_df[which]
 
+    def _take_pairs(self, which: Bools, paired: PairedSessions) -> None:
+        self.basis[which] = PAIRS
+        self.n[:, which] = paired.n[which]
+        self.mean[:, which] = paired.means[:, which]
+        self.variance[:, which] = paired.variance[which]
+        self.df[:, which] = self.total_df[which] = paired.df[which]
+
+    def _take_one_session(self, which: Bools, basis: int, units: Units, scatter: "_Scatter") -> None:
+        """Take the mean of what was measured in one session, and the usual scatter of sessions with it."""
+        within = scatter.variance / units.n
+        between = USUAL_SESSION_SD**2
+        total = within + between
+        self.basis[which] = basis
+        self.n[:, which] = 1
+        self.mean[:, which] = units.mean[:, which]
+        self.variance[:, which] = total[:, which]
+        df = total**2 / (within**2 / scatter.df + between**2 / USUAL_SESSION_DF)
+        self.df[:, which] = df[:, which]
+        # Both sides take the usual scatter from the same source: it counts once.
+        self.total_df[which] = df.min(axis=0)[which]
+
 
 @dataclass(frozen=True, slots=True)
 class _Scatter:
@@ -262,17 +308,28 @@ class _Scatter:
         return cls(both, np.full(both.shape, _MANY), df)
 
 
-def evidence(sides: Sides, pairs: Ints, history_sd: Floats, history_df: Floats) -> Evidence:
+def evidence(
+    sides: Sides,
+    pairs: Ints,
+    history_sd: Floats,
+    history_df: Floats,
+    paired: PairedSessions | None = None,
+) -> Evidence:
     """Take the best source that there is of each pair, which has indexes of ``sides``.
 
     The history of a pair is what ``compare_samples`` says; NaN and 0 where there is none.
     """
     found = Evidence.of_nothing(pairs.shape[1])
     runs, own = sides.runs.of(pairs), sides.independent.of(pairs)
-    shares_sessions = (own.n < runs.n).any(axis=0)
+    shares_sessions = (own.n < runs.n).any(axis=0) | sides.has_sessions[pairs].any(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         left = sides.is_positive[pairs].all(axis=0)
         trusted = left & _is_trusted(own, history_sd, history_df)
+        if paired is not None:
+            shared = left & (paired.df >= np.where(trusted, MIN_PAIR_DF, 1))
+            found._take_pairs(shared, paired)
+            left &= ~shared
+        trusted &= left
         found._take(trusted, HISTORY, own, _with_history(own, history_sd, history_df))
         left &= ~trusted
         if (repeated := left & (own.df.sum(axis=0) > 0)).any():
@@ -280,19 +337,20 @@ def evidence(sides: Sides, pairs: Ints, history_sd: Floats, history_df: Floats) 
             found._take(repeated & shares_sessions, SESSIONS, own, scatter)
             found._take(repeated & ~shares_sessions, RUNS, own, scatter)
             left &= ~repeated
-        if (within := left & shares_sessions).any():
-            found._take(within, WITHIN_SESSION, own, _of_one_session(runs))
+        if (within := left & (runs.df.sum(axis=0) > 0)).any():
+            found._take_one_session(within, WITHIN_SESSION, runs, _of_units(runs))
             left &= ~within
         forks = sides.forks.of(pairs)
         if (forked := left & (forks.n > 1).all(axis=0)).any():
-            found._take(forked, FORKS, forks, _of_units(forks))
+            found._take_one_session(forked, FORKS, forks, _of_units(forks))
             left &= ~forked
         tool = _Scatter(sides.tools.variance[pairs], sides.tools.df[pairs], sides.tools.df[pairs].sum(axis=0))
         left &= np.isfinite(tool.variance).all(axis=0)
         within_fork = sides.has_one_fork[pairs].any(axis=0)
-        found._take(left & within_fork, WITHIN_FORK, runs, tool)
-        found._take(left & ~within_fork, TOOL, runs, tool)
-        np.maximum(found.variance, sides.min_sds(pairs) ** 2, out=found.variance)
+        found._take_one_session(left & within_fork, WITHIN_FORK, runs, tool)
+        found._take_one_session(left & ~within_fork, TOOL, runs, tool)
+        of_tool = np.where(np.isfinite(tool.variance), tool.variance, 0) * found.n
+        np.maximum(found.variance, np.maximum(sides.min_sds(pairs) ** 2, of_tool), out=found.variance)
     return found
 
 
@@ -323,9 +381,3 @@ def _of_units(own: Units) -> _Scatter:
     return _Scatter(
         np.where(has_both, drawn, common.variance), np.where(has_both, own.df + _PRIOR_DF, common.df), df
     )
-
-
-def _of_one_session(runs: Units) -> _Scatter:
-    """Return the scatter of the mean of a session from that of its runs."""
-    within = _of_units(runs)
-    return _Scatter(within.variance / runs.n, within.df, within.total_df)

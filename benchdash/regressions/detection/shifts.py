@@ -21,12 +21,13 @@ class Family:
     """The evidence of the other series of a place, where a history is too short to know its own noise.
 
     ``noise`` is the relative sd of one session at one level, ``low`` and ``high`` hold the new level with
-    95 % if nothing changed, and ``series`` were looked at.
+    95 % if nothing changed, and ``series`` were looked at. They are None where there was one session of each
+    level, so that nothing tells how much sessions scatter.
     """
 
-    noise: float
-    low: float
-    high: float
+    noise: float | None
+    low: float | None
+    high: float | None
     series: int
 
 
@@ -35,17 +36,20 @@ class Shift:
     """A change of level: ``index`` is the first point of the new level.
 
     ``before`` and ``after`` are the medians of the two levels in the metric's own unit, ``change`` is after
-    / before - 1. ``confidence`` is the share of changes told with it that are true: of those that were
-    searched for, by a fit to synthetic series (``levels``). For one or two newest points and for a known
-    place it is 1 less the p of their test, corrected for the places searched. ``family`` is set where the
-    noise is that of other series (``releases``).
+    / before - 1. Of events that are counted they are rates, and ``change`` is None, because 0 has no per
+    cent.
+
+    ``confidence`` is the share of changes told with it that are true: of those that were searched for, by a
+    fit to synthetic series (``levels``). For one or two newest points and for a known place it is 1 less
+    the p of their test, corrected for the places searched; it is None where one session on each side cannot
+    tell it. ``family`` is set where the noise is that of other series (``releases``).
     """
 
     index: int
     before: float
     after: float
-    change: float
-    confidence: float
+    change: float | None
+    confidence: float | None
     state: State
     family: Family | None = None
 

@@ -19,8 +19,10 @@ from benchdash.regressions.comparison.cells import (
     series_of,
     threads_in,
 )
-from benchdash.regressions.comparison.noise_floors import Floors, noise_floors, of_two_places
-from benchdash.regressions.comparison.rows import Noise, Pairs, Row, compared_rows
+from benchdash.regressions.comparison.noise_floors import Floors, noise_floors, of_two_places, spans_of
+from benchdash.regressions.comparison.rows import Noise, Row, compared_rows
+from benchdash.regressions.comparison.shared_sessions import Pairs
+from benchdash.regressions.detection.noise import Floats
 from benchdash.regressions.options import equivalence_margin
 from benchdash.regressions.sweeps import conditions
 from benchdash.regressions.sweeps.conditions import (
@@ -240,16 +242,17 @@ def _noise(
     measured = series_at(project.pk, at, metrics=metrics, workloads=workloads) if at else ()
     floors = noise_floors(measured)
 
-    def floors_of(cells: Sequence[Cell]) -> Floors:
+    def floors_of(cells: Sequence[Cell], spans: Floats) -> Floors:
         of_cells = [series[cell.series_id] for cell in cells]
         at = [one.what for one in of_cells]
-        return floors.floors(at, np.arange(len(at)), np.full((len(at), 2), subject.version.pk))
+        return floors.floors(at, np.arange(len(at)), np.full((len(at), 2), subject.version.pk), spans)
 
     def noise(pairs: Pairs) -> Floors:
         before = [columns[one][row] for row, one, _ in pairs.each()]
         after = [columns[other][row] for row, _, other in pairs.each()]
-        runs = np.array([[cell.n for cell in cells] for cells in (before, after)], dtype=float)
-        left, right = floors_of(before), floors_of(after)
+        runs = np.array([[cell.independent for cell in cells] for cells in (before, after)], dtype=float)
+        spans = spans_of(columns, pairs)
+        left, right = floors_of(before, spans), floors_of(after, spans)
         both = of_two_places(left, right, runs=(runs[0], runs[1]))
         is_one = np.array(
             [one.series_id == other.series_id for one, other in zip(before, after, strict=True)], dtype=bool

@@ -25,9 +25,11 @@ from ingest.archives.path_patterns import ANY_FILE, PathMap, PathRules, PatternE
 from ingest.archives.services import archive_limits
 from ingest.management.shared import error_in_words, project_called
 from ingest.models import Upload
-from ingest.queries import RunSummary
+from ingest.queries import RunSummary, holders_of
 
 _SHOWN_RUNS = 5
+# Files that are other forms of runs that are there.
+COPIES = "of them copies"
 
 
 class Command(BaseCommand):
@@ -50,6 +52,14 @@ class Command(BaseCommand):
             help="files that go with those of the same names: x.{version}_{build}/sb.vm.{workload}.*; "
             "may be repeated",
         )
+        parser.add_argument(
+            "--control",
+            action="append",
+            default=[],
+            metavar="P",
+            help="which files are runs of the control, a build that never changes: **/*.control.*; "
+            "may be repeated",
+        )
         parser.add_argument("--map", type=Path, metavar="FILE", help="JSON: what parts of names mean")
         parser.add_argument(
             "--set",
@@ -65,7 +75,9 @@ class Command(BaseCommand):
     def handle(self, *_args: Any, **options: Any) -> None:
         project = project_called(options["project"])
         try:
-            rules = PathRules.parse(options["pattern"], _path_map(options), options["companion"])
+            rules = PathRules.parse(
+                options["pattern"], _path_map(options), options["companion"], options["control"]
+            )
             with _container(options["folder"]) as container:
                 file_set = FileSet(container, rules)
                 if not file_set.plan.files and not container.refused:
@@ -99,6 +111,8 @@ class Command(BaseCommand):
             self.stdout.write(f"{tried.path}: {tried.format}, {_runs_in_words(tried.runs)}")
         if tried.companions:
             self.stdout.write(f"  with {', '.join(tried.companions)}")
+        for holder in tried.holders:
+            self.stdout.write(f"  another form of upload {holder}, not counted again")
         for warning in tried.warnings:
             self.stdout.write(f"  {warning}")
 
@@ -106,9 +120,12 @@ class Command(BaseCommand):
         refused = [tried for tried in file_set.left_aside() if tried.state == REFUSED]
         counts = Counter({REFUSED: len(refused), IGNORED: len(file_set.plan.ignored)})
         troubles = [(one.path, one.errors) for one in refused]
+        uploads: list[list[int]] = []
         done, total = 0, len(file_set.plan.files)
         for batch in batches(file_set, file_set.plan.files):
-            for taken in take(project, batch, by=NOBODY):
+            all_taken = take(project, batch, by=NOBODY)
+            uploads.append([taken.upload.pk for taken in all_taken if taken.upload])
+            for taken in all_taken:
                 counts[_outcome(taken)] += 1
                 if taken.errors:
                     troubles.append((taken.path, taken.errors))
@@ -118,6 +135,7 @@ class Command(BaseCommand):
         for path, errors in troubles:
             self.stderr.write(f"{path}: {'; '.join(map(error_in_words, errors))}")
         refresh_statistics()
+        counts[COPIES] = sum(len(holders_of(of_batch)) for of_batch in uploads)
         return counts
 
 

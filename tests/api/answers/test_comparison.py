@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from benchdash.api.answers.comparison import CellSerializer, CellsField
 from benchdash.regressions.detection.compare import Comparison
 
-CELL = SimpleNamespace(value=110.0, n=3)
+CELL = SimpleNamespace(value=110.0, n=3, sessions=("a", "a", "b"))
 
 
 def cells(comparison):
@@ -14,7 +14,7 @@ def cells(comparison):
 
 def test_a_cell_is_as_its_serializer_would_write_it():
     compared = Comparison(1.1, 1.05, 1.15, 0.01, "better", None, "runs")
-    written = CellSerializer({"value": 110.0, "n": 3, **compared._asdict()}).data
+    written = CellSerializer({"value": 110.0, "n": 3, "sessions": 2, **compared._asdict()}).data
     [cell, nothing] = cells(compared)
     assert list(cell.items()) == list(written.items())
     assert nothing is None

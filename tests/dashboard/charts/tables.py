@@ -1,12 +1,14 @@
 """Comparison tables made by hand, for the tests of what is drawn of them."""
 
+from dataclasses import replace
+
 from benchdash.regressions.comparison.cells import Cell
 from benchdash.regressions.comparison.rows import compared_rows, geometric_mean, group_summaries
 from benchdash.regressions.comparison.version_table import ComparisonTable
 
 
-def cell(*values, unit="1/s", direction="higher", low=None, high=None):
-    """A cell whose value is its middle run."""
+def cell(*values, unit="1/s", direction="higher", low=None, high=None, sessions=()):
+    """A cell whose value is its middle run; ``sessions`` are those of its runs."""
     in_order = sorted(values)
     return Cell(
         value=in_order[len(in_order) // 2],
@@ -19,6 +21,7 @@ def cell(*values, unit="1/s", direction="higher", low=None, high=None):
         run_id=1,
         unit=unit,
         direction=direction,
+        sessions=sessions,
     )
 
 
@@ -29,6 +32,15 @@ def rows(base, *columns, grouping=None):
         for side in (base, *columns)
     ]
     return compared_rows(sides[0], sides[1:], group_of=grouping.of if grouping else None)
+
+
+def judged(found, *verdicts, basis="within session", **fields):
+    """The table with these verdicts of its rows in place of those that were found."""
+    told = [
+        replace(row, comparisons=(row.comparisons[0]._replace(verdict=verdict, basis=basis, **fields),))
+        for row, verdict in zip(found.rows, verdicts, strict=True)
+    ]
+    return replace(found, rows=tuple(told))
 
 
 def table(base, *columns, metric="tps", grouping=None):

@@ -74,7 +74,10 @@ def test_relative_to_the_reference_is_per_cent_of_it():
 
 def test_a_point_says_value_runs_change_and_verdict():
     _, other = curve()["data"]
-    assert other["text"] == ["90.00, n = 1, −10.0\u00a0% (unknown)", "1,100, n = 1, +10.0\u00a0% (unknown)"]
+    assert other["text"] == [
+        "90.00, n = 1, −10.0\u00a0% (not enough to tell)",
+        "1,100, n = 1, +10.0\u00a0% (not enough to tell)",
+    ]
 
 
 def test_a_version_that_was_not_measured_has_no_line_and_a_missing_count_is_a_gap():
@@ -132,7 +135,7 @@ def test_what_is_in_another_unit_is_not_drawn():
     )
     [trace] = bars(row, TWO, "score", ValueScale(), link)["data"]
     assert trace["x"] == [20.0]
-    assert [value.is_foreign for value in values(row, TWO)] == [False, True]
+    assert [value.is_foreign for value in values(row, TWO, "score")] == [False, True]
 
 
 def test_versions_of_one_product_get_a_ramp_and_other_things_colours_of_their_own():

@@ -3,7 +3,7 @@
 from benchdash.dashboard.charts.matrix import MatrixLook, is_tested, matrix
 from benchdash.dashboard.shell import numbers
 from benchdash.results.workload_groups import AUTOMATIC
-from tests.dashboard.charts.tables import cell, table
+from tests.dashboard.charts.tables import cell, judged, table
 
 STEADY = (1.0, 1.001, 1.002)
 
@@ -25,7 +25,7 @@ def test_thread_counts_are_folded_to_their_geometric_mean():
     [row] = drawn(found).rows
     assert (row.workload, row.threads, row.folds) == ("ro", None, 2)
     assert row.cells[0].text == "1.00"
-    assert row.cells[0].says == "2 thread counts, 2 runs, 2 unknown"
+    assert row.cells[0].says == "2 thread counts, 2 runs, 2 not enough to tell"
 
 
 def test_an_opened_workload_has_a_row_for_each_thread_count():
@@ -45,7 +45,7 @@ def test_a_cell_says_value_runs_and_verdict_and_leads_somewhere():
     assert row.threads == 4
     [one] = row.cells
     assert (one.text, one.level) == ("0.90", "worse-3")
-    assert one.says == "90.09 per second, n = 3, worse, noise: repeats"
+    assert one.says == "90.09 per second, n = 3 in 3 sessions, slower, noise: repeats"
     assert one.url == "/ro/1/0"
     assert row.base.url == "/ro/1/None"
 
@@ -63,12 +63,12 @@ def test_single_runs_have_no_colour():
     assert drawn(found).rows[0].cells[0].level == "unknown"
 
 
-def test_thread_counts_that_contradict_each_other_are_coloured_by_their_mean_alone():
+def test_thread_counts_that_contradict_each_other_have_no_colour():
     base = {("ro", 1): steady(100.0), ("ro", 2): steady(100.0)}
     found = table(base, {("ro", 1): steady(80.0), ("ro", 2): steady(122.0)})
     one = drawn(found).rows[0].cells[0]
-    assert (one.text, one.level) == ("0.99", "same")
-    assert one.says.endswith("1 better, 1 worse")
+    assert (one.text, one.level) == ("0.99", "mixed")
+    assert one.says.endswith("1 faster, 1 slower")
 
 
 def test_what_was_not_measured_is_empty():
@@ -80,14 +80,42 @@ def test_what_was_not_measured_is_empty():
     assert ro.cells[0].text == "0.90"
 
 
-def test_the_total_is_the_mean_of_all_ratios_where_all_go_in_one_direction():
+def test_the_total_is_the_mean_of_all_ratios():
     found = table({("ro", 4): 100.0, ("rw", 4): 100.0}, {("ro", 4): 50.0, ("rw", 4): 200.0})
     assert [one.text for one in drawn(found).total.mean] == ["1.00"]
-    mixed = table(
-        {("avgt", None): cell(1.0, unit="ns/op", direction="lower"), ("thrpt", None): cell(1.0)},
-        {("avgt", None): cell(2.0, unit="ns/op", direction="lower"), ("thrpt", None): cell(2.0)},
+
+
+def test_where_directions_differ_everything_is_a_speed_and_each_row_names_its_direction():
+    time = {"unit": "ns/op", "direction": "lower"}
+    mixed = drawn(
+        table(
+            {("avgt", None): steady(1.0, **time), ("thrpt", None): steady(1.0)},
+            {("avgt", None): steady(2.0, **time), ("thrpt", None): steady(0.5)},
+            metric="score",
+        )
     )
-    assert not drawn(mixed).total.mean
+    assert mixed.is_of_speeds
+    cells = [(row.direction, row.cells[0].text, row.cells[0].level) for row in mixed.rows]
+    assert cells == [("lower", "0.50", "worse-4"), ("higher", "0.50", "worse-4")]
+    assert (mixed.mean_name, mixed.total.mean[0].text) == ("Geometric mean of speeds", "0.50")
+    assert mixed.total.mean[0].says == "2 speeds: 2 slower"
+
+
+def test_a_table_of_one_direction_has_ratios():
+    found = drawn(table({("ro", 4): steady(100.0)}, {("ro", 4): steady(50.0)}))
+    assert (found.is_of_speeds, found.mean_name, found.rows[0].direction) == (False, "Geometric mean", "")
+
+
+def test_what_one_session_says_has_a_look_but_no_colour():
+    found = table({("ro", 4): 100.0, ("rw", 4): 100.0}, {("ro", 4): 50.0, ("rw", 4): 200.0})
+    shown = drawn(judged(found, "likely_worse", "likely_better", more_runs=2))
+    assert [row.cells[0].level for row in shown.rows] == ["likely-worse", "likely-better"]
+    assert shown.rows[0].cells[0].says == (
+        "50.00 per second, n = 1 in 1 session, likely slower (one session),"
+        " 2 more sessions of each would settle it, noise: one session each: no test"
+    )
+    assert shown.total.mean[0].level == "mixed"
+    assert len(drawn(judged(found, "likely_worse", "unknown"), only_changed=True).rows) == 1
 
 
 # --- groups, order, what is shown ---------------------------------------------------------------------------

@@ -35,6 +35,23 @@ def ids(project, **place):
     return [short_id(column) for column in columns_of(project, Selector(**place))]
 
 
+# --- controls -----------------------------------------------------------------------------------------------
+
+
+def test_a_control_is_chosen_only_where_it_is_asked_for(project):
+    measure(project, "10.6.1", "10.6.2")
+    measure(project, *["10.6.0"] * 20, build="control")
+    assert versions(chosen(project).chosen) == ["10.6.1", "10.6.2"]
+    assert versions(chosen(project, "build=control").chosen) == ["10.6.0"]
+    [control] = ids(project, build="control")
+    assert versions(chosen(project, f"v={control}").chosen) == ["10.6.0"]
+
+
+def test_where_there_are_only_controls_they_are_shown(project):
+    measure(project, "10.6.1", "10.6.2", build="debug control")
+    assert versions(chosen(project).chosen) == ["10.6.1", "10.6.2"]
+
+
 # --- nothing chosen -----------------------------------------------------------------------------------------
 
 

@@ -8,6 +8,7 @@ HOSTILE = "<b>\"&'{0}"
 PLAIN = """
 {% for cell in cells %}\
 {% if cell %}<td class="number level-{{ cell.level }}"><a href="{{ cell.url }}" title="{{ cell.says }}">\
+{% if cell.level == "worse-1" %}<span class="sign" aria-hidden="true">▼</span>{% endif %}\
 {{ cell.text }}{% if cell.below %}<small>{{ cell.below }}</small>{% endif %}</a></td>\
 {% else %}<td class="number quiet">–</td>{% endif %}\
 {% endfor %}

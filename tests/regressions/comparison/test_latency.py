@@ -1,5 +1,7 @@
 """Distributions of versions against each other, from stored histograms."""
 
+from datetime import timedelta
+
 import pytest
 
 from benchdash.accounts.access import Viewer
@@ -19,7 +21,7 @@ from benchdash.regressions.options import EQUIVALENCE_MARGIN
 from benchdash.results.corrections import exclude_run
 from benchdash.results.distributions import Bounds, distribution_of
 from benchdash.results.records import SampleTable
-from tests.builders import make_project, make_record, make_run, make_runs, make_user
+from tests.builders import START, in_sessions, make_project, make_record, make_run, make_runs, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -31,9 +33,9 @@ def histogram(*rows, source="histogram"):
 
 
 def measure(project, version, *tables, **fields):
-    """A run for each of the tables."""
+    """A run, and a session where no tag says otherwise, for each of the tables."""
     records = [make_record(version=version, samples=(table,), **fields) for table in tables]
-    return make_runs(records, project=project)
+    return make_runs(in_sessions(records), project=project)
 
 
 def compared(project, row=ROW):
@@ -151,6 +153,7 @@ def test_excluded_runs_and_older_surroundings_do_not_count(project):
         project=project,
         version="10.6.1",
         samples=(histogram((4, 8, 3)),),
+        started_at=START + timedelta(days=9),
         configuration_text="a=2",
         settings={"a": "2"},
     )
@@ -230,10 +233,10 @@ def test_more_runs_and_columns_take_no_more_statements(project, django_assert_nu
     for number in range(1, 3):
         measure(project, f"10.6.{number}", *[histogram((1, 2, 5))] * number)
     columns = sampled_columns(project)
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(3):
         compare_columns(project, base=columns[0], columns=columns[1:], row=ROW)
     for number in range(3, 9):
         measure(project, f"10.6.{number}", *[histogram((1, 2, 5))] * number)
     columns = sampled_columns(project)
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(3):
         compare_columns(project, base=columns[0], columns=columns[1:], row=ROW)

@@ -1,5 +1,7 @@
 """What histories know of the noise that versions are compared by."""
 
+from datetime import timedelta
+
 import numpy as np
 import pytest
 
@@ -40,9 +42,9 @@ def compared(project, **place):
     return row.comparisons[0]
 
 
-def floor_at(floors, what, versions=(0, 0)):
-    """The floor of one row at one place, from all versions but two (ids)."""
-    return floors.floors([what], np.zeros(1, int), np.array([versions]))[0]
+def floor_at(floors, what, versions=(0, 0), time=1e12):
+    """The floor of one row at one place at a time, from all versions but two (ids)."""
+    return floors.floors([what], np.zeros(1, int), np.array([versions]), np.array([[time, time]]))[0]
 
 
 def floor_of(project):
@@ -60,10 +62,12 @@ def test_one_run_of_each_version_is_enough_where_nights_of_a_branch_tell_the_noi
     assert (compared(project).basis, compared(project).verdict) == ("history", "worse")
 
 
-def test_a_floor_is_the_scatter_of_single_runs(project):
+def test_a_floor_is_the_scatter_of_sessions(project, settings):
     release(project, "10.6.1", 100.0)
     make_series([[value, value] for value in NIGHTS], project=project, branch="main")
-    # The nights scatter by 0.83 %, and each has two runs.
+    # The nights scatter by 0.83 %; the two runs of each are a session.
+    assert floor_of(project) == NoiseFloor(pytest.approx(0.0083, rel=0.02), 7)
+    settings.SESSION_GAP_S = 30.0
     assert floor_of(project) == NoiseFloor(pytest.approx(0.0083 * 2**0.5, rel=0.02), 7)
 
 
@@ -78,6 +82,28 @@ def test_nights_elsewhere_say_nothing(project):
         make_series(NIGHTS, project=project, branch="main", **place)
     make_series(NIGHTS, project=project, branch="main", metric="qps")
     assert floor_of(project) is None
+
+
+def test_releases_of_all_lines_tell_the_noise_where_each_line_has_few(project):
+    values = (100.0, 104.0, 97.0, 101.0, 99.0, 103.0, 98.0, 60.0)
+    for number, value in enumerate(values):
+        release(project, f"10.{number}.1", value, started_at=START + timedelta(days=number))
+    columns = columns_of(project, Selector())
+    [row] = compare_columns(project, metric="tps", base=columns[0], columns=[columns[-1]]).rows
+    assert (row.comparisons[0].basis, row.comparisons[0].verdict) == ("history", "worse")
+
+
+@pytest.mark.parametrize(
+    ("when", "verdict"), [(timedelta(minutes=80), "worse"), (timedelta(days=30), "unknown")]
+)
+def test_releases_of_one_evening_do_not_tell_how_another_evening_differs(project, when, verdict):
+    """Seven releases within an hour agree; who comes a month later may meet a slower machine."""
+    for number, value in enumerate((100.0, 101.0, 99.0, 100.0, 101.0, 99.0, 100.0)):
+        release(project, f"10.6.{number}", value, started_at=START + timedelta(minutes=9 * number))
+    release(project, "10.6.8", 80.0, started_at=START + when)
+    first, *_, last = columns_of(project, Selector())
+    [row] = compare_columns(project, metric="tps", base=first, columns=[last]).rows
+    assert row.comparisons[0].verdict == verdict
 
 
 def test_a_step_that_was_found_is_no_noise(project):
@@ -128,8 +154,10 @@ WHAT = (PLACE, "tps", ("oltp_read_only", 4))
 
 
 def pooled(*histories):
-    levels = Histories.of([Levels(values, (), 1, ()) for values in histories])
-    return floor_at(NoiseFloors(levels, {WHAT: list(range(len(histories)))}, {}), WHAT)
+    levels = Histories.of(
+        [Levels(values, (), 1, (), [day * 86400.0 for day in range(len(values))]) for values in histories]
+    )
+    return floor_at(NoiseFloors(levels, {WHAT: list(range(len(histories)))}, {}, {}), WHAT)
 
 
 def test_histories_of_one_thing_are_pooled_by_what_they_are_worth():
@@ -186,7 +214,8 @@ def test_of_equal_versions_of_one_run_each_five_per_cent_differ(project, branch)
     found = []
     for number, row in enumerate(np.exp(logs)):
         versions = base.version.pk, other.version.pk
-        floor = floor_at(floors, (base.place, "tps", (f"w{number}", 4)), versions)
+        what = base.place, "tps", (f"w{number}", 4)
+        floor = floor_at(floors, what, versions, START.timestamp())
         found.append(
             compare_samples(
                 [100 * row[0]],

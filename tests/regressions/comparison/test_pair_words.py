@@ -3,7 +3,7 @@
 import pytest
 
 from benchdash.regressions.comparison.pair_words import Claim, summary
-from tests.dashboard.charts.tables import cell, table
+from tests.dashboard.charts.tables import cell, judged, table
 
 NOISE = (0.99, 1.0, 1.01)
 
@@ -92,7 +92,7 @@ def test_what_is_certainly_the_same_is_said_to_be():
     said = summary(
         [table({("w", 1): steady, ("x", 1): steady}, {("w", 1): steady, ("x", 1): steady})], "A", "B"
     )
-    assert said == "B is as fast as A: 2 workloads are the same."
+    assert said == "No difference between A and B within ±2\N{NO-BREAK SPACE}% (2 workloads)."
 
 
 def test_response_time_and_cost_speak_where_throughput_does_not():
@@ -104,11 +104,52 @@ def test_response_time_and_cost_speak_where_throughput_does_not():
     )
 
 
-def test_single_runs_without_anything_else_are_said_to_prove_nothing():
+def test_where_both_sides_have_one_session_that_is_said_and_what_would_settle_it():
     said = summary([table({("DO 1", None): 100.0}, {("DO 1", None): 130.6})], "1.1.2", "1.1.3")
     assert said == (
-        "1.1.3 measures +30.6 % against 1.1.2 (DO 1), but without repeats or a history nothing says how much"
-        " of it is noise."
+        "1.1.3 measures +30.6 % against 1.1.2 (DO 1), but in one session each: what the machine did that hour"
+        " cannot be told from what the version does. 2 more sessions of 1.1.2 and of 1.1.3 would tell how"
+        " much sessions scatter here."
+    )
+
+
+def test_what_is_likely_in_one_session_is_counted_as_no_more_than_that():
+    evening = {"sessions": ("evening",) * 3}
+    sides = [
+        {(f"w{row}", 1): cell(value, value, value, **evening) for row in range(4)} for value in (100, 46)
+    ]
+    found = judged(table(*sides), "likely_worse", "likely_worse", "likely_worse", "unknown")
+    assert summary([found], "16.15", "18.4") == (
+        "18.4 measures −54.0 % against 16.15 (geometric mean of 4 workloads; 3 likely slower), but in one"
+        " session each: what the machine did that hour cannot be told from what the version does. 2 more"
+        " sessions of 16.15 and of 18.4 would tell how much sessions scatter here."
+    )
+    assert summary([found], "run 1", "run 2", are_runs=True).endswith("from what the version does.")
+
+
+def test_what_is_likely_stands_beside_what_is_significant():
+    tables = [compared("tps", (100, 80), (100, 80), (100, 80), (100, 80))]
+    found = judged(tables[0], "worse", "likely_worse", "unknown", "unknown", basis="sessions")
+    assert Claim.of(found).verdict == "worse"
+    found = judged(tables[0], "likely_worse", "likely_worse", "unknown", "unknown", basis="sessions")
+    assert Claim.of(found).verdict == "likely_worse"
+    assert summary([found], "A", "B") == (
+        "B measures −20.0 % against A (geometric mean of 4 workloads; 2 likely slower), which is no more than"
+        " likely: one session says it."
+    )
+
+
+def test_where_directions_differ_the_mean_is_one_of_speeds():
+    time, rate = (runs(100, unit="ns/op", direction="lower"), runs(100))
+    slower = (runs(200, unit="ns/op", direction="lower"), runs(50))
+    found = table(
+        {("avgt", 1): time, ("thrpt", 1): rate},
+        {("avgt", 1): slower[0], ("thrpt", 1): slower[1]},
+        metric="score",
+    )
+    assert summary([found], "A", "B") == (
+        "B is 50 % slower than A (geometric mean of the speeds of 2 workloads; 2 significantly worse, none"
+        " better)."
     )
 
 
@@ -121,4 +162,4 @@ def test_nothing_in_common_is_said():
 def test_a_claim_counts_its_verdicts():
     claim = Claim.of(compared("tps", (100, 80), (100, 100)))
     assert (claim.verdict, claim.counts["worse"]) == ("worse", 1)
-    assert claim.words in {"1 worse, 1 unknown", "1 worse, 1 same"}
+    assert claim.words in {"1 slower, 1 not enough to tell", "1 slower, 1 no difference"}

@@ -1,4 +1,4 @@
-"""Whole tables at once, against the answers that comparing one pair after the other gave."""
+"""Whole tables at once, against recorded answers."""
 
 import json
 from pathlib import Path

@@ -17,7 +17,7 @@ from benchdash.results.models import Run
 from benchdash.results.readings import Reading
 from benchdash.results.records import SampleTable
 from benchdash.results.workload_groups import AUTOMATIC
-from tests.builders import START, make_project, make_record, make_runs
+from tests.builders import START, in_sessions, make_project, make_record, make_runs
 
 pytestmark = pytest.mark.django_db
 
@@ -47,8 +47,8 @@ def test_every_row_has_its_own_direction(project):
         took = [value * factor for value in (10.0, 10.1, 10.2)]
         make_runs(
             [
-                *measured(version, "SELECT 1, avgt", took, unit="ns/op", direction="lower"),
-                *measured(version, "SELECT 1, thrpt", took, unit="op/s", direction="higher"),
+                *in_sessions(measured(version, "SELECT 1, avgt", took, unit="ns/op", direction="lower")),
+                *in_sessions(measured(version, "SELECT 1, thrpt", took, unit="op/s", direction="higher")),
             ],
             project=project,
         )
@@ -313,9 +313,9 @@ def test_a_ratio_is_of_medians_and_a_row_is_a_workload_at_a_thread_count(project
 
 def test_a_clear_difference_has_a_verdict_by_the_direction_of_its_metric(project):
     for version, factor in (("10.2.44", 1.0), ("10.6.23", 0.5)):
-        for value in (100.0, 101.0, 99.0, 100.5):
-            readings = {"tps": value * factor, "latency_p95": value * factor}
-            make_runs([make_record(version=version, readings=readings)], project=project)
+        values = [value * factor for value in (100.0, 101.0, 99.0, 100.5)]
+        records = [make_record(version=version, readings={"tps": one, "latency_p95": one}) for one in values]
+        make_runs(in_sessions(records), project=project)
     for metric, verdict in (("tps", "worse"), ("latency_p95", "better")):
         [row] = compare(project, metric=metric, base=Selector(version="10.2.44")).rows
         [found] = row.comparisons
@@ -326,7 +326,8 @@ def test_a_clear_difference_has_a_verdict_by_the_direction_of_its_metric(project
 
 def test_the_same_again_is_the_same(project):
     for version in ("10.2.44", "10.6.23"):
-        measure(project, version, 100.0, 100.1, 99.9, 100.05)
+        records = [make_record(value, version=version) for value in (100.0, 100.1, 99.9, 100.05)]
+        make_runs(in_sessions(records), project=project)
     [row] = compare(project, metric="tps", base=Selector(version="10.2.44")).rows
     assert row.comparisons[0].verdict == "same"
 
@@ -379,7 +380,8 @@ def test_runs_tagged_as_one_session_each_cannot_tell(project):
     [row] = compare(project, metric="tps", base=Selector(version="10.2.44")).rows
     [found] = row.comparisons
     assert (found.verdict, found.p, found.basis) == ("unknown", None, "within session")
-    assert found.low < 0.8 < found.high
+    assert found.more_runs == 2
+    assert found.low < 0.8 < 1 < found.high
     assert row.cells[0].low < 80.5 < row.cells[0].high
 
 
@@ -388,11 +390,12 @@ def test_several_sessions_tell(project):
         for session in ("a", "b", "c"):
             measure(project, version, *values, tags=(f"session:{session}",))
     [row] = compare(project, metric="tps", base=Selector(version="10.2.44")).rows
-    assert (row.comparisons[0].verdict, row.comparisons[0].basis) == ("worse", "sessions")
+    assert (row.comparisons[0].verdict, row.comparisons[0].basis) == ("worse", "pairs")
 
 
 @pytest.mark.parametrize(
-    ("forks", "basis", "verdict"), [((1, 2, 3), "forks", "worse"), ((1, 1, 1), "within fork", "unknown")]
+    ("forks", "basis", "verdict"),
+    [((1, 2, 3), "forks", "likely_worse"), ((1, 1, 1), "within fork", "unknown")],
 )
 def test_the_forks_of_one_jmh_run_are_what_is_tested(project, forks, basis, verdict):
     for version, factor in (("1.0", 1.0), ("1.1", 2.0)):

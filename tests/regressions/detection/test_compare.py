@@ -44,7 +44,7 @@ def test_one_run_each_and_nothing_else_known_says_nothing():
         None,
         "unknown",
     )
-    assert comparison.more_runs is None
+    assert comparison.more_runs == 2
 
 
 def test_known_noise_makes_one_run_enough():
@@ -61,7 +61,32 @@ def test_the_tools_own_error_serves_one_run_each_and_is_named():
         Sample([100], tool_interval=ToolInterval(98, 102, 10)),
         Sample([80], tool_interval=ToolInterval(78, 82, 10)),
     )
-    assert (comparison.verdict, comparison.basis) == ("worse", "tool")
+    assert (comparison.verdict, comparison.p, comparison.basis) == ("unknown", None, "tool")
+    assert comparison.more_runs == 2
+
+
+@pytest.mark.parametrize(
+    ("value", "direction", "verdict"),
+    [(40, "higher", "likely_worse"), (40, "lower", "likely_better"), (60, "higher", "unknown")],
+)
+def test_one_session_each_is_likely_at_most_and_only_beyond_what_sessions_usually_differ(
+    value, direction, verdict
+):
+    one = compare(Sample([100, 101], "aa"), Sample([value, value * 1.01], "bb"), direction=direction)
+    assert (one.verdict, one.p, one.basis, one.more_runs) == (verdict, None, "within session", 2)
+
+
+def test_repeats_that_scatter_as_much_as_they_differ_are_not_even_likely():
+    assert compare(Sample([100, 300], "aa"), Sample([40, 120], "bb")).verdict == "unknown"
+
+
+def test_the_tools_own_error_is_the_least_that_repeats_are_trusted_with():
+    """Three sessions agree to the digit, and the tool says 5 % of each of their runs."""
+    wide = {"tool_interval": ToolInterval(97, 103)}
+    one = compare(Sample([100] * 3, "abc", **wide), Sample([99.9] * 3, "def", **wide))
+    alone = compare(Sample([100] * 3, "abc"), Sample([99.9] * 3, "def"))
+    assert (alone.verdict, one.verdict) == ("same", "unknown")
+    assert one.high / one.low > 1.05
 
 
 def test_the_tools_own_error_does_not_count_beside_repeated_runs():
@@ -70,9 +95,10 @@ def test_the_tools_own_error_does_not_count_beside_repeated_runs():
 
 def test_runs_of_one_session_each_cannot_tell_but_have_an_interval():
     one = compare(Sample([100, 101, 99], "aaa"), Sample([80, 81, 79], "bbb"))
-    assert (one.verdict, one.p, one.more_runs, one.basis) == ("unknown", None, None, "within session")
+    assert (one.verdict, one.p, one.more_runs, one.basis) == ("unknown", None, 2, "within session")
     assert one.ratio == 0.8
-    assert 0.77 < one.low < 0.8 < one.high < 0.83
+    # exp(t(0.975, 5) x 15 % x sqrt(2)) on either side.
+    assert (one.low, one.high) == (pytest.approx(0.46, abs=0.01), pytest.approx(1.38, abs=0.01))
     assert adjusted([one], direction="higher")[0].verdict == "unknown"
 
 
@@ -96,7 +122,7 @@ def test_forks_of_one_run_each_are_tested_and_the_interval_of_the_iterations_is_
     other = {"tool_interval": ToolInterval(94, 96, 50)}
     tested = compare(Sample([100], forks=[95, 105], **narrow), Sample([95], forks=[90, 100], **other))
     assert (tested.basis, tested.verdict) == ("forks", "unknown")
-    assert tested.more_runs > 5
+    assert tested.more_runs == 2
     assert compare(Sample([100], **narrow), Sample([95], **other)).basis == "tool"
 
 

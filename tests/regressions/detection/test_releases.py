@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchdash.regressions.detection.releases import find_release_shifts
+from benchdash.regressions.detection.releases import find_release_shifts, find_shift_at
 from benchdash.results.readings import HIGHER, LOWER
 from tests.ingest.small_datum import SMALL_DATUM
 
@@ -206,3 +206,64 @@ def test_of_eight_published_builds_in_a_row_only_the_step_to_8_0_is_certain():
 @pytest.mark.parametrize("builds", [(2, 4), (4, 6), (6, 8)], ids=["8.0", "8.4", "9"])
 def test_two_published_releases_of_one_line_are_the_same(builds):
     assert found({key: cells[slice(*builds)] for key, cells in published().items()}) == []
+
+
+# --- one session each ---------------------------------------------------------------------------------------
+
+
+def test_one_session_each_suspects_a_quarter_and_says_that_it_knows_no_noise():
+    [shift] = found(matrix([1.0, 0.75], workloads=5, threads=(1, 8, 32)))
+    assert (shift.index, shift.worse, shift.state) == (1, True, "suspected")
+    for member in shift.members.values():
+        assert (member.confidence, member.family.noise, member.family.low) == (None, None, None)
+
+
+def test_one_session_each_is_never_confirmed_however_large_the_step():
+    for level in (0.5, 0.1, 10.0):
+        assert {shift.state for shift in found(matrix([1.0, level], workloads=8))} == {"suspected"}
+
+
+def test_runs_that_scatter_let_one_session_scatter_too():
+    assert found(matrix([1.0, 0.6], workloads=5, noise=0.2)) == []
+
+
+# --- where the one change may be ----------------------------------------------------------------------------
+
+
+def test_the_one_place_where_a_change_may_be_needs_no_search():
+    table = matrix([1.0, 0.9], workloads=4, sessions=3, session_noise=0.01)
+    directions = dict.fromkeys(table, HIGHER)
+    shift = find_shift_at(1, table, directions)
+    assert (shift.index, shift.worse, shift.state) == (1, True, "confirmed")
+    assert find_shift_at(1, matrix([1.0, 1.0], sessions=3), dict.fromkeys(matrix([1.0]), HIGHER)) is None
+
+
+@pytest.mark.parametrize("index", [0, 1, 2])
+def test_a_place_without_a_level_on_both_sides_shows_nothing(index):
+    table = {(("w", 4), "tps"): [[1.0, 2.0]]}
+    assert find_shift_at(index, table, dict.fromkeys(table, HIGHER)) is None
+
+
+# --- the expected range -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_no_new_level_lies_where_its_own_evidence_expects_it(seed):
+    rng = np.random.default_rng(seed)
+    releases, workloads = int(rng.integers(2, 8)), int(rng.integers(1, 15))
+    levels = np.exp(0.2 * rng.normal(size=(workloads, releases)) * (rng.random((workloads, 1)) < 0.6))
+    table = matrix(
+        lambda workload, threads: levels[workload],
+        workloads=workloads,
+        threads=(1, 8, 64)[: int(rng.integers(1, 4))],
+        sessions=int(rng.integers(1, 4)),
+        noise=float(rng.choice([0.01, 0.1, 0.5])),
+        session_noise=float(rng.choice([0.003, 0.1])),
+        seed=seed,
+    )
+    directions = dict.fromkeys(table, LOWER if seed % 2 else HIGHER)
+    everywhere = [find_shift_at(index, table, directions) for index in range(1, releases)]
+    for shift in (*find_release_shifts(table, directions), *filter(None, everywhere)):
+        assert shift.members
+        for member in shift.members.values():
+            assert member.family.low is None or not member.family.low <= member.after <= member.family.high

@@ -23,11 +23,16 @@ pytestmark = pytest.mark.django_db
 
 
 def pools(project, *, sizes=("8M", "64M"), repeats=1, **fields):
-    """Runs whose tps grow by 100 with each size of the pool."""
+    """Runs whose tps grow by 100 with each size of the pool; repeats are a day apart."""
     records = [
         make_record(
             100.0 * number + repeat,
-            **{"settings": {"pool": size, "log": "x"}, "configuration_text": f"pool = {size}", **fields},
+            **{
+                "settings": {"pool": size, "log": "x"},
+                "configuration_text": f"pool = {size}",
+                "started_at": START + timedelta(days=repeat),
+                **fields,
+            },
             repetition=repeat,
         )
         for number, size in enumerate(sizes, 1)
@@ -194,6 +199,7 @@ def test_what_was_measured_under_other_conditions_has_no_verdict_and_adjusts_no_
             project=project,
             settings={"pool": "1G", "log": "y"},
             repetition=repeat,
+            started_at=START + timedelta(days=repeat),
         )
     table = table_of(project, setting="pool", base="8M")
     alike, other = table.rows[0].comparisons

@@ -35,7 +35,7 @@ from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.navigation import page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
 from benchdash.regressions.comparison.columns import Column, contents_of, names
-from benchdash.regressions.comparison.comparability import doubts
+from benchdash.regressions.comparison.comparability import doubts, single_sessions
 from benchdash.regressions.comparison.rows import Row
 from benchdash.regressions.comparison.version_table import ComparisonTable
 from benchdash.results import metrics
@@ -117,13 +117,15 @@ def _compared(
     called = names(chosen)
     lines = compared.lines_of(choice.columns)
     shown = [table.metric for table in tables] or asked
+    switches = curves_switches(request.path, choice)
     context = {
         "filters": [
             *controls.choice_filters(choice, measured, shown, called),
             *scale_up_filters(choice, measured.threads),
+            *controls.checks(switches),
         ],
         "chips": controls.chips(request.path, choice, lines),
-        "switches": curves_switches(request.path, choice),
+        "switches": switches,
         "is_plane": choice.view.shows == PLANE,
         "has_history": _PEAK_THREADS in everything.metrics,
     }
@@ -136,6 +138,7 @@ def _compared(
     return {
         **context,
         "doubts": doubts(tables, list(zip(chosen, called, strict=True)), base),
+        "headline": single_sessions(tables, list(zip(chosen, called, strict=True))).headline,
         "fixed_url": choice.address(request.path, metric=shown),
         "lines": lines,
         "sections": [drawing.section(tables, one, ids[one]) for one in pages.object_list],
@@ -154,9 +157,11 @@ def _with_curves(tables: Sequence[ComparisonTable]) -> list[ComparisonTable]:
     return [table for table in kept if table.rows]
 
 
-def _by_line(rows: Sequence[Row], lines: Sequence[VersionLine]) -> list[tuple[VersionLine, dict[int, Value]]]:
+def _by_line(
+    rows: Sequence[Row], lines: Sequence[VersionLine], metric: str
+) -> list[tuple[VersionLine, dict[int, Value]]]:
     """Return the values of each line by thread count."""
-    table = [(row.threads or 0, charts.values(row, lines)) for row in rows]
+    table = [(row.threads or 0, charts.values(row, lines, metric)) for row in rows]
     return [(line, {threads: values[index] for threads, values in table}) for index, line in enumerate(lines)]
 
 
@@ -189,7 +194,9 @@ class _Drawing:
 
     def figures(self, throughput: ComparisonTable) -> CurveFigures | None:
         view, rows = self.choice.view, throughput.rows
-        found = [(line, curve_of_line(values)) for line, values in _by_line(rows, self.lines)]
+        found = [
+            (line, curve_of_line(values)) for line, values in _by_line(rows, self.lines, throughput.metric)
+        ]
         table = figures_table(
             [(line, curve) for line, curve in found if curve], before=view.before, after=view.after
         )
@@ -220,7 +227,7 @@ class _Drawing:
         def draw(rows: Sequence[Row], lines: Sequence[VersionLine], metric: str) -> Figure:
             curves = [
                 curve_charts.DrawnCurve(line, values, _fit(values) if view.fit else None)
-                for line, values in _by_line(rows, lines)
+                for line, values in _by_line(rows, lines, metric)
             ]
             return curve_charts.against_threads(
                 curves,
@@ -247,7 +254,7 @@ class _Drawing:
     def plane(
         self, throughput: ComparisonTable, response_time: ComparisonTable, name: str, key: str
     ) -> Plane:
-        firsts, seconds = _by_line(throughput.rows, self.lines), _by_line(response_time.rows, self.lines)
+        firsts, seconds = (_by_line(one.rows, self.lines, one.metric) for one in (throughput, response_time))
         history = page_url("history", self.project)
         figure = curve_charts.plane(
             [

@@ -297,7 +297,9 @@ def _levels(lines: Sequence[HistoryLine], colours: Sequence[str], look: HistoryL
             start, end = max(index - reach, ends[nth - 1]), min(index + reach, ends[nth + 1])
             x = [look.place(line, line.points[at]) for at in (start, index, end)]
             shade = token("ink") if len(lines) == 1 else colour
-            for x0, x1, value in ((x[0], x[1], shift.before), (x[1], x[2], shift.after)):
+            sides = ((x[0], x[1], shift.before), (x[1], x[2], shift.after))
+            # What a line or branch goes on from has no group here.
+            for x0, x1, value in sides[1:] if shift.origin else sides:
                 x_end = x1 + 0.4 if isinstance(x1, int) and x0 == x1 else x1
                 levels.append(common.level(x0, x_end, value * factor, shade, 2.5))
     return levels

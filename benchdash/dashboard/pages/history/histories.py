@@ -107,7 +107,7 @@ def changes_of(lines: Sequence[HistoryLine]) -> dict[HistoryLine, LevelChange | 
         [Levels.of(line.points, line.shifts.keys(), [one.run_id for one in line.points]) for line in compared]
     )
     own = histories.coded([point.run_id for point in groups]).reshape(-1, 2)
-    floors = histories.floors(np.arange(len(compared)), own)
+    floors = histories.floors(np.arange(len(compared)), without=own)
     found = compare_sides(
         Sides.of([Sample(point.values, point.sessions) for point in groups]),
         np.arange(len(groups)).reshape(-1, 2).T,

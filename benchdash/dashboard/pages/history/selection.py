@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import groupby
 from operator import attrgetter
@@ -15,6 +15,7 @@ from benchdash.accounts.models import Project
 from benchdash.dashboard.shell.filters import FilterChip, some_of
 from benchdash.dashboard.shell.numbers import short_metric_name
 from benchdash.dashboard.shell.selection import EMPTY, PLACE
+from benchdash.dashboard.shell.unknown_values import unknown_value
 from benchdash.database.ids import ids_in
 from benchdash.results import catalogue
 from benchdash.results.catalogue import workload_names
@@ -87,6 +88,7 @@ class SeriesChoice:
     has_any: bool
     relaxations: Sequence[Relaxation] = ()
     selection: QueryDict | None = None
+    unknown: Sequence[str] = ()
 
 
 def choose_series(project: Project, query: QueryDict) -> SeriesChoice:
@@ -96,10 +98,15 @@ def choose_series(project: Project, query: QueryDict) -> SeriesChoice:
     was chosen. A constant number of statements.
     """
     places, values = _offered(project)
-    selection = None
+    selection, unknown = None, []
     texts = [text for text in query.getlist("series") if text][:_MAX_IDS]
     if not texts:
         asked = _asked(project, query)
+        unknown = [
+            unknown_value(name, text, sorted(values[name], key=_sort_key(_BY_NAME[name])))
+            for name, said in asked.items()
+            for text in sorted({*said} - values[name])
+        ]
         if not asked.keys() & {*PLACE}:
             asked = {**asked, **_places_of_columns(project, query)}
         if not asked and query.get(_ANY_PLACE[0]) != _ANY_PLACE[1]:
@@ -113,6 +120,7 @@ def choose_series(project: Project, query: QueryDict) -> SeriesChoice:
         series = list(found.filter(metric__in=metrics))
     else:
         series = list(find_series(project).filter(pk__in=set(ids_in(texts))))
+        unknown = [unknown_value("series", text) for text in {*texts} - {str(one.pk) for one in series}]
         values_of = {facet.name: attrgetter(facet.of_series.replace("__", ".")) for facet in FACETS}
         asked = {name: {_text(value(one)) for one in series} for name, value in values_of.items()}
         # A changed chip takes the ids out of the address.
@@ -123,15 +131,25 @@ def choose_series(project: Project, query: QueryDict) -> SeriesChoice:
             selection = QueryDict(mutable=True)
             for name, said in {**asked, METRIC: metrics}.items():
                 selection.setlist(name, sorted(said))
+    if measured:
+        known = in_order(measured)
+        unknown += [unknown_value(METRIC, text, known) for text in sorted({*asked_metrics} - measured.keys())]
     options = [(metric, short_metric_name(metric)) for metric in in_order({*measured, *asked_metrics})]
     main = ", ".join(map(short_metric_name, metrics)) or "main"
     return SeriesChoice(
         series=_in_order(series),
-        filters=[*_filters(values, asked), some_of(METRIC, "Metric", options, asked_metrics, empty=main)],
+        filters=[
+            replace(chip, is_checked=False)
+            for chip in (
+                *_filters(values, asked),
+                some_of(METRIC, "Metric", options, asked_metrics, empty=main),
+            )
+        ],
         kept=kept,
         has_any=bool(places),
         relaxations=[] if series else _relaxations(project, asked, measured, asked_metrics),
         selection=selection,
+        unknown=unknown,
     )
 
 

@@ -134,6 +134,7 @@ def history_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
     fixed_url = f"{request.path}?{_query(choice.series, wishes)}"
     return {
         "filters": choice.filters,
+        "unknown": choice.unknown,
         "kept": [*choice.kept, *wishes.parameters.items()],
         "choice": choice,
         "selection": choice.selection,

@@ -1,4 +1,4 @@
-"""The history around a change point, small, as a share of the level before it."""
+"""The history around a change point, small, as a share of the level before it; counts as they are."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -24,12 +24,17 @@ def around(points: Sequence[Point], change_point: ChangePoint) -> tuple[list[Poi
 def shared_range(histories: Sequence[tuple[Sequence[Point], ChangePoint]]) -> tuple[float, float]:
     """Return the vertical range, in per cent of the levels before, that holds all these histories."""
     shares = [
-        100 * point.value / change_point.before
+        point.value * _scale(change_point)
         for points, change_point in histories
         for point in points
-        if change_point.before > 0
+        if change_point.change is not None
     ]
     return min([*shares, 100]) - _MARGIN, max([*shares, 100]) + _MARGIN
+
+
+def _scale(change_point: ChangePoint) -> float:
+    """Return what values are drawn times: counts begin at 0, which has no per cent."""
+    return 1.0 if change_point.change is None else 100 / change_point.before
 
 
 def change_figure(
@@ -41,11 +46,11 @@ def change_figure(
     are horizontal lines. A level of zero has no per cent: then values are drawn as they are.
     """
     series = change_point.series
-    scale = 100 / change_point.before if change_point.before > 0 else 1
+    scale = _scale(change_point)
     y_axis = (
-        common.axis("", range=list(y_range), ticksuffix=" %", nticks=5)
-        if change_point.before > 0
-        else common.axis("", rangemode="tozero", nticks=5)
+        common.axis("", rangemode="tozero", nticks=5)
+        if change_point.change is None
+        else common.axis("", range=list(y_range), ticksuffix=" %", nticks=5)
     )
     x = [
         f"{point.time:%Y-%m-%dT%H:%M:%S}" if series.branch else common.plain(str(point.version))
@@ -67,7 +72,7 @@ def change_figure(
         margin={"l": 48, "r": 8, "t": 8, "b": 8},
         xaxis={**axis, "title": {"text": ""}, "nticks": 5},
         yaxis=y_axis,
-        shapes=_marks(places, index, change_point, scale),
+        shapes=_marks(places, index, change_point),
         annotations=_label(places, index, change_point),
     )
     return common.figure([line], layout)
@@ -80,11 +85,15 @@ def _hover(point: Point, unit: str) -> str:
     return f"{common.plain(', '.join(filter(None, where)))}<br>{value}"
 
 
-def _marks(x: Sequence[Any], index: int, change_point: ChangePoint, scale: float) -> list[dict[str, Any]]:
-    before, after = scale * change_point.before, scale * change_point.after
+def _marks(x: Sequence[Any], index: int, change_point: ChangePoint) -> list[dict[str, Any]]:
+    scale = _scale(change_point)
+    before, after = change_point.before * scale, change_point.after * scale
     marks = []
     if index > 0:
         marks.append(common.level(x[0], x[index - 1], before, common.token("ink"), 2))
+    elif change_point.origin and x:
+        # The level that the line or branch goes on from, which has no group of its own here.
+        marks.append(common.level(x[0], x[-1], before, common.token("ink"), 1))
     if index < len(x):
         marks.append(common.level(x[index], x[-1], after, common.token("ink"), 2))
         dash = "solid" if change_point.state == ChangePoint.State.CONFIRMED else "dot"
@@ -96,7 +105,7 @@ def _label(x: Sequence[Any], index: int, change_point: ChangePoint) -> list[dict
     if index >= len(x):
         return []
     # On the side of the lower level there is room at the top.
-    is_fall = change_point.after < change_point.before
+    is_fall = change_point.is_fall
     return [
         {
             "x": x[index],

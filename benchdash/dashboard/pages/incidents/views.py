@@ -214,6 +214,7 @@ def _show(
         "span": span(shown, last_good_at=last_good_at(shown, evidence)),
         "evidence": _shown(page.project, evidence),
         "family": queries.family_evidence(evidence),
+        "is_of_one_session": queries.is_of_one_session(evidence),
         "headline_series": sum(one.series.metric == shown.metric for one in _told_by(evidence)),
         "history_url": f"{page_url('history', page.project)}?{'&'.join(series)}" if series else "",
         "pair_url": next((runs_url(page.project, *pair) for pair in pairs), ""),

@@ -11,7 +11,6 @@ from django.urls import path, reverse
 from benchdash.accounts.models import Project
 from benchdash.dashboard.charts import latency as charts
 from benchdash.dashboard.charts.compare import VersionLine
-from benchdash.dashboard.charts.verdict_words import change_of
 from benchdash.dashboard.compare import controls
 from benchdash.dashboard.compare.controls import reference_filter, threads_options
 from benchdash.dashboard.compare.selection import (
@@ -32,6 +31,7 @@ from benchdash.dashboard.shell.series_words import threads_words
 from benchdash.regressions.comparison import latency
 from benchdash.regressions.comparison.columns import names
 from benchdash.regressions.comparison.latency import LatencyCell, LatencyRowKey, LatencyTable
+from benchdash.regressions.comparison.verdict_words import change_of
 from benchdash.regressions.detection.compare import Comparison
 from benchdash.results.distributions import Bounds
 from benchdash.results.models import Workload
@@ -83,7 +83,10 @@ def row_filters(
     operations = list(dict.fromkeys(one.operation for one in same if one.threads == row.threads))
     found = [
         reference_filter(choice.columns, called),
-        filters.one_of("workload", "Workload", workloads, str(ids[row.workload]), empty=""),
+        replace(
+            filters.one_of("workload", "Workload", workloads, str(ids[row.workload]), empty=""),
+            also=list(ids),
+        ),
         filters.one_of("threads", "Threads", threads, threads_texts([row.threads])[0], empty=""),
     ]
     if operations != [""]:

@@ -28,7 +28,7 @@ from benchdash.regressions.comparison.columns import (
     short_id,
     workloads_measured,
 )
-from benchdash.regressions.comparison.comparability import doubts
+from benchdash.regressions.comparison.comparability import doubts, single_sessions
 from benchdash.regressions.comparison.version_table import ComparisonTable
 from benchdash.results import metrics
 
@@ -60,10 +60,14 @@ def _comparison(
     tables = tables_of(project, choice, base, workloads, wanted) if workloads else []
     called, lines = names(chosen), lines_of(choice.columns)
     shown = [table.metric for table in tables] or asked
+    switches = controls.switches(request.path, choice)
     context = {
-        "filters": controls.choice_filters(choice, measured, shown, called),
+        "filters": [
+            *controls.choice_filters(choice, measured, shown, called),
+            *controls.checks(switches),
+        ],
         "chips": controls.chips(request.path, choice, lines),
-        "switches": controls.switches(request.path, choice),
+        "switches": switches,
         "pair_url": "",
     }
     if len(choice.columns.others) == 1:
@@ -92,6 +96,7 @@ def _comparison(
     return {
         **context,
         "doubts": doubts(tables, list(zip(chosen, called, strict=True)), base),
+        "headline": single_sessions(tables, list(zip(chosen, called, strict=True))).headline,
         "fixed_url": choice.address(request.path, metric=shown),
         "lines": lines,
         "heads": [Head(called[chosen.index(base)]), *(Head(line.name) for line in lines if not line.is_base)],

@@ -8,7 +8,7 @@ from django.http import QueryDict
 from benchdash.accounts.models import Project
 from benchdash.dashboard.charts.matrix import Head, Matrix, MatrixLook, is_tested, matrix
 from benchdash.dashboard.compare import matrix_selection as place_form
-from benchdash.dashboard.compare.controls import Switch, meanings, reference_filter
+from benchdash.dashboard.compare.controls import Switch, checks, meanings, reference_filter
 from benchdash.dashboard.compare.matrix_sources import (
     MatrixReading,
     MatrixSource,
@@ -17,7 +17,13 @@ from benchdash.dashboard.compare.matrix_sources import (
     of_branch,
     of_versions,
 )
-from benchdash.dashboard.compare.selection import ChosenColumns, read_choice, read_columns, workload_ids
+from benchdash.dashboard.compare.selection import (
+    ChosenColumns,
+    place_checks,
+    read_choice,
+    read_columns,
+    workload_ids,
+)
 from benchdash.dashboard.compare.version_picker import VersionPicker, version_picker
 from benchdash.dashboard.compare.versions import Available, PlaceNames, recent_use
 from benchdash.dashboard.pages.matrix import baseline as baseline_form
@@ -26,9 +32,11 @@ from benchdash.dashboard.pages.matrix.selection import MatrixPresentation
 from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.filters import FilterChip
 from benchdash.dashboard.shell.navigation import Link, address_with, page_url
+from benchdash.regressions.comparison import verdict_words
 from benchdash.regressions.comparison.branch_table import Rows
 from benchdash.regressions.comparison.columns import Column, ColumnContents, contents_of, names, short_id
-from benchdash.regressions.comparison.comparability import Doubt, doubts
+from benchdash.regressions.comparison.comparability import Doubt, SingleSessions, doubts
+from benchdash.regressions.comparison.version_table import ComparisonTable
 from benchdash.results.models import Baseline
 from benchdash.results.workload_groups import grouping_of
 
@@ -70,6 +78,7 @@ class ChosenMatrix:
 class WholeMatrix:
     """A matrix with its controls; ``matrix`` is None where nothing of the chosen has the metric.
 
+    ``headline`` says where nothing in it can be judged, ``note`` where its noise is known from.
     ``opens`` and ``charts`` are addresses by workload: with or without its thread counts, and of its charts.
     """
 
@@ -80,6 +89,8 @@ class WholeMatrix:
     switches: Sequence[Switch]
     matrix: Matrix | None
     is_tested: bool
+    headline: str
+    note: str
     meanings: Sequence[tuple[str, Sequence[Link]]]
     opens: Mapping[str, str]
     charts: Mapping[str, str]
@@ -105,9 +116,11 @@ def whole_matrix(project: Project, query: QueryDict, path: str, available: Avail
         chosen = _versions(project, query, path, view, available)
     view = _with_ids(view, chosen.measured)
     source, table = chosen.source, chosen.source.table
-    tested = table is not None and is_tested(table)
+    called = [source.base.name, *(head.name for head in source.heads)]
     ids = {name: str(pk) for pk, name in chosen.measured.workloads.items()}
-    look = view.look(opened={name for name, pk in ids.items() if pk in view.opened}, tested=tested)
+    look = view.look(opened={name for name, pk in ids.items() if pk in view.opened})
+
+    switches = form.switches(query, path, view, both=releases and bool(branches))
 
     def write(ratio: float) -> str:
         return numbers.change(ratio - 1) if view.nights else numbers.ratio(ratio)
@@ -116,15 +129,22 @@ def whole_matrix(project: Project, query: QueryDict, path: str, available: Avail
         view=view,
         look=look,
         chosen=chosen,
-        filters=[*chosen.filters, *form.row_filters(view, chosen.measured, look)],
-        switches=form.switches(query, path, view, both=releases and bool(branches)),
+        filters=[*chosen.filters, *form.row_filters(view, chosen.measured, look), *checks(switches)],
+        switches=switches,
         matrix=matrix(table, write=write, link=source.link, look=look) if table else None,
-        is_tested=tested,
+        is_tested=table is not None and is_tested(table),
+        headline=SingleSessions.of(table.rows, called).headline if table else "",
+        note=_note(table) if table else "",
         meanings=meanings(path, read_choice(query, chosen.columns)) if chosen.columns else [],
         opens={name: place_form.toggled(query, path, pk) for name, pk in ids.items()},
         charts={name: chosen.charts(name) for name in ids},
         pages=form.pages(query, path, source.around) if source.around else [],
     )
+
+
+def _note(table: ComparisonTable) -> str:
+    compared = (one for row in table.rows for one in row.comparisons if one)
+    return verdict_words.note(compared, margin=table.margin)
 
 
 def _with_ids(view: MatrixPresentation, measured: ColumnContents) -> MatrixPresentation:
@@ -170,7 +190,11 @@ def _versions(
         title=str(next(iter(places))) if len(places) == 1 else "Chosen versions",
         measured=measured,
         metric=metric,
-        filters=[metric_chip, *([base_chip] if view.relative_to == "base" else [])],
+        filters=[
+            metric_chip,
+            *([base_chip] if view.relative_to == "base" else []),
+            *place_checks(query, available),
+        ],
         charts=lambda name: charts + ids[name],
         picker=picker,
         columns=columns,

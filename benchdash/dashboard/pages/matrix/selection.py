@@ -36,8 +36,6 @@ _COLOURS: Final = (("certain", "what is beyond the noise"), ("size", "every diff
 
 @dataclass(frozen=True)
 class MatrixPresentation:
-    """``colours`` is empty where the address does not say."""
-
     nights: bool
     values: Values
     relative_to: RelativeTo
@@ -50,17 +48,14 @@ class MatrixPresentation:
     opened: Sequence[str]
     until: datetime | None
 
-    def look(self, *, opened: Collection[str], tested: bool) -> MatrixLook:
-        """Return the look; unless anything was ``tested`` against noise, colours show sizes by default.
-
-        ``opened`` are names of workloads.
-        """
+    def look(self, *, opened: Collection[str]) -> MatrixLook:
+        """Return the look; ``opened`` are names of workloads."""
         return MatrixLook(
             values=self.values,
             order=self.order,
             opened=opened,
             only_changed=self.only_changed,
-            by_size=self.colours == "size" or (not self.colours and not tested),
+            by_size=self.colours == "size",
             groups=self.rows != "flat",
             only_groups=self.rows == "groups",
         )
@@ -75,7 +70,7 @@ def read_view(query: QueryDict, *, branches: bool, releases: bool) -> MatrixPres
         order=_one_of(query.get("sort"), get_args(Order)),
         rows=_one_of(query.get("rows"), [value for value, _ in _ROWS]),
         only_changed=query.get("changed") == "1",
-        colours=_one_of(query.get("colours"), ["", *(value for value, _ in _COLOURS)]),
+        colours=_one_of(query.get("colours"), [value for value, _ in _COLOURS]),
         workloads=query.getlist("workload"),
         threads=read_threads(query),
         opened=query.getlist("open"),

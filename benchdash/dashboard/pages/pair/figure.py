@@ -7,6 +7,7 @@ from typing import Any, Final
 from benchdash.dashboard.charts import common
 from benchdash.dashboard.charts.common import Figure
 from benchdash.dashboard.shell import numbers
+from benchdash.regressions.comparison.verdict_words import words
 from benchdash.regressions.detection.compare import Comparison
 
 _ROW: Final = 22
@@ -21,6 +22,8 @@ _MARGIN: Final = 0.05
 _SIGNS: Final = {
     "worse": ("triangle-down", "worse-ink"),
     "better": ("triangle-up", "better-ink"),
+    "likely_worse": ("triangle-down-open", "ink-2"),
+    "likely_better": ("triangle-up-open", "ink-2"),
     "same": ("circle", "ink-2"),
     "unknown": ("circle-open", "ink-2"),
 }
@@ -32,6 +35,7 @@ class PairChange:
 
     name: str
     comparison: Comparison
+    metric: str
     link: str = ""
 
 
@@ -56,7 +60,7 @@ def changes(rows: Sequence[PairChange], *, title: str) -> Figure:
             "size": 9,
         },
         "customdata": [common.plain(row.name) for row in rows],
-        "text": [_hover(row.comparison) for row in rows],
+        "text": [_hover(row) for row in rows],
         "hovertemplate": "%{customdata}<br>%{text}<extra></extra>",
         "meta": {"links": [row.link for row in rows]},
     }
@@ -109,9 +113,10 @@ def _range(x: Sequence[float], ends: Sequence[tuple[float, float] | None]) -> li
     return [first - margin, last + margin]
 
 
-def _hover(one: Comparison) -> str:
-    """``−8.4 % (−10.1 % to −6.6 %), worse``."""
+def _hover(row: PairChange) -> str:
+    """``−8.4 % (−10.1 % to −6.6 %), slower``."""
+    one = row.comparison
     interval = ""
     if one.low is not None and one.high is not None:
         interval = f" ({numbers.change(one.low - 1)} to {numbers.change(one.high - 1)})"
-    return f"{numbers.change((one.ratio or 0) - 1)}{interval}, {one.verdict}"
+    return f"{numbers.change((one.ratio or 0) - 1)}{interval}, {words(one.verdict, row.metric)}"

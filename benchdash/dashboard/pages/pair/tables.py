@@ -3,10 +3,8 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
-from typing import Final
 
 from benchdash.dashboard.charts.common import Figure
-from benchdash.dashboard.charts.verdict_words import change_of, note
 from benchdash.dashboard.pages.pair import figure as charts
 from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.series_words import threads_words
@@ -14,6 +12,14 @@ from benchdash.regressions.comparison.cells import Cell, RowKey
 from benchdash.regressions.comparison.comparability import row_words
 from benchdash.regressions.comparison.pair_words import Claim
 from benchdash.regressions.comparison.rows import Row, row_order
+from benchdash.regressions.comparison.verdict_words import (
+    change_of,
+    is_certain,
+    is_likely,
+    note,
+    session_count,
+    settling,
+)
 from benchdash.regressions.comparison.version_table import ComparisonTable
 from benchdash.regressions.detection.compare import Comparison
 from benchdash.results import metrics
@@ -22,16 +28,18 @@ from benchdash.results.metrics import FAMILIES
 Link = Callable[[int], str]
 """The address of the history of a series."""
 
-_SIGNIFICANT: Final = ("worse", "better")
-
 
 @dataclass(frozen=True)
 class PairLine:
-    """One metric in one row: both sides and what became of it; ``url`` is its history."""
+    """One metric in one row: both sides and what became of it; ``url`` is its history.
+
+    ``margin`` is the relative difference that does not matter.
+    """
 
     metric: str
     row: Row
     url: str
+    margin: float
 
     @property
     def base(self) -> Cell | None:
@@ -60,14 +68,25 @@ class PairLine:
         return self.comparison.verdict if self.comparison else ""
 
     @property
-    def is_significant(self) -> bool:
-        return self.verdict in _SIGNIFICANT
+    def sessions(self) -> str:
+        """``in 1 session / in 3 sessions``."""
+        sides = [numbers.counted(session_count(side) if side else 0, "session") for side in self.row.sides]
+        return " / ".join(f"in {side}" for side in sides)
 
     @property
-    def rank(self) -> tuple[bool, float, tuple[str, int]]:
-        """The key that puts significant changes first, the largest before all."""
-        ratio = self.comparison.ratio if self.comparison and self.is_significant else None
-        return not self.is_significant, -abs(log(ratio)) if ratio else 0.0, row_order(self.key)
+    def settling(self) -> str:
+        return settling(self.comparison) if self.comparison else ""
+
+    @property
+    def strength(self) -> int:
+        """0 of a difference, 1 of a likely one, 2 of none."""
+        return 0 if is_certain(self.verdict) else 1 if is_likely(self.verdict) else 2
+
+    @property
+    def rank(self) -> tuple[int, float, tuple[str, int]]:
+        """The key that puts differences first, the largest before all, and then the likely ones."""
+        ratio = self.comparison.ratio if self.comparison and self.strength < 2 else None
+        return self.strength, -abs(log(ratio)) if ratio else 0.0, row_order(self.key)
 
     @property
     def key(self) -> RowKey:
@@ -150,7 +169,7 @@ def rest(tables: Sequence[ComparisonTable], history: Link, *, most: int) -> Rest
 def _lines(table: ComparisonTable, history: Link) -> Iterator[PairLine]:
     for row in table.rows:
         cell = row.cells[0] or row.base
-        yield PairLine(table.metric, row, history(cell.series_id) if cell else "")
+        yield PairLine(table.metric, row, history(cell.series_id) if cell else "", table.margin)
 
 
 def _glance_rank(
@@ -158,10 +177,10 @@ def _glance_rank(
 ) -> tuple[int, float, tuple[str, int]]:
     """Return the key that puts first what the main metric shows, then what any other does."""
     main = by_key[0].get(key)
-    if main and main.is_significant:
-        return 0, main.rank[1], row_order(key)
-    is_shown = any(line.is_significant for lines in by_key if (line := lines.get(key)))
-    return 1 if is_shown else 2, 0.0, row_order(key)
+    if main and main.strength < 2:
+        return main.strength, main.rank[1], row_order(key)
+    is_shown = any(line.strength < 2 for lines in by_key if (line := lines.get(key)))
+    return 2 if is_shown else 3, 0.0, row_order(key)
 
 
 def _panel(table: ComparisonTable, history: Link, names: tuple[str, str], most: int) -> PairPanel:
@@ -206,7 +225,7 @@ def _panel_of_row(tables: Sequence[ComparisonTable], history: Link, names: tuple
 def _drawn(named: Iterable[tuple[str, PairLine]]) -> list[charts.PairChange]:
     """Return the changes of the lines that have a ratio."""
     return [
-        charts.PairChange(name, line.comparison, line.url)
+        charts.PairChange(name, line.comparison, line.metric, line.url)
         for name, line in named
         if line.comparison and line.comparison.ratio
     ]

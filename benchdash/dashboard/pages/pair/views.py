@@ -10,7 +10,7 @@ from django.urls import path, reverse
 
 from benchdash.accounts.models import Project
 from benchdash.dashboard.compare.controls import metrics_options, threads_filter, workloads_filter
-from benchdash.dashboard.compare.selection import workload_ids
+from benchdash.dashboard.compare.selection import place_checks, workload_ids
 from benchdash.dashboard.compare.tables import selector, threads_of_api
 from benchdash.dashboard.compare.version_picker import one_version_picker
 from benchdash.dashboard.compare.versions import Available, PlaceNames, available_columns
@@ -20,10 +20,11 @@ from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.navigation import Link, page_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page
+from benchdash.dashboard.shell.unknown_values import unknown_of_chips
 from benchdash.regressions.comparison import pairs
 from benchdash.regressions.comparison.columns import Column, contents_of, names, short_id
 from benchdash.regressions.comparison.comparability import row_words
-from benchdash.regressions.comparison.pair_words import markdown, summary
+from benchdash.regressions.comparison.pair_words import markdown, summary_of
 from benchdash.regressions.comparison.pairs import Known, Pair
 from benchdash.results import metrics
 
@@ -87,6 +88,7 @@ def _of_columns(
         ],
         "meanings": _meanings(request.path, choice),
         "suggestions": _suggestions(request.path, choice, available),
+        "unknown": list(unknown_of_chips(request.GET, place_checks(request.GET, available))),
     }
     if choice.base is None or choice.against is None:
         return context
@@ -176,7 +178,7 @@ def _shown(
     shown = {
         "pair": found,
         "names": called,
-        "summary": summary(found.tables, *called),
+        "summary": summary_of(found),
         "api_url": f"{reverse('api:difference')}?{urlencode([('project', project.slug), *query])}",
         "swap_url": choice.swapped(request.path),
         "markdown": markdown(found, url=request.build_absolute_uri()),

@@ -7,10 +7,17 @@ from django.conf import settings
 
 from benchdash.accounts.models import Project, Role, Scope, User
 from benchdash.dashboard.shell.project_page import ProjectPage
-from benchdash.regressions.options import EQUIVALENCE_MARGIN, HISTORICAL_AFTER_DAYS
+from benchdash.regressions.options import (
+    BRANCH_ORIGINS,
+    EQUIVALENCE_MARGIN,
+    HISTORICAL_AFTER_DAYS,
+    LINES_NOT_COMPARED,
+    RELEASE_LINE_ORDER,
+)
 from benchdash.results.models import Hardware, Product, Series
 from benchdash.results.stability import STALL_BELOW, STALL_MIN_S, STALL_WARMUP_S, stall_rule
 
+_LISTS: Final = (RELEASE_LINE_ORDER, LINES_NOT_COMPARED, BRANCH_ORIGINS)
 _PROJECT_FIELDS: Final = ("name", "visibility", "notice", "raw_files_are_public")
 
 
@@ -63,6 +70,42 @@ def _number(label: str, most: int) -> forms.FloatField:
     return forms.FloatField(required=False, min_value=0, max_value=most, label=label, widget=widget)
 
 
+class NamesField(forms.CharField):
+    """Names, one a line."""
+
+    widget = forms.Textarea(attrs={"rows": 3})
+
+    def clean(self, value: Any) -> Any:
+        return self.read([name for line in super().clean(value).splitlines() if (name := line.strip())])
+
+    def read(self, lines: list[str]) -> Any:
+        return lines
+
+    def prepare_value(self, value: Any) -> Any:
+        return "\n".join(map(self.write, value)) if isinstance(value, list) else value
+
+    def write(self, one: Any) -> str:
+        return str(one)
+
+
+class PairsField(NamesField):
+    """Pairs of names, ``10.6 -> 11.0``, one a line."""
+
+    def read(self, lines: list[str]) -> Any:
+        pairs = [[name.strip() for name in line.split(_ARROW)] for line in lines]
+        for line, pair in zip(lines, pairs, strict=True):
+            if len(pair) != 2 or not all(pair):
+                raise forms.ValidationError(f"'{line}' is no pair such as '10.6 {_ARROW} 11.0'.")
+        return pairs
+
+    def write(self, one: Any) -> str:
+        return f" {_ARROW} ".join(one)
+
+
+_ARROW: Final = "->"
+_MAX_LIST: Final = 5000
+
+
 class ProjectForm(forms.ModelForm):  # type: ignore[type-arg]
     """It changes its instance, so give it a copy: the service compares with what the project was."""
 
@@ -70,6 +113,27 @@ class ProjectForm(forms.ModelForm):  # type: ignore[type-arg]
         required=False, min_value=0, max_value=36500, label="Days after which a change is old news"
     )
     equivalence_margin = _number("Per cent that do not matter", 50)
+    release_line_order = NamesField(
+        required=False,
+        max_length=_MAX_LIST,
+        label="Release lines in their order",
+        help_text="One a line, the oldest first. Lines that are not named go by their version. The first"
+        " release of a line is compared with the newest of the line before it.",
+    )
+    lines_not_compared = PairsField(
+        required=False,
+        max_length=_MAX_LIST,
+        label="Release lines that are not compared",
+        help_text="One pair a line, such as 10.6 -> 11.0.",
+    )
+    branch_origins = PairsField(
+        required=False,
+        max_length=_MAX_LIST,
+        label="What branches started from",
+        help_text="A pattern and a release line or release, such as 'main -> 11.8' or 'feature-* -> 10.11.8';"
+        " 'main -> none' compares main with nothing. Other branches begin with the name of their line, or"
+        " their versions do.",
+    )
     stall_below = _number("Per cent of its median below which a run stalls", 100)
     stall_min_s = _number("Seconds that a stall lasts at least", 86400)
     stall_warmup_s = _number("Seconds of warm-up where nobody says", 86400)
@@ -83,6 +147,8 @@ class ProjectForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        for name in _LISTS:
+            self.fields[name].initial = self.instance.options.get(name, [])
         days = self.fields["historical_after_days"]
         days.initial = self.instance.options.get(HISTORICAL_AFTER_DAYS)
         days.help_text = (
@@ -109,7 +175,10 @@ class ProjectForm(forms.ModelForm):  # type: ignore[type-arg]
     def changes(self) -> dict[str, Any]:
         """Return the fields of the project as they are wanted."""
         own = (HISTORICAL_AFTER_DAYS, EQUIVALENCE_MARGIN, STALL_BELOW, STALL_MIN_S, STALL_WARMUP_S)
-        options = {name: value for name, value in self.instance.options.items() if name not in own}
+        options = {
+            name: value for name, value in self.instance.options.items() if name not in (*own, *_LISTS)
+        }
+        options |= {name: value for name in _LISTS if (value := self.cleaned_data[name])}
         for name in own:
             if (number := self.cleaned_data[name]) is not None:
                 options[name] = number / 100 if name in (EQUIVALENCE_MARGIN, STALL_BELOW) else number

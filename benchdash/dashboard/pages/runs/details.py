@@ -43,11 +43,13 @@ class ReadingRow:
 class RunDetails:
     """A run with its readings; ``before`` is the latest run of the group before, if there is one.
 
+    ``other_forms`` are uploads that tell of the same run and are not counted.
     ``differences`` are what changed in settings and environment since then.
     """
 
     run: Run
     upload: Upload
+    other_forms: Sequence[Upload]
     readings: Sequence[ReadingRow]
     before: Run | None
     differences: Sequence[Difference]
@@ -82,6 +84,7 @@ def run_details(run: Run) -> RunDetails:
     return RunDetails(
         run=run,
         upload=Upload.objects.select_related("project").get(pk=run.upload_id),
+        other_forms=list(Upload.objects.filter(copies__run=run).order_by("pk")),
         readings=_readings(measured, group),
         before=before,
         differences=differences(before, run) if before else [],

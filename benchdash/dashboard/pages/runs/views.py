@@ -24,13 +24,16 @@ from benchdash.dashboard.shell.navigation import beside_url, page_url
 from benchdash.dashboard.shell.paging import LongList
 from benchdash.dashboard.shell.project_page import ProjectPage, project_action, project_page, sent_reason
 from benchdash.dashboard.shell.series_words import threads_words
+from benchdash.dashboard.shell.unknown_values import unknown_value
 from benchdash.database.ids import ids_in
 from benchdash.regressions.comparison.columns import column_of, short_id
 from benchdash.results import corrections
 from benchdash.results.catalogue import run_choices, run_rows
+from benchdash.results.controls import is_control
 from benchdash.results.distributions import distribution_of, is_histogram
 from benchdash.results.models import IntervalSamples, Run
 from benchdash.results.queries import find_runs
+from benchdash.results.sessions import session_name
 from ingest.queries import may_see_raw
 
 _RUNS: Final = 100
@@ -45,11 +48,14 @@ _EXCLUDED: Final = {"yes": True, "no": False}
 @project_page
 def runs(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     asked = _asked(request.GET)
+    names = run_choices(page.project, product=str(asked["product"]) if "product" in asked else None)
     excluded = _EXCLUDED.get(request.GET.get("excluded", ""))
     found = find_runs(page.project, excluded=excluded, **asked).values_list("pk", flat=True)
     pages = LongList(found, _RUNS, request.GET.get("page")).page_asked_for()
     context = {
-        "filters": _filters(page.project, asked, request.GET.get("excluded", "")),
+        "filters": _filters(names, asked, request.GET.get("excluded", "")),
+        # What is found by an old name, or written as a package writes it, is known.
+        "unknown": [] if pages.object_list else _unknown(names, asked),
         "pages": pages,
         "rows": run_rows(pages),
         "is_filtered": bool(asked) or excluded is not None,
@@ -70,9 +76,14 @@ def _asked(query: QueryDict) -> dict[str, str | int | None]:
     return asked
 
 
-def _filters(project: Project, asked: Mapping[str, str | int | None], excluded: str) -> list[FilterChip]:
-    product = asked.get("product")
-    names = run_choices(project, product=None if product is None else str(product))
+def _unknown(names: Mapping[str, Sequence[str]], asked: Mapping[str, str | int | None]) -> list[str]:
+    said = ((name, str(asked[name]), names[name]) for name in _NAMED if name in asked)
+    return [unknown_value(name, text, known) for name, text, known in said if text not in known]
+
+
+def _filters(
+    names: Mapping[str, Sequence[str]], asked: Mapping[str, str | int | None], excluded: str
+) -> list[FilterChip]:
     chips = [_chip(name, names[name], asked) for name in _NAMED]
     chips += [_chip(name, [], asked) for name in _ASKED_ONLY if name in asked]
     states = [("no", "included"), ("yes", "excluded")]
@@ -121,6 +132,8 @@ def run(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
         "details": details,
         "run": found,
         "threads": threads_words(found.threads),
+        "session": session_name(found.tags),
+        "is_control": is_control(found.version.build),
         "intervals": _interval_charts(details, within),
         "latency_url": _latency_url(page.project, details),
         "environment": _environment(found),

@@ -7,13 +7,19 @@ from benchdash.dashboard.shell import numbers
 from benchdash.regressions.comparison.comparability import (
     Doubt,
     ScaleDifferences,
+    SingleSessions,
     listed,
     scales_of,
-    single_runs,
 )
 from benchdash.regressions.comparison.rows import Row
 from benchdash.regressions.queries import Difference
 from benchdash.regressions.sweeps.conditions import Sweep, SweepPoint
+
+
+def single_sessions(sweep: Sweep, rows: Sequence[Row]) -> SingleSessions:
+    """Find what rests on single sessions."""
+    named = [f"{sweep.factor.name} {point.name}" for point in (sweep.base, *sweep.others)]
+    return SingleSessions.of(rows, named, subject="setting")
 
 
 def sweep_doubts(sweep: Sweep, rows: Sequence[Row]) -> list[Doubt]:
@@ -22,7 +28,7 @@ def sweep_doubts(sweep: Sweep, rows: Sequence[Row]) -> list[Doubt]:
         _other_differences(sweep),
         *_different_scales(sweep, rows),
         *(_left_out(sweep, point) for point in sweep.points if point.left_out),
-        *single_runs(rows),
+        *single_sessions(sweep, rows).doubts,
     ]
     return [doubt for doubt in found if doubt]
 

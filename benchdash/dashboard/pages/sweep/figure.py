@@ -54,7 +54,7 @@ def against_values(
     mode = "lines+markers" if are_numbers(swept) else "markers"
     traces = []
     for row, line in zip(rows, thread_lines(rows), strict=True):
-        trace = trace_of(line, at, values(row, lines), scale, link, row.unit)
+        trace = trace_of(line, at, values(row, lines, metric), scale, link, row.unit)
         labels = [common.plain(one.short_name) for one in lines]
         trace["mode"] = mode
         trace["text"] = [f"{label}: {text}" for label, text in zip(labels, trace["text"], strict=True)]

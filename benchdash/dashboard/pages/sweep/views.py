@@ -17,6 +17,7 @@ from benchdash.dashboard.compare.controls import (
     AXES,
     Switch,
     VersionChip,
+    checks,
     metrics_options,
     switch,
     threads_filter,
@@ -24,7 +25,7 @@ from benchdash.dashboard.compare.controls import (
 from benchdash.dashboard.compare.panels import PanelAddresses
 from benchdash.dashboard.compare.selection import is_log
 from benchdash.dashboard.compare.tables import threads_of_api
-from benchdash.dashboard.pages.sweep.doubts import sweep_doubts
+from benchdash.dashboard.pages.sweep.doubts import single_sessions, sweep_doubts
 from benchdash.dashboard.pages.sweep.figure import SweepLook, sweep_panels
 from benchdash.dashboard.pages.sweep.selection import SweepSelection, read_choice
 from benchdash.dashboard.shell import filters
@@ -109,12 +110,13 @@ def sweep_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
         swept = {row.workload for row in table.rows}
         choice = replace(choice, workloads=[name for name in choice.workloads if name in swept])
     asked = _Asked(page.project, choice, available, subject, found)
+    switches = _switches(request.path, choice, found)
     context = {
         "choice": choice,
         "found": found,
         "kept": choice.kept,
-        "filters": _filters(asked, measured, metric, table),
-        "switches": _switches(request.path, choice, found),
+        "filters": [*_filters(asked, measured, metric, table), *checks(switches)],
+        "switches": switches,
         "title": found.chosen.factor.name if found.chosen else "",
         "whole_url": choice.address(request.path, workload="", threads="", **{"with": ""}),
     }
@@ -185,6 +187,7 @@ def _shown(request: HttpRequest, asked: _Asked, table: SweepTable) -> dict[str, 
             VersionChip(line, choice.address(request.path, base=point.name))
             for line, point in zip(lines, sweep.points, strict=True)
         ],
+        "headline": single_sessions(sweep, rows).headline,
         "doubts": sweep_doubts(sweep, rows),
         "differs": any(point.differences for point in sweep.others),
         "panels": sweep_panels(table, look, keys=numbered, addresses=addresses),
@@ -216,18 +219,27 @@ def _filters(
     rows = table.rows if table else ()
     counts = sorted({row.threads for row in rows}, key=lambda count: (count is None, count or 0))
     workloads = sorted({row.workload for row in rows})
-    shown = [
-        filters.one_of("setting", "Setting", settings, chosen.factor.key if chosen else "", empty="none"),
-        filters.one_of("v", "Version", versions, asked.subject.id, empty=""),
-        filters.one_of("hardware", "Hardware", [(name, name) for name in found.machines], choice.hardware),
-        filters.one_of("base", "Reference", points, base, empty=""),
+    setting = filters.one_of(
+        "setting", "Setting", settings, chosen.factor.key if chosen else "", empty="none"
+    )
+    machines = [(name, name) for name in found.machines]
+    return [
+        # A setting is found by its name alone too, and what is not found has a page of its own.
+        replace(setting, is_checked=False),
+        replace(filters.one_of("v", "Version", versions, asked.subject.id, empty=""), is_checked=False),
+        # A thing of which there is one is no choice.
+        replace(
+            filters.one_of("hardware", "Hardware", machines, choice.hardware), is_shown=len(machines) > 1
+        ),
+        replace(
+            filters.one_of("base", "Reference", points, base, empty=""),
+            is_checked=not choice.is_of_other_page,
+        ),
         filters.one_of("metric", "Metric", metrics_options(measured), metric, empty=""),
         filters.some_of("workload", "Workloads", [(name, name) for name in workloads], choice.workloads),
         threads_filter(counts, choice.threads),
         filters.some_of("with", "Only with", conditions, choice.only),
     ]
-    # A thing of which there is one is no choice.
-    return [one for one in shown if one.name != "hardware" or len(found.machines) > 1]
 
 
 def _choice_words(choice: Choice) -> str:

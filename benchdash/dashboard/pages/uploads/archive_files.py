@@ -15,7 +15,7 @@ from ingest.archives import files as archived
 from ingest.archives.files import Tried
 from ingest.archives.services import NOT_LOOKED_AT, ArchiveDryRun
 from ingest.models import ArchiveFile, Upload
-from ingest.queries import files_of, uploads_for
+from ingest.queries import files_of, holders_of, uploads_for
 
 _MAX_TRIED: Final = 2000
 # What somebody has to look at comes first.
@@ -70,11 +70,15 @@ def tried_files(tried: ArchiveDryRun) -> TriedFiles:
 
 @dataclass(frozen=True)
 class FileRow:
-    """A file in the list; ``held`` is None where it has no runs."""
+    """A file in the list; ``held`` is None where it has no runs.
+
+    ``holders`` are the uploads of which it is another form.
+    """
 
     file: ArchiveFile
     state: str
     held: Held | None
+    holders: Sequence[int]
 
 
 def listed_files(archive: Upload, *, sees_reasons: bool) -> QuerySet[Any]:
@@ -97,10 +101,14 @@ def states_of(files: QuerySet[Any]) -> list[tuple[str, int]]:
 
 
 def file_rows(files: Iterable[ArchiveFile]) -> list[FileRow]:
-    """Return the rows of files, in one statement more."""
+    """Return the rows of files, in two statements more."""
     shown = list(files)
-    held = held_by(file.upload for file in shown if file.upload)
-    return [FileRow(file, file.current_state, held.get(file.upload_id or 0)) for file in shown]
+    uploads = [file.upload for file in shown if file.upload]
+    held, holders = held_by(uploads), holders_of([upload.pk for upload in uploads])
+    return [
+        FileRow(file, file.current_state, held.get(file.upload_id or 0), holders.get(file.upload_id or 0, []))
+        for file in shown
+    ]
 
 
 CSV_COLUMNS: Final = ("file", "state", "format", "runs", "reasons", "upload")

@@ -19,7 +19,7 @@ from ingest.errors import FieldError, FieldsError, FileRefusedError, FileTooLarg
 from ingest.metadata.fields import ARCHIVE_FIELDS
 from ingest.metadata.upload_metadata import read_form
 from ingest.models import Companion, Upload
-from ingest.queries import RunSummary, run_summaries
+from ingest.queries import RunCopy, RunSummary, copies_of, run_summaries
 from ingest.receiving.arrivals import Arrival, CompanionFile, clean_file_name, is_archive
 from ingest.receiving.dry_runs import dry_run
 from ingest.receiving.reception import receive_one
@@ -64,19 +64,25 @@ class FileOutcome:
     """The outcome of a file, or the one that it would have.
 
     ``state`` is that of its upload, or CHECKED, DUPLICATE, INCOMPLETE (a field is missing or malformed).
-    ``files`` are those of an archive that was checked.
+    ``copies`` are the runs that are there already. ``files`` are those of an archive that was checked.
     """
 
     name: str
     state: str
     format: str = ""
     runs: Sequence[RunSummary] = ()
+    copies: Sequence[RunCopy] = ()
     warnings: Sequence[str] = ()
     troubles: Sequence[FileTrouble] = ()
     fields: Sequence[FieldError] = ()
     upload: Upload | None = None
     is_dry_run: bool = False
     files: TriedFiles | None = None
+
+    @property
+    def holders(self) -> list[int]:
+        """The uploads of which it is another form."""
+        return sorted({copy.of_upload for copy in self.copies})
 
     @property
     def left_to_a_job(self) -> Upload | None:
@@ -126,6 +132,7 @@ def _check_file(project: Project, arrival: Arrival) -> FileOutcome:
         state=DUPLICATE if tried.duplicate else CHECKED,
         format=tried.format,
         runs=tried.runs,
+        copies=tried.copies,
         warnings=tried.warnings,
         is_dry_run=True,
     )
@@ -158,6 +165,7 @@ def upload(
             state=DUPLICATE if received.duplicate else stored.state,
             format=stored.format,
             runs=() if stored.is_archive else run_summaries(stored),
+            copies=copies_of(stored),
             warnings=stored.warnings,
             troubles=troubles(stored.errors, _small(arrival.data)),
             upload=stored,

@@ -22,7 +22,7 @@ _TIME: Final = "2026-11-20T15:56:28Z"
 _COMMON: Final = ("product", "version", "hardware", "workload", "threads", "started_at")
 _FURTHER: Final = (
     *("build", "branch", "commit", "committed_at", "configuration", "counterpart", "repetition", "format"),
-    *("session", "tags", "notes", "options", "map"),
+    *("control", "session", "tags", "notes", "options", "map"),
 )
 # Suggestions for a field are in the list of this id.
 _KNOWN: Final = "known-{}"
@@ -69,6 +69,12 @@ class SaidForm(forms.Form):
     repetition = _whole_number("Repetition")
     format = forms.ChoiceField(
         label="Format", choices=[("", "from the content"), *((one, one) for one in FORMATS)], required=False
+    )
+    control = forms.ChoiceField(
+        label="Control",
+        choices=[("", "no, unless meta says so"), ("true", "yes"), ("false", "no")],
+        required=False,
+        help_text="Runs of a build that never changes: they tell the speed of the machine, and nothing else.",
     )
     session = _text(
         "Session",
@@ -193,4 +199,4 @@ def _as_text(name: str, value: Any) -> str:
         return json.dumps(value, indent=2, ensure_ascii=False)
     if isinstance(value, list):
         return (", " if name == "tags" else "\n").join(value)
-    return str(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -29,7 +29,16 @@ from ingest.errors import FileMissingError, FileUnavailableError
 from ingest.formats import FORMATS
 from ingest.metadata.fields import ALL_FIELDS, JSON_FIELDS
 from ingest.models import Upload
-from ingest.queries import file_counts, may_see_raw, run_summaries, upload_for, uploads_for, with_run_counts
+from ingest.queries import (
+    file_counts,
+    holders_of,
+    may_see_raw,
+    other_forms,
+    run_summaries,
+    upload_for,
+    uploads_for,
+    with_run_counts,
+)
 from ingest.receiving.reimports import readable_uploads
 
 _PAGE: Final = 50
@@ -59,6 +68,7 @@ def uploads(request: HttpRequest, page: ProjectPage) -> HttpResponse:
         "reset_url": request.path if is_filtered else "",
         "pages": pages,
         "held_by": received.held_by(pages),
+        "holders": holders_of([upload.pk for upload in pages]),
         "files_of": {archive: archive_files.counted(states) for archive, states in files.items()},
         "waits": any(upload.state not in Upload.FINISHED for upload in pages),
         "sees_reasons": sees_reasons,
@@ -138,7 +148,13 @@ def upload(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     context = _about(page, shown)
     if shown.is_archive:
         return _archive(request, page, shown, context)
-    context |= {"runs": run_summaries(shown), "places": archive_files.places_of(shown, page.viewer)}
+    holders = holders_of([shown.pk]).get(shown.pk, [])
+    context |= {
+        "runs": run_summaries(shown),
+        "places": archive_files.places_of(shown, page.viewer),
+        "holders": Upload.objects.filter(pk__in=holders).order_by("pk"),
+        "other_forms": other_forms([shown.pk]),
+    }
     return page.render(request, "dashboard/upload.html", context)
 
 

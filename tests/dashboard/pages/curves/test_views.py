@@ -274,7 +274,7 @@ def test_what_is_derived_is_compared_at_no_thread_count(client, project):
         "ro, peak of the scaling curve, box",
         "ro, threads at the peak of the scaling curve, box",
     ]
-    assert "10.6.23 8.000 1 0.0 % unknown" in text_of(compared)
+    assert "10.6.23 8.000 1 0.0 % not enough to tell" in text_of(compared)
     assert "not said" not in text_of(client.get("/p/bench/compare/"))
     assert titles(client.get("/p/bench/compare/?metric=curve_peak&threads=8")) == []
 

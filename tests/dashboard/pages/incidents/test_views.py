@@ -266,6 +266,12 @@ def test_a_withdrawn_incident_says_that_its_evidence_is_gone(client, project):
     assert "Nothing shows this change any more" in shown(client, incident)
 
 
+@pytest.mark.parametrize(("speed", "word"), [(-0.2, "slower"), (0.2, "faster")])
+def test_a_step_of_the_control_is_told_of_the_machine(client, project, speed, word):
+    incident = make_incident(project, kind="environment", worst=speed, median=speed)
+    assert f"MariaDB on main ran on a machine that became {word}" in shown(client, incident)
+
+
 def test_an_improvement_became_faster(client, project):
     incident = make_incident(project, kind="improvement", metrics={"tps": (800.0, 1000.0)})
     assert "MariaDB on main became faster" in shown(client, incident)
@@ -411,7 +417,7 @@ def test_a_mark_stands_at_its_group_though_the_version_reads_like_a_number(clien
 
 def test_a_count_that_rose_from_zero_is_drawn_as_it_is(project):
     incident = make_incident(project, metrics={"stalls_per_min": (0.001, 4.0)})
-    ChangePoint.objects.update(before=0.0)
+    ChangePoint.objects.update(before=0.0, change=None)
     figure = charted(incident.largest.series)
     go.Figure(figure)
     assert figure["data"][0]["y"] == [0.001, 4.0]

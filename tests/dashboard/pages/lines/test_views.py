@@ -91,7 +91,7 @@ def test_the_table_says_value_runs_error_change_and_verdict(client, project):
     measure(project, runs=3)
     text = text_of(get(client, "metric=tps"))
     assert "threads 10.2.44 10.6.23" in text
-    assert "16 16,000 ± 0 100 % 14,400 ± 0 −10.0 % worse" in text
+    assert "16 16,000 ± 0 100 % 14,400 ± 0 ▼ −10.0 % slower" in text
     assert "Medians of 3 runs; ± is the 95 % interval of the level. Noise: repeats." in text
 
 
@@ -102,15 +102,15 @@ def test_the_table_says_what_would_settle_an_unknown_verdict(client, project):
             project=project,
         )
     text = text_of(get(client, "metric=tps"))
-    more = re.search(r"\+3\.0 % unknown (\d+) more runs of each would settle it repeats", text)
+    more = re.search(r"\+3\.0 % not enough to tell (\d+) more runs of each would settle it repeats", text)
     assert 1 < int(more[1]) < 30
     make_runs(
         [make_record(value, version=version, workload="ro", threads=2) for version, value in SINGLE.items()],
         project=project,
     )
     text = text_of(get(client, "metric=tps"))
-    assert re.search(r"\+3\.0 % unknown, \d+ more", text)
-    assert "so many further runs of each version would settle it." in text
+    assert re.search(r"\+3\.0 % not enough to tell, \d+ more", text)
+    assert "of each would settle it." in text
 
 
 def test_one_thread_count_makes_bars_with_the_tool_s_error(client, project):
@@ -122,7 +122,7 @@ def test_one_thread_count_makes_bars_with_the_tool_s_error(client, project):
     assert figure["data"][0]["error_x"]["array"] == [2.0, 2.0]
     text = text_of(answer)
     assert "version score ns/op ± n change verdict noise 10.2.44 20.00 ± 2.0 1 100 % reference" in text
-    assert "0.0 % unknown the tool's own error" in text
+    assert "0.0 % not enough to tell the tool's own error" in text
     assert "One run each; ± is the tool's own error." in text
 
 

@@ -83,7 +83,7 @@ def test_arrow_keys_move_between_cells_and_enter_follows_one(chromium_page, proj
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowLeft")
-    expect(page.locator("td a:focus")).to_have_text("0.90")
+    expect(page.locator("td a:focus")).to_have_text("▼0.90")
     # Back by one Tab is the head of this row, not each cell before it.
     page.keyboard.press("Shift+Tab")
     expect(page.locator(".matrix-name:focus")).to_have_text("point-query")

@@ -58,16 +58,16 @@ def test_versions_stand_in_groups_relative_to_the_oldest(client, project):
     answer = get(client)
     assert matrix(answer) == [
         ["Workload", "10.2.44", "10.6.23", "10.11.15"],
-        ["Geometric mean", "", "0.90", "0.80"],
+        ["Geometric mean", "", "▼ 0.90", "▼ 0.80"],
         ["lowest", "", "0.90", "0.80"],
         ["highest", "", "0.90", "0.80"],
-        ["Point queries 2", "", "0.90", "0.80"],
+        ["Point queries 2", "", "▼ 0.90", "▼ 0.80"],
         ["lowest", "", "0.90", "0.80"],
         ["highest", "", "0.90", "0.80"],
-        ["hot-points", "1,001", "0.90", "0.80"],
-        ["point-query", "1,001", "0.90", "0.80"],
+        ["hot-points", "1,001", "▼ 0.90", "▼ 0.80"],
+        ["point-query", "1,001", "▼ 0.90", "▼ 0.80"],
         ["Range queries 1", "", "", ""],
-        ["scan", "1,001", "0.90", "0.80"],
+        ["scan", "1,001", "▼ 0.90", "▼ 0.80"],
     ]
     text = text_of(answer)
     assert "transactions per second, higher is better, relative to 10.2.44; in bold the geometric" in text
@@ -77,7 +77,7 @@ def test_versions_stand_in_groups_relative_to_the_oldest(client, project):
 def test_each_version_can_stand_against_the_one_before(client, project):
     measure(project, workloads=["scan"])
     answer = get(client, "relative_to=previous")
-    assert matrix(answer)[1] == ["scan 1 thread", "1,001", "0.90", "0.89"]
+    assert matrix(answer)[1] == ["scan 1 thread", "1,001", "▼ 0.90", "▼ 0.89"]
     assert "each column relative to the one before" in text_of(answer)
     assert chip(answer, "base") is None
     # A click compares the two.
@@ -92,14 +92,14 @@ def test_another_reference_and_other_versions_can_be_chosen(client, project):
     old, _, new = (short_id(column) for column in columns_of(project, Selector()))
     assert matrix(get(client, f"v={old}&v={new}&base={new}"))[:2] == [
         ["Workload", "10.11.15", "10.2.44"],
-        ["scan 1 thread", "800.8", "1.25"],
+        ["scan 1 thread", "800.8", "▲ 1.25"],
     ]
 
 
 def test_values_and_numbers_of_runs_can_stand_in_the_cells(client, project):
     measure(project, workloads=["scan"])
-    assert matrix(get(client, "values=both"))[1][1:3] == ["1,001 n = 3", "0.90 900.9, n = 3"]
-    assert matrix(get(client, "values=absolute"))[1][1:3] == ["1,001 n = 3", "900.9 n = 3"]
+    assert matrix(get(client, "values=both"))[1][1:3] == ["1,001 n = 3", "▼ 0.90 900.9, n = 3"]
+    assert matrix(get(client, "values=absolute"))[1][1:3] == ["1,001 n = 3", "▼ 900.9 n = 3"]
 
 
 def test_one_thread_count_can_be_chosen_and_others_fold(client, project):
@@ -149,14 +149,17 @@ def test_groups_alone_are_a_summary(client, project):
     ]
 
 
-def test_single_runs_are_coloured_by_size_and_the_page_says_what_that_is_worth(client, project):
+def test_one_session_each_has_no_colours_and_a_headline_that_says_what_would_settle_it(client, project):
     measure(project, workloads=["scan"], repeats=[1.0])
     answer = get(client)
-    assert "level-worse-3" in answer.content.decode()
-    assert "colours show how large they are, not whether they are real" in text_of(answer)
-    answer = get(client, "colours=certain")
     assert re.search(r'<td class="number level-unknown"><a [^>]+>0.90', answer.content.decode())
-    assert "none has a colour" in text_of(answer)
+    assert (
+        "One session each: what the machine did that hour cannot be told from what the version does. 2 more"
+        " sessions of 10.2.44 and of 10.6.23 and of 10.11.15 would tell how much sessions scatter here."
+    ) in text_of(answer)
+    answer = get(client, "colours=size")
+    assert "level-worse-3" in answer.content.decode()
+    assert "Colours show how large differences are, not whether they are real" in text_of(answer)
 
 
 def test_a_workload_leads_to_its_charts_and_a_cell_to_its_comparison(client, project):
@@ -315,7 +318,7 @@ def test_a_baseline_older_than_the_shown_nights_still_counts(client, project, al
     nights(project, [200.0, *[100.0] * 35])
     move(client, project, night(project, 2))
     assert matrix(get(client))[1][:2] == ["scan 4 threads", "200.0"]
-    assert matrix(get(client))[1][-1] == "−50.0 %"
+    assert matrix(get(client))[1][-1] == "▼ −50.0 %"
 
 
 def test_a_release_or_a_commit_can_be_the_baseline(client, project, alice):

@@ -49,9 +49,9 @@ def test_workloads_stand_against_versions_relative_to_the_oldest_shown(client, p
     measure(project, workloads=["ro", "rw"])
     assert matrix(get(client)) == [
         ["Workload", "10.2.44", "10.6.23"],
-        ["Geometric mean", "", "0.90"],
-        ["+ ro", "4,004", "0.90"],
-        ["+ rw", "4,004", "0.90"],
+        ["Geometric mean", "", "▼ 0.90"],
+        ["+ ro", "4,004", "▼ 0.90"],
+        ["+ rw", "4,004", "▼ 0.90"],
     ]
 
 
@@ -60,20 +60,25 @@ def test_a_workload_opens_to_its_thread_counts(client, project):
     pk = project.workloads.get().pk
     assert f"open={pk}" in get(client).content.decode()
     assert matrix(get(client, f"open={pk}"))[2:] == [
-        ["− ro", "4,004", "0.90"],
-        ["1 thread", "1,001", "0.90"],
-        ["16 threads", "16,016", "0.90"],
+        ["− ro", "4,004", "▼ 0.90"],
+        ["1 thread", "1,001", "▼ 0.90"],
+        ["16 threads", "16,016", "▼ 0.90"],
     ]
 
 
 def test_a_cell_is_coloured_says_its_value_and_leads_to_the_comparison(client, project):
     measure(project, threads=[16])
     page = get(client).content.decode()
-    [cell] = re.findall(r'<td class="number level-worse-3"><a href="([^"]+)" title="([^"]+)">0.90</a>', page)
+    [cell] = re.findall(
+        r'<td class="number level-worse-3"><a href="([^"]+)" title="([^"]+)"><span.*?>▼</span>0.90</a>', page
+    )
     old, new = (short_id(column) for column in columns_of(project, Selector()))
     workload = project.workloads.get().pk
     query = f"v={old}&amp;v={new}&amp;base={old}&amp;workload={workload}&amp;threads=16"
-    assert cell == (f"/p/bench/compare/?{query}", "14,414 per second, n = 3, worse, noise: repeats")
+    assert cell == (
+        f"/p/bench/compare/?{query}",
+        "14,414 per second, n = 3 in 3 sessions, slower, noise: repeats",
+    )
     assert client.get(cell[0].replace("&amp;", "&")).status_code == 200
 
 
@@ -94,7 +99,7 @@ def test_another_baseline_can_be_chosen(client, project):
     new = short_id(columns_of(project, Selector(version="10.6.23"))[0])
     assert matrix(get(client, f"base={new}")) == [
         ["Workload", "10.6.23", "10.2.44"],
-        ["ro 1 thread", "900.9", "1.11"],
+        ["ro 1 thread", "900.9", "▲ 1.11"],
     ]
 
 

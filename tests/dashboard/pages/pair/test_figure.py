@@ -7,7 +7,7 @@ from benchdash.regressions.detection.compare import Comparison
 
 
 def figure(*comparisons):
-    rows = [PairChange(f"w{number}", one, f"/{number}") for number, one in enumerate(comparisons)]
+    rows = [PairChange(f"w{number}", one, "tps", f"/{number}") for number, one in enumerate(comparisons)]
     made = changes(rows, title="change of tps")
     go.Figure(made)
     return made
@@ -19,19 +19,31 @@ def test_a_change_stands_at_its_per_cent_with_its_interval():
     assert [round(x, 6) for x in intervals["x"][:2]] == [-15.0, -5.0]
     assert (intervals["x"][2:], intervals["y"]) == ([None], [0, 0, None])
     assert trace["text"] == [
-        "−10.0\N{NO-BREAK SPACE}% (−15.0\N{NO-BREAK SPACE}% to −5.0\N{NO-BREAK SPACE}%), worse"
+        "−10.0\N{NO-BREAK SPACE}% (−15.0\N{NO-BREAK SPACE}% to −5.0\N{NO-BREAK SPACE}%), slower"
     ]
     assert trace["meta"]["links"] == ["/0"]
 
 
 def test_a_verdict_has_a_shape_and_not_only_a_colour():
-    ratios = {"worse": 0.9, "better": 1.1, "same": 1.0, "unknown": 1.2}
-    _, trace = figure(*(Comparison(ratio, verdict=verdict) for verdict, ratio in ratios.items()))["data"]
-    assert trace["marker"]["symbol"] == ["triangle-down", "triangle-up", "circle", "circle-open"]
+    ratios = {"worse": 0.9, "better": 1.1, "likely_worse": 0.9, "likely_better": 1.1, "same": 1.0}
+    compared = [Comparison(ratio, verdict=verdict) for verdict, ratio in ratios.items()]
+    _, trace = figure(*compared, Comparison(1.2))["data"]
+    assert trace["marker"]["symbol"] == [
+        "triangle-down",
+        "triangle-up",
+        "triangle-down-open",
+        "triangle-up-open",
+        "circle",
+        "circle-open",
+    ]
+    # What one session says has the colour of no verdict.
+    assert trace["marker"]["color"][2:] == ["var(--ink-2)"] * 4
 
 
 def test_rows_stand_from_top_to_bottom_and_names_are_no_markup():
-    made = changes([PairChange("<b>ro</b>", Comparison(1.1)), PairChange("rw", Comparison(1.2))], title="")
+    made = changes(
+        [PairChange("<b>ro</b>", Comparison(1.1), "tps"), PairChange("rw", Comparison(1.2), "tps")], title=""
+    )
     assert made["layout"]["yaxis"]["ticktext"] == ["&lt;b&gt;ro&lt;/b&gt;", "rw"]
     assert made["layout"]["yaxis"]["range"] == [1.5, -0.5]
     assert height(10) > height(3) > height(2) == height(1)

@@ -105,7 +105,7 @@ def test_a_bare_address_lays_the_newest_version_beside_the_reference_of_all_page
 def test_cost_stands_beside_throughput_at_a_glance(client, measured):
     rows = rows_of(get(client), "glance")
     assert rows == [
-        ["Geometric mean", "▼ −10.0 % 2 worse", "0.0 % 2 same", "▼ +12.0 % 2 worse"],
+        ["Geometric mean", "▼ −10.0 % 2 slower", "0.0 % 2 no difference", "▼ +12.0 % 2 worse"],
         ["ro 1 thread", "▼ −10.0 % 1,000 → 900.0", "0.0 % 2.000 → 2.000", "▼ +12.0 % 50.00 → 56.00"],
         ["ro 4 threads", "▼ −10.0 % 4,000 → 3,600", "0.0 % 2.000 → 2.000", "▼ +12.0 % 50.00 → 56.00"],
     ]
@@ -122,7 +122,7 @@ def test_each_metric_has_a_chart_of_changes_and_the_table_that_says_the_same(cli
     rows = rows_of(answer, "changes-table-1")
     assert rows[0][:4] == ["ro 1 thread", "1,000", "900.0", "▼ −10.0 %"]
     assert re.fullmatch(r"−10\.\d % to −9\.\d %", rows[0][4])
-    assert rows[0][5:] == ["< 0.001", "worse", "3 / 3"]
+    assert rows[0][5:] == ["< 0.001", "slower", "3 / 3"]
 
 
 def test_other_metrics_stand_below_and_any_can_have_a_chart(client, measured):

@@ -478,6 +478,10 @@ def test_settings_are_changed_and_noted(client, project, admin):
         *({"stall_below": text} for text in ("-1", "101", "inf", "much")),
         {"stall_min_s": "-1"},
         {"stall_warmup_s": "nan"},
+        {"lines_not_compared": "10.6"},
+        {"lines_not_compared": "10.6 -> "},
+        {"branch_origins": "main -> 11.8 -> 11.4"},
+        {"release_line_order": "x" * 5001},
     ],
 )
 def test_settings_that_cannot_be_are_refused(client, project, admin, sent):
@@ -485,6 +489,24 @@ def test_settings_that_cannot_be_are_refused(client, project, admin, sent):
     assert answer.status_code == 422
     project.refresh_from_db()
     assert (project.name, project.is_public) == ("nightly", True)
+
+
+def test_a_project_says_how_its_release_lines_and_branches_follow_each_other(client, project, admin):
+    sent = {
+        "release_line_order": "10.6\r\n 11.4 \r\n\r\n10.11",
+        "lines_not_compared": "10.6 -> 11.0",
+        "branch_origins": "main -> 11.8\r\nfeature-* -> 10.11.8",
+    }
+    said_after(client, client.post("/p/nightly/settings/", {**SETTINGS, **sent}))
+    project.refresh_from_db()
+    assert project.options == {
+        "release_line_order": ["10.6", "11.4", "10.11"],
+        "lines_not_compared": [["10.6", "11.0"]],
+        "branch_origins": [["main", "11.8"], ["feature-*", "10.11.8"]],
+    }
+    form = client.get("/p/nightly/settings/").content.decode()
+    assert "10.6\n11.4\n10.11</textarea>" in form
+    assert "main -&gt; 11.8\nfeature-* -&gt; 10.11.8</textarea>" in form
 
 
 def test_a_project_says_what_its_stalls_are(client, project, admin):

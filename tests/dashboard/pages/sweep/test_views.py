@@ -82,7 +82,7 @@ def test_texts_are_lines_over_the_thread_counts(client, project):
     [figure] = figures(answer)
     assert [trace["name"] for trace in figure["data"]] == ["fsync", "O_DIRECT"]
     assert figure["data"][0]["x"] == [1, 16]
-    assert "threads fsync O_DIRECT 1 1,234 100 % 1,111 −10.0 % unknown" in text_of(answer)
+    assert "threads fsync O_DIRECT 1 1,234 100 % 1,111 −10.0 % not enough to tell" in text_of(answer)
 
 
 def test_the_axis_is_one_click(client, project):
@@ -132,14 +132,14 @@ def test_repeats_have_error_bars_and_verdicts(client, project):
     measure(project, runs=4)
     answer = get(client)
     assert all(figures(answer)[0]["data"][0]["error_y"]["array"])
-    assert "988.7 ± 0.87 −20.0 % worse" in text_of(answer)
+    assert "988.7 ± 0.87 ▼ −20.0 % slower" in text_of(answer)
     assert "Medians of 4 runs; ± is the 95 % interval of the level." in text_of(answer)
 
 
 def test_one_run_each_is_no_test(client, project):
     measure(project)
     text = text_of(get(client))
-    assert "All values are from single runs" in text
+    assert "One session each: what the machine did that hour cannot be told from what the setting" in text
     assert "One run each: no error is known." in text
 
 
@@ -296,7 +296,7 @@ def test_a_buffer_pool_that_holds_the_tables_is_twice_as_fast_with_one_client(cl
     assert list(one) == sizes
     assert (one["8M"], one["512M"]) == (100, 199)
     assert (many["8M"], many["512M"]) == (100, 113)
-    assert "All values are from single runs" in text_of(answer)
+    assert "One session each: what the machine did that hour" in text_of(answer)
 
 
 def column_of(version, runs):
@@ -333,7 +333,7 @@ def test_what_was_switched_while_the_server_ran_is_found(client, project):
     answer = get(client, "setting=innodb_thread_concurrency&x=value&values=relative")
     [one, *_] = shares(answer).values()
     assert one == {"0": 100, "1": 86, "2": 100, "4": 113, "8": 92, "16": 94}
-    assert "unknown" in text_of(answer)
+    assert "not enough to tell" in text_of(answer)
 
 
 @measured_here
@@ -344,7 +344,7 @@ def test_values_of_two_sweeps_are_not_mixed(client, project):
     assert "because of what else differs there: innodb_flush_method." in text
     assert len(titles(get(client, "setting=innodb_flush_method"))) == 2
     text = text_of(get(client, "setting=innodb_flush_method&base=O_DIRECT&workload=oltp_read_write"))
-    assert "1 – 807.9 +103.2 % unknown 397.6 100 %" in text
+    assert "1 – 807.9 +103.2 % not enough to tell 397.6 100 %" in text
 
 
 @measured_here

@@ -1,0 +1,183 @@
+"""The words of verdicts, of where their noise is known from, and of what would settle them.
+
+A verdict has one of four strengths, each with its own words: no difference, a difference, likely a difference
+(a single session says so), and not enough to tell. Pages, tables for tickets and files all take them from
+here; how they look on pages is in ``templatetags/figures.py``.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, get_args
+
+from benchdash.regressions.comparison.cells import Cell
+from benchdash.regressions.detection.compare import Comparison, Verdict
+from benchdash.regressions.detection.scatter import Basis
+from benchdash.results.metrics import is_speed
+from benchdash.results.readings import HIGHER, Direction
+from benchdash.results.wording import NO_BREAK, count, counted
+
+NOISE: Final[Mapping[Basis, str]] = {
+    "history": "history",
+    "table": "repeats in other cells",
+    "runs": "repeats",
+    "sessions": "sessions",
+    "pairs": "shared sessions",
+    "forks": "forks",
+    "tool": "the tool's own error",
+    "within session": "one session each: no test",
+    "within fork": "one fork each: no test",
+    "none": "not known: no test",
+}
+"""By the basis of a comparison, where its noise is known from."""
+
+MIXED: Final = "mixed"
+"""Of rows that contradict each other, where one verdict is wanted for all of them."""
+
+SESSIONS_TO_TELL: Final = 3
+"""So many sessions of a version tell how much its sessions scatter."""
+
+_UNITS: Final[Mapping[Basis, str]] = {"runs": "run", "forks": "fork"}
+# Of these, nothing is known of the scatter between sessions.
+_WITHIN_A_SESSION: Final[frozenset[Basis]] = frozenset(
+    {"within session", "within fork", "forks", "tool", "none"}
+)
+# The share of rows that must differ before their mean is said to.
+_ENOUGH: Final = 0.25
+_CERTAIN: Final = {"better": "worse", "worse": "better"}
+
+
+def joint(verdicts: Sequence[str], change: float | None, direction: Direction, *, margin: float) -> str:
+    """Return the verdict of the mean of several rows, which changes by ``change``.
+
+    A quarter of the rows must bear it out and none contradict it: it is ``mixed`` where some do.
+    """
+    counts = Counter(verdicts)
+    if verdicts and counts["same"] == len(verdicts):
+        return "same"
+    if {"better", "worse"} <= set(map(side_of, verdicts)):
+        return MIXED
+    if change is None or abs(change) < margin:
+        return "unknown"
+    agreed = "better" if (change > 0) == (direction == HIGHER) else "worse"
+    certain, likely = counts[agreed], counts[f"likely_{agreed}"]
+    if certain >= _ENOUGH * len(verdicts):
+        return agreed
+    return f"likely_{agreed}" if certain + likely >= _ENOUGH * len(verdicts) else "unknown"
+
+
+def is_certain(verdict: str) -> bool:
+    """Tell whether a verdict is a difference beyond doubt."""
+    return verdict in _CERTAIN
+
+
+def is_likely(verdict: str) -> bool:
+    """Tell whether a verdict is a difference that a single session shows."""
+    return verdict.startswith("likely_")
+
+
+def side_of(verdict: str) -> str:
+    """``worse`` of ``worse`` and of ``likely_worse``; empty where no difference is said."""
+    side = verdict.removeprefix("likely_")
+    return side if side in _CERTAIN else ""
+
+
+def words(verdict: str, metric: str = "", *, margin: float | None = None) -> str:
+    """``no difference within ±2 %``, ``slower``, ``likely slower (one session)``, ``not enough to tell``."""
+    if verdict == "same":
+        return "no difference" + (f" within {within(margin)}" if margin is not None else "")
+    said = short_words(verdict, metric)
+    return f"{said} (one session)" if is_likely(verdict) else said
+
+
+def short_words(verdict: str, metric: str = "") -> str:
+    """Say the same where there is little room: ``likely slower``.
+
+    What is not a speed is ``worse`` or ``better``.
+    """
+    if verdict == "same":
+        return "no difference"
+    if verdict == MIXED:
+        return "in both directions"
+    side = side_of(verdict)
+    if not side:
+        return "not enough to tell"
+    if is_speed(metric):
+        side = "slower" if side == "worse" else "faster"
+    return f"likely {side}" if is_likely(verdict) else side
+
+
+def within(margin: float) -> str:
+    """``±2 %``."""
+    return f"±{round(margin * 100, 6):g}{NO_BREAK}%"
+
+
+def counts_in_words(verdicts: Iterable[str], metric: str = "") -> str:
+    """``5 slower, 2 likely slower, 7 not enough to tell``."""
+    counts = Counter(verdicts)
+    return ", ".join(
+        f"{count(counts[one])} {short_words(one, metric)}" for one in get_args(Verdict) if counts[one]
+    )
+
+
+def session_count(cell: Cell) -> int:
+    """Count the sessions behind a cell; runs of which none is known are one each."""
+    return len(set(cell.sessions)) or cell.n
+
+
+def says_nothing_between_sessions(comparison: Comparison, base: Cell, other: Cell) -> bool:
+    """Tell whether both sides have one session, and nothing tells how much sessions scatter."""
+    is_within = comparison.basis in _WITHIN_A_SESSION
+    return is_within and session_count(base) == 1 and session_count(other) == 1
+
+
+def change_of(comparison: Comparison | None) -> float | None:
+    """Return the relative change that a comparison found; None without a ratio."""
+    return None if comparison is None or comparison.ratio is None else comparison.ratio - 1
+
+
+def noise(comparison: Comparison) -> str:
+    """``noise: repeats``."""
+    return f"noise: {NOISE[comparison.basis]}"
+
+
+def settling(comparison: Comparison) -> str:
+    """``3 more sessions of each would settle it``; empty where that is settled or cannot be said."""
+    more = _more(comparison)
+    unit = _UNITS.get(comparison.basis, "session")
+    return f"{counted(more, f'more {unit}')} of each would settle it" if more else ""
+
+
+def short_verdict(comparison: Comparison, metric: str = "") -> str:
+    """``not enough to tell, 3 more`` where there is little room; ``note`` explains it."""
+    said, more = short_words(comparison.verdict, metric), _more(comparison)
+    return f"{said}, {count(more)} more" if more else said
+
+
+def note(comparisons: Iterable[Comparison], *, margin: float) -> str:
+    """``Noise: sessions (5 cells), history (3 cells).``, and what is meant by words in the cells.
+
+    ``margin`` is the relative difference that does not matter.
+    """
+    found = list(comparisons)
+    counts = Counter(one.basis for one in found)
+    if not counts:
+        return ""
+    shown = [basis for basis in get_args(Basis) if counts[basis]]
+    listed = ", ".join(
+        NOISE[basis] + (f" ({counted(counts[basis], 'cell')})" if len(shown) > 1 else "") for basis in shown
+    )
+    said = [f"Noise: {listed}."]
+    if any(one.verdict == "same" for one in found):
+        said.append(f"No difference: within {within(margin)}.")
+    if any(is_likely(one.verdict) for one in found):
+        said.append("Likely: one session says so, and how much sessions scatter is not known.")
+    if units := dict.fromkeys(_UNITS.get(one.basis, "session") for one in found if _more(one)):
+        wanted = " or ".join(f"{unit}s" for unit in units)
+        said.append(f"More: so many further {wanted} of each would settle it.")
+    return " ".join(said)
+
+
+def _more(comparison: Comparison) -> int:
+    """Return how many more of each would settle what is not settled; 0 where that cannot be said."""
+    is_open = comparison.verdict == "unknown" or is_likely(comparison.verdict)
+    return (comparison.more_runs or 0) if is_open else 0
