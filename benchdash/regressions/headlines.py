@@ -11,17 +11,31 @@ from benchdash.results.models import Series
 _SPEEDS: Final = frozenset({"Throughput", "Response time"})
 
 
+def is_for_the_worse(incident: Incident) -> bool:
+    """Tell which way an incident points; a machine may become slower or faster."""
+    if incident.kind != Incident.Kind.ENVIRONMENT:
+        return incident.kind != Incident.Kind.IMPROVEMENT
+    speed = incident.worst if incident.median is None else incident.median
+    return speed is None or speed < 0
+
+
 def comparative(incident: Incident) -> str:
     """``slower``; of anything but throughput and response times, ``worse``."""
-    is_worse = incident.kind != Incident.Kind.IMPROVEMENT
-    if family(incident.metric) in _SPEEDS or not incident.metric:
-        return "slower" if is_worse else "faster"
-    return "worse" if is_worse else "better"
+    is_speed = family(incident.metric) in _SPEEDS or not incident.metric
+    if is_for_the_worse(incident):
+        return "slower" if is_speed else "worse"
+    return "faster" if is_speed else "better"
 
 
 def what_happened(incident: Incident) -> str:
+    """``became slower``, or only ``may have become slower``; of a control, that its machine did."""
     word = comparative(incident)
-    return f"{'became' if word in {'slower', 'faster'} else 'got'} {word}"
+    if incident.status == Incident.Status.CONFIRMED:
+        words = f"{'became' if word in {'slower', 'faster'} else 'got'} {word}"
+    else:
+        words = f"may have become {word}"
+    is_of_machine = incident.kind == Incident.Kind.ENVIRONMENT
+    return f"ran on a machine that {words}" if is_of_machine else words
 
 
 def figure(incident: Incident) -> str:
@@ -61,9 +75,9 @@ def speed_words(change_point: ChangePoint) -> str:
 
 def series_words(series: Series) -> str:
     """Write ``response time p95 of oltp_read_only at 4 threads``."""
-    threads = "" if series.threads is None or series.is_derived else f" at {_threads(series.threads)}"
+    threads = "" if series.threads is None or series.is_derived else f" at {threads_words(series.threads)}"
     return f"{wording.short_metric_name(series.metric)} of {series.workload.name}{threads}"
 
 
-def _threads(threads: int) -> str:
+def threads_words(threads: int) -> str:
     return f"{wording.count(threads)} thread{'' if threads == 1 else 's'}"

@@ -46,7 +46,7 @@ def _of_series(text: str, change_point: ChangePoint) -> str:
 
 
 def _side(incident: Incident) -> str:
-    return "better" if incident.kind == Incident.Kind.IMPROVEMENT else "worse"
+    return "worse" if headlines.is_for_the_worse(incident) else "better"
 
 
 def _coloured(text: str, speed: float | None, side: str, state: str) -> str:

@@ -37,8 +37,8 @@ def cause_of(change_points: Iterable[ChangePoint], switches: Mapping[Sides, Sequ
 
 def in_words(switched: Sequence[Difference]) -> str:
     """``slow_query_log was switched on and long_query_time was set to 0``."""
-    # What was switched on or off tells more than values.
-    said = sorted((_said(one) for one in switched), key=lambda words: " was switched " not in words)
+    # What is on or off tells more than values.
+    said = [_said(one) for one in sorted(switched, key=lambda one: not _is_of_a_switch(one))]
     more = len(said) - MAX_NAMED
     if more > 0:
         said = [*said[:MAX_NAMED], f"{more} more thing{'' if more == 1 else 's'} changed"]
@@ -50,6 +50,10 @@ def _sides(one: ChangePoint) -> Sides | None:
         return None
     before, after = ((run.content_id, run.environment_id) for run in (one.last_good, one.run))
     return before, after
+
+
+def _is_of_a_switch(switched: Difference) -> bool:
+    return any(value and value.lower() in _ON | _OFF for value in (switched.before, switched.after))
 
 
 def _said(switched: Difference) -> str:

@@ -400,11 +400,13 @@ def _ticks(changes: _Changes, lines: Sequence[HistoryLine], look: HistoryLook, m
 
 
 def _even_places(lines: Sequence[HistoryLine], look: HistoryLook, most: int) -> list[Position]:
+    """Return places evenly apart, twice as near as labels may be: they have to fit between changes."""
+    steps = 2 * most
     if look.axis is not None:
-        return list(range(0, len(look.axis), -(-len(look.axis) // most)))
+        return list(range(0, len(look.axis), max(len(look.axis) // steps, 1)))
     times = [point.time for line in lines for point in line.all_points]
     first, last = min(times), max(times)
-    return [_iso(first + (last - first) * number / most) for number in range(most + 1)]
+    return [_iso(first + (last - first) * number / steps) for number in range(steps + 1)]
 
 
 def _tick_texts(ticks: Sequence[Position], look: HistoryLook) -> list[str]:

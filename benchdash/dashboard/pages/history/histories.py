@@ -9,7 +9,7 @@ from itertools import chain
 from math import isnan
 from operator import itemgetter
 from statistics import median
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
@@ -70,6 +70,11 @@ class HistoryLine:
         return median(positive) if positive else 0.0
 
     @property
+    def of_first_level(self) -> float | None:
+        """The newest group as a share of the first level."""
+        return self.points[-1].value / self.first_level if self.first_level else None
+
+    @property
     def last_shift(self) -> ChangePoint | None:
         return self.shifts[max(self.shifts)] if self.shifts else None
 
@@ -86,45 +91,37 @@ class HistoryLine:
 
 @dataclass(frozen=True)
 class LevelChange:
-    """How the newest group does against an earlier one."""
+    """How the newest group does against the one before."""
 
     change: float
     verdict: str
 
 
-class Changes(NamedTuple):
-    """How the newest group of a line differs from the one before and from the first; None without them."""
-
-    since_previous: LevelChange | None = None
-    since_first: LevelChange | None = None
-
-
-def changes_of(lines: Sequence[HistoryLine]) -> dict[HistoryLine, Changes]:
-    """Compare the newest group of each line, all at once; they have one ``margin``."""
+def changes_of(lines: Sequence[HistoryLine]) -> dict[HistoryLine, LevelChange | None]:
+    """Compare the newest group of each line with the one before, all at once; they have one ``margin``."""
     compared = [line for line in lines if len(line.points) > 1]
     if not compared:
-        return dict.fromkeys(lines, Changes())
-    groups = [(base, line.points[-1]) for line in compared for base in (line.points[-2], line.points[0])]
+        return dict.fromkeys(lines)
+    groups = [point for line in compared for point in line.points[-2:]]
     histories = Histories.of(
         [Levels.of(line.points, line.shifts.keys(), [one.run_id for one in line.points]) for line in compared]
     )
-    own = histories.coded([point.run_id for pair in groups for point in pair]).reshape(-1, 2)
-    floors = histories.floors(np.repeat(np.arange(len(compared)), 2), without=own)
+    own = histories.coded([point.run_id for point in groups]).reshape(-1, 2)
+    floors = histories.floors(np.arange(len(compared)), without=own)
     found = compare_sides(
-        Sides.of([Sample(point.values, point.sessions) for pair in groups for point in pair]),
-        np.arange(2 * len(groups)).reshape(-1, 2).T,
+        Sides.of([Sample(point.values, point.sessions) for point in groups]),
+        np.arange(len(groups)).reshape(-1, 2).T,
         floors.sd,
         floors.worth,
         margin=compared[0].margin,
     )
-    is_higher = np.array([line.series.higher_is_better for line in compared for _ in range(2)])
+    is_higher = np.array([line.series.higher_is_better for line in compared])
     verdicts = found.verdicts(is_higher, compared[0].margin)
     changes = [
         None if isnan(ratio) else LevelChange(change=ratio - 1, verdict=verdict)
         for ratio, verdict in zip(found.ratio.tolist(), verdicts, strict=True)
     ]
-    known = dict(zip(compared, map(Changes, changes[::2], changes[1::2]), strict=True))
-    return {line: known.get(line, Changes()) for line in lines}
+    return {**dict.fromkeys(lines), **dict(zip(compared, changes, strict=True))}
 
 
 def read_lines(series: Sequence[Series], *, margin: float = EQUIVALENT) -> list[HistoryLine]:

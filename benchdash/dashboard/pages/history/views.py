@@ -17,9 +17,9 @@ from benchdash.dashboard.compare.controls import Switch, switch
 from benchdash.dashboard.pages.history import figure as drawing
 from benchdash.dashboard.pages.history.figure import HistoryLook
 from benchdash.dashboard.pages.history.histories import (
-    Changes,
     HistoryLine,
     HistoryRow,
+    LevelChange,
     changes_of,
     read_lines,
     rows_of,
@@ -79,7 +79,7 @@ class NamedLine:
 
     name: str
     line: HistoryLine
-    changes: Changes
+    change: LevelChange | None
     colour: str = ""
     pair_url: str = ""
 

@@ -66,12 +66,14 @@ def change_figure(
         marker={"color": common.token("accent"), "size": 4},
     )
     axis = {**common.time_axis(), "tickformat": "%-d %b"} if series.branch else common.versions_axis(x)
+    # A version such as "1.4" would be read as a number: marks stand at numbers of groups.
+    places: Sequence[Any] = x if series.branch else range(len(x))
     layout = common.base_layout(
         margin={"l": 48, "r": 8, "t": 8, "b": 8},
         xaxis={**axis, "title": {"text": ""}, "nticks": 5},
         yaxis=y_axis,
-        shapes=_marks(x, index, change_point),
-        annotations=_label(x, index, change_point),
+        shapes=_marks(places, index, change_point),
+        annotations=_label(places, index, change_point),
     )
     return common.figure([line], layout)
 

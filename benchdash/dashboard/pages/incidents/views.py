@@ -30,6 +30,7 @@ from benchdash.dashboard.shell.project_page import (
 )
 from benchdash.regressions import queries, services
 from benchdash.regressions.analysis.spans import last_good_at, span
+from benchdash.regressions.headlines import threads_words
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.results.models import Product
 from benchdash.results.points import histories
@@ -255,7 +256,7 @@ def _shown(project: Project, evidence: Sequence[ChangePoint]) -> list[ShownChang
 
 def _title(change_point: ChangePoint) -> str:
     series = change_point.series
-    threads = None if series.threads is None else f"{series.threads} threads"
+    threads = None if series.threads is None else threads_words(series.threads)
     return ", ".join(filter(None, [series.workload.name, threads, series.metric, series.hardware.name]))
 
 

@@ -56,6 +56,7 @@ def make_point(number, value, *, low=None, high=None, runs=1):
         environment_id=None,
         run_ids=ids,
         values=(value,) * runs,
+        sessions=("",) * runs,
         position=(number, None),
         placed_at=START,
     )

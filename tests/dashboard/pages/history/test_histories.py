@@ -117,19 +117,19 @@ def test_lines_take_the_same_statements_however_many(django_assert_num_queries):
 # --- figures ------------------------------------------------------------------------------------------------
 
 
-def test_the_newest_group_is_compared_with_the_one_before_and_with_the_first():
+def test_the_newest_group_is_compared_with_the_one_before_and_with_the_first_level():
     (line,) = read_lines([make_series([100.0, 100.1, 99.9, 100.0, 100.2, 99.8, 100.0, 50.0])])
-    changes = changes_of([line])[line]
-    assert changes.since_previous.change == pytest.approx(-0.5)
-    assert changes.since_previous.verdict == "worse"
-    assert changes.since_first.change == pytest.approx(-0.5)
+    change = changes_of([line])[line]
+    assert change.change == pytest.approx(-0.5)
+    assert change.verdict == "worse"
+    assert line.of_first_level == pytest.approx(0.5)
     assert line.runs == 8
     assert line.level == 100
 
 
 def test_one_group_has_nothing_to_be_compared_with():
     (line,) = read_lines([make_series([[100, 101]])])
-    assert (*changes_of([line])[line], line.noise) == (None, None, None)
+    assert (changes_of([line])[line], line.noise) == (None, None)
 
 
 def test_lines_that_are_compared_together_are_told_what_each_is_told_alone():

@@ -178,6 +178,7 @@ def test_a_suspicion_has_no_colour_of_a_verdict(client, project):
     incident = make_incident(project, status="suspected")
     ChangePoint.objects.update(state="suspected")
     page = client.get(f"/p/nightly/incidents/{incident.pk}/").content.decode()
+    assert "MariaDB on main may have become slower" in page
     assert "change is-suspected" in page
     assert "change level-" not in page
 
@@ -263,6 +264,12 @@ def test_a_withdrawn_incident_says_that_its_evidence_is_gone(client, project):
     incident = make_incident(project, status="withdrawn")
     ChangePoint.objects.update(state="withdrawn")
     assert "Nothing shows this change any more" in shown(client, incident)
+
+
+@pytest.mark.parametrize(("speed", "word"), [(-0.2, "slower"), (0.2, "faster")])
+def test_a_step_of_the_control_is_told_of_the_machine(client, project, speed, word):
+    incident = make_incident(project, kind="environment", worst=speed, median=speed)
+    assert f"MariaDB on main ran on a machine that became {word}" in shown(client, incident)
 
 
 def test_an_improvement_became_faster(client, project):
@@ -383,9 +390,9 @@ def test_a_chart_is_in_per_cent_of_the_level_before_with_the_change_marked(proje
     assert line["x"][12] == "10.6.13"
     assert line["text"][12] == "10.6.13, 14 Mar 2026<br>70.00 1/s, n = 1"
     before, after, mark = figure["layout"]["shapes"]
-    assert (before["y0"], before["x1"]) == (100, "10.6.12")
-    assert (after["y0"], after["x0"]) == (pytest.approx(70), "10.6.13")
-    assert (mark["x0"], mark["line"]["dash"]) == ("10.6.13", "solid")
+    assert (before["y0"], before["x1"]) == (100, 11)
+    assert (after["y0"], after["x0"]) == (pytest.approx(70), 12)
+    assert (mark["x0"], mark["line"]["dash"]) == (12, "solid")
     assert figure["layout"]["annotations"][0]["text"] == "−30.0\N{NO-BREAK SPACE}%"
     assert figure["layout"]["yaxis"]["range"] == [pytest.approx(64), pytest.approx(107)]
 
@@ -398,6 +405,23 @@ def test_a_suspicion_is_dotted_and_a_branch_is_drawn_against_time(project):
     assert figure["layout"]["xaxis"]["type"] == "date"
     assert figure["layout"]["shapes"][2]["x0"] == f"{night_time(21):%Y-%m-%dT%H:%M:%S}"
     assert figure["layout"]["shapes"][2]["line"]["dash"] == "dot"
+
+
+def test_a_mark_stands_at_its_group_though_the_version_reads_like_a_number(client, project):
+    incident = make_incident(project, product="Drizzle-JDBC", branch="", versions=("1.3", "1.4"))
+    figure = charted(incident.largest.series)
+    assert figure["data"][0]["x"] == ["1.3", "1.4"]
+    assert [shape["x0"] for shape in figure["layout"]["shapes"]] == [0, 1, 1]
+    assert figure["layout"]["annotations"][0]["x"] == 1
+
+
+def test_a_count_that_rose_from_zero_is_drawn_as_it_is(project):
+    incident = make_incident(project, metrics={"stalls_per_min": (0.001, 4.0)})
+    ChangePoint.objects.update(before=0.0, change=None)
+    figure = charted(incident.largest.series)
+    go.Figure(figure)
+    assert figure["data"][0]["y"] == [0.001, 4.0]
+    assert "range" not in figure["layout"]["yaxis"]
 
 
 def test_a_change_point_whose_run_was_taken_out_is_drawn_without_a_mark(project):
