@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchdash.regressions.detection.shifts import find_shifts
+from benchmarks import control
 from benchmarks.labelled import Outcome, decide
 
 Floats = NDArray[np.float64]
@@ -167,8 +168,12 @@ def main() -> None:
         sys.stdout.write(row(contestant, evaluate, parameters, measured))
         sys.stdout.flush()
     for name, follow in (("night by night", True), ("all nights at once", False)):
-        outcome = decide(data, measured, match=evaluate.match, follow=follow)
-        sys.stdout.write(own_decision(f"benchdash, from all it has, {name}", outcome))
+        for known, cpu_times in (("all it has", True), ("all but CPU times", False)):
+            outcome = decide(data, measured, match=evaluate.match, follow=follow, cpu_times=cpu_times)
+            sys.stdout.write(own_decision(f"benchdash, from {known}, {name}", outcome))
+    sys.stdout.write("\n")
+    if (shared / "control" / "truth.json").exists():
+        sys.stdout.writelines(control.rows(shared / "control", match=evaluate.match))
 
 
 if __name__ == "__main__":

@@ -7,10 +7,11 @@ speed of the machine.
 
 import json
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from benchdash.regressions.detection.covariate import SERVER_COST
 from benchdash.regressions.detection.growing_tables import joint_looks
 from benchdash.regressions.detection.joint import JointShift, Key, find_joint_shifts
 from benchdash.results.readings import Direction
@@ -24,7 +25,6 @@ METRICS: Mapping[str, Direction] = {
     "lat_avg_ms": "lower",
     "lat_p95_ms": "lower",
 }
-SERVER_COST = "server_cpu_per_op"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,21 +66,30 @@ class Place:
         return max(map(len, self.table.values()))
 
 
-def decide(data: Path, measured: Iterable[Row], *, match: Match, follow: bool) -> Outcome:
+def decide(
+    data: Path, measured: Iterable[Row], *, match: Match, follow: bool, cpu_times: bool = True
+) -> Outcome:
     """The confirmed joint shifts of all places held against the switches.
 
     ``measured`` are the single series as the scoring program reads them. It knows which switches show in
-    none of them: those count neither as missed nor, if found, as false.
+    none of them: those count neither as missed nor, if found, as false. ``cpu_times``: those of server and
+    client are known.
     """
     hard = {one["name"]: set(one["hard"]) for one in measured}
     total = Outcome(0, 0, 0, 0)
-    for place in _places(data, hard):
+    for whole in _places(data, hard):
+        place = whole if cpu_times else _without_cpu_times(whole)
         told = [shift.index for shift in _shifts(place, follow=follow) if shift.state == "confirmed"]
         pairs = match(place.switches, told)
         found = len({switch for switch, _ in pairs}.difference(place.invisible))
         visible = len(place.switches) - len(place.invisible)
         total += Outcome(found, len(told) - len(pairs), visible - found, place.positions)
     return total
+
+
+def _without_cpu_times(place: Place) -> Place:
+    table = {key: values for key, values in place.table.items() if key[1] != SERVER_COST}
+    return replace(place, table=table, machine={})
 
 
 def _shifts(place: Place, *, follow: bool) -> list[JointShift]:

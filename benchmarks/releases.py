@@ -16,6 +16,7 @@ import numpy as np
 from benchdash.regressions.detection.growing_tables import joint_looks
 from benchdash.regressions.detection.joint import JointShift, Key
 from benchdash.regressions.detection.noise import Floats
+from benchdash.regressions.detection.releases import find_shift_at
 from benchdash.results.readings import HIGHER
 
 _SEED = 20261122
@@ -148,6 +149,73 @@ def _is_same(a: JointShift, b: JointShift) -> bool:
     )
 
 
+def beginnings() -> list[Matrix]:
+    """Matrices whose last three releases are the first of a new line; a loss begins with it."""
+    five = Matrix("5 workloads at 3 thread counts, one session each", 5, 2, threads=3)
+    many = Matrix("38 workloads, six releases and one, two and three of the new line", 38, 9)
+    return [
+        five,
+        replace(five, name=f"{five.name}, sessions 5 % apart", session_sd=0.05),
+        replace(five, name=f"{five.name}, sessions 15 % apart", session_sd=0.15),
+        replace(five, name="5 workloads at 3 thread counts, five sessions each", repeats=5),
+        replace(
+            five,
+            name="5 workloads at 3 thread counts, five sessions each, 15 % apart",
+            repeats=5,
+            session_sd=0.15,
+        ),
+        many,
+        replace(many, name=f"{many.name}, sessions 5 % apart", session_sd=0.05),
+        replace(many, name=f"{many.name}, one session in ten 10 % slow", bad=10),
+    ]
+
+
+def states_of_beginning(
+    matrix: Matrix, rng: np.random.Generator, *, factor: float = 1.0, share: float = 1.0
+) -> list[str]:
+    """Look at how the new line begins as its releases come; return what each look says, if anything."""
+    sessions = matrix.drawn(rng)
+    index = matrix.releases - min(3, matrix.releases - 1)
+    slower = set(rng.permutation(matrix.workloads)[: round(share * matrix.workloads)].tolist())
+    table = {
+        key: [
+            [value * (factor if at >= index and key[0][0] in slower else 1.0) for value in group]  # type: ignore[index]
+            for at, group in enumerate(groups)
+        ]
+        for key, groups in sessions.items()
+    }
+    directions = dict.fromkeys(table, HIGHER)
+    looks = (
+        find_shift_at(index, {key: groups[:end] for key, groups in table.items()}, directions)
+        for end in range(index + 1, matrix.releases + 1)
+    )
+    return [shift.state if shift else "" for shift in looks]
+
+
+def rows_of_beginnings(matrices: int) -> Iterator[str]:
+    yield "| a line begins as the line before was | beginnings | confirmed | suspected at most |"
+    yield "|---|---:|---:|---:|"
+    for matrix in beginnings():
+        rng = np.random.default_rng(_SEED)
+        states = [set(states_of_beginning(matrix, rng)) for _ in range(matrices)]
+        confirmed = sum("confirmed" in one for one in states) / matrices
+        suspected = sum("suspected" in one and "confirmed" not in one for one in states) / matrices
+        yield f"| {matrix.name} | {matrices} | {confirmed:.1%} | {suspected:.1%} |"
+    yield ""
+    yield "| a line begins slower | confirmed | at least suspected |"
+    yield "|---|---:|---:|"
+    for matrix in beginnings():
+        for loss, share in ((0.25, 1.0), (0.05, 1.0), (0.05, 1 / 3)):
+            rng = np.random.default_rng(_SEED)
+            last = [
+                states_of_beginning(matrix, rng, factor=1 - loss, share=share)[-1]
+                for _ in range(matrices // 10)
+            ]
+            confirmed, found = last.count("confirmed") / len(last), 1 - last.count("") / len(last)
+            who = "all" if share == 1 else "a third"
+            yield f"| {matrix.name}: {who} lose {loss:.0%} | {confirmed:.0%} | {found:.0%} |"
+
+
 def rows(matrices: int) -> Iterator[str]:
     yield "| nothing changed | looks | confirmed per 1000 looks | suspected per 1000 looks |"
     yield "|---|---:|---:|---:|"
@@ -168,7 +236,8 @@ def rows(matrices: int) -> Iterator[str]:
 
 
 def main() -> None:
-    for line in rows(int(sys.argv[1]) if len(sys.argv) > 1 else _MATRICES):
+    matrices = int(sys.argv[1]) if len(sys.argv) > 1 else _MATRICES
+    for line in (*rows_of_beginnings(matrices), "", *rows(matrices)):
         sys.stdout.write(line + "\n")
         sys.stdout.flush()
 

@@ -96,7 +96,7 @@ def make_runs(records, *, project=None, upload=None, quiet=False) -> list[Run]:
 def make_series(
     values, *, project=None, metric="tps", start=START, step=timedelta(days=1), quiet=False, **fields
 ) -> Series:
-    """A series with one group per value; a list in place of a value gives a group of several runs.
+    """A series with one group per value; a list in place of a value gives a group of several sessions.
 
     The groups are versions 10.6.1, 10.6.2 ... of MariaDB, one a ``step``; with ``branch="main"`` they are
     commits 0000001, 0000002 ... (as 40 digits), committed when their run starts. ``values`` of a second call
@@ -114,7 +114,7 @@ def make_series(
                 "started_at": time,
             }
         for repetition, one in enumerate(value if isinstance(value, list) else [value], 1):
-            times = {"started_at": time + (repetition - 1) * timedelta(minutes=1), "repetition": repetition}
+            times = {"started_at": time + (repetition - 1) * timedelta(hours=3), "repetition": repetition}
             records.append(make_record(readings={metric: one}, **{**place, **times, **fields}))
     runs = make_runs(records, project=project, quiet=quiet)
     return Series.objects.get(measurements__run=runs[-1], metric=metric)

@@ -3,8 +3,9 @@
 Tools print one run with more digits in one form than in the other: JMH's JSON has fifteen, its text three
 decimals. Two runs of one version, place, workload and thread count agree where each reading that both have is
 the same to the digits of the coarser print. Repeats may agree in a figure or two by chance, so agreement is
-weighed: a figure that a clock gave counts its digits beyond the third, at most four of them. So many are
-random where repeats scatter by 0.1 %, which is less than those of any server or benchmark.
+weighed: a figure that a clock gave counts its digits without the first two and a half, and four at most. So
+many are random where repeats scatter by 0.3 %; those of servers scatter by more. Six of them together are
+chance in one of a million pairs.
 """
 
 import math
@@ -19,20 +20,21 @@ from typing import Final, NamedTuple
 from benchdash.results.readings import is_of_stability
 
 MIN_DIGITS: Final = 6
-"""Digits beyond the third that all figures of a file have together, before they prove it a copy."""
+"""Random digits that all figures of a file have together, before they prove it a copy."""
 MIN_DIGITS_AGAINST_WORDS: Final = 12
 """The same where start, repetition or session are said of both, and differ."""
 MAX_DIGITS_OF_A_FIGURE: Final = 4
 SAME_START_DIGITS: Final = 3
 """What it counts that the same start was said of both."""
 
-_ANY_REPEATS_AGREE: Final = 3
+_ANY_REPEATS_AGREE: Final = 2.5
 _PRINTED_DIGITS: Final = 15
 _SAME_START: Final = timedelta(seconds=1)
 # Forms of one measurement may be dated by its beginning or its end.
 _SAME_EVENING: Final = timedelta(hours=2)
 # Floating point adds its own.
 _A_LITTLE_MORE: Final = 1 + 1e-6
+_RATE: Final = "1/s"
 _CLOCK = re.compile(r"(?:ns|us|µs|ms|s|sec|min|hr|h|day)")
 
 
@@ -75,8 +77,8 @@ class ToldRun:
         return said, len(self.figures), self.samples, digits
 
 
-def agreement(one: ToldRun, other: ToldRun) -> int | None:
-    """Return how many digits prove that both are the same run; None where a reading differs."""
+def agreement(one: ToldRun, other: ToldRun) -> float | None:
+    """Return how many random digits prove that both are the same run; None where a reading differs."""
     metrics = _compared(one.figures.keys() & other.figures.keys())
     pairs = [(one.figures[metric], other.figures[metric]) for metric in metrics]
     if not pairs or not all(agree(*pair) for pair in pairs):
@@ -88,7 +90,7 @@ def agreement(one: ToldRun, other: ToldRun) -> int | None:
     return max(rates, default=0) + sum(times) + sum(_digits_of_interval(*pair) for pair in clocked)
 
 
-def proves(pairs: Iterable[tuple[ToldRun, ToldRun]], digits: int) -> bool:
+def proves(pairs: Iterable[tuple[ToldRun, ToldRun]], digits: float) -> bool:
     """Return whether so many digits, of all these pairs together, prove that they are the same runs."""
     pairs = list(pairs)
     if all(_have_one_start(*pair) for pair in pairs):
@@ -119,18 +121,20 @@ def _contradict(one: ToldRun, other: ToldRun) -> bool:
 
 def agree(one: Figure, other: Figure) -> bool:
     """Return whether both are the same number to the digits of the coarser print."""
-    last_place = _last_place(one.value, other.value)
+    last_place = _last_place(one, other)
     return abs(one.value - other.value) <= last_place / 2 * _A_LITTLE_MORE and all(
         # An end of an interval is computed from two rounded numbers.
-        abs(a - b) <= max(last_place, _last_place(a, b)) * _A_LITTLE_MORE
+        abs(a - b) <= max(last_place, _ulp(a), _ulp(b)) * _A_LITTLE_MORE
         for a, b in ((one.low, other.low), (one.high, other.high))
         if a is not None and b is not None
     )
 
 
-def _last_place(one: float, other: float) -> float:
+def _last_place(one: Figure, other: Figure) -> float:
     """Return the unit of the last digit of the coarser print."""
-    return max(_ulp(one), _ulp(other))
+    places = [_ulp(one.value), _ulp(other.value)]
+    # Whole rates are printed as such, and not rounded to tens.
+    return max(min(place, 1.0) for place in places) if one.unit == _RATE else max(places)
 
 
 def _ulp(value: float) -> float:
@@ -146,20 +150,20 @@ def _decimal(value: float) -> Decimal:
     return Decimal(f"{value:.{_PRINTED_DIGITS}g}").normalize()
 
 
-def _digits(one: Figure, other: Figure) -> int:
-    return _counted(one.value, _last_place(one.value, other.value))
+def _digits(one: Figure, other: Figure) -> float:
+    return _random_digits(one.value, _last_place(one, other))
 
 
-def _digits_of_interval(one: Figure, other: Figure) -> int:
-    if None in (one.low, one.high, other.low, other.high):
+def _digits_of_interval(one: Figure, other: Figure) -> float:
+    if one.low is None or one.high is None or other.low is None or other.high is None:
         return 0
-    widths = [(each.high - each.low) / 2 for each in (one, other)]  # type: ignore[operator]
-    # The width has no more digits than the value, whose last place it shares.
-    return _counted(widths[0], max(_last_place(*widths), _last_place(one.value, other.value)))
+    widths = ((one.high - one.low) / 2, (other.high - other.low) / 2)
+    # A width shares the last place of its value, and may end in zeros that were not printed.
+    return _random_digits(widths[0], max(_last_place(one, other), *map(_ulp, widths)))
 
 
-def _counted(value: float, last_place: float) -> int:
-    """Return the digits of a number down to its last place that count."""
+def _random_digits(value: float, last_place: float) -> float:
+    """Return how many digits of a number, down to its last place, differ from repeat to repeat."""
     if not value or not last_place:
         return 0
     digits = math.floor(math.log10(abs(value)) + 1e-9) - round(math.log10(last_place)) + 1

@@ -40,12 +40,12 @@ Repeat = Sequence[Form]
 
 
 @dataclass(frozen=True, slots=True)
-class _Pair:
+class Pair:
     """Two forms that agree in all that both have. ``digits`` weigh how much that proves."""
 
     one: Form
     other: Form
-    digits: int
+    digits: float
 
 
 class RepeatsError(Exception):
@@ -96,7 +96,7 @@ def hand_over(project: Project, upload_ids: Collection[int]) -> None:
 def _settle(upload: Upload, repeats: Sequence[Repeat]) -> set[str]:
     """Keep one run of each repeat, link its other forms to it, and return the keys of those in the upload.
 
-    The oldest run stays and becomes what the best form says, so that what points at it still does.
+    Where the upload has the best form, the oldest run becomes what that says: what points at it still does.
     """
     kept: dict[int, Form] = {}
     stays: dict[int, int] = {}
@@ -135,13 +135,11 @@ def repeats_among(recorded: Mapping[int, Recorded]) -> list[Repeat]:
     for form in _forms(uploads):
         forms[form.upload_id].append(form)
     contents = dict(Upload.objects.filter(pk__in=uploads).values_list("pk", "raw_id"))
-    proven: list[_Pair] = []
-    of_upload: dict[int, list[_Pair]] = defaultdict(list)
+    proven: list[Pair] = []
+    of_upload: dict[int, list[Pair]] = defaultdict(list)
     for one, other in alike:
-        pairs = list(_pairs(forms[one], forms[other]))
-        same_bytes = MIN_DIGITS if contents[one] == contents[other] else 0
-        if any(_all_agree(forms[upload_id], pairs, digits=same_bytes) for upload_id in (one, other)):
-            proven += pairs
+        pairs = pairs_of(forms[one], forms[other])
+        proven += proven_of(pairs, forms[one], forms[other], same_bytes=contents[one] == contents[other])
         for upload_id in (one, other):
             of_upload[upload_id] += pairs
     # A table may repeat what came in several files.
@@ -228,13 +226,13 @@ def _forms(uploads: Iterable[int]) -> Iterator[Form]:
         yield Form(run.pk, run.upload_id, run.key, (run.version_id, *run_identity(run).values()), told)
 
 
-def _pairs(ours: Sequence[Form], theirs: Sequence[Form]) -> list[_Pair]:
+def pairs_of(ours: Sequence[Form], theirs: Sequence[Form]) -> list[Pair]:
     """Return the runs of two files that agree, each with one of the other at most."""
     there: dict[object, list[Form]] = defaultdict(list)
     for form in theirs:
         there[form.measured].append(form)
     found = [
-        _Pair(one, other, digits)
+        Pair(one, other, digits)
         for one in ours
         for other in there[one.measured]
         if (digits := agreement(one.told, other.told)) is not None
@@ -249,12 +247,20 @@ def _pairs(ours: Sequence[Form], theirs: Sequence[Form]) -> list[_Pair]:
     return pairs
 
 
-def _all_agree(forms: Sequence[Form], pairs: Iterable[_Pair], *, digits: int = 0) -> bool:
+def proven_of(
+    pairs: Sequence[Pair], ours: Sequence[Form], theirs: Sequence[Form], *, same_bytes: bool = False
+) -> Sequence[Pair]:
+    """Return the pairs where they prove that all runs of one of two files are those of the other."""
+    digits = MIN_DIGITS if same_bytes else 0
+    return pairs if any(_all_agree(forms, pairs, digits=digits) for forms in (ours, theirs)) else ()
+
+
+def _all_agree(forms: Sequence[Form], pairs: Iterable[Pair], *, digits: float = 0) -> bool:
     """Return whether these, all runs of a file, are in pairs, and that cannot be chance.
 
     ``digits`` are those that prove it already.
     """
-    best: dict[int, _Pair] = {}
+    best: dict[int, Pair] = {}
     for pair in sorted(pairs, key=lambda pair: pair.digits):
         best |= {pair.one.run_id: pair, pair.other.run_id: pair}
     if any(form.run_id not in best for form in forms):
@@ -264,7 +270,7 @@ def _all_agree(forms: Sequence[Form], pairs: Iterable[_Pair], *, digits: int = 0
     return proves(((pair.one.told, pair.other.told) for pair in of_forms), digits)
 
 
-def _joined(pairs: Iterable[_Pair]) -> list[Repeat]:
+def _joined(pairs: Iterable[Pair]) -> list[Repeat]:
     """Return the forms of each run, that with most information first, and of equal ones the oldest."""
     groups: dict[int, dict[int, Form]] = {}
     for pair in pairs:

@@ -29,10 +29,14 @@ class ReimportOutcome(StrEnum):
     SAME = "the same"
     CHANGED = "changed"
     UNDERSTOOD = "understood now"
+    COPY = "another form of runs that are there"
     STILL_REFUSED = "still refused"
     LEFT = "no longer understood, left as it was"
     BUSY = "being imported"
     UNAVAILABLE = "its file cannot be read now, left as it was"
+
+
+_CHANGES = (ReimportOutcome.CHANGED, ReimportOutcome.UNDERSTOOD, ReimportOutcome.COPY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +80,7 @@ def reimport(upload: Upload, *, by: Viewer = NOBODY, store: bool = True) -> Rere
             reread = _reread(hold(upload, wait=False))
             if not store:
                 transaction.set_rollback(True)
-            elif reread.outcome in (ReimportOutcome.CHANGED, ReimportOutcome.UNDERSTOOD):
+            elif reread.outcome in _CHANGES:
                 _audit(reread, by)
     except UploadBusyError:
         return Reread(upload, ReimportOutcome.BUSY)
@@ -97,6 +101,8 @@ def _reread(upload: Upload) -> Reread:
     except FieldsError as error:
         return Reread(upload, _not_understood(was_refused), errors=tuple(errors_of(error)))
     changes = tuple(_changes(before, _values(upload)))
+    if changes and not was_refused and upload.copies.exists():
+        return Reread(upload, ReimportOutcome.COPY, changes)
     if was_refused:
         return Reread(upload, ReimportOutcome.UNDERSTOOD, changes)
     return Reread(upload, ReimportOutcome.CHANGED if changes else ReimportOutcome.SAME, changes)

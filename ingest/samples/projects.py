@@ -168,8 +168,8 @@ SAMPLES = (
         name="Compare releases",
         notice=(
             "A noisy shared machine measured this in November 2026, most runs in a few seconds: products and"
-            " versions must not be compared by these figures, but for the PostgreSQL releases, which ran side by"
-            " side in five sessions."
+            " versions must not be compared by these figures, but for the PostgreSQL releases, which ran side"
+            " by side in five sessions."
         ),
         files=_releases,
         articles=FOLDER / "releases/articles.json",

@@ -10,7 +10,7 @@ from benchdash.accounts.access import Viewer
 from benchdash.results.corrections import rename
 from benchdash.results.models import Hardware, ServerVersion, Workload
 from benchdash.results.readings import LOWER, Reading
-from tests.builders import make_project, make_record, make_run, make_runs, make_series
+from tests.builders import in_sessions, make_project, make_record, make_run, make_runs, make_series
 
 pytestmark = pytest.mark.django_db
 
@@ -89,7 +89,8 @@ def test_the_verdict_respects_the_direction(project, compare):
     slower = [Reading("latency_p95", value, "ms", LOWER) for value in (20.0, 20.1, 19.9)]
     faster = [Reading("latency_p95", value, "ms", LOWER) for value in (10.0, 10.1, 9.9)]
     for version, readings in (("10.6.1", slower), ("10.6.2", faster)):
-        make_runs([make_record(version=version, readings=[one]) for one in readings], project=project)
+        records = [make_record(version=version, readings=[one]) for one in readings]
+        make_runs(in_sessions(records), project=project)
     [row] = compare(base=id_of("10.6.1"), metric="latency_p95")["rows"]
     assert (row["direction"], row["cells"][0]["ratio"], row["cells"][0]["verdict"]) == (
         "lower",
@@ -101,7 +102,7 @@ def test_the_verdict_respects_the_direction(project, compare):
 def test_an_unknown_verdict_says_how_many_runs_would_settle_it(project, compare):
     make_series([[100, 104, 96], [103, 107, 99]], project=project)
     [cell] = compare(base=id_of("10.6.1"))["rows"][0]["cells"]
-    assert (cell["verdict"], cell["basis"]) == ("unknown", "runs")
+    assert (cell["verdict"], cell["basis"]) == ("unknown", "sessions")
     assert 1 < cell["more_runs"] < 30
 
 
@@ -296,7 +297,7 @@ def test_csv_has_one_line_for_each_cell(project, anonymous):
     assert (base["version"], base["value"], base["ratio"]) == ("10.6.1", "100.0", "")
     assert (other["version"], other["value"], other["ratio"], other["n"]) == ("10.6.2", "80.0", "0.8", "1")
     assert (other["metric"], other["unit"], other["commit"]) == ("tps", "1/s", "")
-    assert (other["verdict"], other["more_runs"], other["basis"]) == ("unknown", "", "none")
+    assert (other["verdict"], other["more_runs"], other["basis"]) == ("unknown", "2", "none")
     # A spreadsheet would follow it.
     assert other["workload"] == "'=HYPERLINK(1)"
 

@@ -9,7 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from benchdash.results.models import ServerVersion
-from tests.builders import make_project, make_record, make_runs
+from tests.builders import in_sessions, make_project, make_record, make_runs
 
 pytestmark = pytest.mark.django_db
 
@@ -22,18 +22,16 @@ def project():
 
 
 def measure(project, version, tps, **fields):
-    return make_runs(
-        [
-            make_record(
-                readings={"tps": tps * factor, "cs_per_op": 1000 * factor / tps},
-                version=version,
-                repetition=repetition,
-                **fields,
-            )
-            for repetition, factor in enumerate((0.999, 1.0, 1.001))
-        ],
-        project=project,
-    )
+    records = [
+        make_record(
+            readings={"tps": tps * factor, "cs_per_op": 1000 * factor / tps},
+            version=version,
+            repetition=repetition,
+            **fields,
+        )
+        for repetition, factor in enumerate((0.999, 1.0, 1.001))
+    ]
+    return make_runs(in_sessions(records), project=project)
 
 
 @pytest.fixture

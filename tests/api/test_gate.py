@@ -59,7 +59,8 @@ def test_repeats_that_agree_with_the_commit_before_pass(project, gate):
     assert (answer["verdict"], answer["rows"][0]["cells"][0]["verdict"]) == ("pass", "same")
 
 
-def test_repeats_of_one_session_do_not_outvote_what_nights_scatter(project, gate):
+def test_repeats_of_one_session_do_not_outvote_what_nights_scatter(project, gate, settings):
+    settings.SESSION_GAP_S = 4 * 3600.0
     make_series([*STEADY, [100.0, 100.2, 99.9], [100.1, 100.0, 99.8]], project=project, branch="main")
     assert gate(digits(12))["verdict"] == "unknown"
 
@@ -110,7 +111,7 @@ def test_the_history_of_a_gate_is_one_of_sessions_where_they_are_known(project, 
     ]
     make_runs(runs, project=project)
     [cell] = gate(digits(11))["rows"][0]["cells"]
-    night = compare_samples([100.0], [97.0], direction="higher", history_sd=0.0082, history_df=9)
+    night = compare_samples([100.0], [97.0], direction="higher", history_sd=0.0082, history_df=8)
     assert (cell["basis"], cell["p"]) == ("history", pytest.approx(night.p, rel=0.05))
 
 

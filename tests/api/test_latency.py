@@ -53,7 +53,7 @@ def test_buckets_of_repeats_are_summed_and_percentiles_have_their_bounds(project
         "ms",
     )
     base, [other] = row["base"], row["cells"]
-    assert (base["operations"], base["runs"], base["measured"], base["sessions"]) == (300, 3, 3, None)
+    assert (base["operations"], base["runs"], base["measured"], base["sessions"]) == (300, 3, 3, 1)
     assert base["buckets"] == {"columns": ["from_ms", "to_ms", "count"], "rows": [[1, 2, 270], [2, 4, 30]]}
     assert base["percentiles"][0] == {
         "percentile": 50,

@@ -10,11 +10,16 @@ from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.html import GridCell
 from benchdash.regressions.comparison import verdict_words
 from benchdash.regressions.comparison.cells import Cell
-from benchdash.regressions.comparison.rows import GroupSummary, Row, geometric_mean, summary_of
-from benchdash.regressions.comparison.speeds import are_mixed, mean_speed, speed_of
+from benchdash.regressions.comparison.rows import (
+    GroupSummary,
+    Row,
+    geometric_mean,
+    have_two_directions,
+    summary_of,
+)
 from benchdash.regressions.comparison.version_table import ComparisonTable
 from benchdash.regressions.detection.compare import Comparison
-from benchdash.results.readings import HIGHER, Direction
+from benchdash.results.readings import HIGHER, LOWER, Direction
 
 Link = Callable[[Sequence[Row], int | None], str]
 """Where a click leads from the cell of a column (None: the base) in some rows of one workload."""
@@ -137,7 +142,9 @@ def matrix(
 ) -> Matrix:
     """Fold the rows of a comparison by workload; ``write`` says a ratio as the page says it."""
     look = look or MatrixLook()
-    drawing = _Drawing(write, link, look, table.metric, table.margin, is_of_speeds=are_mixed(table.rows))
+    drawing = _Drawing(
+        write, link, look, table.metric, table.margin, is_of_speeds=have_two_directions(table.rows)
+    )
     folded = [drawing.folded(list(rows)) for _, rows in groupby(table.rows, key=lambda row: row.workload)]
     shown = [one for one in folded if one[0].is_changed or not look.only_changed]
     shown.sort(key=lambda one: _rank(one[1], look.order))
@@ -196,8 +203,14 @@ def _last_step(rows: Sequence[Row]) -> float:
 
 def _worst(rows: Sequence[Row]) -> float:
     """Return the smallest ratio of any column, inverted where lower is better; inf where there is none."""
-    speeds = (mean_speed(rows, column) for column in range(len(rows[0].cells)))
+    speeds = (_mean_speed(rows, column) for column in range(len(rows[0].cells)))
     return min((speed for speed in speeds if speed), default=inf)
+
+
+def _mean_speed(rows: Sequence[Row], column: int) -> float | None:
+    """Return the mean of the ratios of one workload as one of speeds: above 1 is faster."""
+    ratio = geometric_mean(rows, column)
+    return 1 / ratio if ratio and rows[0].direction == LOWER else ratio
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,27 +234,18 @@ class _Drawing:
             yield from (self._row([part], folds=0, is_open=False) for part in rows)
 
     def aggregates(self, summary: GroupSummary, rows: Sequence[Row]) -> Aggregates:
-        """Summarise several rows, of which those with speeds are not the ratios of the table."""
+        """Summarise several rows; a single row needs no summary."""
         if len(rows) < 2:
             return Aggregates()
-        means, lowest, highest = summary.geomean, summary.lowest, summary.highest
-        if self.is_of_speeds:
-            of_columns = [self._speeds(rows, column) for column in range(len(means))]
-            means = tuple(mean_speed(rows, column) for column in range(len(means)))
-            lowest = tuple(min(speeds, default=None) for speeds in of_columns)
-            highest = tuple(max(speeds, default=None) for speeds in of_columns)
         return Aggregates(
-            mean=[self._mean(ratio, column, rows) for column, ratio in enumerate(means)],
-            lowest=[self._ratio(ratio) for ratio in lowest],
-            highest=[self._ratio(ratio) for ratio in highest],
+            mean=[self._mean(ratio, column, rows) for column, ratio in enumerate(summary.geomean)],
+            lowest=[self._ratio(ratio) for ratio in summary.lowest],
+            highest=[self._ratio(ratio) for ratio in summary.highest],
         )
 
-    def _speeds(self, rows: Sequence[Row], column: int) -> list[float]:
-        return [speed_of(row, one.ratio) for row in rows if (one := row.comparisons[column]) and one.ratio]
-
     def _ratio_of(self, rows: Sequence[Row], column: int) -> float | None:
-        """Return the mean of the ratios of rows, or of their speeds."""
-        return mean_speed(rows, column) if self.is_of_speeds else geometric_mean(rows, column)
+        """Return the mean of the ratios of one workload, or of its speeds."""
+        return _mean_speed(rows, column) if self.is_of_speeds else geometric_mean(rows, column)
 
     def _direction_of(self, rows: Sequence[Row]) -> Direction:
         return HIGHER if self.is_of_speeds else rows[0].direction

@@ -17,6 +17,7 @@ from benchdash.regressions.comparison.branch_table import (
     group_name,
 )
 from benchdash.regressions.comparison.columns import Column, SelectorError, names, short_id
+from benchdash.regressions.comparison.comparability import SingleSessions
 from benchdash.regressions.comparison.rows import RelativeTo, Row
 from benchdash.regressions.comparison.version_table import ComparisonTable, compare_columns
 from benchdash.results.points import Point
@@ -40,6 +41,12 @@ class MatrixSource:
     groups: Sequence[Point] = ()
     base_group: Point | None = None
     around: Around | None = None
+
+    @property
+    def headline(self) -> str:
+        """What is said above a table in which nothing can be judged; else empty."""
+        called = [self.base.name, *(head.name for head in self.heads)]
+        return SingleSessions.of(self.table.rows, called).headline if self.table else ""
 
     @property
     def all_groups(self) -> Sequence[Point]:

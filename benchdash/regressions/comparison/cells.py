@@ -12,6 +12,7 @@ from django.db.models import Q, QuerySet
 
 from benchdash.regressions.detection.noise import Floats, Ints
 from benchdash.regressions.detection.scatter import ToolInterval
+from benchdash.results.controls import is_control
 from benchdash.results.models import Alias, IntervalSamples, Measurement, Run, Series, Workload
 from benchdash.results.place import Place
 from benchdash.results.points import (
@@ -192,12 +193,19 @@ def _rows_of(found: QuerySet[Series]) -> list[SeriesRow]:
 def cells_of_columns(
     runs: QuerySet[Run], keys: Collection[ColumnKey], series: Iterable[SeriesRow]
 ) -> dict[str, CellsOfMetric]:
-    """Make the cells of columns by metric, column and row, of what these series have.
+    """Make the cells of columns by metric, column and row, of what these series have; and those of controls.
 
     One statement, three with scores.
     """
-    parts = zip(_NAMES_OF_COLUMN, zip(*keys, strict=True), strict=True)
-    at_places = runs.filter(**{f"{name}__in": set(values) for name, values in parts})
+    parts = {
+        f"{name}__in": set(values)
+        for name, values in zip(_NAMES_OF_COLUMN, zip(*keys, strict=True), strict=True)
+    }
+    chosen = Q(version__in=parts.pop("version__in"))
+    controls = {(one.product_id, one.build) for one in series if is_control(one.build)}
+    for product, build in controls:
+        chosen |= Q(version__product=product, version__build=build)
+    at_places = runs.filter(chosen, **parts)
     branches = {key[1] for key in keys}
     known = [one for one in series if one.branch in branches]
     measured = read_measurements_of_runs(at_places, known)
@@ -210,7 +218,10 @@ def cells_of_columns(
         for at, version in (divmod(pair, len(versions)) for pair in distinct.tolist())
         for one in (known[at],)
     ]
-    column, column_of = _coded([key if key in keys else None for key in columns])
+    of_control = {version.pk for version in versions if is_control(version.build)}
+    column, column_of = _coded(
+        [key if key in keys or (controls and key[0] in of_control) else None for key in columns]
+    )
     row, row_of = _coded([one.row for one in known])
     return _cells(measured, known, (column[of_column], column_of), (row[measured.series], row_of))
 

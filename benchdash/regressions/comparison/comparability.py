@@ -192,7 +192,8 @@ class SingleSessions:
     def remedy(self) -> str:
         """Say what would change that."""
         wanted = [name for name, alone, _ in self.sides if alone]
-        of = f"each {self.subject}" if len(wanted) > _MAX_NAMED else " and of ".join(wanted)
+        *first, last = wanted if len(wanted) <= _MAX_NAMED else [f"each {self.subject}"]
+        of = f"{', of '.join(first)} and of {last}" if first else last
         return f"{SESSIONS_TO_TELL - 1} more sessions of {of} would tell how much sessions scatter here."
 
     @property

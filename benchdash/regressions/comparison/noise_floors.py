@@ -3,7 +3,8 @@
 The nights of a branch at the place of a version say it best. Without any, the releases of a line do, or else
 those of all lines, whose scatter holds what changed from one to the next besides. A history tells of as many
 sessions as it has groups that started further apart than a session lasts; only two runs that were measured
-while it was, or next to it, may be judged by all of its groups.
+while it was, or next to it, may be judged by all of its groups. Where its level moved between the two runs,
+or one of them is older, and it moves more than once, it scatters as much as it moves.
 """
 
 from collections import defaultdict
@@ -29,6 +30,8 @@ from benchdash.results.sessions import number_apart
 _MAX_RUNS: Final = 36
 _MAX_WORTH: Final = 19.0
 # Values that were the same each time are known to scatter little: no comparison believes less than 0.1 %.
+# Changes of level in a history from which on they count as its scatter.
+_COMES_AND_GOES: Final = 2
 _UNSEEN: Final = 1e-9
 
 
@@ -142,7 +145,8 @@ class Histories:
 
         ``spans``, shape (asked, 2): when what they are to judge was measured; None: while they were.
         """
-        sd, worth = self.levels.scatter(which, without)
+        whole = None if spans is None else self._moved_between(which, spans)
+        sd, worth = self.levels.scatter(which, without, whole)
         if spans is not None:
             kept, times = self.levels.kept(which, without), self.times[which]
             first = np.where(kept, times, np.inf).min(axis=1, initial=np.inf) - settings.SESSION_GAP_S
@@ -152,6 +156,17 @@ class Histories:
             worth = np.where(worth >= MIN_WORTH, worth, 0)
         # A group of n independent runs, or sessions, scatters less by the root of n.
         return Floors(np.maximum(sd, _UNSEEN) * np.sqrt(self.runs[which]), worth)
+
+    def _moved_between(self, which: Ints, spans: Floats) -> Bools:
+        """Tell of which histories the level moved between the ends of spans, or may have, and more than once.
+
+        A level that comes and goes is as likely the machine's as the server's.
+        """
+        levels, times = self.levels.levels[which], self.times[which]
+        at = [np.where(times <= end[:, None], levels, -1).max(axis=1, initial=-1) for end in spans.T]
+        moved: Bools = (at[0] != at[1]) | (at[0] < 0)
+        moved &= levels.max(axis=1, initial=0) >= _COMES_AND_GOES
+        return moved
 
 
 @dataclass(frozen=True)

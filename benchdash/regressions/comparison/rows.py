@@ -1,7 +1,7 @@
 """The rows of a table of comparisons: each column of cells against its base, all at once."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp, fsum, log
 from typing import Literal
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from benchdash.regressions.comparison.cells import Cell, RowKey
 from benchdash.regressions.comparison.noise_floors import Floors
-from benchdash.regressions.comparison.shared_sessions import Pairs, paired_sessions
+from benchdash.regressions.comparison.shared_sessions import Pairs, paired_sessions, relative_to_control
 from benchdash.regressions.detection.compare import (
     EQUIVALENT,
     MAX_PRIOR_DF,
@@ -19,7 +19,15 @@ from benchdash.regressions.detection.compare import (
     median_intervals,
 )
 from benchdash.regressions.detection.noise import Bools, Floats, Ints
-from benchdash.regressions.detection.scatter import HISTORY, TABLE, Sides, independent
+from benchdash.regressions.detection.scatter import (
+    CONTROL,
+    HISTORY,
+    SESSIONS,
+    TABLE,
+    Sides,
+    Units,
+    independent,
+)
 from benchdash.results.readings import HIGHER, Direction
 
 _NO_SCATTER = 1e-9  # what sums of squares leave of equal repeats by rounding
@@ -105,6 +113,7 @@ def compared_rows(
     relative_to: RelativeTo = "base",
     group_of: Callable[[str], str | None] | None = None,
     is_alike: Callable[[RowKey, int], bool] | None = None,
+    control: Mapping[RowKey, Cell] | None = None,
 ) -> list[Row]:
     """Make the rows of a table from the cells of its base and of each column, in the order of their keys.
 
@@ -112,12 +121,14 @@ def compared_rows(
     repeats over the rest of the table. ``margin`` is the relative difference that does not matter.
     ``group_of`` says the group of a workload. A cell that is not ``is_alike`` (of a row and the index of a
     column) was measured under other conditions than its base: it has no verdict, and p is adjusted as if it
-    were not there.
+    were not there. ``control`` are the cells of a control that was measured in the same sessions.
     """
     if not any((base, *columns)):
         return []
     grid = _Grid.of([base, *columns])
     cells = grid.steadied()
+    if control:
+        grid = grid.beside(control)
     pairs = grid.pairs(relative_to)
     compared = _compared(grid, pairs, noise, margin, is_alike)
     found: list[Comparison | None] = [None] * (len(grid.keys) * len(columns))
@@ -152,6 +163,8 @@ def _compared(
     paired = paired_sessions(grid.cells, grid.rows, grid.columns, pairs)
     found = compare_sides(grid.sides, sides, floors.sd, floors.worth, paired=paired, margin=margin)
     found.basis[(found.basis == HISTORY) & ~(known.worth > 0)] = TABLE
+    by_control = grid.is_beside_control[pairs.rows] & np.isin(found.basis, (TABLE, SESSIONS))
+    found.basis[by_control] = CONTROL
     if is_alike:
         unlike = np.array([not is_alike(row, after - 1) for row, _, after in pairs.each()], dtype=bool)
         found.p[unlike], found.more_runs[unlike] = np.nan, 0
@@ -179,6 +192,7 @@ class _Grid:
     residual: Floats  # shape (rows, columns), as the next: squared residuals of the logs of repeats,
     df: Floats  # their degrees of freedom; 0 where there are none
     shares_sessions: Bools  # of each column
+    is_beside_control: Bools  # of each row
 
     @classmethod
     def of(cls, columns: Sequence[Mapping[RowKey, Cell]]) -> "_Grid":
@@ -193,7 +207,25 @@ class _Grid:
         residual, df = np.zeros((2, *at.shape))
         residual[rows, of_column], df[rows, of_column] = sides.independent.rss, sides.independent.df
         shares = [any(cell.sessions for cell in column.values()) for column in columns]
-        return cls(keys, cells, at, rows, of_column, sides, residual, df, np.array(shares))
+        no_row = np.zeros(len(keys), dtype=bool)
+        return cls(keys, cells, at, rows, of_column, sides, residual, df, np.array(shares), no_row)
+
+    def beside(self, control: Mapping[RowKey, Cell]) -> "_Grid":
+        """Take the speed of the machine out of the rows that were measured beside a control throughout."""
+        found = relative_to_control(self.cells, self.rows, self.columns, self.keys, control)
+        if found is None:
+            return self
+        is_known = found.rows[self.rows]
+        own = self.sides.independent
+        independent = Units(own.n, own.mean - found.shift, np.where(is_known, found.rss, own.rss))
+        residual = self.residual.copy()
+        residual[self.rows, self.columns] = independent.rss
+        return replace(
+            self,
+            sides=replace(self.sides, independent=independent),
+            residual=residual,
+            is_beside_control=found.rows,
+        )
 
     @property
     def is_higher_better(self) -> Bools:

@@ -10,13 +10,19 @@ import numpy as np
 from django.conf import settings
 
 from benchdash.regressions.comparison.cells import Cell, RowKey
-from benchdash.regressions.detection.noise import Floats, Ints
+from benchdash.regressions.detection.noise import Bools, Floats, Ints
 from benchdash.regressions.detection.paired_sessions import MIN_SESSIONS, paired_with_first
 from benchdash.regressions.detection.scatter import PairedSessions
 from benchdash.results.sessions import Session
 
 _Place = tuple[int, str]
 """A machine and the name of a session."""
+
+MIN_CONTROL_DF: Final = 4
+"""Differences between sessions that tell how much of the control's speed a server shares."""
+
+MAX_SLOPE: Final = 1.5
+WORTH_IT: Final = 0.8
 
 MAX_SESSIONS: Final = 100
 """More of a column are not compared within sessions: they are a history."""
@@ -59,6 +65,80 @@ def paired_sessions(cells: Sequence[Cell], rows: Ints, columns: Ints, pairs: Pai
     return found if found.n.any() else None
 
 
+@dataclass(frozen=True, slots=True)
+class BesideControl:
+    """What the speed of the machine, by a control, takes out of the means of cells.
+
+    ``rows`` tells the rows in which it is known of every session. ``shift`` is what it added to the mean of
+    the logs of each cell, and ``rss`` are the squares that it leaves of the means of sessions.
+    """
+
+    rows: Bools
+    shift: Floats
+    rss: Floats
+
+
+def relative_to_control(
+    cells: Sequence[Cell],
+    rows: Ints,
+    columns: Ints,
+    keys: Sequence[RowKey],
+    control: Mapping[RowKey, Cell],
+) -> BesideControl | None:
+    """Take out of the rows of a table what the control of the same sessions tells of the machine.
+
+    log mean - slope x (log mean of the control - its mean over all sessions). One slope for the table comes
+    from how both differ from session to session within a column. None where that is not known, or takes less
+    than a fifth of the squares away.
+    """
+    height = {key: at for at, key in enumerate(keys)}
+    count = int(columns.max()) + 1
+    measured = [(height[key], cell) for key, cell in control.items() if key in height]
+    if not measured:
+        return None
+    of_control = [at for at, _ in measured]
+    table = _Table(
+        [*cells, *(cell for _, cell in measured)],
+        np.append(rows, of_control),
+        np.append(columns, [count] * len(measured)),
+        len(keys),
+    )
+    beside = [table.own_and_beside(column, count) for column in range(count)]
+    is_known = np.zeros(len(keys), dtype=bool)
+    is_known[of_control] = True
+    for own, machine in beside:
+        is_known &= (np.isnan(own) | np.isfinite(machine)).all(axis=1)
+    df = sum(max(own.shape[1] - 1, 0) for own, _ in beside)
+    both = [(_within(own[is_known]), _within(machine[is_known])) for own, machine in beside]
+    squares = sum(float((machine**2).sum()) for _, machine in both)
+    if df < MIN_CONTROL_DF or not squares:
+        return None
+    slope = sum(float((own * machine).sum()) for own, machine in both) / squares
+    slope = min(max(slope, 0.0), MAX_SLOPE)
+    before = sum(float((own**2).sum()) for own, _ in both)
+    after = sum(float(((own - slope * machine) ** 2).sum()) for own, machine in both)
+    if after > WORTH_IT * before:
+        return None
+    centre = np.nanmean(np.concatenate([machine for _, machine in beside], axis=1)[is_known], axis=1)
+    shift, rss = np.zeros((2, len(cells)))
+    row_of = np.cumsum(is_known) - 1
+    for at, (row, column) in enumerate(zip(rows.tolist(), columns.tolist(), strict=True)):
+        if is_known[row]:
+            own, machine = (values[row] for values in beside[column])
+            there = np.isfinite(own)
+            shift[at] = slope * float((machine[there] - centre[row_of[row]]).mean())
+            rest = own[there] - slope * machine[there]
+            rss[at] = float(((rest - rest.mean()) ** 2).sum())
+    return BesideControl(is_known, shift, rss)
+
+
+def _within(values: Floats) -> Floats:
+    """Return what is left of rows beyond their means; 0 where nothing is."""
+    there = np.isfinite(values)
+    means = np.where(there, values, 0).sum(axis=1) / np.maximum(there.sum(axis=1), 1)
+    return np.where(there, values - means[:, None], 0)
+
+
 def _shapes(pairs: int) -> list[tuple[int, ...]]:
     return [(pairs,), (2, pairs), (pairs,), (pairs,)]
 
@@ -95,6 +175,15 @@ class _Table:
             axis=1,
         )
 
+    def own_and_beside(self, column: int, other: int) -> tuple[Floats, Floats]:
+        """Return the means of a column by session, and those of another one beside them; NaN for none."""
+        own, beside = self._of_sessions(column), np.full((self._height, len(self.sessions(column))), np.nan)
+        matched = self._matched(self.sessions(other), column, least=1)
+        means = self._of_sessions(other)
+        for at, number in matched.items():
+            beside[:, at] = np.where(np.isfinite(own[:, at]), means[:, number], np.nan)
+        return own, beside
+
     def sessions(self, column: int) -> dict[_Place, Session]:
         """Return the sessions of a column by machine and name."""
         if column not in self._sessions:
@@ -108,10 +197,12 @@ class _Table:
             self._sessions[column] = found
         return self._sessions[column]
 
-    def _matched(self, of_base: Mapping[_Place, Session], column: int) -> dict[int, int]:
+    def _matched(
+        self, of_base: Mapping[_Place, Session], column: int, least: int = MIN_SESSIONS
+    ) -> dict[int, int]:
         """Return by its number the session of the base that each session of a column was one with."""
         own = self.sessions(column)
-        if not MIN_SESSIONS <= len(own) <= MAX_SESSIONS:
+        if not least <= len(own) <= MAX_SESSIONS:
             return {}
         found = {}
         for number, ((machine, _), session) in enumerate(own.items()):

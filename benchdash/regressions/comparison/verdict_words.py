@@ -22,6 +22,7 @@ NOISE: Final[Mapping[Basis, str]] = {
     "runs": "repeats",
     "sessions": "sessions",
     "pairs": "shared sessions",
+    "control": "sessions beside a control",
     "forks": "forks",
     "tool": "the tool's own error",
     "within session": "one session each: no test",

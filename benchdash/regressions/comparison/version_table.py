@@ -44,6 +44,7 @@ from benchdash.regressions.comparison.rows import (
 from benchdash.regressions.comparison.shared_sessions import Pairs
 from benchdash.regressions.detection.compare import EQUIVALENT
 from benchdash.regressions.options import equivalence_margin
+from benchdash.results.controls import control_build
 from benchdash.results.models import Run
 from benchdash.results.place import Place
 from benchdash.results.readings import DERIVED, Direction
@@ -158,6 +159,7 @@ def compare_columns(
         sides,
         [by_metric[metric].get(key, {}) for key in _keys(sides)],
         _floors(series, by_metric) if columns else None,
+        control=_control(by_metric[metric], sides),
         margin=equivalence_margin(project) if margin is None else margin,
         relative_to=relative_to,
         grouping=grouping,
@@ -210,8 +212,12 @@ def _series(
     workloads: Sequence[str],
     threads: Sequence[int | None],
 ) -> list[SeriesRow]:
-    """Return what is measured at the places of columns, and tells the noise there; see ``series_at``."""
+    """Return what is measured at the places of columns, and tells the noise there; see ``series_at``.
+
+    Also of what is measured beside, to know the machine.
+    """
     places = {column.place for column in columns}
+    places |= {place._replace(build=control_build(place.build)) for place in places}
     project_id = columns[0].version.product.project_id
     return series_at(project_id, places, metrics=metrics, workloads=workloads, threads=threads)
 
@@ -222,6 +228,14 @@ def _floors(series: Sequence[SeriesRow], cells: Mapping[str, CellsOfMetric]) -> 
         metric: {row for rows in of_metric.values() for row in rows} for metric, of_metric in cells.items()
     }
     return noise_floors([one for one in series if one.row in known.get(one.metric, ())])
+
+
+def _control(cells: CellsOfMetric, sides: Sequence[Column]) -> Mapping[RowKey, Cell] | None:
+    """Return the cells of the newest control at the one place of all sides; None where there is none."""
+    places = {side.key[1:] for side in sides}
+    columns = {side.key for side in sides}
+    others = [key for key in cells if isinstance(key, tuple) and key not in columns and key[1:] in places]
+    return cells[max(others)] if others and len(places) == 1 else None
 
 
 def _noise(
@@ -267,7 +281,14 @@ def _tables(
     """Make the table of each metric; ``keys`` are those of the cells of ``sides``, the base first."""
     floors, margin = _floors(series, by_metric), equivalence_margin(project)
     return [
-        _table(metric, sides, [cells.get(key, {}) for key in keys], floors, margin=margin)
+        _table(
+            metric,
+            sides,
+            [cells.get(key, {}) for key in keys],
+            floors,
+            margin=margin,
+            control=_control(cells, sides),
+        )
         for metric, cells in sorted(by_metric.items())
     ]
 
@@ -281,8 +302,9 @@ def _table(
     margin: float,
     relative_to: RelativeTo = "base",
     grouping: Grouping | None = None,
+    control: Mapping[RowKey, Cell] | None = None,
 ) -> ComparisonTable:
-    """Make a table of the cells of each of ``sides``, the base first."""
+    """Make a table of the cells of each of ``sides``, the base first; ``control`` tells the machine."""
     base, *columns = sides
     rows = compared_rows(
         cells[0],
@@ -291,5 +313,6 @@ def _table(
         margin=margin,
         relative_to=relative_to,
         group_of=grouping.of if grouping else None,
+        control=control,
     )
     return ComparisonTable.of_rows(metric, base, columns, rows, margin=margin, grouping=grouping)

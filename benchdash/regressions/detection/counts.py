@@ -8,13 +8,14 @@ asked of each position:
   the side has of the length: the conditional binomial test (Przyborowski & Wilenski 1940). Events come in
   bursts, so counts are first divided by their dispersion: the mean square of the groups' distances from their
   level over what Poisson lets expect, drawn towards 1, which counts for four degrees of freedom, and never
-  below 1. It is widened by (1 + r)/(1 - r) where neighbours are alike (r is their correlation).
+  below 1. It is widened by (1 + r)/(1 - r), because neighbours are alike: r is their correlation, drawn
+  towards the usual 0.3.
 - do the *groups* agree? Those above the middle of the two levels lie on one side: Fisher's exact test, which
   holds however events come in bursts.
 
 Both p are corrected (Bonferroni) for two directions, for the positions of the history and for the series that
 were looked at. A change is suspected with p < 0.01 for events and 0.05 for groups. It is confirmed with
-p < 0.0001 and 0.01, if
+p < 0.0001 and 0.002, if
 
 - the new level has three groups or more, the newest three lie nearer to it than to the old level;
 - without any one group on each side two thirds of the step are left: a bad night is no new level;
@@ -37,7 +38,7 @@ from benchdash.regressions.detection.shifts import Shift, State
 _SUSPECTED = 0.01
 _SUSPECTED_BY_GROUPS = 0.05
 _CONFIRMED = 1e-4
-_CONFIRMED_BY_GROUPS = 0.01
+_CONFIRMED_BY_GROUPS = 0.002
 _KEPT_BELOW = 0.01
 _MIN_BEFORE = 5
 _MIN_AFTER = 3
@@ -45,6 +46,7 @@ _NEWEST = 3
 _LEFT_WITHOUT_ONE = 2 / 3
 _MIN_RATIO = 1.5
 _PRIOR_DF = 4
+_USUAL_R, _WORTH_OF_R = 0.3, 8
 _SETTLED = 15
 _NOTHING = 1e-9
 _MIN_POSITIONS = 80
@@ -61,12 +63,16 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A possible change; ``high`` and ``low`` are the sides with more and with fewer events."""
+    """A possible change; ``high`` and ``low`` are the sides with more and with fewer events.
+
+    ``gain`` is how much better two levels explain the events than one: the largest is where it changed.
+    """
 
     index: int
     before: float
     after: float
     p: float
+    gain: float
     high: slice
     low: slice
     holds: bool
@@ -101,11 +107,9 @@ def find_count_shifts(
             if (step := _step(events, seconds, index, edges, smallest))
         ]
         best, of_groups = None, 1.0
-        for step in sorted(steps, key=lambda step: step.p):
-            if step.p * tests >= _SUSPECTED:
-                break
+        for step in sorted(steps, key=lambda step: -step.gain):
             of_groups = _p_of_groups(events / seconds, step) * tests
-            if of_groups < _SUSPECTED_BY_GROUPS:
+            if step.p * tests < _SUSPECTED and of_groups < _SUSPECTED_BY_GROUPS:
                 best = step
                 break
         if best is None:
@@ -157,7 +161,8 @@ def _step(events: Floats, seconds: Floats, index: int, edges: Sequence[int], sma
     rates = events[newest] / seconds[newest]
     is_there = bool((np.abs(rates - after) < np.abs(rates - before)).all())
     more, fewer = (new, old) if after > before else (old, new)
-    return _Step(index, float(before), float(after), p, more, fewer, holds and is_there)
+    gain = _gain(events, seconds, old, new)
+    return _Step(index, float(before), float(after), p, gain, more, fewer, holds and is_there)
 
 
 def _p(events: Floats, seconds: Floats, old: slice, new: slice, before: float, after: float) -> float:
@@ -174,6 +179,13 @@ def _p(events: Floats, seconds: Floats, old: slice, new: slice, before: float, a
     return float(betainc(many, max(total - many, 0.0) + 1, share)) if many > 0 else 1.0
 
 
+def _gain(events: Floats, seconds: Floats, old: slice, new: slice) -> float:
+    """Return the log of the likelihood ratio of two Poisson rates and one."""
+    common = float(events[old.start : new.stop].sum() / seconds[old.start : new.stop].sum())
+    sums = [(float(events[side].sum()), float(seconds[side].sum())) for side in (old, new)]
+    return sum(many * float(np.log(many / length / common)) for many, length in sums if many > 0)
+
+
 def _p_of_groups(rates: Floats, step: _Step) -> float:
     """Return the one-sided p of Fisher's exact test for the groups above the middle of the levels."""
     high, low = (int((rates[side] > (step.before + step.after) / 2).sum()) for side in (step.high, step.low))
@@ -187,7 +199,8 @@ def _dispersion(events: Floats, expected: Floats) -> float:
     rest = (events[at] - expected[at]) / np.sqrt(expected[at])
     df = max(int(at.sum()) - 1, 0)
     dispersion = max(1.0, float(_PRIOR_DF + (rest**2).sum()) / (_PRIOR_DF + df))
-    alike = float((rest[1:] * rest[:-1]).sum()) / (_PRIOR_DF + float((rest**2).sum()))
+    together, apart = float((rest[1:] * rest[:-1]).sum()), float((rest**2).sum())
+    alike = (_USUAL_R * _WORTH_OF_R + together) / (_WORTH_OF_R + apart)
     return dispersion * (1 + max(alike, 0.0)) / (1 - max(alike, 0.0))
 
 

@@ -55,7 +55,7 @@ MIN_EVIDENCE = 5.4
 SHORT = 8.0
 """Each point that a level is shorter raises its bar by one, and by two at both ends of the series."""
 
-BESIDE_LINE = 1.3
+BESIDE_LINE = 1.6
 """Standard errors by which a step must exceed a straight line through both of its levels."""
 
 NEWEST_BESIDE_LINE = 2.0

@@ -10,7 +10,7 @@ from benchdash.regressions.detection.noise import Bools, Floats, Ints
 from benchdash.regressions.detection.shifts import Values, as_array
 
 MIN_WORTH: Final = 5
-_MAX_WORTH: Final = 19
+_MAX_WORTH: Final = 8
 _NAMELESS, _UNHEARD = -1, -2
 
 
@@ -28,12 +28,14 @@ def level_scatter(values: Values, starts: Collection[int]) -> tuple[float, float
 class LevelHistories:
     """Shape (histories, points of the longest).
 
-    ``logs`` are those of usable values, from the first one of their level. ``levels`` count from 0 in each
+    ``logs`` are those of usable values, from the first one of their level, and ``whole_logs`` from the first
+    one of all. ``levels`` count from 0 in each
     history. ``names`` are codes, those of ``codes`` by name: they tell the points of a history that may be
     left out.
     """
 
     logs: Floats
+    whole_logs: Floats
     is_usable: Bools
     levels: Ints
     names: Ints
@@ -58,7 +60,14 @@ class LevelHistories:
             coded[at, : len(of_history)] = [codes.setdefault(name, len(codes)) for name in of_history]
         is_usable = numbers > 0
         logs = np.log(np.where(is_usable, numbers, 1))
-        return cls(_from_first(logs, is_usable, levels), is_usable, levels, coded, codes)
+        return cls(
+            logs=_from_first(logs, is_usable, levels),
+            whole_logs=_from_first(logs, is_usable, np.zeros_like(levels)),
+            is_usable=is_usable,
+            levels=levels,
+            names=coded,
+            codes=codes,
+        )
 
     def coded(self, names: Sequence[Hashable]) -> Ints:
         return np.fromiter((self.codes.get(name, _UNHEARD) for name in names), np.int64, len(names))
@@ -70,19 +79,25 @@ class LevelHistories:
             kept &= (self.names[which, :, None] != without[:, None, :]).all(axis=2)
         return kept
 
-    def scatter(self, which: Ints, without: Ints | None = None) -> tuple[Floats, Floats]:
+    def scatter(
+        self, which: Ints, without: Ints | None = None, whole: Bools | None = None
+    ) -> tuple[Floats, Floats]:
         """Return standard deviations of the logs of single points within levels, and what they are worth.
 
         ``which`` are indexes of histories; ``without``, shape (asked, 2), has codes of names that are left
-        out of each.
+        out of each. The levels of those that are taken ``whole`` are one.
 
-        The worth is the degrees of freedom, at most 19: noise itself changes with time, and a long history
+        The worth is the degrees of freedom, at most eight: noise itself changes with time, and a long history
         must not outvote what fresh runs show. NaN and 0 where less than five degrees of freedom are left.
         """
         kept = self.kept(which, without)
         x, asked = self.logs[which], len(which)
         most = int(self.levels.max(initial=0)) + 1
-        places = (np.arange(asked)[:, None] * most + self.levels[which])[kept]
+        levels = self.levels[which]
+        if whole is not None and whole.any():
+            levels = np.where(whole[:, None], 0, levels)
+            x = np.where(whole[:, None], self.whole_logs[which], x)
+        places = (np.arange(asked)[:, None] * most + levels)[kept]
         n = np.bincount(places, minlength=asked * most)
         means = np.bincount(places, x[kept], asked * most) / np.maximum(n, 1)
         of_value = np.bincount(places // most, (x[kept] - means[places]) ** 2, asked)

@@ -15,10 +15,21 @@ from benchdash.regressions.detection.noise import MAX_DIGITS, MIN_SD, SCALES, Bo
 from benchdash.results.sessions import session_means
 
 Basis = Literal[
-    "history", "table", "runs", "sessions", "within session", "forks", "tool", "within fork", "none", "pairs"
+    "history",
+    "table",
+    "runs",
+    "sessions",
+    "within session",
+    "forks",
+    "tool",
+    "within fork",
+    "none",
+    "pairs",
+    "control",
 ]
 BASES: Final[tuple[Basis, ...]] = get_args(Basis)
-HISTORY, TABLE, RUNS, SESSIONS, WITHIN_SESSION, FORKS, TOOL, WITHIN_FORK, NONE, PAIRS = range(len(BASES))
+HISTORY, TABLE, RUNS, SESSIONS, WITHIN_SESSION, FORKS = range(6)
+TOOL, WITHIN_FORK, NONE, PAIRS, CONTROL = range(6, len(BASES))
 
 USUAL_SESSION_SD = 0.15
 """How much sessions scatter (sd of logs) where nothing tells it, as on the machines that were measured."""

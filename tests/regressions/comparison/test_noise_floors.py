@@ -65,10 +65,10 @@ def test_one_run_of_each_version_is_enough_where_nights_of_a_branch_tell_the_noi
 def test_a_floor_is_the_scatter_of_sessions(project, settings):
     release(project, "10.6.1", 100.0)
     make_series([[value, value] for value in NIGHTS], project=project, branch="main")
-    # The nights scatter by 0.83 %; the two runs of each are a session.
-    assert floor_of(project) == NoiseFloor(pytest.approx(0.0083, rel=0.02), 7)
-    settings.SESSION_GAP_S = 30.0
+    # The nights scatter by 0.83 %, and each has two sessions, three hours apart.
     assert floor_of(project) == NoiseFloor(pytest.approx(0.0083 * 2**0.5, rel=0.02), 7)
+    settings.SESSION_GAP_S = 4 * 3600.0
+    assert floor_of(project) == NoiseFloor(pytest.approx(0.0083, rel=0.02), 7)
 
 
 def test_nights_elsewhere_say_nothing(project):
@@ -111,7 +111,7 @@ def test_a_step_that_was_found_is_no_noise(project):
     make_series([*NIGHTS, *(value / 2 for value in NIGHTS)], project=project, branch="main")
     assert floor_of(project).sd > 0.3
     analyse_touched()
-    assert floor_of(project) == NoiseFloor(pytest.approx(0.0083, rel=0.02), 14)
+    assert floor_of(project) == NoiseFloor(pytest.approx(0.0083, rel=0.02), 8)
 
 
 def test_other_releases_of_the_line_tell_the_noise_where_there_are_no_nights(project):

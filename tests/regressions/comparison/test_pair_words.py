@@ -107,9 +107,9 @@ def test_response_time_and_cost_speak_where_throughput_does_not():
 def test_where_both_sides_have_one_session_that_is_said_and_what_would_settle_it():
     said = summary([table({("DO 1", None): 100.0}, {("DO 1", None): 130.6})], "1.1.2", "1.1.3")
     assert said == (
-        "1.1.3 measures +30.6 % against 1.1.2 (DO 1), but in one session each: what the machine did that hour"
-        " cannot be told from what the version does. 2 more sessions of 1.1.2 and of 1.1.3 would tell how"
-        " much sessions scatter here."
+        "1.1.3 measures +30.6 % against 1.1.2 in transactions per second (DO 1), but in one session each:"
+        " what the machine did that hour cannot be told from what the version does. 2 more sessions of 1.1.2"
+        " and of 1.1.3 would tell how much sessions scatter here."
     )
 
 
@@ -120,9 +120,9 @@ def test_what_is_likely_in_one_session_is_counted_as_no_more_than_that():
     ]
     found = judged(table(*sides), "likely_worse", "likely_worse", "likely_worse", "unknown")
     assert summary([found], "16.15", "18.4") == (
-        "18.4 measures −54.0 % against 16.15 (geometric mean of 4 workloads; 3 likely slower), but in one"
-        " session each: what the machine did that hour cannot be told from what the version does. 2 more"
-        " sessions of 16.15 and of 18.4 would tell how much sessions scatter here."
+        "18.4 measures −54.0 % against 16.15 in transactions per second (geometric mean of 4 workloads; 3"
+        " likely slower), but in one session each: what the machine did that hour cannot be told from what"
+        " the version does. 2 more sessions of 16.15 and of 18.4 would tell how much sessions scatter here."
     )
     assert summary([found], "run 1", "run 2", are_runs=True).endswith("from what the version does.")
 
@@ -134,8 +134,8 @@ def test_what_is_likely_stands_beside_what_is_significant():
     found = judged(tables[0], "likely_worse", "likely_worse", "unknown", "unknown", basis="sessions")
     assert Claim.of(found).verdict == "likely_worse"
     assert summary([found], "A", "B") == (
-        "B measures −20.0 % against A (geometric mean of 4 workloads; 2 likely slower), which is no more than"
-        " likely: one session says it."
+        "B measures −20.0 % against A in transactions per second (geometric mean of 4 workloads; 2 likely"
+        " slower), which is no more than likely: one session says it."
     )
 
 

@@ -1,7 +1,9 @@
 """Versions against each other."""
 
 from datetime import timedelta
+from math import exp, log
 
+import numpy as np
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -427,6 +429,46 @@ def test_a_jmh_report_without_its_iterations_tells_what_is_behind_its_error(
     [row] = compare(project, metric="score", base=Selector(version="1.0")).rows
     assert row.base.tool_interval.samples == samples
     assert row.comparisons[0].basis == basis
+
+
+def measured_beside_a_control(project, *, with_control):
+    """Two versions in five sessions each, months apart; the second is 10 % slower, the machine 20 %.
+
+    The machine's speed varies by 15 % from session to session, and everything that runs on it with it.
+    """
+    rng = np.random.default_rng(20261123)
+    for version, level, machine in (("10.2.44", 0.0, 0.0), ("10.6.23", log(0.9), log(0.8))):
+        for session in range(5):
+            mood = machine + 0.15 * rng.normal()
+            start = START + timedelta(days=session + (100 if machine else 0))
+            for workload in ("ro", "rw"):
+                speeds = {version: level, **({"1.0": 0.0} if with_control else {})}
+                for measured, own in speeds.items():
+                    tps = 100 * exp(own + mood + 0.01 * rng.normal())
+                    build = "control" if measured == "1.0" else ""
+                    record = make_record(
+                        tps, version=measured, build=build, workload=workload, started_at=start
+                    )
+                    make_runs([record], project=project)
+
+
+def slower_beside_a_control(project, *, with_control):
+    measured_beside_a_control(project, with_control=with_control)
+    versions = Selector(version="10.2.44"), [Selector(version="10.6.23")]
+    table = compare(project, metric="tps", base=versions[0], against=versions[1])
+    return [row.comparisons[0] for row in table.rows]
+
+
+def test_a_control_tells_the_machine_from_the_server(project):
+    for found in slower_beside_a_control(project, with_control=True):
+        assert (found.verdict, found.basis) == ("worse", "control")
+        assert found.p < 0.001
+
+
+def test_without_a_control_what_the_machine_does_is_taken_for_the_server(project):
+    for found in slower_beside_a_control(project, with_control=False):
+        assert found.basis == "sessions"
+        assert found.ratio < 0.85
 
 
 def test_statements_do_not_grow_with_versions_and_runs(project):

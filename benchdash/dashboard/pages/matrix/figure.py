@@ -35,7 +35,7 @@ from benchdash.dashboard.shell.navigation import Link, address_with, page_url
 from benchdash.regressions.comparison import verdict_words
 from benchdash.regressions.comparison.branch_table import Rows
 from benchdash.regressions.comparison.columns import Column, ColumnContents, contents_of, names, short_id
-from benchdash.regressions.comparison.comparability import Doubt, SingleSessions, doubts
+from benchdash.regressions.comparison.comparability import Doubt, doubts
 from benchdash.regressions.comparison.version_table import ComparisonTable
 from benchdash.results.models import Baseline
 from benchdash.results.workload_groups import grouping_of
@@ -116,7 +116,6 @@ def whole_matrix(project: Project, query: QueryDict, path: str, available: Avail
         chosen = _versions(project, query, path, view, available)
     view = _with_ids(view, chosen.measured)
     source, table = chosen.source, chosen.source.table
-    called = [source.base.name, *(head.name for head in source.heads)]
     ids = {name: str(pk) for pk, name in chosen.measured.workloads.items()}
     look = view.look(opened={name for name, pk in ids.items() if pk in view.opened})
 
@@ -133,7 +132,7 @@ def whole_matrix(project: Project, query: QueryDict, path: str, available: Avail
         switches=switches,
         matrix=matrix(table, write=write, link=source.link, look=look) if table else None,
         is_tested=table is not None and is_tested(table),
-        headline=SingleSessions.of(table.rows, called).headline if table else "",
+        headline=source.headline,
         note=_note(table) if table else "",
         meanings=meanings(path, read_choice(query, chosen.columns)) if chosen.columns else [],
         opens={name: place_form.toggled(query, path, pk) for name, pk in ids.items()},

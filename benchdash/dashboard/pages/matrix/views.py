@@ -19,11 +19,13 @@ from benchdash.dashboard.shell.project_page import ProjectPage, content_page, pr
 from benchdash.regressions.comparison.branch_table import place_of
 from benchdash.regressions.comparison.columns import Selector, columns_of, short_id
 from benchdash.regressions.comparison.rows import Row
+from benchdash.regressions.comparison.verdict_words import session_count
 from benchdash.results.baselines import BaselineError, set_baseline
 from benchdash.results.models import Baseline, ServerVersion
 
 _MAX_QUERY_LENGTH: Final = 8000
-_CELL: Final = ("value", "n", "ratio", "low", "high", "p", "verdict")
+_SIDE: Final = ("value", "n", "sessions")
+_CELL: Final = (*_SIDE, "ratio", "low", "high", "p", "verdict")
 
 
 def matrix_context(request: HttpRequest, page: ProjectPage) -> dict[str, Any]:
@@ -97,7 +99,7 @@ def _csv(page: ProjectPage, context: dict[str, Any]) -> HttpResponse:
     heads = [" ".join(filter(None, [head.name, head.note])) for head in chosen.source.heads]
     columns = [
         *("group", "workload", "threads", "metric", "unit"),
-        *(f"{chosen.source.base.name} {what}" for what in ("value", "n")),
+        *(f"{chosen.source.base.name} {what}" for what in _SIDE),
         *(f"{head} {what}" for head in heads for what in _CELL),
     ]
     table = chosen.source.table
@@ -106,10 +108,12 @@ def _csv(page: ProjectPage, context: dict[str, Any]) -> HttpResponse:
 
 
 def _csv_row(metric: str, row: Row) -> list[Any]:
-    base = (row.base.value, row.base.n) if row.base else (None, None)
+    base, *others = (
+        (cell.value, cell.n, session_count(cell)) if cell else (None,) * len(_SIDE) for cell in row.sides
+    )
     cells: list[Any] = []
-    for cell, one in zip(row.cells, row.comparisons, strict=True):
-        cells += (cell.value, cell.n) if cell else (None, None)
+    for side, one in zip(others, row.comparisons, strict=True):
+        cells += side
         cells += (one.ratio, one.low, one.high, one.p, one.verdict) if one else (None,) * 5
     return [row.group, row.workload, row.threads, metric, row.unit, *base, *cells]
 

@@ -29,6 +29,7 @@ from ingest.queries import uploads_for, with_run_counts
 class OverviewMatrix:
     """The matrix of a project; None of the shown columns may have the metric.
 
+    ``headline`` says where nothing in it can be judged.
     ``opens`` are addresses by workload that show or hide its thread counts.
     """
 
@@ -38,6 +39,7 @@ class OverviewMatrix:
     base: Head
     heads: Sequence[Head]
     matrix: Matrix | None
+    headline: str
     opens: Mapping[str, str]
 
 
@@ -66,6 +68,7 @@ def overview_matrix(
         matrix=matrix(source.table, write=numbers.ratio, link=source.link, look=MatrixLook(opened=opened))
         if source.table
         else None,
+        headline=source.headline,
         opens={name: form.toggled(query, path, pk) for name, pk in ids.items()},
     )
 

@@ -11,7 +11,7 @@ from benchdash.dashboard.shell.series_words import threads_words
 from benchdash.regressions.comparison.cells import Cell, RowKey
 from benchdash.regressions.comparison.comparability import row_words
 from benchdash.regressions.comparison.pair_words import Claim
-from benchdash.regressions.comparison.rows import Row, row_order
+from benchdash.regressions.comparison.rows import Row, have_two_directions, row_order
 from benchdash.regressions.comparison.verdict_words import (
     change_of,
     is_certain,
@@ -33,13 +33,15 @@ Link = Callable[[int], str]
 class PairLine:
     """One metric in one row: both sides and what became of it; ``url`` is its history.
 
-    ``margin`` is the relative difference that does not matter.
+    ``margin`` is the relative difference that does not matter. ``is_of_mixed``: the rows of its table differ
+    in direction, so that each names its own.
     """
 
     metric: str
     row: Row
     url: str
     margin: float
+    is_of_mixed: bool = False
 
     @property
     def base(self) -> Cell | None:
@@ -106,10 +108,11 @@ class GlanceRow:
 class Glance:
     """The most telling metrics beside each other; ``totals`` are the claims of each over all its rows.
 
-    ``more`` rows are left out.
+    ``tables`` are those of the metrics, and whether their rows differ in direction. ``more`` rows are left
+    out.
     """
 
-    tables: Sequence[ComparisonTable]
+    tables: Sequence[tuple[ComparisonTable, bool]]
     rows: Sequence[GlanceRow]
     totals: Sequence[Claim]
     more: int
@@ -119,7 +122,8 @@ class Glance:
 class PairPanel:
     """A chart of changes with their intervals and the table that says the same, of one metric or of one row.
 
-    ``metric`` is empty where each line has another. ``more`` rows are left out of both.
+    ``metric`` is empty where each line has another, ``unit`` and ``direction`` where lines
+    differ in them. ``more`` rows are left out of both.
     """
 
     title: str
@@ -146,7 +150,8 @@ def glance(tables: Sequence[ComparisonTable], history: Link, *, most: int) -> Gl
     by_key = [{line.key: line for line in _lines(table, history)} for table in tables]
     keys = sorted({key for lines in by_key for key in lines}, key=lambda key: _glance_rank(key, by_key))
     rows = [GlanceRow(*key, [lines.get(key) for lines in by_key]) for key in keys]
-    return Glance(tables, rows[:most], list(map(Claim.of, tables)), more=max(0, len(rows) - most))
+    heads = [(table, have_two_directions(table.rows)) for table in tables]
+    return Glance(heads, rows[:most], list(map(Claim.of, tables)), more=max(0, len(rows) - most))
 
 
 def panels(
@@ -167,9 +172,11 @@ def rest(tables: Sequence[ComparisonTable], history: Link, *, most: int) -> Rest
 
 
 def _lines(table: ComparisonTable, history: Link) -> Iterator[PairLine]:
+    is_mixed = have_two_directions(table.rows)
     for row in table.rows:
         cell = row.cells[0] or row.base
-        yield PairLine(table.metric, row, history(cell.series_id) if cell else "", table.margin)
+        url = history(cell.series_id) if cell else ""
+        yield PairLine(table.metric, row, url, table.margin, is_mixed)
 
 
 def _glance_rank(
@@ -194,7 +201,8 @@ def _panel(table: ComparisonTable, history: Link, names: tuple[str, str], most: 
     name = numbers.metric_name(table.metric)
     what = f"{lines[0].row.workload}, {name}" if is_curve else name
     base, other = names
-    axis = f"change, {numbers.direction_words(table.direction)}"
+    is_mixed = have_two_directions(table.rows)
+    axis = "change" if is_mixed else f"change, {numbers.direction_words(table.direction)}"
     return PairPanel(
         title=f"{what}, {other} against {base}",
         figure=charts.changes(drawn, title=axis) if drawn else None,
@@ -202,8 +210,8 @@ def _panel(table: ComparisonTable, history: Link, names: tuple[str, str], most: 
         lines=shown,
         note=note((line.comparison for line in lines if line.comparison), margin=table.margin),
         metric=table.metric,
-        unit=table.unit,
-        direction=table.direction,
+        unit="" if is_mixed else table.unit,
+        direction="" if is_mixed else table.direction,
         more=len(lines) - len(shown),
     )
 

@@ -155,7 +155,7 @@ def test_one_session_each_has_no_colours_and_a_headline_that_says_what_would_set
     assert re.search(r'<td class="number level-unknown"><a [^>]+>0.90', answer.content.decode())
     assert (
         "One session each: what the machine did that hour cannot be told from what the version does. 2 more"
-        " sessions of 10.2.44 and of 10.6.23 and of 10.11.15 would tell how much sessions scatter here."
+        " sessions of 10.2.44, of 10.6.23 and of 10.11.15 would tell how much sessions scatter here."
     ) in text_of(answer)
     answer = get(client, "colours=size")
     assert "level-worse-3" in answer.content.decode()

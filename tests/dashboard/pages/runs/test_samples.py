@@ -252,9 +252,9 @@ def test_at_most_three_are_laid_over(client):
 def test_a_page_takes_the_same_statements_however_many_are_laid_over(client, django_assert_num_queries):
     project = make_project(public=True)
     run, *others = [a_run(project, printed(TWELVE * 10), repetition=number) for number in range(6)]
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(13):
         page_of(client, run, **{"with": [others[0].pk]})
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(13):
         page_of(client, run, **{"with": [other.pk for other in others]})
 
 

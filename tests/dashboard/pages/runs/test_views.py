@@ -279,12 +279,12 @@ def test_a_run_takes_the_same_statements_however_much_it_holds(client, django_as
     project = make_project(public=True)
     make_series([100.0, 101.0], project=project)
     run = Run.objects.select_related("project").latest("started_at")
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(12):
         page_of(client, run)
     make_series([[100.0, 101.0]] * 20, project=project)
     many = dict.fromkeys(("tps", "qps", "latency_avg", "latency_p95", "latency_max"), 5.0)
     run = make_run(project=project, version="10.6.30", readings=many)
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(12):
         page_of(client, run)
 
 
