@@ -3,6 +3,7 @@
 import html
 import json
 import re
+from datetime import timedelta
 from urllib.parse import parse_qs, urlsplit
 
 import plotly.graph_objects as go
@@ -11,7 +12,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from benchdash.regressions.comparison.columns import Selector, columns_of, short_id
-from tests.builders import make_project, make_record, make_runs
+from tests.builders import START, make_project, make_record, make_runs
 from tests.dashboard.page_text import text_of
 
 pytestmark = pytest.mark.django_db
@@ -42,6 +43,8 @@ def measure(
                     "workload": workload,
                     "threads": count,
                     "repetition": repetition,
+                    # Each repetition is a session of its own.
+                    "started_at": START + timedelta(days=20 * int(version[-1]) + repetition),
                     **fields,
                 }
             )
@@ -99,7 +102,7 @@ def test_a_bare_address_lays_the_newest_version_beside_the_reference_of_all_page
         "10.6.2 is 10 % slower than 10.6.1 (geometric mean of 2 thread counts of ro; 2 significantly worse,"
         " none better) and spends 12 % more server CPU per operation." in text
     )
-    assert "6 runs of 10.6.1, 6 of 10.6.2" in text
+    assert "6 runs of 10.6.1 in 3 sessions, 6 of 10.6.2 in 3 sessions" in text
 
 
 def test_cost_stands_beside_throughput_at_a_glance(client, measured):
