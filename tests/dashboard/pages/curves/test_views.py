@@ -85,8 +85,8 @@ def test_each_curve_is_told_in_figures(client, project):
     measure(project)
     text = text_of(get(client))
     assert "transactions per second: each curve in figures" in text
-    assert "10.2.44 3,952 8 (one run each) 4 −20.0 % 3.16x 19.8 % −20.0 % 40.0 %" in text
-    assert "10.6.23 1,976 8 (one run each) 4 −20.0 % 3.16x 19.8 % −20.0 % 40.0 %" in text
+    assert "10.2.44 3,952 8 (one session) 4 −20.0 % 3.16x 19.8 % −20.0 % 40.0 %" in text
+    assert "10.6.23 1,976 8 (one session) 4 −20.0 % 3.16x 19.8 % −20.0 % 40.0 %" in text
 
 
 def test_the_address_chooses_the_thread_counts_of_the_scale_up(client, project):
