@@ -192,7 +192,7 @@ class SingleSessions:
     def remedy(self) -> str:
         """Say what would change that."""
         wanted = [name for name, alone, _ in self.sides if alone]
-        *first, last = wanted if len(wanted) <= _MAX_NAMED else [f"each {self.subject}"]
+        *first, last = wanted if len(wanted) <= _MAX_NAMED else ["each"]
         of = f"{', of '.join(first)} and of {last}" if first else last
         return f"{SESSIONS_TO_TELL - 1} more sessions of {of} would tell how much sessions scatter here."
 

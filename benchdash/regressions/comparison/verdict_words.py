@@ -18,11 +18,11 @@ from benchdash.results.wording import NO_BREAK, count, counted
 
 NOISE: Final[Mapping[Basis, str]] = {
     "history": "history",
-    "table": "repeats in other cells",
+    "table": "sessions in other cells",
     "runs": "repeats",
     "sessions": "sessions",
-    "pairs": "shared sessions",
-    "control": "sessions beside a control",
+    "pairs": "the sessions that both were measured in",
+    "control": "those sessions, relative to their control",
     "forks": "forks",
     "tool": "the tool's own error",
     "within session": "one session each: no test",

@@ -1,5 +1,7 @@
 """Two versions or two runs beside each other, with all that differs."""
 
+from datetime import timedelta
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -38,6 +40,7 @@ def measure(project, version, *, size=1000, time=60, threads=(1, 4), workloads=(
                     "workload": workload,
                     "threads": count,
                     "options": {"command": COMMAND.format(size=size, threads=count, time=time)},
+                    "started_at": START + timedelta(days=20 * int(version[-1]) + repetition),
                     **fields,
                 }
             )

@@ -93,7 +93,7 @@ def peak_words(peak: Peak) -> str:
     where = numbers.count(peak.threads)
     others = peak.among
     if not others:
-        return f"{where} (one run each)"
+        return f"{where} (one session)"
     if len(others) == 1:
         return where
     return f"{where} ({numbers.count(others[0])} to {numbers.count(others[-1])} within the noise)"

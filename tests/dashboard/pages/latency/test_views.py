@@ -7,7 +7,7 @@ from benchdash.regressions.comparison.columns import short_id
 from benchdash.regressions.comparison.latency import sampled_columns
 from benchdash.results.models import Workload
 from benchdash.results.records import SampleTable
-from tests.builders import make_project, make_record, make_run, make_runs
+from tests.builders import in_sessions, make_project, make_record, make_run, make_runs
 from tests.dashboard.page_text import text_of
 
 pytestmark = pytest.mark.django_db
@@ -20,7 +20,8 @@ def project():
 
 def measure(project, version, *rows, runs=1, source="histogram", **fields):
     table = SampleTable(source, ("from_ms", "to_ms", "count"), rows)
-    return make_runs([make_record(version=version, samples=(table,), **fields)] * runs, project=project)
+    records = [make_record(version=version, samples=(table,), **fields)] * runs
+    return make_runs(in_sessions(records), project=project)
 
 
 def get(client, query=""):
@@ -40,7 +41,8 @@ def test_versions_lie_over_each_other_and_the_table_says_the_same(client, projec
         assert [trace["name"] for trace in figure["data"]][:2] == ["10.6.1", "10.6.2"]
     text = text_of(answer)
     assert "oltp_read_only, 4 threads, response time against percentile" in text
-    assert "10.6.1 3 300 1.000 to 1.010 1.000 to 1.010 2.000 to 2.020 2.000 to 2.020 – 2.000 to 2.020" in text
+    percentiles = "1.000 to 1.010 1.000 to 1.010 2.000 to 2.020 2.000 to 2.020 – 2.000 to 2.020"
+    assert f"10.6.1 3 in 3 sessions 300 {percentiles}" in text
     assert "4.000 to 4.040 ▼ +100.0 % slower" in text
     assert "verdicts are adjusted for the whole table" in text
 
@@ -66,7 +68,7 @@ def test_single_runs_are_not_tested(client, project):
 def test_an_interval_that_says_nothing_is_said_in_words(client, project):
     for version in ("10.6.1", "10.6.2"):
         measure(project, version, *FAST)
-        measure(project, version, (9.0, 9.1, 900.0))
+        measure(project, version, (9.0, 9.1, 900.0), tags=("session:other",))
     assert "not enough to tell too few runs" in text_of(get(client))
 
 
@@ -182,4 +184,4 @@ def test_the_page_takes_the_same_statements_however_much_there_is(client, projec
     count()
 
 
-STATEMENTS = 9
+STATEMENTS = 10

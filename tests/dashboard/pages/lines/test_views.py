@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import timedelta
 from urllib.parse import parse_qs, urlsplit
 
 import plotly.graph_objects as go
@@ -9,7 +10,7 @@ import pytest
 
 from benchdash.regressions.comparison.columns import Selector, columns_of, short_id
 from benchdash.results.readings import Reading
-from tests.builders import make_project, make_record, make_runs, make_user
+from tests.builders import START, in_sessions, make_project, make_record, make_runs, make_user
 from tests.dashboard.page_text import text_of
 
 pytestmark = pytest.mark.django_db
@@ -32,6 +33,8 @@ def measure(
                 "workload": workload,
                 "threads": count,
                 "repetition": repetition,
+                # Each repetition is a session of its own.
+                "started_at": START + timedelta(days=20 * number + repetition),
                 **fields,
             }
         )
@@ -92,17 +95,16 @@ def test_the_table_says_value_runs_error_change_and_verdict(client, project):
     text = text_of(get(client, "metric=tps"))
     assert "threads 10.2.44 10.6.23" in text
     assert "16 16,000 ± 0 100 % 14,400 ± 0 ▼ −10.0 % slower" in text
-    assert "Medians of 3 runs; ± is the 95 % interval of the level. Noise: repeats." in text
+    assert "Medians of 3 runs; ± is the 95 % interval of the level. Noise: sessions." in text
 
 
 def test_the_table_says_what_would_settle_an_unknown_verdict(client, project):
-    for version, values in (("10.2.44", (100.0, 104.0, 96.0)), ("10.6.23", (103.0, 107.0, 99.0))):
-        make_runs(
-            [make_record(value, version=version, workload="ro", threads=1) for value in values],
-            project=project,
-        )
+    measured = (("10.2.44", (100.0, 104.0, 96.0)), ("10.6.23", (103.0, 99.0, 107.0)))
+    for version, values in measured:
+        records = [make_record(value, version=version, workload="ro", threads=1) for value in values]
+        make_runs(in_sessions(records), project=project)
     text = text_of(get(client, "metric=tps"))
-    more = re.search(r"\+3\.0 % not enough to tell (\d+) more runs of each would settle it repeats", text)
+    more = re.search(r"\+3\.0 % not enough to tell (\d+) more sessions of each would settle it", text)
     assert 1 < int(more[1]) < 30
     make_runs(
         [make_record(value, version=version, workload="ro", threads=2) for version, value in SINGLE.items()],
@@ -122,7 +124,7 @@ def test_one_thread_count_makes_bars_with_the_tool_s_error(client, project):
     assert figure["data"][0]["error_x"]["array"] == [2.0, 2.0]
     text = text_of(answer)
     assert "version score ns/op ± n change verdict noise 10.2.44 20.00 ± 2.0 1 100 % reference" in text
-    assert "0.0 % not enough to tell the tool's own error" in text
+    assert "0.0 % not enough to tell 2 more sessions of each would settle it the tool's own error" in text
     assert "One run each; ± is the tool's own error." in text
 
 

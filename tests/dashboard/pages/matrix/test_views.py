@@ -28,12 +28,16 @@ def measure(project, *, versions=VERSIONS, workloads=("hot-points", "scan"), thr
     """The tps of each workload falls by a tenth with each version, from 1,000 for each thread."""
     records = [
         make_record(
-            1000.0 * count * (1 - 0.1 * number) * steady, version=version, workload=workload, threads=count
+            1000.0 * count * (1 - 0.1 * number) * steady,
+            version=version,
+            workload=workload,
+            threads=count,
+            started_at=START + timedelta(days=20 * number + session),
         )
         for number, version in enumerate(versions)
         for workload in workloads
         for count in threads
-        for steady in repeats
+        for session, steady in enumerate(repeats)
     ]
     return make_runs(records, project=project)
 
@@ -115,9 +119,15 @@ def test_rows_can_be_sorted_and_those_without_a_change_left_out(client, project)
     measure(project, workloads=["a", "c"])
     make_runs(
         [
-            make_record(100.0 * steady, version=version, workload="b", threads=1)
-            for version in VERSIONS
-            for steady in STEADY
+            make_record(
+                100.0 * steady,
+                version=version,
+                workload="b",
+                threads=1,
+                started_at=START + timedelta(days=20 * number + session),
+            )
+            for number, version in enumerate(VERSIONS)
+            for session, steady in enumerate(STEADY)
         ],
         project=project,
     )
@@ -132,8 +142,14 @@ def test_where_nothing_changed_it_says_so(client, project):
     measure(project, versions=["10.6.1"], workloads=["scan"])
     make_runs(
         [
-            make_record(1000.0 * steady, version="10.6.2", workload="scan", threads=1, started_at=START)
-            for steady in STEADY
+            make_record(
+                1000.0 * steady,
+                version="10.6.2",
+                workload="scan",
+                threads=1,
+                started_at=START + timedelta(days=20 + session),
+            )
+            for session, steady in enumerate(STEADY)
         ],
         project=project,
     )

@@ -3,6 +3,7 @@
 import html
 import json
 import re
+from datetime import timedelta
 from urllib.parse import parse_qs, urlsplit
 
 import plotly.graph_objects as go
@@ -11,7 +12,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from benchdash.regressions.comparison.columns import Selector, columns_of, short_id
-from tests.builders import make_project, make_record, make_runs
+from tests.builders import START, make_project, make_record, make_runs
 from tests.dashboard.page_text import text_of
 
 pytestmark = pytest.mark.django_db
@@ -42,6 +43,8 @@ def measure(
                     "workload": workload,
                     "threads": count,
                     "repetition": repetition,
+                    # Each repetition is a session of its own.
+                    "started_at": START + timedelta(days=20 * int(version[-1]) + repetition),
                     **fields,
                 }
             )
@@ -99,7 +102,7 @@ def test_a_bare_address_lays_the_newest_version_beside_the_reference_of_all_page
         "10.6.2 is 10 % slower than 10.6.1 (geometric mean of 2 thread counts of ro; 2 significantly worse,"
         " none better) and spends 12 % more server CPU per operation." in text
     )
-    assert "6 runs of 10.6.1, 6 of 10.6.2" in text
+    assert "6 runs of 10.6.1 in 3 sessions, 6 of 10.6.2 in 3 sessions" in text
 
 
 def test_cost_stands_beside_throughput_at_a_glance(client, measured):
@@ -294,3 +297,45 @@ def test_the_number_of_statements_is_the_same_whatever_the_size(client, measured
     with CaptureQueriesContext(connection) as many:
         get(client)
     assert len(few) == len(many)
+
+
+# --- one session each ---------------------------------------------------------------------------------------
+
+
+def one_evening(project, **speeds):
+    """Five repeats of each version, all in one evening."""
+    for version, speed in speeds.items():
+        records = [
+            make_record(speed * factor, version=version.replace("v", "10.6."), repetition=repetition)
+            for repetition, factor in enumerate((1.0, 1.002, 0.998, 1.001, 0.999))
+        ]
+        make_runs(records, project=project)
+
+
+def test_what_one_evening_shows_is_no_more_than_likely_and_the_headline_says_why(client, project):
+    one_evening(project, v1=1000.0, v2=300.0)
+    answer = get(client)
+    text = text_of(answer)
+    assert (
+        "10.6.2 measures −70.0 % against 10.6.1 in transactions per second (oltp_read_only, 4 threads; 1"
+        " likely slower), but in one session each: what the machine did that hour cannot be told from what"
+        " the version does. 2 more sessions of 10.6.1 and of 10.6.2 would tell how much sessions scatter"
+        " here."
+    ) in text
+    [row] = rows_of(answer, "changes-table-1")
+    assert re.match(r"likely slower \(one session\)", row[6])
+    page = answer.content.decode()
+    assert "level-likely-worse" in page
+    assert 'href="/help/statistics/#likely"' in page
+    assert "significantly" not in text
+    # The matrix and the API say the same.
+    assert "level-likely-worse" in client.get("/p/bench/compare/matrix/").content.decode()
+    [base, against] = (version.pk for version in project.versions.order_by("version"))
+    query = {"project": "bench", "metric": "tps", "base": base, "against": against}
+    [cell] = client.get("/api/v1/compare/", query).json()["rows"][0]["cells"]
+    assert (cell["verdict"], cell["n"], cell["sessions"]) == ("likely_worse", 5, 1)
+
+
+def test_what_one_evening_does_not_show_is_not_enough_to_tell(client, project):
+    one_evening(project, v1=1000.0, v2=950.0)
+    assert "not enough to tell" in text_of(get(client))
