@@ -1,32 +1,48 @@
-"""How honest comparisons of versions are: false positives and coverage over simulated equal versions.
+"""How honest comparisons of versions are: false positives and coverage over equal versions.
 
-    python -m benchmarks.comparison [PAIRS]
+    python -m benchmarks.comparison [PAIRS] [--shared FOLDER]
 
-Noise is log-normal: 3 % from run to run, or 2 % from session to session (or fork to fork) and 1 % within. At
-a nominal 5 % as many of the pairs should have p < 0.05, and 95 % of the intervals should hold the truth. What
-is done the wrong way is shown beside, in italics.
+First simulated: noise is log-normal, 3 % from run to run, or 2 % from session to session and 1 % within;
+where versions share sessions, these lie 15 % apart. At a nominal 5 % as many of the pairs should have
+p < 0.05, and 95 % of the intervals should hold the truth. What is done the wrong way is shown beside, in
+italics. Then by what was measured while nothing changed, and six measured releases, from the folder
+``shared`` beside the checkout (or where ``--shared`` says); they are left out where it is not there.
 """
 
+import argparse
+import importlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
 
 import numpy as np
 
-from benchdash.regressions.detection.compare import SIGNIFICANT, Comparison, Sample, adjusted, compare_samples
+from benchdash.regressions.detection.compare import (
+    SIGNIFICANT,
+    Comparison,
+    Sample,
+    adjusted,
+    compare_samples,
+    compare_sides,
+)
 from benchdash.regressions.detection.level_scatter import level_scatter
 from benchdash.regressions.detection.noise import Floats
-from benchdash.regressions.detection.scatter import ToolInterval
+from benchdash.regressions.detection.paired_sessions import paired_with_first
+from benchdash.regressions.detection.scatter import PairedSessions, Sides
 from benchdash.regressions.detection.shifts import find_shifts
 from benchdash.regressions.detection.usl import Scalability, fit_scalability
+from benchmarks.database import empty_database
 
 _SEED = 20261120
 _RUN_SD, _BETWEEN_SD, _WITHIN_SD = 0.03, 0.02, 0.01
 _HISTORY_DF = 19
-_JMH_ITERATIONS = 5
-_T_10_SAMPLES = 4.780913  # t(0.9995, 9)
+_MOOD_SD = 0.15
+_MOODS = (0.02, 0.05, 0.1, 0.15, 0.2)
 _ROWS = 6
 _PAIRS = 4000
+_PAIRS_A_DRAW = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +93,13 @@ def cases() -> list[Case]:
         *(Case(f"{n} and {n} sessions of 4 runs", _of_sessions(n)) for n in (2, 3, 5)),
         Case("1 and 1 session of 4 runs, history of sessions", _of_one_session),
         Case("3 and 3 sessions of 4 runs, taken for 12 and 12 runs", _of_sessions(3, known=False), False),
-        *(Case(f"JMH, {n} and {n} forks of 5 iterations", _of_forks(n)) for n in (2, 3, 5)),
-        Case("JMH, 5 and 5 forks, taken for 25 and 25 runs", _of_iterations, False),
-        Case("one interval of 10 samples each, no other noise", _of_tools),
+        *(
+            Case(
+                f"two of {versions} versions in the same {sessions} sessions",
+                _in_shared_sessions(versions, sessions),
+            )
+            for versions, sessions in ((2, 2), (2, 3), (2, 5), (6, 3), (6, 5))
+        ),
     ]
 
 
@@ -174,26 +194,30 @@ def _of_one_session(rng: np.random.Generator) -> Comparison:
     return _compare(base, other, sd)
 
 
-def _of_forks(n: int) -> Callable[[np.random.Generator], Comparison]:
-    def side(rng: np.random.Generator) -> Sample:
-        forks = np.exp(_nested(rng, n, _JMH_ITERATIONS)).mean(axis=1)
-        return Sample([float(forks.mean())], forks=forks.tolist())
+def _in_shared_sessions(versions: int, sessions: int) -> Callable[[np.random.Generator], Comparison]:
+    """The first two versions of a table of workloads, all measured in the same sessions."""
 
-    return lambda rng: _compare(side(rng), side(rng))
+    def pair(rng: np.random.Generator) -> Comparison:
+        own = _RUN_SD * rng.normal(size=(_ROWS, versions, sessions))
+        x = own + _MOOD_SD * rng.normal(size=(_ROWS, 1, sessions))
+        found = paired_with_first(x)
+        paired = PairedSessions(found.n[:1, 0], found.means[:, :1, 0], found.variance[:1, 0], found.df[:1, 0])
+        sides = Sides.of([Sample(_values(x[0, version]), range(sessions)) for version in (0, 1)])
+        nothing = np.array([np.nan]), np.zeros(1)
+        compared = compare_sides(sides, np.array([[0], [1]]), *nothing, paired=paired)
+        return next(compared.each(["unknown"]))
+
+    return pair
 
 
-def _of_iterations(rng: np.random.Generator) -> Comparison:
-    base, other = (Sample(_values(_nested(rng, 5, _JMH_ITERATIONS).ravel())) for _ in range(2))
-    return _compare(base, other)
+def likely(pairs: int, *, between: float, within: float = _WITHIN_SD) -> float:
+    """The share of equal versions with one session of four runs each of which one is likely better."""
+    rng = np.random.default_rng(_SEED)
 
-
-def _of_tools(rng: np.random.Generator) -> Comparison:
     def side() -> Sample:
-        samples = np.exp(_RUN_SD * rng.normal(size=10))
-        mean, half = float(samples.mean()), float(_T_10_SAMPLES * samples.std(ddof=1) / np.sqrt(10))
-        return Sample([mean], tool_interval=ToolInterval(mean - half, mean + half, 10))
+        return Sample(_values(between * rng.normal() + within * rng.normal(size=4)), "aaaa")
 
-    return _compare(side(), side())
+    return float(np.mean([_compare(side(), side()).verdict != "unknown" for _ in range(pairs)]))
 
 
 def _compare(
@@ -227,15 +251,43 @@ def _report(pairs: int) -> Iterator[str]:
         share = tables_with_a_difference(pairs // 4, known=known)
         yield f"| any of 6 thread counts in 3 and 3 shared sessions{name} | {share:.1%} | |"
     yield ""
+    yield "| sessions lie apart by | one session each of two equal versions: likely better or worse |"
+    yield "|---|---|"
+    for between in _MOODS:
+        yield f"| {between:.0%} | {likely(pairs, between=between):.1%} |"
+    yield ""
     yield "| scaling curve | lambda | sigma | kappa |"
     yield "|---|---|---|---|"
     for curve in curves():
         yield f"| {curve.name} | " + " | ".join(f"{c:.1%}" for c in coverage_of(curve, pairs).values()) + " |"
     error = np.sqrt(SIGNIFICANT * (1 - SIGNIFICANT) / pairs)
-    yield f"\n{pairs} pairs or curves a row; the figures themselves have a standard error of {error:.1%}."
+    yield f"\n{pairs} pairs or curves a row; the figures themselves have a standard error of {error:.1%}.\n"
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("pairs", type=int, nargs="?", default=_PAIRS)
+    arguments.add_argument("--shared", type=Path, default=Path(__file__).parents[2] / "shared")
+    asked = arguments.parse_args()
+    lines = [_report(asked.pairs)]
+    if (asked.shared / "releases").is_dir():
+        # The tables of the product stand on Django.
+        with empty_database():
+            measured = importlib.import_module("benchmarks.unchanged")
+            _print(
+                chain(
+                    *lines, measured.report(asked.shared, asked.pairs // 10), measured.releases(asked.shared)
+                )
+            )
+    else:
+        _print(chain(*lines))
+
+
+def _print(lines: Iterable[str]) -> None:
+    for line in lines:
+        sys.stdout.write(line + "\n")
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":
-    for line in _report(int(sys.argv[1]) if len(sys.argv) > 1 else _PAIRS):
-        sys.stdout.write(line + "\n")
-        sys.stdout.flush()
+    main()

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from statistics import median
 from typing import Final
@@ -20,7 +21,8 @@ from benchdash.regressions.comparison.rows import Noise, compared_rows
 from benchdash.regressions.comparison.shared_sessions import Pairs
 from benchdash.regressions.detection.noise import Floats
 from benchdash.regressions.detection.shifts import find_shifts
-from benchdash.results.readings import HIGHER
+from benchdash.results.readings import HIGHER, LOWER, Direction
+from benchdash.results.sessions import SESSION_TAG
 
 _SEED: Final = 20261123
 _HISTORY: Final = 36
@@ -99,10 +101,10 @@ def _beside_control(shared: Path) -> Place:
     values = np.array(
         [
             [
-                [_rate(folder / f"{night:03}" / f"{workload}.test.{repeat}.txt") for repeat in (1, 2)]
+                [_number(folder / f"{night:03}" / f"{name}.test.{repeat}.txt", _RATE) for repeat in (1, 2)]
                 for night in range(truth["nights"])
             ]
-            for workload in truth["workloads"]
+            for name in truth["workloads"]
         ]
     )
     switches = [one["night"] for one in truth["switches"]]
@@ -110,10 +112,10 @@ def _beside_control(shared: Path) -> Place:
     return Place("control", values, states)
 
 
-def _rate(path: Path) -> float:
-    found = _RATE.search(path.read_text())
+def _number(path: Path, pattern: re.Pattern[str]) -> float:
+    found = pattern.search(path.read_text())
     if found is None:
-        raise ValueError(f"{path} has no rate")
+        raise ValueError(f"{path} does not have {pattern.pattern}")
     return float(found.group(1))
 
 
@@ -246,8 +248,8 @@ def report(shared: Path, draws: int) -> Iterator[str]:
         told = [one for one in found if one]
         cells = [_told(one, case) for one in found]
         shares = [one.share(_false(one, case)) for one in told]
-        error = np.std(shares, ddof=1) / len(shares) ** 0.5 if len(shares) > 1 else float("nan")
-        yield f"| {case} | {' | '.join(cells)} | {np.mean(shares):.1%} ± {error:.1%} |"
+        error = f" ± {np.std(shares, ddof=1) / len(shares) ** 0.5:.1%}" if len(shares) > 1 else ""
+        yield f"| {case} | {' | '.join(cells)} | {np.mean(shares):.1%}{error} |"
 
 
 def _false(one: Outcome, case: str) -> int:
@@ -260,3 +262,71 @@ def _told(one: Outcome | None, case: str) -> str:
     if case.endswith("nothing else"):
         return f"{one.share(one.told):.1%}, likely {one.share(one.likely):.1%}"
     return f"{one.share(one.told):.1%}"
+
+
+# --- six releases and a second server ---------------------------------------------------------------------
+
+_BASE: Final = "postgresql-16.15"
+_FASTER: Final = {
+    (release, ("oltp_update_index", threads))
+    for release in ("postgresql-17.10", "postgresql-18.4")
+    for threads in (4, 16, 64)
+}
+
+
+def releases(shared: Path) -> Iterator[str]:
+    """Count what is told of the measured releases against 16.15, in one table and in one for each."""
+    folder = shared / "releases"
+    names = sorted(path.name for path in folder.iterdir() if path.is_dir() and path.name != _BASE)
+    yield "\n| measured releases | gains found, of 6 | false, of 90 | of these between two servers of 16.15 |"
+    yield "|---|---|---|---|"
+    for metric, pattern, direction in _METRICS:
+        cells = {name: _release(folder / name, pattern, direction) for name in (_BASE, *names)}
+        together = _told_apart(cells, names)
+        alone = {one for name in names for one in _told_apart(cells, [name])}
+        for how, found in (("one table", together), ("each alone", alone)):
+            false = found - _FASTER
+            control = sum(name == "control" for name, _ in false)
+            yield f"| {metric}, {how} | {len(found & _FASTER)} | {len(false)} | {control} |"
+
+
+_METRICS: Final[Sequence[tuple[str, re.Pattern[str], Direction]]] = (
+    ("tps", _RATE, HIGHER),
+    ("latency_avg", re.compile(r"avg:\s+([\d.]+)"), LOWER),
+)
+
+
+def _told_apart(cells: Mapping[str, Mapping[RowKey, Cell]], names: Sequence[str]) -> set[tuple[str, RowKey]]:
+    rows = compared_rows(cells[_BASE], [cells[name] for name in names])
+    return {
+        (name, row.key)
+        for row in rows
+        for name, one in zip(names, row.comparisons, strict=True)
+        if one and one.verdict in ("better", "worse")
+    }
+
+
+def _release(folder: Path, pattern: re.Pattern[str], direction: Direction) -> dict[RowKey, Cell]:
+    runs: dict[RowKey, list[tuple[float, str, float]]] = {}
+    for path in sorted(folder.glob("*/session*/t*.txt")):
+        meta = json.loads(path.with_suffix(".meta.json").read_text())
+        start = datetime.fromisoformat(meta["started_at"]).timestamp()
+        value = _number(path, pattern)
+        runs.setdefault((meta["workload"], meta["threads"]), []).append((start, meta["session"], value))
+    return {
+        key: Cell(
+            value=median(value for *_, value in of_row),
+            n=len(of_row),
+            low=None,
+            high=None,
+            values=tuple(value for *_, value in of_row),
+            tool_interval=None,
+            series_id=1,
+            run_id=1,
+            unit="",
+            direction=direction,
+            sessions=tuple(f"{SESSION_TAG}{name}" for _, name, _ in of_row),
+            spans=tuple((start, start) for start, *_ in of_row),
+        )
+        for key, of_row in runs.items()
+    }

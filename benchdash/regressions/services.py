@@ -267,7 +267,9 @@ def _are_quiet(touched: Iterable[TouchedSeries]) -> bool:
 
 def _update_beginnings_from(place: Place, touched: Iterable[TouchedSeries]) -> list[Place]:
     """Look anew at how the lines and branches begin that go on from a place; return their places."""
-    following = [one for one, origin in origins_beside(place).items() if origin.place == place]
+    # Nothing goes on from a branch.
+    beside = {} if place.branch else origins_beside(place)
+    following = [one for one, origin in beside.items() if origin.place == place]
     for one in following:
         update_beginning(one, place_histories(one), quiet=_are_quiet(touched))
     return following

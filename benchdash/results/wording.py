@@ -138,13 +138,18 @@ def p_value(value: float | None) -> str:
 
 
 def plus_minus(value: float | None, low: float | None, high: float | None) -> str:
-    """Write ``± 12``: half the interval, with two significant digits; empty without an interval."""
+    """Write ``± 12``: half the interval, with two significant digits; empty without an interval.
+
+    An interval wider than the value itself, as of two runs that differ much, is ``± over 100 %``.
+    """
     if value is None or low is None or high is None:
         return ""
     half = max(high - value, value - low)
     # Equal runs have an interval of nothing but the rounding of its computation.
     if half < abs(value) * 1e-9:
         half = 0.0
+    if half > value > 0:
+        return f"±{NO_BREAK}over{NO_BREAK}100{NO_BREAK}%"
     return f"±{NO_BREAK}{number(half, digits=2)}"
 
 

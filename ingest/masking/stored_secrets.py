@@ -56,6 +56,7 @@ MASKED: Final[Mapping[str, Masked]] = {
     "alerts.Confirmation": Masked(("error",), to_project="subscription__project"),
     "ingest.Upload": Masked(("name", "metadata", "errors", "warnings")),
     "ingest.ArchiveFile": Masked(("name", "errors"), to_project="archive__project"),
+    "ingest.Copy": Masked(("key",), to_project="upload__project"),
     "ingest.Companion": Masked(("name",), to_project="upload__project"),
 }
 

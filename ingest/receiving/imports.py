@@ -123,11 +123,11 @@ def read_again(upload: Upload, metadata: Metadata) -> None:
         raise FileRefusedError(errors_of(error), upload_id=upload.pk, url=None) from None
 
 
-def _finish(upload: Upload, understood: Understood | None = None, *, alone: bool) -> None:
+def _finish(upload: Upload, understood: Understood | None = None, *, alone: bool = False) -> None:
     """Bring a held upload to its end, imported or refused. Raises RepeatsError unless it is ``alone``."""
-    understood = understood or _understand_stored(upload, metadata_from_json(upload.metadata))
     try:
         with transaction.atomic():
+            understood = understood or _understand_stored(upload, metadata_from_json(upload.metadata))
             _record(upload, understood, alone=alone)
     except FileRefusedError as error:
         _refuse(upload, error.errors)

@@ -765,6 +765,70 @@ def test_of_a_public_project_refused_uploads_and_raw_files_are_for_members():
     assert APIClient().get(f"{URL}{bad['id']}/").status_code == 200
 
 
+# --- copies, controls and sessions --------------------------------------------------------------------------
+
+
+def test_a_copy_is_answered_with_the_run_that_is_there(api):
+    first = send(api, DRIVERS, hardware="box").json()
+    assert first["copies"] == []
+    response = send(api, DRIVERS.replace(b"\n", b" \n"), hardware="box", name="other spaces.txt")
+    answer = response.json()
+    runs = {run["id"] for run in first["runs"]}
+    assert (response.status_code, answer["state"], answer["duplicate"]) == (201, "imported", False)
+    assert {copy["run"] for copy in answer["copies"]} == {run["id"] for run in answer["runs"]} == runs
+    assert {copy["of_upload"] for copy in answer["copies"]} == {first["id"]}
+    assert Run.objects.count() == len(runs)
+    detail = api.get(f"{URL}{answer['id']}/").json()
+    assert (detail["copies"], detail["runs"]) == (answer["copies"], answer["runs"])
+    assert detail["files"][0]["runs"] == 0
+    listed = api.get(URL, {"project": "mine"}).json()["results"]
+    assert [one["files"][0]["runs"] for one in listed] == [0, len(runs)]
+
+
+def test_a_dry_run_of_a_copy_names_the_run_that_is_there(api):
+    first = send(api, DRIVERS, hardware="box").json()
+    tried = send(api, DRIVERS.replace(b"\n", b" \n"), hardware="box", dry_run="1").json()
+    assert {copy["of_upload"] for copy in tried["copies"]} == {first["id"]}
+    assert {run["id"] for run in tried["runs"]} == {run["id"] for run in first["runs"]}
+
+
+@pytest.mark.parametrize("said", [{"control": "true"}, {"meta": json.dumps({"control": True})}])
+def test_a_run_of_the_control_is_kept_apart_by_its_build(api, said):
+    answer = send(api, **SAID, build="debug", **said).json()
+    run = api.get(f"/api/v1/runs/{answer['runs'][0]['id']}/").json()
+    assert (run["control"], run["build"], run["version"]) == (True, "debug control", "10.11.19")
+    other = send(api, **SAID, build="debug").json()
+    run = api.get(f"/api/v1/runs/{other['runs'][0]['id']}/").json()
+    assert (run["control"], run["build"], other["copies"]) == (False, "debug", [])
+
+
+def test_a_field_that_says_no_wins_over_a_meta_that_says_control(api):
+    answer = send(api, **SAID, control="false", meta=json.dumps({"control": True})).json()
+    assert api.get(f"/api/v1/runs/{answer['runs'][0]['id']}/").json()["control"] is False
+
+
+def test_a_control_that_was_not_said_is_mended(api):
+    answer = send(api, **SAID).json()
+    run = f"/api/v1/runs/{answer['runs'][0]['id']}/"
+    api.patch(f"{URL}{answer['id']}/", {"control": True}, format="json")
+    assert api.get(run).json()["control"] is True
+    api.patch(f"{URL}{answer['id']}/", {"control": None}, format="json")
+    assert (api.get(run).json()["control"], api.get(run).json()["build"]) == (False, "")
+
+
+def test_a_control_that_is_neither_true_nor_false_is_refused(api):
+    assert field_errors(send(api, **SAID, control="perhaps")) == {"control": "must be true or false"}
+
+
+@pytest.mark.parametrize("said", [{"session": "monday 2"}, {"meta": json.dumps({"session": "monday 2"})}])
+def test_a_run_tells_the_session_that_was_said_of_it(api, said):
+    answer = send(api, **SAID, **said).json()
+    run = api.get(f"/api/v1/runs/{answer['runs'][0]['id']}/").json()
+    assert (run["session"], run["tags"]) == ("monday 2", ["session:monday 2"])
+    listed = api.get("/api/v1/runs/", {"project": "mine"}).json()["results"]
+    assert [one["session"] for one in listed] == ["monday 2"]
+
+
 # --- changing and deleting ----------------------------------------------------------------------------------
 
 

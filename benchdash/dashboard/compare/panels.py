@@ -185,7 +185,11 @@ def _note(
         what = f"Relative to {scale.relative_to}; ± is the 95 % interval of the ratio."
     elif runs != {1}:
         of = f"{numbers.count(next(iter(runs)))} runs" if len(runs) == 1 else "n runs"
-        what = f"Medians of {of}; ± is the 95 % interval of the level."
+        sessions = {len(set(value.cell.sessions)) for row in rows for value in row.values if value.cell}
+        interval = (
+            "the scatter of the runs of one session" if sessions == {1} else "the 95 % interval of the level"
+        )
+        what = f"Medians of {of}; ± is {interval}."
     else:
         what = (
             "One run each; ± is the tool's own error." if with_error else "One run each: no error is known."

@@ -83,6 +83,8 @@ def _moderated(rss: Floats, df: Floats) -> tuple[Floats, Floats]:
     variance, worth = np.maximum(rss / np.maximum(df, 1), MIN_SD**2), df.copy()
     if len(rows) >= _MIN_ROWS:
         prior, prior_df = _prior(variance[rows], df[rows])
+        # A row learns no more from the others than they know.
+        prior_df = np.minimum(prior_df, df[rows].sum() - df[rows])
         worth[rows] += prior_df
         variance[rows] += (prior - variance[rows]) * prior_df / worth[rows]
     return variance, worth

@@ -2,8 +2,8 @@
 
 Ten points say little about their own noise, but the other series of the place were measured in the same
 sessions. All series of one metric are a *family*: its lines are the workloads at their thread counts, its
-columns the sessions. Repeats of one version are sessions of their own unless their sender says otherwise; a
-version measured once is one session. Everything is on logs and turned so that worse is down.
+columns the sessions. Runs of one version that were made in one go are one session (``results.sessions``); a
+version measured once is one, too. Everything is on logs and turned so that worse is down.
 
 A step from one level to the next is the mean of the sessions after it less the mean of those before. What a
 session adds to everything (another start, another hour of the machine) is in it too. One session on each

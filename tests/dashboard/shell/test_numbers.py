@@ -65,6 +65,8 @@ def test_an_interval_is_written_as_its_larger_half():
 
 def test_the_interval_of_equal_runs_is_zero():
     assert numbers.plus_minus(0.01, 0.01, 0.010000000000000002) == "±\u00a00"
+    assert numbers.plus_minus(100, 1, 9000) == "±\u00a0over\u00a0100\u00a0%"
+    assert numbers.plus_minus(0, 0, 4) == "±\u00a04.0"
 
 
 @pytest.mark.parametrize(

@@ -120,3 +120,34 @@ def test_published_relative_throughput_of_nine_builds_comes_out_of_their_files(t
     assert sum(len(cells) for _, cells in published) == 231
     for workload, cells in published:
         assert ratios[workload] == pytest.approx(cells, abs=0.0101), workload
+
+
+@pytest.mark.django_db
+def test_files_that_fit_the_pattern_of_the_control_are_runs_of_the_control(tmp_path, capsys):
+    make_project(slug="p")
+    (tmp_path / "000").mkdir()
+    for role in ("control", "test"):
+        (tmp_path / f"000/reads.{role}.1.txt").write_bytes(a_report())
+        meta = {"product": "PostgreSQL", "version": "16.14", "threads": 4, "role": role}
+        (tmp_path / f"000/reads.{role}.1.meta.json").write_text(json.dumps(meta))
+    arguments = ["--pattern=*/{workload}.*.{repetition}.txt", "--control=**/*.control.*", "--set=hardware=m1"]
+    call_command("import_folder", "--project=p", *arguments, str(tmp_path))
+    assert "2 imported" in capsys.readouterr().out
+    builds = Run.objects.values_list("version__version", "version__build", "workload__name")
+    assert sorted(builds) == [("16.14", "", "reads"), ("16.14", "control", "reads")]
+    assert not any("role" in warning for run in Run.objects.all() for warning in run.warnings)
+
+
+@pytest.mark.django_db
+def test_forms_of_one_run_in_a_folder_are_counted_as_copies(tmp_path, capsys):
+    make_project(slug="p")
+    table = "query\tMariaDB-JDBC-1.1.7\nDO 1\t12026\nSELECT 1\t12774\nSELECT 2\t30804\n"
+    (tmp_path / "table.txt").write_text(table)
+    (tmp_path / "table.csv").write_text(table.replace("\t", ","))
+    arguments = ["import_folder", "--project=p", "--set=hardware=m1", str(tmp_path)]
+    call_command(*arguments)
+    assert "2 imported, 1 of them copies" in capsys.readouterr().out
+    assert Run.objects.count() == 3
+    (tmp_path / "again.csv").write_text(table.replace("\t", ";"))
+    call_command(*arguments, "--dry-run")
+    assert "another form of upload" in capsys.readouterr().out

@@ -394,6 +394,30 @@ def test_an_upload_says_what_it_is(client, project, member):
     assert ">17<" in page
 
 
+def test_forms_of_one_measurement_lead_to_each_other(client, project, member):
+    first = uploaded(client, project, DRIVERS)
+    other = SimpleUploadedFile("other spaces.txt", DRIVERS.read_bytes().replace(b"\n", b" \n"))
+    checked = text_of(send(client, project, other, step="check", **SAID))
+    assert f'another form of <a href="{url("upload", project, first.pk)}">' in checked
+    other.seek(0)
+    copy = uploaded(client, project, other)
+    assert f'Another form of <a href="{url("upload", project, first.pk)}">' in shown(client, project, copy)
+    assert f'Also sent as <a href="{url("upload", project, copy.pk)}">' in shown(client, project, first)
+    assert f'another form of <a href="{url("upload", project, first.pk)}">' in listed(client, project)
+    run = Run.objects.filter(upload_id=first.pk).first()
+    page = text_of(client.get(reverse("dashboard:run", args=[project.slug, run.pk])))
+    assert f'<a href="{url("upload", project, copy.pk)}">upload {copy.pk}</a> (qps_table)' in page
+
+
+def test_a_run_of_the_control_and_its_session_are_said_in_the_form_and_shown(client, project, member):
+    upload = uploaded(client, project, control="true", session="monday 2")
+    run = Run.objects.select_related("version").get(upload_id=upload.pk)
+    assert (run.version.build, run.tags) == ("control", ["session:monday 2"])
+    page = text_of(client.get(reverse("dashboard:run", args=[project.slug, run.pk])))
+    assert "control: it never changes, and tells the speed of the machine alone" in page
+    assert "<dt>Session</dt><dd>monday 2</dd>" in page
+
+
 def test_a_refused_upload_shows_the_lines_around_to_members(client, project, member):
     data = SYSBENCH.read_bytes().replace(b"Threads started!", b"Threads started!\nmysql-password=hunter2")
     data = data[: data.index(b"SQL statistics")] + b"FATAL: the server has gone away\n"
