@@ -7,7 +7,16 @@ import pytest
 
 from benchdash.regressions.comparison.columns import Selector, columns_of, short_id
 from benchdash.regressions.services import analyse_touched
-from tests.builders import START, make_project, make_record, make_runs, make_series, make_upload, make_user
+from tests.builders import (
+    START,
+    in_sessions,
+    make_project,
+    make_record,
+    make_runs,
+    make_series,
+    make_upload,
+    make_user,
+)
 from tests.dashboard.page_text import chip, matrix, text_of
 
 pytestmark = pytest.mark.django_db
@@ -21,7 +30,7 @@ def project():
 
 
 def measure(project, *, versions=("10.2.44", "10.6.23"), workloads=("ro",), threads=(1, 16), **fields):
-    """Three runs each, whose tps falls by a tenth with each version."""
+    """Three sessions each, whose tps falls by a tenth with each version."""
     records = [
         make_record(
             1000.0 * count * (1 - 0.1 * number) * steady,
@@ -35,7 +44,7 @@ def measure(project, *, versions=("10.2.44", "10.6.23"), workloads=("ro",), thre
         for count in threads
         for steady in STEADY
     ]
-    return make_runs(records, project=project)
+    return make_runs(in_sessions(records), project=project)
 
 
 def get(client, query=""):
@@ -77,7 +86,7 @@ def test_a_cell_is_coloured_says_its_value_and_leads_to_the_comparison(client, p
     query = f"v={old}&amp;v={new}&amp;base={old}&amp;workload={workload}&amp;threads=16"
     assert cell == (
         f"/p/bench/compare/?{query}",
-        "14,414 per second, n = 3 in 3 sessions, slower, noise: repeats",
+        "14,414 per second, n = 3 in 3 sessions, slower, noise: sessions",
     )
     assert client.get(cell[0].replace("&amp;", "&")).status_code == 200
 
