@@ -14,6 +14,8 @@ _SPEEDS: Final = frozenset({"Throughput", "Response time"})
 def comparative(incident: Incident) -> str:
     """``slower``; of anything but throughput and response times, ``worse``."""
     is_worse = incident.kind != Incident.Kind.IMPROVEMENT
+    if incident.kind == Incident.Kind.ENVIRONMENT and incident.median is not None:
+        is_worse = incident.median < 0
     if family(incident.metric) in _SPEEDS or not incident.metric:
         return "slower" if is_worse else "faster"
     return "worse" if is_worse else "better"
@@ -21,7 +23,8 @@ def comparative(incident: Incident) -> str:
 
 def what_happened(incident: Incident) -> str:
     word = comparative(incident)
-    return f"{'became' if word in {'slower', 'faster'} else 'got'} {word}"
+    what = f"{'became' if word in {'slower', 'faster'} else 'got'} {word}"
+    return f"{what} as a control: the machine did" if incident.kind == Incident.Kind.ENVIRONMENT else what
 
 
 def figure(incident: Incident) -> str:
