@@ -143,6 +143,6 @@ def test_of_many_columns_the_values_are_counted_together():
     wide = [replace(row, cells=row.cells * 7, comparisons=row.comparisons * 7) for row in many]
     found = SingleSessions.of(wide, [f"10.{number}" for number in range(8)])
     assert found.headline.endswith(
-        "2 more sessions of each version would tell how much sessions scatter here."
+        "2 more sessions of each would tell how much sessions scatter here."
     )
     assert found.doubts[0].text.startswith("All 800 values are from one session each")
