@@ -135,3 +135,12 @@ def test_unchanged_workloads_that_share_their_noise_raise_few_false_alarms():
             looks = found({key: values[:n] for key, values in table.items()})
             alarms += any(shift.state == "confirmed" for shift in looks)
     assert alarms <= 1
+
+
+def test_a_step_smaller_than_a_bucket_of_the_histogram_is_none():
+    below, above = 8.13, 8.28
+    before, after = [below, above] * 10, [above] * 12
+    assert np.median(after) / np.median(before) - 1 < above / below - 1
+    assert found({("w", "latency_p95"): before + after}) == []
+    (shift,) = found({("w", "latency_p95"): [below] * 18 + [above] * 2 + [9.05] * 10 + [9.22] * 2})
+    assert shift.index == 20
