@@ -1,7 +1,7 @@
 """A measured loss that exists only at many threads, sent through the public door like any other result.
 
-Three server starts for each way of serving connections, one to 512 threads each, in turns, which are sessions;
-truth.json beside the files says what was to be seen in them.
+Three server starts for each way of serving connections, one to 512 threads each; the ways took turns, and a
+turn is a session. truth.json beside the files says what was to be seen in them.
 """
 
 import json
