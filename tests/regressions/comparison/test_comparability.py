@@ -142,7 +142,5 @@ def test_of_many_columns_the_values_are_counted_together():
     many = rows_of(*[EVENING] * 2, workloads=100)
     wide = [replace(row, cells=row.cells * 7, comparisons=row.comparisons * 7) for row in many]
     found = SingleSessions.of(wide, [f"10.{number}" for number in range(8)])
-    assert found.headline.endswith(
-        "2 more sessions of each would tell how much sessions scatter here."
-    )
+    assert found.headline.endswith("2 more sessions of each would tell how much sessions scatter here.")
     assert found.doubts[0].text.startswith("All 800 values are from one session each")
