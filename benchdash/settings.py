@@ -237,8 +237,6 @@ DISK_FULL_BYTES = env.int("DISK_FULL_BYTES", default=100 * 2**20)
 ANALYSIS_DOORBELL = "benchdash.regressions.tasks.analyse_touched"
 # Analyses that are rung for begin at least so long after each other: a hundred files of CI share a few.
 ANALYSIS_EVERY_S = env.float("ANALYSIS_EVERY_S", default=3.0)
-# Runs of one version at one place whose starts follow each other within this time are one session.
-SESSION_GAP_S = env.float("SESSION_GAP_S", default=7200.0)
 # A look at a place reads so many of its values at most, the newest: a hundred bytes of memory each.
 ANALYSIS_MOST_VALUES = env.int("ANALYSIS_MOST_VALUES", default=500_000)
 # A place whose analysis fails is tried again after a minute, then after four times as long each time, and is

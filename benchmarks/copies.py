@@ -108,7 +108,7 @@ def _read(folder: Path) -> Iterator[tuple[Path, Path, Sequence["Form"]]]:
     from ingest.formats.report import FormatError  # noqa: PLC0415
     from ingest.formats.source import Source  # noqa: PLC0415
     from ingest.metadata.upload_metadata import read_metadata  # noqa: PLC0415
-    from ingest.receiving.agreement import Figure, ToldRun  # noqa: PLC0415
+    from ingest.receiving.agreement import StoredReading, ToldRun  # noqa: PLC0415
     from ingest.receiving.copies import Form  # noqa: PLC0415
     from ingest.receiving.records import decide  # noqa: PLC0415
 
@@ -134,7 +134,7 @@ def _read(folder: Path) -> Iterator[tuple[Path, Path, Sequence["Form"]]]:
                         key=one.key,
                         measured=(one.product, one.version, one.counterpart, one.workload, one.threads),
                         told=ToldRun(
-                            {r.metric: Figure(r.value, r.unit, r.low, r.high) for r in one.readings},
+                            {r.metric: StoredReading(r.value, r.unit, r.low, r.high) for r in one.readings},
                         ),
                     )
                     for one in records

@@ -64,6 +64,10 @@ _MAX_TIMES_OF_A_STATEMENT = 400
 _MAX_VALUES = 1_000_000
 
 
+# Branches that are looked at when the release that they started from comes in late: the youngest ones.
+_MAX_BRANCHES_OF_A_LINE = 20
+
+
 @dataclass(frozen=True, slots=True)
 class Progress:
     """``done`` of ``total`` places were recomputed; ``failed`` of them could not be."""
@@ -269,7 +273,9 @@ def _update_beginnings_from(place: Place, touched: Iterable[TouchedSeries]) -> l
     """Look anew at how the lines and branches begin that go on from a place; return their places."""
     # Nothing goes on from a branch.
     beside = {} if place.branch else origins_beside(place)
-    following = [one for one, origin in beside.items() if origin.place == place]
+    all_following = [one for one, origin in beside.items() if origin.place == place]
+    lines = [one for one in all_following if one.line]
+    following = [*lines, *[one for one in all_following if one.branch][:_MAX_BRANCHES_OF_A_LINE]]
     for one in following:
         update_beginning(one, place_histories(one), quiet=_are_quiet(touched))
     return following

@@ -38,7 +38,7 @@ _RATE: Final = "1/s"
 _CLOCK = re.compile(r"(?:ns|us|µs|ms|s|sec|min|hr|h|day)")
 
 
-class Figure(NamedTuple):
+class StoredReading(NamedTuple):
     """A reading as it is stored, with the interval that the tool printed."""
 
     value: float
@@ -63,7 +63,7 @@ class ToldRun:
     ``samples`` is the number of values that it has of the time within the run.
     """
 
-    figures: Mapping[str, Figure]
+    figures: Mapping[str, StoredReading]
     samples: int = 0
     started_at: datetime | None = None
     repetition: int | None = None
@@ -119,7 +119,7 @@ def _contradict(one: ToldRun, other: ToldRun) -> bool:
     return bool(one.session and other.session and one.session != other.session)
 
 
-def agree(one: Figure, other: Figure) -> bool:
+def agree(one: StoredReading, other: StoredReading) -> bool:
     """Return whether both are the same number to the digits of the coarser print."""
     last_place = _last_place(one, other)
     return abs(one.value - other.value) <= last_place / 2 * _A_LITTLE_MORE and all(
@@ -130,7 +130,7 @@ def agree(one: Figure, other: Figure) -> bool:
     )
 
 
-def _last_place(one: Figure, other: Figure) -> float:
+def _last_place(one: StoredReading, other: StoredReading) -> float:
     """Return the unit of the last digit of the coarser print."""
     places = [_ulp(one.value), _ulp(other.value)]
     # Whole rates are printed as such, and not rounded to tens.
@@ -150,11 +150,11 @@ def _decimal(value: float) -> Decimal:
     return Decimal(f"{value:.{_PRINTED_DIGITS}g}").normalize()
 
 
-def _digits(one: Figure, other: Figure) -> float:
+def _digits(one: StoredReading, other: StoredReading) -> float:
     return _random_digits(one.value, _last_place(one, other))
 
 
-def _digits_of_interval(one: Figure, other: Figure) -> float:
+def _digits_of_interval(one: StoredReading, other: StoredReading) -> float:
     if one.low is None or one.high is None or other.low is None or other.high is None:
         return 0
     widths = ((one.high - one.low) / 2, (other.high - other.low) / 2)

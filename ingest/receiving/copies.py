@@ -18,7 +18,7 @@ from benchdash.results.records import RunRecord
 from benchdash.results.services import Recorded, delete_runs, hold_results, record_runs
 from benchdash.results.sessions import session_of
 from ingest.models import Copy, Upload
-from ingest.receiving.agreement import MIN_DIGITS, Figure, ToldRun, agree, agreement, proves
+from ingest.receiving.agreement import MIN_DIGITS, StoredReading, ToldRun, agree, agreement, proves
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ Repeat = Sequence[Form]
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class AgreeingPair:
     """Two forms that agree in all that both have. ``digits`` weigh how much that proves."""
 
     one: Form
@@ -135,8 +135,8 @@ def repeats_among(recorded: Mapping[int, Recorded]) -> list[Repeat]:
     for form in _forms(uploads):
         forms[form.upload_id].append(form)
     contents = dict(Upload.objects.filter(pk__in=uploads).values_list("pk", "raw_id"))
-    proven: list[Pair] = []
-    of_upload: dict[int, list[Pair]] = defaultdict(list)
+    proven: list[AgreeingPair] = []
+    of_upload: dict[int, list[AgreeingPair]] = defaultdict(list)
     for one, other in alike:
         pairs = pairs_of(forms[one], forms[other])
         proven += proven_of(pairs, forms[one], forms[other], same_bytes=contents[one] == contents[other])
@@ -171,7 +171,7 @@ def _alike(recorded: Mapping[int, Recorded]) -> list[tuple[int, int]]:
         "run_id", "run__upload_id", f"{other}run_id", f"{other}run__upload_id", f"{other}value"
     ):
         probe = probes[run_id]
-        if upload_id != other_upload and agree(_figure(probe), Figure(value, probe.unit)):
+        if upload_id != other_upload and agree(_figure(probe), StoredReading(value, probe.unit)):
             for runs, one in zip(found[upload_id, other_upload], (run_id, other_id), strict=True):
                 runs.add(one)
     return _containing(found) if found else []
@@ -183,8 +183,8 @@ def _probe(record: RunRecord) -> Reading | None:
     return next((one for one in readings if _figure(one).is_clocked), next(iter(readings), None))
 
 
-def _figure(reading: Reading) -> Figure:
-    return Figure(reading.value, reading.unit, reading.low, reading.high)
+def _figure(reading: Reading) -> StoredReading:
+    return StoredReading(reading.value, reading.unit, reading.low, reading.high)
 
 
 def _containing(found: Mapping[tuple[int, int], tuple[set[int], set[int]]]) -> list[tuple[int, int]]:
@@ -205,12 +205,12 @@ def _containing(found: Mapping[tuple[int, int], tuple[set[int], set[int]]]) -> l
 def _forms(uploads: Iterable[int]) -> Iterator[Form]:
     """Yield the stored runs of these uploads as their files tell of them."""
     runs = Run.objects.filter(upload_id__in=uploads).select_related("version").order_by("pk")
-    figures: dict[int, dict[str, Figure]] = defaultdict(dict)
+    figures: dict[int, dict[str, StoredReading]] = defaultdict(dict)
     measured = Measurement.objects.filter(run__in=runs.values("pk"), series__is_derived=False)
     for run_id, metric, value, unit, low, high in measured.values_list(
         "run_id", "series__metric", "value", "series__unit", "low", "high"
     ):
-        figures[run_id][metric] = Figure(value, unit, low, high)
+        figures[run_id][metric] = StoredReading(value, unit, low, high)
     samples: Counter[int] = Counter()
     sampled = IntervalSamples.objects.filter(run__in=runs.values("pk"))
     for run_id, columns, rows in sampled.values_list("run_id", "columns__len", "rows__len"):
@@ -226,13 +226,13 @@ def _forms(uploads: Iterable[int]) -> Iterator[Form]:
         yield Form(run.pk, run.upload_id, run.key, (run.version_id, *run_identity(run).values()), told)
 
 
-def pairs_of(ours: Sequence[Form], theirs: Sequence[Form]) -> list[Pair]:
+def pairs_of(ours: Sequence[Form], theirs: Sequence[Form]) -> list[AgreeingPair]:
     """Return the runs of two files that agree, each with one of the other at most."""
     there: dict[object, list[Form]] = defaultdict(list)
     for form in theirs:
         there[form.measured].append(form)
     found = [
-        Pair(one, other, digits)
+        AgreeingPair(one, other, digits)
         for one in ours
         for other in there[one.measured]
         if (digits := agreement(one.told, other.told)) is not None
@@ -248,19 +248,19 @@ def pairs_of(ours: Sequence[Form], theirs: Sequence[Form]) -> list[Pair]:
 
 
 def proven_of(
-    pairs: Sequence[Pair], ours: Sequence[Form], theirs: Sequence[Form], *, same_bytes: bool = False
-) -> Sequence[Pair]:
+    pairs: Sequence[AgreeingPair], ours: Sequence[Form], theirs: Sequence[Form], *, same_bytes: bool = False
+) -> Sequence[AgreeingPair]:
     """Return the pairs where they prove that all runs of one of two files are those of the other."""
     digits = MIN_DIGITS if same_bytes else 0
     return pairs if any(_all_agree(forms, pairs, digits=digits) for forms in (ours, theirs)) else ()
 
 
-def _all_agree(forms: Sequence[Form], pairs: Iterable[Pair], *, digits: float = 0) -> bool:
+def _all_agree(forms: Sequence[Form], pairs: Iterable[AgreeingPair], *, digits: float = 0) -> bool:
     """Return whether these, all runs of a file, are in pairs, and that cannot be chance.
 
     ``digits`` are those that prove it already.
     """
-    best: dict[int, Pair] = {}
+    best: dict[int, AgreeingPair] = {}
     for pair in sorted(pairs, key=lambda pair: pair.digits):
         best |= {pair.one.run_id: pair, pair.other.run_id: pair}
     if any(form.run_id not in best for form in forms):
@@ -270,7 +270,7 @@ def _all_agree(forms: Sequence[Form], pairs: Iterable[Pair], *, digits: float = 
     return proves(((pair.one.told, pair.other.told) for pair in of_forms), digits)
 
 
-def _joined(pairs: Iterable[Pair]) -> list[Repeat]:
+def _joined(pairs: Iterable[AgreeingPair]) -> list[Repeat]:
     """Return the forms of each run, that with most information first, and of equal ones the oldest."""
     groups: dict[int, dict[int, Form]] = {}
     for pair in pairs:

@@ -118,7 +118,7 @@ def _releases() -> Iterator[Arrival]:
     for path in sorted(folder.glob("settings-sweep/**/*.txt")):
         yield _beside_meta(path, configuration=_swept(path))
     for path in sorted(folder.glob("threadpool/*/*/*/*.txt")):
-        # The server was started anew for each repetition.
+        # The ways were measured in turns.
         yield _beside_meta(path, configuration=path.parents[1].name, session=path.parent.name)
     for path in sorted(folder.glob("pgbench/*/tpcb-like.txt")):
         # One of them beside work that stalled it.

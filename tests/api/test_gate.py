@@ -249,3 +249,19 @@ def test_more_workloads_take_no_more_statements(project, anonymous, django_asser
             make_series(STEADY, project=project, branch="main", workload=workload, threads=threads)
     with django_assert_max_num_queries(8):
         assert len(ask(anonymous, digits(9))["rows"]) == 6
+
+
+def test_what_is_only_likely_slower_neither_fails_nor_passes(project, gate):
+    """Half as fast, in one session each, and nothing tells how much sessions scatter."""
+    for number, level in ((1, 100.0), (2, 40.0)):
+        start = START + timedelta(days=number)
+        make_runs(
+            [
+                make_record(level + repeat / 10, branch="main", commit=digits(number), started_at=start)
+                for repeat in range(3)
+            ],
+            project=project,
+        )
+    answer = gate(digits(2))
+    assert answer["rows"][0]["cells"][0]["verdict"] == "likely_worse"
+    assert (answer["verdict"], answer["more_sessions"]) == ("unknown", 2)

@@ -20,6 +20,7 @@ from benchdash.results.models import Hardware, Measurement, Product, Run, Series
 from benchdash.throttling import UploadThrottle
 from ingest.models import Companion, RawFile, Upload
 from tests.builders import PASSWORD, make_project, make_token, make_upload, make_user
+from tests.ingest.receiving.test_copies import FORMS
 
 pytestmark = pytest.mark.django_db
 
@@ -783,6 +784,28 @@ def test_a_copy_is_answered_with_the_run_that_is_there(api):
     assert detail["files"][0]["runs"] == 0
     listed = api.get(URL, {"project": "mine"}).json()["results"]
     assert [one["files"][0]["runs"] for one in listed] == [0, len(runs)]
+
+
+def points_of(api, **query):
+    series = api.get("/api/v1/series/", {"project": "mine", **query}).json()["results"]
+    answers = [api.get(f"/api/v1/series/{one['id']}/points/").json() for one in series]
+    return [[dict(zip(one["columns"], row, strict=True)) for row in one["rows"]] for one in answers]
+
+
+@pytest.mark.parametrize("order", [("json", "csv", "scsv"), ("scsv", "csv", "json")])
+def test_the_interval_of_a_run_in_three_forms_is_that_of_its_tool(api, order):
+    for form in order:
+        said = {"product": "MariaDB Connector/J", "version": "2.7.9", "hardware": "box"}
+        assert send(api, FORMS[form], f"result.{form}", **said).status_code == 201
+    [[point]] = points_of(api, metric="score")
+    assert point["n"] == 1
+    assert (point["low"], point["high"]) == pytest.approx((51040.11, 65956.14), abs=0.01)
+
+
+def test_a_table_sent_ten_times_with_other_spaces_counts_once(api):
+    for spaces in range(10):
+        send(api, DRIVERS.replace(b"\n", b" " * spaces + b"\n"), hardware="box", name=f"{spaces}.txt")
+    assert {point["n"] for points in points_of(api, metric="qps") for point in points} == {1}
 
 
 def test_a_dry_run_of_a_copy_names_the_run_that_is_there(api):

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from django.db.models import Min
+from django.db.models import Max, Min
 
 from benchdash.accounts.models import Project
 from benchdash.regressions.options import (
@@ -38,12 +38,13 @@ class Origin:
 def origins_beside(place: Place) -> dict[Place, Origin]:
     """Return what each line and branch goes on from that is measured where ``place`` is; by their places.
 
-    Controls go on from nothing: nobody looks for changes of a server that never changes.
+    The youngest branches come first. Controls go on from nothing: they never change.
     """
     if is_control(place.build):
         return {}
-    beside = Series.objects.filter(**_without_stream(place)).values_list("branch", "line").distinct()
-    places = [place._replace(branch=branch, line=line) for branch, line in beside.order_by()]
+    beside = Series.objects.filter(**_without_stream(place)).values_list("branch", "line")
+    newest_first = beside.annotate(newest=Max("pk")).order_by("-newest")
+    places = [place._replace(branch=branch, line=line) for branch, line, _ in newest_first]
     lines = {one.line: one for one in places if one.line}
     if not lines:
         return {}

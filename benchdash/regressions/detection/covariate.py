@@ -73,10 +73,28 @@ def relative_to_control(values: Floats, control: Floats | None, machine: Floats)
     usual = _usual(left)
     squares = dc[:, usual] @ dc[:, usual].T
     drawn = squares + np.diag(np.maximum(np.diag(squares), _LEAST_SQUARES))
-    slopes = _SLOPES_OF_RATIO + np.linalg.solve(drawn, dc[:, usual] @ left[usual])
+    together = dc[:, usual] @ left[usual]
+    # The control's own noise, about half of what the ratio has, is no sign of a smaller slope.
+    together[0] += (left[usual] ** 2).sum() / 2
+    slopes = _SLOPES_OF_RATIO + np.linalg.solve(drawn, together)
     adjusted = values.copy()
     adjusted[both] = np.exp(x - np.clip(slopes, -_MAX_SLOPE, _MAX_SLOPE) @ covariates)
     return adjusted
+
+
+def without_either(values: Floats, relative: Floats, cost: Floats) -> Floats:
+    """Return ``relative`` to the control without what the client tells besides.
+
+    Or ``values`` without what the client tells, where much less noise is left of that: the client was there
+    at the very time, the control some minutes apart.
+    """
+    both, client = without_machine(relative, cost), without_machine(values, cost)
+    return client if _roughness(client) < _WORTH * _roughness(both) else both
+
+
+def _roughness(values: Floats) -> float:
+    x = logs(values)
+    return float(np.median(np.abs(np.diff(x[np.isfinite(x)]))))
 
 
 def mean_of_controls(oriented: Collection[Floats]) -> Floats:

@@ -30,7 +30,7 @@ from benchdash.regressions.detection.covariate import (
     logs,
     mean_of_controls,
     relative_to_control,
-    without_machine,
+    without_either,
 )
 from benchdash.regressions.detection.levels import (
     LASTING,
@@ -48,6 +48,7 @@ Key = tuple[Hashable, Hashable]
 _MIN_POINTS = 6
 _MIN_BEFORE = 3
 _MEMBER_BELOW = 0.05
+_NOT_A_REST = 0.2
 _MUCH_MORE = 2.0
 _HARDLY = 0.25
 
@@ -173,9 +174,11 @@ def _table(
         is_relative = (numbers != values).any(axis=1, where=np.isfinite(values))
         typical[is_relative] = kernel.CORRELATION_BESIDE_CONTROL
     if slow:
-        # The control says more; the client tells what happened while the runs themselves went on.
         numbers = np.array(
-            [without_machine(of, slow.get(key[0])) for key, of in zip(keys, numbers, strict=True)]
+            [
+                relative if key[0] not in slow else without_either(of, relative, slow[key[0]])
+                for key, of, relative in zip(keys, values, numbers, strict=True)
+            ]
         )
     oriented, sds, correlations = kernel.orient(numbers, signs, typical, _MIN_POINTS, MIN_SD)
     told = np.isfinite(sds)
@@ -359,8 +362,10 @@ def _moved(
     corrected = adjusted_p(p)
     # What the search says, and what was measured, the machine's speed included.
     searched, seen = step[told] < 0, (after[told] < before[told]) == (series.signs[told] > 0)
-    large = np.abs(after[told] / before[told] - 1) >= min_effect
-    moved = told[(searched == worse) & (seen == worse) & large]
+    change = np.abs(after[told] / before[told] - 1)
+    # A small error in the slope leaves a rest of a large step of the machine.
+    is_own = np.abs(step[told]) * series.sds[told] >= _NOT_A_REST * np.log1p(change)
+    moved = told[(searched == worse) & (seen == worse) & (change >= min_effect) & is_own]
     clear = moved[corrected[moved] < _MEMBER_BELOW]
     clear = clear[~_is_of_machine(series, step)[clear]]
     members = clear if len(clear) else moved[np.argsort(corrected[moved], kind="stable")[:1]]

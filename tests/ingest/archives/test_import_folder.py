@@ -10,11 +10,13 @@ from django.core.management import CommandError, call_command
 from benchdash.regressions.comparison.columns import Selector
 from benchdash.regressions.comparison.version_table import compare
 from benchdash.results.models import Run
-from ingest.models import Upload
+from ingest.models import Copy, Upload
 from tests.builders import make_project
+from tests.ingest.formats.real_files import SHARED
 from tests.ingest.packing import tar_of, zip_of
 from tests.ingest.small_datum import SMALL_DATUM, import_small_datum, published_rows, published_versions
 
+CONTROL = SHARED.parent / "control"
 SAMPLES = Path(__file__).parents[3] / "ingest/samples"
 
 
@@ -151,3 +153,29 @@ def test_forms_of_one_run_in_a_folder_are_counted_as_copies(tmp_path, capsys):
     (tmp_path / "again.csv").write_text(table.replace("\t", ";"))
     call_command(*arguments, "--dry-run")
     assert "another form of upload" in capsys.readouterr().out
+
+
+@pytest.mark.django_db
+def test_a_mapping_says_which_part_of_a_path_means_the_control(tmp_path):
+    make_project(slug="p")
+    for role in ("control", "test"):
+        (tmp_path / f"reads.{role}.txt").write_bytes(a_report())
+    (tmp_path / "map.json").write_text(json.dumps({"role": {"control": {"control": True}, "test": {}}}))
+    arguments = ["--pattern={workload}.{role}.txt", f"--map={tmp_path / 'map.json'}", "--set=hardware=m1"]
+    said = ["--set=product=PostgreSQL", "--set=version=16.14"]
+    call_command("import_folder", "--project=p", *arguments, *said, str(tmp_path))
+    assert sorted(Run.objects.values_list("version__build", "workload__name")) == [
+        ("", "reads"),
+        ("control", "reads"),
+    ]
+
+
+@pytest.mark.django_db
+@pytest.mark.skipif(not CONTROL.is_dir(), reason="the measured nights are not here")
+def test_measured_nights_with_a_control_are_imported_by_a_switch():
+    make_project(slug="p")
+    arguments = ["--pattern=00*/{workload}.*.{repetition}.txt", "--control=**/*.control.*"]
+    call_command("import_folder", "--project=p", *arguments, "--set=hardware=m1", str(CONTROL))
+    runs = Run.objects.values_list("version__build", flat=True)
+    assert (runs.filter(version__build="control").count(), runs.filter(version__build="").count()) == (60, 60)
+    assert not Copy.objects.exists()

@@ -4,7 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from ingest.receiving.agreement import Figure, ToldRun, agree, agreement, proves
+from ingest.receiving.agreement import StoredReading as Figure
+from ingest.receiving.agreement import ToldRun, agree, agreement, proves
 
 START = datetime(2026, 3, 2, 4, 0, tzinfo=UTC)
 
@@ -45,7 +46,10 @@ def test_figures_are_the_same_to_the_digits_of_the_coarser_print(one, other, sam
 
 
 def test_the_ends_of_an_interval_may_differ_by_what_two_roundings_make():
-    exact, printed = Figure(54.0174, "ms", 51.2687, 56.7661), Figure(54.017, "ms", 51.268, 56.766)
+    exact, printed = (
+        Figure(54.0174, "ms", 51.2687, 56.7661),
+        Figure(54.017, "ms", 51.268, 56.766),
+    )
     assert agree(exact, printed)
     assert not agree(exact, Figure(54.017, "ms", 51.265, 56.769))
 

@@ -179,6 +179,33 @@ def test_groups_have_their_geometric_mean_lowest_and_highest_ratio(project):
     assert (rest.name, rest.rows, rest.lowest) == (None, 1, (0.9,))
 
 
+def test_a_mean_of_rows_with_two_directions_is_one_of_speeds(project):
+    """Twice the time and half the throughput are both half as fast; neither hides the other."""
+    for version, factor in (("1.0", 1.0), ("1.1", 2.0)):
+        make_runs(
+            [
+                *measured(version, "SELECT 1, avgt", [10.0 * factor], unit="ns/op", direction="lower"),
+                *measured(version, "SELECT 1, thrpt", [10.0 / factor], unit="op/s", direction="higher"),
+            ],
+            project=project,
+        )
+    base, other = columns(project)
+    table = compare_columns(project, metric="score", base=base, columns=[other], grouping=AUTOMATIC)
+    assert [row.comparisons[0].ratio for row in table.rows] == [2.0, 0.5]
+    assert [row.speeds for row in table.rows] == [(0.5,), (0.5,)]
+    assert table.geomean == pytest.approx((0.5,))
+    assert all(group.of_speeds and group.geomean == pytest.approx((0.5,)) for group in table.groups)
+
+
+def test_a_mean_of_times_alone_is_one_of_values(project):
+    for version, time in (("1.0", 10.0), ("1.1", 20.0)):
+        records = measured(version, "SELECT 1, avgt", [time], unit="ns/op", direction="lower")
+        make_runs(records, project=project)
+    base, other = columns(project)
+    table = compare_columns(project, metric="score", base=base, columns=[other])
+    assert (table.geomean, table.rows[0].speeds) == ((2.0,), (0.5,))
+
+
 def test_only_the_runs_of_one_day_may_count(project):
     later = START + timedelta(days=1)
     make_runs([make_record(100.0), make_record(90.0, started_at=later)], project=project)

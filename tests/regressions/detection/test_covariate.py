@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from benchdash.regressions.detection.covariate import without_machine
+from benchdash.regressions.detection.covariate import relative_to_control, without_either, without_machine
 from benchdash.regressions.detection.joint import find_joint_shifts
 
 
@@ -56,3 +56,56 @@ def test_with_the_cost_of_the_client_a_step_is_found_that_the_machine_hides():
     assert find_joint_shifts(table, directions) == []
     (shift,) = find_joint_shifts(table, directions, machine={"read": 5 / speed})
     assert (shift.index, shift.worse, shift.state) == (30, True, "confirmed")
+
+
+def beside_a_control(n=60, *, noise=0.02, seed=5):
+    """A server and its control on a machine that goes up and down: each with noise of its own."""
+    speed = speeds(n, seed)
+    rng = np.random.default_rng([seed, 2])
+    return (1000 * speed * np.exp(noise * rng.normal(size=(2, n)))).tolist()
+
+
+def test_beside_a_control_a_step_is_found_that_the_machine_hides():
+    tested, control = beside_a_control()
+    table = {("read", "tps"): np.array(tested) * np.repeat([1.0, 0.9], 30)}
+    directions = {("read", "tps"): "higher"}
+    assert find_joint_shifts(table, directions) == []
+    (shift,) = find_joint_shifts(table, directions, controls={("read", "tps"): control})
+    assert (shift.index, shift.worse, shift.state) == (30, True, "confirmed")
+
+
+def test_another_workload_of_the_control_tells_the_speed_of_the_machine_too():
+    tested, control = beside_a_control()
+    table = {("read", "tps"): np.array(tested) * np.repeat([1.0, 0.9], 30), ("write", "tps"): [None] * 60}
+    directions = {("read", "tps"): "higher", ("write", "tps"): "higher"}
+    (shift,) = find_joint_shifts(table, directions, controls={("write", "tps"): control})
+    assert (shift.index, shift.worse) == (30, True)
+
+
+def test_a_large_step_of_the_machine_leaves_no_shift_in_what_is_relative_to_the_control():
+    machine = np.repeat([1.0, 0.6], [30, 20])
+    for seed in range(20):
+        tested, control = np.array(beside_a_control(50, seed=seed)) / speeds(50, seed) * machine
+        table, directions = {("read", "tps"): tested}, {("read", "tps"): "higher"}
+        assert find_joint_shifts(table, directions, controls={("read", "tps"): control}) == []
+
+
+def test_with_both_witnesses_no_more_noise_is_left_than_with_either():
+    """The control ran some minutes apart, the client at the very time."""
+    rng = np.random.default_rng(8)
+    hour, minute, other_minute = (
+        speeds(80, 6),
+        np.exp(0.1 * rng.normal(size=80)),
+        np.exp(0.1 * rng.normal(size=80)),
+    )
+    tested, control = 1000 * hour * minute, 1000 * hour * other_minute
+    client = 5 / (hour**0.6 * minute)
+    relative = relative_to_control(tested, control, np.log(control / np.median(control)))
+    ways = relative, without_machine(tested, client), without_either(tested, relative, client)
+    of_control, of_client, of_both = (np.std(np.log(way)) for way in ways)
+    assert of_both <= min(of_control, of_client)
+
+
+def test_eleven_points_with_a_control_are_too_few():
+    tested, control = np.array(beside_a_control(11))
+    assert relative_to_control(tested, control, np.log(control)) is tested

@@ -23,7 +23,7 @@ from ingest import services
 from ingest.archives import services as archive_services
 from ingest.errors import FieldError, FieldsError, FileRefusedError, FileUnavailableError, UploadBusyError
 from ingest.models import Upload
-from ingest.queries import upload_for
+from ingest.queries import other_forms, upload_for
 from ingest.receiving.reimports import ReimportOutcome, Reread, readable_uploads, reimport
 
 # The first of these that tells two values apart.
@@ -76,6 +76,9 @@ def planned_in_words(reread: Reread) -> str:
         ReimportOutcome.UNDERSTOOD: (
             f"It was refused, and is understood now: {readings} would come into the history."
         ),
+        ReimportOutcome.COPY: (
+            "It is another form of runs that are there: it would be linked to them, and not be counted again."
+        ),
         ReimportOutcome.STILL_REFUSED: "It is refused as before.",
         ReimportOutcome.LEFT: "It is no longer understood, so it would be left as it was.",
         ReimportOutcome.BUSY: "It is being imported just now; try again when that is done.",
@@ -89,6 +92,7 @@ def done_in_words(reread: Reread) -> str:
         ReimportOutcome.SAME: f"Read {name} again: every reading is as it was.",
         ReimportOutcome.CHANGED: f"Read {name} again: {readings} changed.",
         ReimportOutcome.UNDERSTOOD: f"{name} is understood now: {readings} came into the history.",
+        ReimportOutcome.COPY: f"{name} is another form of runs that are there, and not counted again.",
         ReimportOutcome.STILL_REFUSED: f"{name} is refused as before.",
         ReimportOutcome.LEFT: f"{name} is no longer understood and was left as it was.",
         ReimportOutcome.BUSY: f"{name} is being imported just now; try again when that is done.",
@@ -163,7 +167,8 @@ def upload_delete(request: HttpRequest, page: ProjectPage, pk: int) -> HttpRespo
     except UploadBusyError as error:
         messages.error(request, f"Not deleted: {error}.")
         return redirect("dashboard:upload", page.project.slug, pk)
-    return page.render(request, "dashboard/upload_delete.html", {"upload": shown, **found})
+    context = {"upload": shown, "other_forms": other_forms([shown.pk]), **found}
+    return page.render(request, "dashboard/upload_delete.html", context)
 
 
 @project_action

@@ -367,6 +367,28 @@ def test_a_change_is_marked_on_the_chart_and_leads_to_its_incident(chromium_page
 
 @pytest.mark.browser
 @pytest.mark.django_db(transaction=True)
+def test_a_part_of_the_axis_gets_labels_of_its_own_until_the_whole_is_back(chromium_page):
+    project = make_project(public=True)
+    series = make_series([100.0] * 40 + [80.0] * 40, project=project)
+    make_change_point(series, 40)
+    chromium_page.goto(address(project))
+    chromium_page.locator("figure.chart[data-drawn]").wait_for()
+    ticks = chromium_page.locator(".xtick text")
+    whole = ticks.all_text_contents()
+    assert "10.6.41" in whole
+
+    def show(first, last):
+        ends = {"xaxis.range[0]": first, "xaxis.range[1]": last}
+        chromium_page.evaluate("ends => Plotly.relayout(document.querySelector('.chart-plot'), ends)", ends)
+
+    show(3.5, 8.5)
+    expect(ticks).to_have_text([f"10.6.{number}" for number in range(5, 10)])
+    show(-0.5, 79.5)
+    expect(ticks).to_have_text(whole)
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
 def test_one_click_changes_the_axis_and_a_chip_keeps_it(chromium_page):
     project = make_project(public=True)
     make_series([100.0, 90.0, 95.0], project=project, workload="ro")

@@ -6,9 +6,11 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
+from benchdash.accounts.access import NOBODY
 from benchdash.accounts.models import AuditEntry, Role
 from benchdash.dashboard.pages.uploads.change_views import ChangedRow
-from benchdash.results.models import Measurement
+from benchdash.results import corrections
+from benchdash.results.models import Measurement, Run
 from ingest.models import Upload
 from tests.builders import make_project, make_upload, make_user
 from tests.dashboard.page_text import text_of
@@ -146,3 +148,15 @@ def test_reading_again_needs_the_scope(client):
 )
 def test_values_are_written_with_the_digits_that_tell_them_apart(before, after, texts):
     assert ChangedRow("", "tps", "1/s", before, after).texts == texts
+
+
+def test_a_file_that_was_counted_beside_another_form_of_it_is_linked_to_that(client, project, member):
+    first, other = uploaded(client, project), uploaded(client, project, version="10.11.20")
+    source, target = (Run.objects.get(upload_id=upload.pk).version for upload in (other, first))
+    corrections.merge(source, target, by=NOBODY)
+    page = text_of(client.get(address(other)))
+    assert "It is another form of runs that are there: it would be linked to them" in page
+    assert Run.objects.count() == 2
+    done = text_of(client.post(address(other), follow=True))
+    assert "is another form of runs that are there, and not counted again." in done
+    assert Run.objects.get().upload_id == first.pk

@@ -404,6 +404,8 @@ def test_forms_of_one_measurement_lead_to_each_other(client, project, member):
     assert f'Another form of <a href="{url("upload", project, first.pk)}">' in shown(client, project, copy)
     assert f'Also sent as <a href="{url("upload", project, copy.pk)}">' in shown(client, project, first)
     assert f'another form of <a href="{url("upload", project, first.pk)}">' in listed(client, project)
+    asked = text_of(client.get(url("upload_delete", project, first.pk)))
+    assert "tells of the same measurement in another form, which counts from then on" in asked
     run = Run.objects.filter(upload_id=first.pk).first()
     page = text_of(client.get(reverse("dashboard:run", args=[project.slug, run.pk])))
     assert f'<a href="{url("upload", project, copy.pk)}">upload {copy.pk}</a> (qps_table)' in page
