@@ -71,7 +71,7 @@ def test_a_pool_of_threads_peaks_later_and_falls_less(client, project):
     assert "one-thread-per-connection 1,075 1 (one session) 1 −61.2 %" in text
     assert "pool-of-threads 968.5 2 (one session) 1 −43.1 %" in text
     assert "64 524.2" in text
-    assert "▲ +40.4 % faster" in text
+    assert "+40.4 %" in text
 
 
 def test_where_throughput_peaks_and_how_far_it_falls(client, project):
