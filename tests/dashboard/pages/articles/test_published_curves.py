@@ -51,7 +51,7 @@ def test_response_times_on_log_axes_and_the_one_throughput_that_was_printed(clie
     assert times["data"][0]["x"][-1] == 4096
     text = text_of(answer)
     assert "2,382 1 +476.8 %" in text
-    assert "4,096 1,966 −92.2 % not enough to tell 25,215 100 %" in text
+    assert "4,096 1,966 −92.2 % not enough to tell" in text
 
 
 def test_a_pool_of_threads_peaks_later_and_falls_less(client, project):
@@ -68,10 +68,10 @@ def test_a_pool_of_threads_peaks_later_and_falls_less(client, project):
         query="metric=tps&metric=latency_p95",
     )
     text = text_of(answer)
-    assert "one-thread-per-connection 1,075 1 (1 to 16 within the noise) 1 −61.2 %" in text
-    assert "pool-of-threads 968.5 2 (1 to 32 within the noise) 1 −43.1 %" in text
+    assert "one-thread-per-connection 1,075 1 (one session) 1 −61.2 %" in text
+    assert "pool-of-threads 968.5 2 (one session) 1 −43.1 %" in text
     assert "64 524.2" in text
-    assert "▲ +40.4 % faster" in text
+    assert "+40.4 %" in text
 
 
 def test_where_throughput_peaks_and_how_far_it_falls(client, project):
@@ -80,4 +80,4 @@ def test_where_throughput_peaks_and_how_far_it_falls(client, project):
     pattern = "rep{repetition}/t{threads}.txt"
     call_command("import_folder", folder, "--project=articles", "--pattern", pattern, *settings)
     text = text_of(curves(client, project, {}, query="metric=tps&from=1&to=64"))
-    assert "10.11.19 1,674 4 (1 to 64 within the noise) 2 −35.1 % +24.9 % 2.0 %" in text
+    assert "10.11.19 1,674 4 (one session) 2 −35.1 % +24.9 % 2.0 %" in text

@@ -136,7 +136,7 @@ def test_two_servers_at_4096_clients_and_their_response_times_below(client, proj
     answer = compare(client, project, {"product": "MySQL"}, {"product": "MariaDB"})
     text = text_of(answer)
     assert "2,382 1 +476.8 %" in text
-    assert "4,096 1,966 −92.2 % not enough to tell 25,215 100 %" in text
+    assert "4,096 1,966 −92.2 % not enough to tell" in text
     page = answer.content.decode()
     curve = next(
         json.loads(text)
