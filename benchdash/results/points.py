@@ -291,8 +291,13 @@ class Points:
         return np.bincount(point[in_order[starts[:-1]]], minlength=len(self))
 
     def sessions(self, at: int) -> tuple[str, ...]:
-        """Name the session of each run of a point."""
-        return self.runs.sessions_of(self.run[self._of(at)])
+        """Name the session of each run of a point; those of two versions have two names."""
+        runs = self.run[self._of(at)]
+        names = self.runs.sessions_of(runs)
+        of_versions = list(zip(names, self.runs.version[runs].tolist(), strict=True))
+        if len(set(of_versions)) == len(set(names)):
+            return names
+        return tuple([f"{name}, {self.runs.versions[version].version}" for name, version in of_versions])
 
     def index_of(self, run_id: int, series: int = 0) -> int | None:
         """Return the point that a run belongs to in a series, as an index; None for excluded runs."""

@@ -133,7 +133,10 @@ def _mask_list(items: Sequence[Any]) -> list[Any]:
         elif isinstance(item, str) and is_client and _SHORT_PASSWORD_OPTION.fullmatch(item):
             masked.append(f"-p{MASK}")
         elif (
-            isinstance(item, str) and before in _USER_OPTIONS and (user := _USER_AND_PASSWORD.fullmatch(item))
+            isinstance(item, str)
+            and isinstance(before, str)
+            and before in _USER_OPTIONS
+            and (user := _USER_AND_PASSWORD.fullmatch(item))
         ):
             masked.append(f"{user[1]}{MASK}")
         else:

@@ -16,8 +16,8 @@ OTHERS = """
     FROM results_series series JOIN accounts_project project ON project.id = series.project_id,
         generate_series(1, 20) at
     WHERE project.slug <> %(looked_at)s;
-    INSERT INTO regressions_changepoint (series_id, run_id, origin, state, historical, quiet, before, after, change,
-        confidence, groups_before, groups_after, detected_at)
+    INSERT INTO regressions_changepoint (series_id, run_id, origin, state, historical, quiet, before, after,
+        change, confidence, groups_before, groups_after, detected_at)
     SELECT series.id, 1, '', 'withdrawn', false, false, 1, 2, 1, 1, 5, 5, now()
     FROM results_series series WHERE counterpart <> ''
 """

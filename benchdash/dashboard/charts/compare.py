@@ -94,6 +94,12 @@ class Value:
 
     @property
     def per_cent_interval(self) -> tuple[float | None, float | None]:
+        """The interval of the ratio; where one session each proves none, that of the value itself."""
+        if self.comparison and verdict_words.is_within_a_session(self.comparison):
+            low, high = self.interval
+            if low is None or high is None or not self.cell or self.per_cent is None:
+                return None, None
+            return low * self.per_cent / self.cell.value, high * self.per_cent / self.cell.value
         if self.comparison is None or self.comparison.low is None or self.comparison.high is None:
             return None, None
         return 100 * self.comparison.low, 100 * self.comparison.high

@@ -181,8 +181,11 @@ def _note(
 ) -> str:
     """Explain the numbers of a table and their ±."""
     with_error = any(value.interval != (None, None) for row in rows for value in row.values)
+    compared = [one for row in rows for value in row.values if (one := value.comparison)]
     if scale.hides_values:
-        what = f"Relative to {scale.relative_to}; ± is the 95 % interval of the ratio."
+        is_own = all(map(verdict_words.is_within_a_session, compared))
+        interval = "of the value within its session" if is_own else "of the ratio"
+        what = f"Relative to {scale.relative_to}; ± is the 95 % interval {interval}."
     elif runs != {1}:
         of = f"{numbers.count(next(iter(runs)))} runs" if len(runs) == 1 else "n runs"
         sessions = {len(set(value.cell.sessions)) for row in rows for value in row.values if value.cell}
@@ -197,7 +200,6 @@ def _note(
     if not has_base:
         missing = f"{scale.relative_to} was" if scale.hides_values else f"{what} The reference was"
         return f"{missing} not measured here."
-    compared = [one for row in rows for value in row.values if (one := value.comparison)]
     return " ".join(filter(None, [what, verdict_words.note(compared, margin=margin)]))
 
 

@@ -37,7 +37,6 @@ MIXED: Final = "mixed"
 SESSIONS_TO_TELL: Final = 3
 """So many sessions of a version tell how much its sessions scatter."""
 
-_UNITS: Final[Mapping[Basis, str]] = {"runs": "run", "forks": "fork"}
 # Of these, nothing is known of the scatter between sessions.
 _WITHIN_A_SESSION: Final[frozenset[Basis]] = frozenset(
     {"within session", "within fork", "forks", "tool", "none"}
@@ -127,8 +126,12 @@ def session_count(cell: Cell) -> int:
 
 def says_nothing_between_sessions(comparison: Comparison, base: Cell, other: Cell) -> bool:
     """Tell whether both sides have one session, and nothing tells how much sessions scatter."""
-    is_within = comparison.basis in _WITHIN_A_SESSION
-    return is_within and session_count(base) == 1 and session_count(other) == 1
+    return is_within_a_session(comparison) and session_count(base) == 1 and session_count(other) == 1
+
+
+def is_within_a_session(comparison: Comparison) -> bool:
+    """Tell whether nothing is known of the scatter between sessions."""
+    return comparison.basis in _WITHIN_A_SESSION
 
 
 def change_of(comparison: Comparison | None) -> float | None:
@@ -144,8 +147,7 @@ def noise(comparison: Comparison) -> str:
 def settling(comparison: Comparison) -> str:
     """``3 more sessions of each would settle it``; empty where that is settled or cannot be said."""
     more = _more(comparison)
-    unit = _UNITS.get(comparison.basis, "session")
-    return f"{counted(more, f'more {unit}')} of each would settle it" if more else ""
+    return f"{counted(more, 'more session')} of each would settle it" if more else ""
 
 
 def short_verdict(comparison: Comparison, metric: str = "") -> str:
@@ -172,9 +174,8 @@ def note(comparisons: Iterable[Comparison], *, margin: float) -> str:
         said.append(f"No difference: within {within(margin)}.")
     if any(is_likely(one.verdict) for one in found):
         said.append("Likely: one session says so, and how much sessions scatter is not known.")
-    if units := dict.fromkeys(_UNITS.get(one.basis, "session") for one in found if _more(one)):
-        wanted = " or ".join(f"{unit}s" for unit in units)
-        said.append(f"More: so many further {wanted} of each would settle it.")
+    if any(map(_more, found)):
+        said.append("More: so many further sessions of each would settle it.")
     return " ".join(said)
 
 

@@ -345,7 +345,7 @@ def _is_of_machine(series: _Table, steps: Floats) -> Bools:
 
 
 def _resolution(values: Floats) -> float:
-    """Return the least relative difference of two values where few values return again and again, else 0.
+    """Return the least difference of the logs of two values where few values return again and again, else 0.
 
     The percentiles of a histogram are those of its buckets: sysbench's are 1.8 % apart.
     """
@@ -353,7 +353,7 @@ def _resolution(values: Floats) -> float:
     distinct = np.unique(present)
     if len(distinct) < 2 or len(distinct) > len(present) / 2:
         return 0.0
-    return float((distinct[1:] / distinct[:-1]).min() - 1) * (1 - 1e-9)
+    return float(np.diff(np.log(distinct)).min()) * (1 - 1e-9)
 
 
 def _moved(
@@ -378,8 +378,9 @@ def _moved(
     change = np.abs(after[told] / before[told] - 1)
     # A small error in the slope leaves a rest of a large step of the machine.
     is_own = np.abs(step[told]) * series.sds[told] >= _NOT_A_REST * np.log1p(change)
-    least = np.array([max(min_effect, _resolution(series.values[at, start:end])) for at in told.tolist()])
-    moved = told[(searched == worse) & (seen == worse) & (change >= least) & is_own]
+    least = np.array([_resolution(series.values[at, start:end]) for at in told.tolist()])
+    is_seen = (change >= min_effect) & (np.abs(np.log(after[told] / before[told])) >= least)
+    moved = told[(searched == worse) & (seen == worse) & is_seen & is_own]
     clear = moved[corrected[moved] < _MEMBER_BELOW]
     clear = clear[~_is_of_machine(series, step)[clear]]
     members = clear if len(clear) else moved[np.argsort(corrected[moved], kind="stable")[:1]]

@@ -69,7 +69,7 @@ def test_one_session_each_says_nothing_unless_something_else_tells_how_sessions_
 
 def test_what_is_not_settled_says_how_many_of_what_would_settle_it():
     settling = verdict_words.settling
-    assert settling(Comparison(1.1, basis="runs", more_runs=1)) == "1 more run of each would settle it"
+    assert settling(Comparison(1.1, basis="runs", more_runs=1)) == "1 more session of each would settle it"
     assert settling(Comparison(1.1, basis="sessions", more_runs=3)) == (
         "3 more sessions of each would settle it"
     )
@@ -92,7 +92,7 @@ def test_a_note_explains_the_number_of_runs_where_it_stands():
     unknown = Comparison(1.1, basis="runs", more_runs=4)
     assert verdict_words.short_verdict(unknown) == "not enough to tell, 4 more"
     assert verdict_words.note([unknown], margin=0.02) == (
-        "Noise: repeats. More: so many further runs of each would settle it."
+        "Noise: repeats. More: so many further sessions of each would settle it."
     )
 
 

@@ -192,7 +192,7 @@ def test_the_scatter_within_levels_leaves_the_steps_out():
     values = noisy([100] * 30 + [50] * 30, noise=0.03)
     sd, df = level_scatter(values, [shift.index for shift in find_shifts(values)])
     assert sd == pytest.approx(0.03, rel=0.2)
-    assert df == 19
+    assert df == 8
 
 
 def test_four_points_say_too_little_about_scatter():
