@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from playwright.sync_api import expect
 
-from tests.builders import START, make_project, make_record, make_runs, make_user
+from tests.builders import START, in_sessions, make_project, make_record, make_runs, make_user
 from tests.dashboard.pages.lines.test_in_browser import SHIFTS
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -37,7 +37,7 @@ def project():
         )
         for day, value in enumerate([100.0, 200.0, 150.0])
     ]
-    make_runs([*releases, *nights], project=project)
+    make_runs([*in_sessions(releases), *nights], project=project)
     return project
 
 

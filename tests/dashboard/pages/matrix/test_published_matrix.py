@@ -9,13 +9,13 @@ from tests.dashboard.page_text import matrix
 from tests.ingest.small_datum import SMALL_DATUM, import_small_datum, published_rows, published_versions
 
 
-@pytest.mark.skipif(not SMALL_DATUM.is_dir(), reason="the published results of small_datum are not here")
-@pytest.mark.django_db
 def ratio_in(text):
     """Of a cell, whose verdict may stand before it: the other releases of a place tell its noise."""
     return float(text.split()[-1])
 
 
+@pytest.mark.skipif(not SMALL_DATUM.is_dir(), reason="the published results of small_datum are not here")
+@pytest.mark.django_db
 def test_the_table_of_its_author_is_the_first_sight_of_the_matrix(client, tmp_path):
     """Within 0.0101, as its author divides rounded figures and cuts; in the file and on the page."""
     import_small_datum(tmp_path, public=True)

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.builders import make_project, make_record, make_runs
+from tests.builders import in_sessions, make_project, make_record, make_runs
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -30,7 +30,7 @@ def project():
         for threads in (1, 4)
         for repetition, noise in enumerate((0.999, 1.0, 1.001))
     ]
-    make_runs(records, project=project)
+    make_runs(in_sessions(records), project=project)
     return project
 
 
