@@ -31,6 +31,7 @@ from benchdash.regressions.detection.covariate import (
     mean_of_controls,
     relative_to_control,
     without_either,
+    without_machine,
 )
 from benchdash.regressions.detection.levels import (
     LASTING,
@@ -176,7 +177,9 @@ def _table(
     if slow:
         numbers = np.array(
             [
-                relative if key[0] not in slow else without_either(of, relative, slow[key[0]])
+                without_either(of, relative, slow[key[0]])
+                if controls and key[0] in slow
+                else without_machine(relative, slow.get(key[0]))
                 for key, of, relative in zip(keys, values, numbers, strict=True)
             ]
         )
@@ -344,18 +347,6 @@ def _is_of_machine(series: _Table, steps: Floats) -> Bools:
     return found
 
 
-def _resolution(values: Floats) -> float:
-    """Return the least difference of the logs of two values where few values return again and again, else 0.
-
-    The percentiles of a histogram are those of its buckets: sysbench's are 1.8 % apart.
-    """
-    present = values[np.isfinite(values) & (values > 0)]
-    distinct = np.unique(present)
-    if len(distinct) < 2 or len(distinct) > len(present) / 2:
-        return 0.0
-    return float(np.diff(np.log(distinct)).min()) * (1 - 1e-9)
-
-
 def _moved(
     series: _Table, start: int, index: int, end: int, *, worse: bool, min_effect: float
 ) -> tuple[list[_Step], bool]:
@@ -378,7 +369,7 @@ def _moved(
     change = np.abs(after[told] / before[told] - 1)
     # A small error in the slope leaves a rest of a large step of the machine.
     is_own = np.abs(step[told]) * series.sds[told] >= _NOT_A_REST * np.log1p(change)
-    least = np.array([_resolution(series.values[at, start:end]) for at in told.tolist()])
+    least = np.array([kernel.resolution(series.values[at, start:end]) for at in told.tolist()])
     is_seen = (change >= min_effect) & (np.abs(np.log(after[told] / before[told])) >= least)
     moved = told[(searched == worse) & (seen == worse) & is_seen & is_own]
     clear = moved[corrected[moved] < _MEMBER_BELOW]

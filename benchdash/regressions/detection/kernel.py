@@ -85,6 +85,12 @@ _NORMAL_MEAN_DIFFERENCE = 1.1284
 
 
 @compiled
+def median(x: Floats) -> float:
+    """Return what numpy does, much sooner where there are few values."""
+    return float(np.median(x))
+
+
+@compiled
 def difference_scale(x: Floats) -> float:
     """Estimate the standard deviation of a point from differences of neighbours, hardly touched by steps."""
     size = np.abs(np.diff(x))
@@ -98,9 +104,11 @@ def half_squared_difference(x: Floats, edges: Ints, lag: int) -> float:
     size = np.empty(len(x))
     n = 0
     for k in range(len(edges) - 1):
-        for i in range(edges[k], edges[k + 1] - lag):
-            size[n] = abs(x[i + lag] - x[i])
-            n += 1
+        level = x[edges[k] : edges[k + 1]]
+        here = size[n:]
+        for i in range(len(level) - lag):
+            here[i] = abs(level[i + lag] - level[i])
+        n += max(len(level) - lag, 0)
     size = size[:n]
     limit = 3 * np.median(size) / 0.6745
     total = 0.0
@@ -807,6 +815,19 @@ def rounding_sd(values: Floats) -> float:
         if printed:
             return 0.5 / scale / float(np.median(values))
     return 0.0
+
+
+@compiled
+def resolution(values: Floats) -> float:
+    """Return the least difference of the logs of two values where few values return again and again, else 0.
+
+    The percentiles of a histogram are those of its buckets: sysbench's are 1.8 % apart.
+    """
+    present = values[np.isfinite(values) & (values > 0)]
+    distinct = np.unique(present)
+    if len(distinct) < 2 or len(distinct) > len(present) / 2:
+        return 0.0
+    return float(np.log(distinct[1:] / distinct[:-1]).min()) * (1 - 1e-9)
 
 
 @compiled

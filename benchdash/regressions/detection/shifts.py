@@ -90,8 +90,8 @@ def find_shifts(
             state="confirmed" if one.confirmed else "suspected",
         )
         for one in boundaries
-        if (before := float(np.median(present[one.start : one.index]))) > 0
-        for after in [float(np.median(present[one.index : one.end]))]
+        if (before := kernel.median(present[one.start : one.index])) > 0
+        for after in [kernel.median(present[one.index : one.end])]
     ]
 
 
