@@ -452,7 +452,7 @@ def _y_axis(lines: Sequence[HistoryLine], look: HistoryLook) -> dict[str, Any]:
     else:
         axis = common.metric_axis(series.metric, series.unit, series.direction, log=look.log)
     if any(line.is_beside_control for line in lines):
-        axis["title"]["text"] += ", at the usual speed of the control"
+        axis["title"]["text"] += ", relative to control"
     return axis
 
 

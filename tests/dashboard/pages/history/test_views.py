@@ -368,7 +368,7 @@ def test_nights_are_shown_relative_to_the_control_of_their_sessions(client):
     (chart,) = answer.context["charts"]
     go.Figure(chart.figure)
     assert chart.figure["data"][0]["y"] == [100, 100, 102, None]
-    assert "at the usual speed of the control" in chart.figure["layout"]["yaxis"]["title"]["text"]
+    assert "relative to control" in chart.figure["layout"]["yaxis"]["title"]["text"]
     assert [row.point.value for row in chart.rows] == [102, 100, 100]
     assert "1 of 4 groups have no control in their sessions" in " ".join(text_of(answer).split())
     table = csv.DictReader(io.StringIO(client.get(chart.csv_url).content.decode("utf-8-sig")))
