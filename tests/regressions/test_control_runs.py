@@ -153,7 +153,19 @@ def test_a_step_of_the_machine_that_the_control_shares_is_no_change_of_the_serve
     assert {one.series.build for one in ChangePoint.objects.all()} == {"control"}
     assert mail.outbox == []
     page = text_of(client.get(incident["page"]))
-    assert "MariaDB on main ran on a machine that became slower" in page
+    assert "MariaDB main ran on a machine that became slower" in page
+
+
+def test_a_history_from_the_door_can_be_read_relative_to_the_control(door, client):
+    machine = [1.0, 0.8, 1.0, 0.7, 1.0]
+    door.nights(machine, machine)
+    series = Series.objects.get(metric="tps", build="")
+    url = f"/p/{door.project.slug}/history/"
+    [plain] = client.get(url, {"series": series.pk}).context["charts"]
+    [beside] = client.get(url, {"series": series.pk, "control": "1"}).context["charts"]
+    measured, relative = (chart.figure["data"][0]["y"] for chart in (plain, beside))
+    assert min(measured) < 0.75 * max(measured)
+    assert min(relative) > 0.92 * max(relative)
 
 
 def test_a_step_of_the_server_beside_a_steady_control_is_a_regression_and_mailed(door):

@@ -22,7 +22,7 @@ NOISE: Final[Mapping[Basis, str]] = {
     "runs": "repeats",
     "sessions": "sessions",
     "pairs": "the sessions that both were measured in",
-    "control": "those sessions, relative to their control",
+    "control": "sessions, relative to their control",
     "forks": "forks",
     "tool": "the tool's own error",
     "within session": "one session each: no test",

@@ -4,6 +4,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from math import isnan, nan
+from operator import itemgetter
 from typing import Any, Final
 
 from benchdash.dashboard.charts import common
@@ -140,12 +142,12 @@ def _traces(
             [look.x(line, point) for point in points],
             [_drawn(point.value * factor) for point in points],
             colour=colour,
-            hover=[f"{_hover(line, point, look)}{after}" for point in points],
+            hover=["" if isnan(point.value) else f"{_hover(line, point, look)}{after}" for point in points],
             links=[addresses.run(point.run_id) for point in points],
             **parts,
         )
 
-    points = [line.points[index] for index in _kept(line, MAX_POINTS)]
+    points = _drawn_points(line, MAX_POINTS)
     if len(points) > _MAX_ERROR_BARS and (band := _band(line, points, colour, look)):
         yield band
     where = f"{series.hardware.name}, configuration {series.configuration.name}"
@@ -153,7 +155,7 @@ def _traces(
     called, place = (plain(text).replace("%{", "%&#123;") for text in (name, where))
     parts: dict[str, Any] = {"hovertemplate": f"<b>{called}</b><br>%{{text}}<br>{place}<extra></extra>"}
     if len(points) <= _MAX_ERROR_BARS and any(point.low is not None for point in points):
-        values = [_drawn(point.value * factor) for point in points]
+        values = [point.value * factor for point in points]
         lows = [_scaled_low(point, factor, look) for point in points]
         parts["error_y"] = common.error_bars(values, lows, [_scaled(point.high, factor) for point in points])
     mode = "lines+markers" if len(points) <= _MAX_MARKERS else "lines"
@@ -169,6 +171,16 @@ def _traces(
             hovertemplate="%{text}<extra></extra>",
             showlegend=False,
         )
+
+
+def _drawn_points(line: HistoryLine, most: int) -> list[Point]:
+    """Return the points to draw. Groups without a control are among them without a value: gaps."""
+    kept = _kept(line, most)
+    in_order = [(index, 1, line.points[index]) for index in kept]
+    in_order += [
+        (index, 0, point._replace(value=nan, low=None, high=None)) for index, point in line.without_control
+    ]
+    return [point for _, _, point in sorted(in_order, key=itemgetter(0, 1))]
 
 
 def _kept(line: HistoryLine, most: int) -> list[int]:
@@ -296,8 +308,9 @@ def _levels(lines: Sequence[HistoryLine], colours: Sequence[str], look: HistoryL
         for nth, (index, shift) in enumerate(line.shifts.items(), 1):
             start, end = max(index - reach, ends[nth - 1]), min(index + reach, ends[nth + 1])
             x = [look.place(line, line.points[at]) for at in (start, index, end)]
+            before, after = line.levels_at(index)
             shade = token("ink") if len(lines) == 1 else colour
-            sides = ((x[0], x[1], shift.before), (x[1], x[2], shift.after))
+            sides = ((x[0], x[1], before), (x[1], x[2], after))
             # What a line or branch goes on from has no group here.
             for x0, x1, value in sides[1:] if shift.origin else sides:
                 x_end = x1 + 0.4 if isinstance(x1, int) and x0 == x1 else x1
@@ -433,10 +446,14 @@ def _iso(time: datetime) -> str:
 
 def _y_axis(lines: Sequence[HistoryLine], look: HistoryLook) -> dict[str, Any]:
     series = lines[0].series
-    if not look.relative:
-        return common.metric_axis(series.metric, series.unit, series.direction, log=look.log)
-    scale = {"type": "log", "dtick": "D2", "tickformat": ",~f"} if look.log else {}
-    return {**common.relative_axis("the first level", series.direction), **scale}
+    if look.relative:
+        scale = {"type": "log", "dtick": "D2", "tickformat": ",~f"} if look.log else {}
+        axis = {**common.relative_axis("the first level", series.direction), **scale}
+    else:
+        axis = common.metric_axis(series.metric, series.unit, series.direction, log=look.log)
+    if any(line.is_beside_control for line in lines):
+        axis["title"]["text"] += ", relative to control"
+    return axis
 
 
 @dataclass(frozen=True)
@@ -531,17 +548,21 @@ def _edge(line: HistoryLine, colour: str, look: HistoryLook, shared: Shared) -> 
 
 
 def _small_trace(line: HistoryLine, name: str, colour: str, look: HistoryLook) -> dict[str, Any]:
-    points = [line.points[index] for index in _kept(line, _POINTS_IN_SMALL)]
+    points = _drawn_points(line, _POINTS_IN_SMALL)
     factor, before = look.factor(line), f"{name}, " if name else ""
+
+    def hover(point: Point) -> str:
+        if isnan(point.value):
+            return ""
+        words = plain(before + version_words(point, line.series.branch))
+        return f"{words}<br>{numbers.number(point.value)}"
+
     return common.line(
         name,
         [look.place(line, point) for point in points],
         [_drawn(point.value * factor) for point in points],
         colour=colour,
-        hover=[
-            f"{plain(before + version_words(point, line.series.branch))}<br>{numbers.number(point.value)}"
-            for point in points
-        ],
+        hover=list(map(hover, points)),
         mode="lines+markers" if len(points) <= _MAX_MARKERS_IN_SMALL else "lines",
         line={"color": colour, "width": 1.5},
         marker={"color": colour, "size": 4},
@@ -565,9 +586,9 @@ def _small_x_axis(look: HistoryLook, shared: Shared) -> dict[str, Any]:
     }
 
 
-def _drawn(value: float) -> float:
-    """Round to what a picture can show: thousands of points are a large part of a page."""
-    return float(f"{value:.7g}")
+def _drawn(value: float) -> float | None:
+    """Round to what a picture can show: thousands of points are a large part of a page. None: a gap."""
+    return None if isnan(value) else float(f"{value:.7g}")
 
 
 def _scaled(value: float | None, factor: float) -> float | None:

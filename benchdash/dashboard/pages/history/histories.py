@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC
 from functools import cached_property
 from itertools import chain
@@ -13,9 +13,11 @@ from typing import Final
 
 import numpy as np
 
+from benchdash.regressions.analysis.control_runs import levels_beside
 from benchdash.regressions.analysis.places import noise_of
 from benchdash.regressions.comparison.noise_floors import Histories, Levels
 from benchdash.regressions.detection.compare import EQUIVALENT, Sample, compare_sides
+from benchdash.regressions.detection.noise import Floats
 from benchdash.regressions.detection.scatter import Sides
 from benchdash.regressions.models import ChangePoint
 from benchdash.regressions.queries import Difference, change_points, differences, places
@@ -34,7 +36,8 @@ class HistoryLine:
     ``shifts`` are change points at the first group of their new level. ``switches`` are groups whose
     configuration or environment differs from those before, with what differs (nothing: not read).
     ``excluded`` are the groups that excluded runs would make. ``margin`` is the relative difference that does
-    not matter.
+    not matter. ``is_beside_control``: values are relative to the control; ``without_control`` are the groups
+    that have none, each with the index of the point after it.
     """
 
     series: Series
@@ -43,10 +46,17 @@ class HistoryLine:
     margin: float = EQUIVALENT
     shifts: Mapping[int, ChangePoint] = field(default_factory=dict)
     switches: Mapping[int, Sequence[Difference]] = field(default_factory=dict)
+    is_beside_control: bool = False
+    without_control: Sequence[tuple[int, Point]] = ()
+
+    @property
+    def parts(self) -> Sequence[Sequence[Point]]:
+        """Its groups, the excluded ones, and those that have a place but no value."""
+        return self.points, self.excluded, [point for _, point in self.without_control]
 
     @property
     def all_points(self) -> Iterable[Point]:
-        return chain(self.points, self.excluded)
+        return chain.from_iterable(self.parts)
 
     @property
     def runs(self) -> int:
@@ -73,6 +83,16 @@ class HistoryLine:
     def of_first_level(self) -> float | None:
         """The newest group as a share of the first level."""
         return self.points[-1].value / self.first_level if self.first_level else None
+
+    def levels_at(self, index: int) -> tuple[float, float]:
+        """Return the levels before and after the change at an index, as its values are shown."""
+        if not self.is_beside_control:
+            return self.shifts[index].before, self.shifts[index].after
+        values = [point.value for point in self.points]
+        start = max((one for one in self.shifts if one < index), default=0)
+        end = min((one for one in self.shifts if one > index), default=len(values))
+        after = median(values[index:end])
+        return (median(values[start:index]) if index > start else after), after
 
     @property
     def last_shift(self) -> ChangePoint | None:
@@ -141,6 +161,57 @@ def read_lines(series: Sequence[Series], *, margin: float = EQUIVALENT) -> list[
         )
         for one in series
     ]
+
+
+def beside_controls(
+    lines: Sequence[HistoryLine], controls: Mapping[int, Sequence[Series]]
+) -> list[HistoryLine]:
+    """Return lines relative to their controls (by the id of a series); those without one stay as they are.
+
+    One statement.
+    """
+    points = {line.series.pk: [*line.points, *line.excluded] for line in lines if line.series.pk in controls}
+    levels = levels_beside(points, {pk: controls[pk] for pk in points})
+    return [
+        _beside_control(line, levels[line.series.pk]) if line.series.pk in levels else line for line in lines
+    ]
+
+
+def _beside_control(line: HistoryLine, levels: Floats) -> HistoryLine:
+    """Return a line as it would be at the usual speed of the control: the unit stays.
+
+    What happened at a group without a control is shown at the next one that has one.
+    """
+    is_known = levels > 0
+    number = len(line.points)
+    if not is_known[:number].any():
+        return line
+    factors = np.median(levels[:number][is_known[:number]]) / levels
+    after = [int(is_known[:index].sum()) for index in range(number + 1)]
+
+    def shown(points: Sequence[Point], offset: int) -> list[Point]:
+        places = enumerate(points, offset)
+        return [_scaled(point, float(factors[at])) for at, point in places if is_known[at]]
+
+    points = shown(line.points, 0)
+    return replace(
+        line,
+        points=points,
+        excluded=shown(line.excluded, number),
+        shifts={after[at]: shift for at, shift in line.shifts.items() if after[at] < len(points)},
+        switches={after[at]: found for at, found in line.switches.items() if after[at] < len(points)},
+        is_beside_control=True,
+        without_control=[(after[at], point) for at, point in enumerate(line.points) if not is_known[at]],
+    )
+
+
+def _scaled(point: Point, factor: float) -> Point:
+    return point._replace(
+        value=point.value * factor,
+        low=None if point.low is None else point.low * factor,
+        high=None if point.high is None else point.high * factor,
+        values=tuple(value * factor for value in point.values),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +289,7 @@ class VersionsAxis:
 def versions_axis(lines: Sequence[HistoryLine]) -> VersionsAxis:
     """Return the axis of lines of one product that are of one branch, or all of releases."""
     branch = lines[0].series.branch if lines else ""
-    order = positions((points for line in lines for points in (line.points, line.excluded)), branch=branch)
+    order = positions((points for line in lines for points in line.parts), branch=branch)
     nth = _nth_content(lines, order, branch)
 
     def key(series: Series, point: Point) -> tuple[Hashable, int]:

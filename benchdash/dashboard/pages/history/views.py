@@ -20,6 +20,7 @@ from benchdash.dashboard.pages.history.histories import (
     HistoryLine,
     HistoryRow,
     LevelChange,
+    beside_controls,
     changes_of,
     read_lines,
     rows_of,
@@ -31,6 +32,7 @@ from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.csv_files import csv_file
 from benchdash.dashboard.shell.navigation import address_with, page_url, points_url
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page, project_page
+from benchdash.regressions.analysis.control_runs import controls_of
 from benchdash.regressions.comparison.columns import id_at
 from benchdash.regressions.options import equivalence_margin
 from benchdash.results.models import Run, Series
@@ -54,6 +56,7 @@ class Wishes:
     against: Against = "versions"
     log: bool | None = None
     relative: bool | None = None
+    beside_control: bool = False
 
     @classmethod
     def of(cls, query: QueryDict) -> "Wishes":
@@ -61,6 +64,7 @@ class Wishes:
             against="time" if query.get("x") == "time" else "versions",
             log={"log": True, "linear": False}.get(query.get("scale", "")),
             relative={"1": True, "0": False}.get(query.get("relative", "")),
+            beside_control=query.get("control") == "1",
         )
 
     @property
@@ -69,6 +73,7 @@ class Wishes:
             "x": "time" if self.against == "time" else None,
             "scale": {True: "log", False: "linear", None: None}[self.log],
             "relative": {True: "1", False: "0", None: None}[self.relative],
+            "control": "1" if self.beside_control else None,
         }
         return {name: value for name, value in said.items() if value}
 
@@ -117,6 +122,29 @@ class Chart:
 
 
 @dataclass(frozen=True)
+class BesideControl:
+    """Some of the lines have a control. ``is_shown``: they are drawn relative to it.
+
+    ``groups`` of ``lines`` have one, ``groups_without`` have none and are gaps; ``lines_without`` are drawn
+    as they were measured.
+    """
+
+    is_shown: bool
+    groups: int = 0
+    groups_without: int = 0
+    lines: int = 0
+    lines_without: int = 0
+
+    @property
+    def all_groups(self) -> int:
+        return self.groups + self.groups_without
+
+    @property
+    def all_lines(self) -> int:
+        return self.lines + self.lines_without
+
+
+@dataclass(frozen=True)
 class SmallChart:
     """``note`` says which values lie beyond its axis; empty where all are within."""
 
@@ -152,7 +180,7 @@ def _fits_large_charts(series: Sequence[Series]) -> bool:
 
 
 def _charts(request: HttpRequest, page: ProjectPage, choice: SeriesChoice, wishes: Wishes) -> dict[str, Any]:
-    lines = read_lines(choice.series, margin=equivalence_margin(page.project))
+    lines, beside = _read(choice.series, page, wishes)
     parts = _apart(lines, wishes)
     looks = [_look(part, wishes) for part in parts]
     several = len(parts) > 1
@@ -174,7 +202,7 @@ def _charts(request: HttpRequest, page: ProjectPage, choice: SeriesChoice, wishe
                 ],
                 rows=rows.get_page(1 if several else request.GET.get("page")),
                 is_relative=look.relative,
-                csv_url=_series_url("history_csv", page, part),
+                csv_url=_series_url("history_csv", page, part, Wishes(beside_control=wishes.beside_control)),
                 open_url=_series_url("history", page, part, wishes) if several else "",
             )
         )
@@ -184,8 +212,29 @@ def _charts(request: HttpRequest, page: ProjectPage, choice: SeriesChoice, wishe
         "charts": charts,
         "compare_urls": _compare_urls(page, charts),
         "reasons": dict(excluded.values_list("pk", "excluded_reason")) if page.is_member else {},
-        "switches": _switches(request, looks),
+        "switches": _switches(request, looks, beside),
+        "beside": beside,
     }
+
+
+def _read(
+    series: Sequence[Series], page: ProjectPage, wishes: Wishes
+) -> tuple[list[HistoryLine], BesideControl | None]:
+    """Read lines as the address wants them, and what a control of theirs does to them; None without one."""
+    lines = read_lines(series, margin=equivalence_margin(page.project))
+    controls = controls_of(series)
+    if not controls:
+        return lines, None
+    if not wishes.beside_control:
+        return lines, BesideControl(is_shown=False)
+    lines = beside_controls(lines, controls)
+    return lines, BesideControl(
+        is_shown=True,
+        groups=sum(len(line.points) for line in lines if line.is_beside_control),
+        groups_without=sum(len(line.without_control) for line in lines),
+        lines=sum(line.is_beside_control for line in lines),
+        lines_without=sum(not line.is_beside_control for line in lines),
+    )
 
 
 def _pair_url(project: Project, line: HistoryLine) -> str:
@@ -260,7 +309,7 @@ def _small_charts(
     named = list(zip(found, series_words.panel_names(found), strict=True))
     pages = Paginator(named, SMALL_CHARTS).get_page(request.GET.get("page"))
     shown, names = [panel for panel, _ in pages], [name for _, name in pages]
-    lines = read_lines([one for panel in shown for one in panel], margin=equivalence_margin(page.project))
+    lines, beside = _read([one for panel in shown for one in panel], page, wishes)
     of_series = {line.series: line for line in lines}
     panel_lines = [[of_series[series] for series in panel] for panel in shown]
     relative = _have_a_history(of_series.values()) if wishes.relative is None else wishes.relative
@@ -279,7 +328,8 @@ def _small_charts(
         "shares_values": shared.y is not None,
         "small_lines": _named_lines(shown, names, of_series),
         "is_relative": relative,
-        "switches": _switches(request, looks),
+        "switches": _switches(request, looks, beside),
+        "beside": beside,
     }
 
 
@@ -317,8 +367,8 @@ def _nothing(request: HttpRequest, choice: SeriesChoice) -> dict[str, Any]:
 
 @project_page
 def history_csv(request: HttpRequest, page: ProjectPage) -> HttpResponse:
-    """Write every group of the chosen series, oldest first."""
-    lines = read_lines(choose_series(page.project, request.GET).series)
+    """Write every group of the chosen series, oldest first; relative to their controls if so wanted."""
+    lines, _ = _read(choose_series(page.project, request.GET).series, page, Wishes.of(request.GET))
     rows = (row for line in lines for row in reversed(rows_of([line], versions_axis([line]))))
     return csv_file(f"history-{page.project.slug}", _COLUMNS, map(_csv_row, rows))
 
@@ -327,7 +377,7 @@ _COLUMNS: Final = (
     *("product", "version", "build", "commit", "branch", "line", "hardware", "configuration"),
     *("counterpart", "workload", "threads", "metric", "unit", "direction"),
     *("time", "value", "low", "high", "n", "run", "excluded"),
-    *("change", "change_point", "before", "after", "incident", "settings_changed"),
+    *("change", "change_point", "before", "after", "incident", "settings_changed", "relative_to_control"),
 )
 
 
@@ -343,20 +393,27 @@ def _csv_row(row: HistoryRow) -> Sequence[Any]:
         row.change,
         *((shift.state, shift.before, shift.after, shift.incident_id) if shift else (None,) * 4),
         "; ".join(map(str, row.switches)) or ("unknown" if row.is_switch else None),
+        int(row.line.is_beside_control),
     )
 
 
-def _switches(request: HttpRequest, looks: Sequence[HistoryLook]) -> list[Switch]:
+def _switches(
+    request: HttpRequest, looks: Sequence[HistoryLook], beside: BesideControl | None
+) -> list[Switch]:
     look = looks[0]
     address = partial(address_with, request.path, request.GET, page="")
     axis = "time" if look.axis is None else "versions"
     scale = "log" if any(one.log for one in looks) else "linear"
     values = "1" if look.relative else "0"
-    return [
+    made = [
         switch("Horizontal axis", "x", [("versions", "Versions"), ("time", "Time")], axis, address),
         switch("Vertical axis", "scale", [("linear", "Linear"), ("log", "Log")], scale, address),
         switch("Values", "relative", [("0", "Absolute"), ("1", "Relative")], values, address),
     ]
+    if beside:
+        sides = [("", "As measured"), ("1", "Relative to the control")]
+        made.append(switch("Speed of the machine", "control", sides, "1" if beside.is_shown else "", address))
+    return made
 
 
 def _series_url(

@@ -67,10 +67,23 @@ def make_change_point(series, index, *, state="confirmed", with_incident=True):
     )
 
 
-def make_nights(values, *, project):
+def make_beside_a_control(tested, control, *, project, **fields):
+    """Nights of a server and a control that ran ten minutes later; None: no control that night."""
+    make_nights(control, project=project, build="control", delay=timedelta(minutes=10), **fields)
+    return make_nights(tested, project=project, **fields)
+
+
+def make_nights(values, *, project, delay=timedelta(0), **fields):
     records = [
-        make_record(tps, branch="nightly", version="unknown", started_at=START + timedelta(days=night))
+        make_record(
+            tps,
+            branch="nightly",
+            version="unknown",
+            started_at=START + timedelta(days=night) + delay,
+            **fields,
+        )
         for night, tps in enumerate(values)
+        if tps is not None
     ]
     return make_runs(records, project=project)[0].measurements.get().series
 
@@ -323,13 +336,84 @@ def test_names_from_files_are_escaped_in_page_and_figure(client):
 def test_a_page_takes_the_same_statements_whatever_it_draws(client, django_assert_num_queries):
     project = make_project(public=True)
     make_series([100.0, 90.0], project=project)
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(8):
         shown(client, project)
     for threads in range(5, 30):
         series = make_series([100.0, 90.0, 80.0, 81.0], project=project, threads=threads)
         make_change_point(series, 2)
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(8):
         shown(client, project)
+
+
+def test_values_relative_to_controls_take_one_statement_more(client, django_assert_num_queries):
+    project = make_project(public=True)
+    for threads in range(1, 30):
+        make_beside_a_control([100.0, 50.0], [10.0, 5.0], project=project, threads=threads)
+    with django_assert_num_queries(7):
+        shown(client, project, build="none")
+    with django_assert_num_queries(8):
+        shown(client, project, build="none", control="1")
+
+
+# --- relative to the control --------------------------------------------------------------------------------
+
+
+def test_nights_are_shown_relative_to_the_control_of_their_sessions(client):
+    project = make_project(public=True)
+    series = make_beside_a_control([100.0, 50.0, 102.0, 120.0], [10.0, 5.0, 10.0, None], project=project)
+    answer = shown(client, project, series=series.pk)
+    assert "Relative to the control" in text_of(answer)
+    assert answer.context["charts"][0].figure["data"][0]["y"] == [100, 50, 102, 120]
+    answer = shown(client, project, series=series.pk, control="1")
+    (chart,) = answer.context["charts"]
+    go.Figure(chart.figure)
+    assert chart.figure["data"][0]["y"] == [100, 100, 102, None]
+    assert "relative to control" in chart.figure["layout"]["yaxis"]["title"]["text"]
+    assert [row.point.value for row in chart.rows] == [102, 100, 100]
+    assert "1 of 4 groups have no control in their sessions" in " ".join(text_of(answer).split())
+    table = csv.DictReader(io.StringIO(client.get(chart.csv_url).content.decode("utf-8-sig")))
+    assert [(row["value"], row["relative_to_control"]) for row in table] == [
+        ("100.0", "1"),
+        ("100.0", "1"),
+        ("102.0", "1"),
+    ]
+
+
+def test_small_charts_are_relative_to_the_control_too(client):
+    project = make_project(public=True)
+    for threads in range(1, 10):
+        make_beside_a_control([100.0, 50.0], [10.0, 5.0], project=project, threads=threads)
+    answer = shown(client, project, build="none", control="1", relative="0")
+    assert {tuple(one.figure["data"][0]["y"]) for one in answer.context["small_charts"]} == {(75.0, 75.0)}
+
+
+def test_without_a_control_there_is_no_such_switch(client):
+    project = make_project(public=True)
+    series = make_nights([100.0, 90.0], project=project)
+    answer = shown(client, project, series=series.pk, control="1")
+    assert "to the control" not in text_of(answer)
+    assert answer.context["charts"][0].figure["data"][0]["y"] == [100, 90]
+
+
+def test_a_line_without_a_control_beside_one_that_has_one_stays_as_it_was_measured(client):
+    project = make_project(public=True)
+    one = make_beside_a_control([100.0, 50.0], [10.0, 5.0], project=project)
+    other = make_nights([80.0, 90.0], project=project, threads=64)
+    answer = shown(client, project, series=[one.pk, other.pk], control="1")
+    lines = {named.line.series: named.line for chart in answer.context["charts"] for named in chart.lines}
+    assert [point.value for point in lines[other].points] == [80, 90]
+    assert "1 of 2 lines have no control" in " ".join(text_of(answer).split())
+
+
+def test_a_change_stands_where_it_was_found_or_at_the_next_night_with_a_control(client):
+    project = make_project(public=True)
+    series = make_beside_a_control([100.0, 101.0, 80.0, 81.0], [10.0, 10.0, None, 10.0], project=project)
+    make_change_point(series, 2)
+    answer = shown(client, project, series=series.pk, control="1")
+    (named,) = answer.context["charts"][0].lines
+    assert list(named.line.shifts) == [2]
+    assert named.line.points[2].value == 81
+    assert named.line.levels_at(2) == (100.5, 81)
 
 
 # --- all rows as a file -------------------------------------------------------------------------------------
