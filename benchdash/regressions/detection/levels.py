@@ -9,7 +9,7 @@ Exact robust segmentation proposes, moderated tests decide. The arithmetic is in
    no outliers: then up to five standard deviations count, and the points are taken as they are.
 3. Backward elimination: the weakest boundary goes, its neighbours are placed anew, until every one left
    stands:
-   - z^2 > 2 log n + 4 log(1 + typical step / error) - 8, where z is the normal deviate of a Welch test (1947)
+   - z^2 > 2 log n + 4 log(1 + typical step / error) - 7, where z is the normal deviate of a Welch test (1947)
      of the two neighbouring levels with moderated variances (Smyth 2004, Linear models and empirical Bayes
      methods), widened by the correlation of neighbours, n the number of places searched (at least 80), and
      error the standard error of the step. The second term is an Occam factor (Jeffreys 1961; MacKay 1992):
