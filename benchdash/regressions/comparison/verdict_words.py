@@ -42,14 +42,14 @@ _WITHIN_A_SESSION: Final[frozenset[Basis]] = frozenset(
     {"within session", "within fork", "forks", "tool", "none"}
 )
 # The share of rows that must differ before their mean is said to.
-_ENOUGH: Final = 0.25
+_ENOUGH: Final = 1 / 3
 _CERTAIN: Final = {"better": "worse", "worse": "better"}
 
 
 def joint(verdicts: Sequence[str], change: float | None, direction: Direction, *, margin: float) -> str:
     """Return the verdict of the mean of several rows, which changes by ``change``.
 
-    A quarter of the rows must bear it out and none contradict it: it is ``mixed`` where some do.
+    A third of the rows must bear it out and none contradict it: it is ``mixed`` where some do.
     """
     counts = Counter(verdicts)
     if verdicts and counts["same"] == len(verdicts):

@@ -129,7 +129,7 @@ def test_what_is_likely_in_one_session_is_counted_as_no_more_than_that():
 
 def test_what_is_likely_stands_beside_what_is_significant():
     tables = [compared("tps", (100, 80), (100, 80), (100, 80), (100, 80))]
-    found = judged(tables[0], "worse", "likely_worse", "unknown", "unknown", basis="sessions")
+    found = judged(tables[0], "worse", "worse", "likely_worse", "unknown", basis="sessions")
     assert Claim.of(found).verdict == "worse"
     found = judged(tables[0], "likely_worse", "likely_worse", "unknown", "unknown", basis="sessions")
     assert Claim.of(found).verdict == "likely_worse"
