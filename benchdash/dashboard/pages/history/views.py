@@ -122,7 +122,7 @@ class Chart:
 
 
 @dataclass(frozen=True)
-class BesideControl:
+class ControlSwitch:
     """Some of the lines have a control. ``is_shown``: they are drawn relative to it.
 
     ``groups`` of ``lines`` have one, ``groups_without`` have none and are gaps; ``lines_without`` are drawn
@@ -219,16 +219,16 @@ def _charts(request: HttpRequest, page: ProjectPage, choice: SeriesChoice, wishe
 
 def _read(
     series: Sequence[Series], page: ProjectPage, wishes: Wishes
-) -> tuple[list[HistoryLine], BesideControl | None]:
+) -> tuple[list[HistoryLine], ControlSwitch | None]:
     """Read lines as the address wants them, and what a control of theirs does to them; None without one."""
     lines = read_lines(series, margin=equivalence_margin(page.project))
     controls = controls_of(series)
     if not controls:
         return lines, None
     if not wishes.beside_control:
-        return lines, BesideControl(is_shown=False)
+        return lines, ControlSwitch(is_shown=False)
     lines = beside_controls(lines, controls)
-    return lines, BesideControl(
+    return lines, ControlSwitch(
         is_shown=True,
         groups=sum(len(line.points) for line in lines if line.is_beside_control),
         groups_without=sum(len(line.without_control) for line in lines),
@@ -398,7 +398,7 @@ def _csv_row(row: HistoryRow) -> Sequence[Any]:
 
 
 def _switches(
-    request: HttpRequest, looks: Sequence[HistoryLook], beside: BesideControl | None
+    request: HttpRequest, looks: Sequence[HistoryLook], beside: ControlSwitch | None
 ) -> list[Switch]:
     look = looks[0]
     address = partial(address_with, request.path, request.GET, page="")
