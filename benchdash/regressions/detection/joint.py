@@ -367,10 +367,12 @@ def _moved(
     # What the search says, and what was measured, the machine's speed included.
     searched, seen = step[told] < 0, (after[told] < before[told]) == (series.signs[told] > 0)
     change = np.abs(after[told] / before[told] - 1)
-    # A small error in the slope leaves a rest of a large step of the machine.
-    is_own = np.abs(step[told]) * series.sds[told] >= _NOT_A_REST * np.log1p(change)
+    # A small error in the slope leaves a rest of a large step of the machine; and medians that hardly move
+    # say that the shape of the scatter changed, and not the level.
+    shown, tested = np.abs(np.log(after[told] / before[told])), np.abs(step[told]) * series.sds[told]
+    is_own = (tested >= _NOT_A_REST * np.log1p(change)) & (shown >= _NOT_A_REST * tested)
     least = np.array([kernel.resolution(series.values[at, start:end]) for at in told.tolist()])
-    is_seen = (change >= min_effect) & (np.abs(np.log(after[told] / before[told])) >= least)
+    is_seen = (change >= min_effect) & (shown >= least)
     moved = told[(searched == worse) & (seen == worse) & is_seen & is_own]
     clear = moved[corrected[moved] < _MEMBER_BELOW]
     clear = clear[~_is_of_machine(series, step)[clear]]
