@@ -1,7 +1,7 @@
 """Take the pictures of the documentation again: ``make screenshots``.
 
 A benchdash of its own, in a folder that goes away, loads the sample projects; Chromium looks at their pages
-in each of ``LOOKS``. The pictures are ``docs/images/<name><look>.png``.
+in each of ``LOOKS``. The pictures are ``docs/images/<name><look>.png``; names as arguments choose some.
 """
 
 import gzip
@@ -15,6 +15,7 @@ import urllib.request
 from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -28,6 +29,8 @@ CHECKOUT = Path(__file__).parents[1]
 IMAGES = CHECKOUT / "docs" / "images"
 SAMPLE = CHECKOUT / "ingest" / "samples" / "releases" / "sysbench" / "mariadb-10.11.19" / "oltp_read_only"
 LARGEST_BYTES = 150_000
+NIGHTS_BESIDE_A_CONTROL = CHECKOUT.parent / "shared" / "control"
+"""Each night is a folder of reports, whose meta files tell the runs of the control by their role."""
 # At one place the size alone was varied, without repeats.
 BUFFER_POOLS = [
     ("setting", "innodb_buffer_pool_size"),
@@ -53,7 +56,9 @@ def main():
         sys.exit("the pictures are taken with Chromium: apt-get install chromium")
     with running_benchdash() as benchdash, running_chromium() as chromium:
         IMAGES.mkdir(exist_ok=True)
-        for picture in pictures(benchdash):
+        for picture in [*pictures(benchdash), *pictures_beside_a_control(benchdash, chromium)]:
+            if sys.argv[1:] and picture.name not in sys.argv[1:]:
+                continue
             for look in LOOKS:
                 file = IMAGES / f"{picture.name}{look.suffix}.png"
                 file.write_bytes(taken(picture, look, chromium, benchdash))
@@ -124,6 +129,48 @@ def pictures(benchdash):
     ]
 
 
+def pictures_beside_a_control(benchdash, chromium):
+    """A history as it was measured and relative to the control; none where the nights are not here."""
+    if not NIGHTS_BESIDE_A_CONTROL.is_dir():
+        sys.stdout.write(f"{NIGHTS_BESIDE_A_CONTROL} is not there: its pictures stay as they are\n")
+        return []
+    request = chromium.new_context(extra_http_headers={"Authorization": f"Bearer {benchdash.token}"}).request
+    api = f"{benchdash.url}/api/v1"
+    archive = {"name": "nights.tgz", "mimeType": "application/gzip", "buffer": nights_beside_a_control()}
+    said = {"hardware": "bench-03", "branch": "nightly"}
+    upload = request.post(f"{api}/uploads/", multipart={"file": archive, **said}).json()
+    wait_until(
+        lambda: request.get(f"{api}/uploads/{upload['id']}/").json()["state"] == "imported",
+        within=_ANALYSED_WITHIN_S,
+    )
+    wait_until(lambda: _NOTHING_DUE in benchdash.text("/metrics"), within=_ANALYSED_WITHIN_S)
+    query = {"project": "default", "workload": "oltp_point_select", "metric": "tps"}
+    found = request.get(f"{api}/series/?{urlencode(query)}").json()["results"]
+    (series,) = (one for one in found if one["build"] != CONTROL)
+    address = f"/p/default/history/?series={series['id']}"
+    return [
+        Picture("without-control", address, is_signed_in=True, top="figure.chart"),
+        Picture("control", f"{address}&control=1", is_signed_in=True, top="figure.chart"),
+    ]
+
+
+def nights_beside_a_control():
+    """Pack the nights, measured back to back, with the starts of each set one day after the one before."""
+    files = {}
+    for night in sorted(NIGHTS_BESIDE_A_CONTROL.glob("[0-9]*")):
+        metas = {path: json.loads(path.read_text()) for path in sorted(night.glob("*.meta.json"))}
+        starts = {path: datetime.fromisoformat(meta["started_at"]) for path, meta in metas.items()}
+        began_at = datetime(2026, 9, 1, 2, tzinfo=UTC) + timedelta(days=int(night.name))
+        for path, meta in metas.items():
+            started_at = began_at + (starts[path] - min(starts.values()))
+            own = {"started_at": started_at.isoformat(), "control": meta["role"] == "control"}
+            name = f"{night.name}/{path.name}"
+            files[name] = json.dumps({**meta, **own}).encode()
+            report = path.with_name(path.name.replace(".meta.json", ".txt"))
+            files[f"{night.name}/{report.name}"] = report.read_bytes()
+    return gzip.compress(tar_of(files))
+
+
 def thread_pool(benchdash):
     """The two ways in which MariaDB serves many connections, as columns of a comparison."""
     version = benchdash.one("versions", project="releases", product="MariaDB", version="10.11.19")
@@ -138,7 +185,8 @@ def postgresql_versions(benchdash):
     every = benchdash.all("versions", project="releases", product="PostgreSQL")
     versions = [one for one in every if one["build"] != CONTROL]
     in_order = sorted(versions, key=lambda one: [int(part) for part in one["version"].split(".")])
-    columns = [f"{one['id']}" for one in in_order]
+    default = benchdash.configuration("releases", "default")
+    columns = [column(benchdash, one, default) for one in in_order]
     return [*(("v", one) for one in columns), ("base", columns[0])]
 
 
@@ -199,11 +247,10 @@ def taken(picture, look, chromium, benchdash):
         viewport={"width": look.width, "height": height},
         color_scheme=look.theme,
         reduced_motion="reduce",
+        storage_state=signed_in(chromium, benchdash) if picture.is_signed_in else None,
     )
     try:
         page = context.new_page()
-        if picture.is_signed_in:
-            sign_in(page, benchdash)
         page.goto(picture.address)
         picture.act(page)
         if picture.top:
@@ -218,12 +265,19 @@ def taken(picture, look, chromium, benchdash):
         context.close()
 
 
-def sign_in(page, benchdash):
-    page.goto("/sign-in/")
-    page.locator("[name=username]").fill(benchdash.admin["user"])
-    page.locator("[name=password]").fill(benchdash.admin["password"])
-    page.locator("main").get_by_role("button", name="Sign in").click()
-    page.wait_for_url("**/")
+def signed_in(chromium, benchdash):
+    """Return the cookies of the administrator, who signs in once: many sign-ins are refused."""
+    if benchdash.cookies is None:
+        context = chromium.new_context(base_url=benchdash.url)
+        page = context.new_page()
+        page.goto("/sign-in/")
+        page.locator("[name=username]").fill(benchdash.admin["user"])
+        page.locator("[name=password]").fill(benchdash.admin["password"])
+        page.locator("main").get_by_role("button", name="Sign in").click()
+        page.wait_for_url("**/")
+        benchdash.cookies = context.storage_state()
+        context.close()
+    return benchdash.cookies
 
 
 # --- a benchdash to look at ---------------------------------------------------------------------------------
@@ -233,7 +287,8 @@ class Benchdash:
     """A running installation, as it is told of in ``run.json``."""
 
     def __init__(self, run):
-        self.url, self.admin = run["url"], run["admin"]
+        self.url, self.admin, self.token = run["url"], run["admin"], run["token"]
+        self.cookies = None
 
     def all(self, what, **query):
         return json.loads(self.text(f"/api/v1/{what}/?{urlencode({**query, 'limit': 1000})}"))["results"]
