@@ -62,7 +62,7 @@ register.filter("number_cells", number_cells)
 def badge(state: str, label: str = "") -> str:
     """Write a state as a small badge; ``label`` where its word for people differs (``won't fix``)."""
     tone, sign = _TONES.get(state, ("plain", ""))
-    return format_html('<span class="badge badge-{}">{}{}</span>', tone, _mark(sign), label or state)
+    return format_html('<span class="badge badge-{}">{}{}</span>', tone, mark(sign), label or state)
 
 
 @register.simple_tag
@@ -78,9 +78,7 @@ def change_figure(value: float | None, direction: str, verdict: str = "", metric
 
 
 def _figure(level: str, title: str, sign: str, text: str) -> str:
-    return format_html(
-        '<span class="change level-{}" title="{}">{}{}</span>', level, title, _mark(sign), text
-    )
+    return format_html('<span class="change level-{}" title="{}">{}{}</span>', level, title, mark(sign), text)
 
 
 @register.simple_tag
@@ -94,7 +92,7 @@ def verdict_word(verdict: str, metric: str = "", margin: float | None = None) ->
 @register.simple_tag
 def sign(level: str) -> str:
     """Write the sign of a look, for those who see no colours: ``▼``; hollow where it is only likely."""
-    return _mark(numbers.sign(level))
+    return mark(numbers.sign(level))
 
 
 @register.filter
@@ -130,7 +128,8 @@ def commit(value: str | None) -> str:
     return format_html('<code class="commit" title="{}">{}</code>', value, value[:10])
 
 
-def _mark(sign: str) -> str:
+def mark(sign: str) -> str:
+    """Write a sign before a figure, for those who see no colours."""
     if not sign:
         return ""
     return format_html('<span aria-hidden="true">{}</span>\N{NO-BREAK SPACE}', sign)

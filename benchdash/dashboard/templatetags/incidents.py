@@ -4,6 +4,7 @@ from django import template
 from django.utils.html import format_html
 
 from benchdash.dashboard.shell import numbers
+from benchdash.dashboard.templatetags.figures import mark
 from benchdash.regressions import headlines
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.results.readings import HIGHER
@@ -56,8 +57,8 @@ def _coloured(text: str, speed: float | None, side: str, state: str) -> str:
     # What rose from zero has no size in per cent, and the palest ground.
     level = f"level-{side}-1" if speed is None else f"level-{numbers.level(speed, HIGHER, side)}"
     return format_html(
-        '<span class="change {}"><span aria-hidden="true">{}</span>\N{NO-BREAK SPACE}{}</span>',
+        '<span class="change {}">{}{}</span>',
         "is-suspected" if state == ChangePoint.State.SUSPECTED else level,
-        "▲" if side == "better" else "▼",
+        mark("▲" if side == "better" else "▼"),
         text,
     )

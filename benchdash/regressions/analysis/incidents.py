@@ -242,7 +242,7 @@ def _sum_up(incident: Incident, measured: Sequence[ChangePoint]) -> None:
     own = [speed for one, speed in of_speed if one.series.metric == incident.metric]
     incident.median = median(own) if own else None
     incident.largest = max(measured, key=attrgetter("size"))
-    incident.worst = max((speed for _, speed in of_speed), key=abs, default=None)
+    incident.worst = incident.largest.speed_change
 
 
 def _begun_together(change_points: Sequence[ChangePoint]) -> Sequence[ChangePoint]:

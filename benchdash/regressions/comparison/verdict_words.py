@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, get_args
 
 from benchdash.regressions.comparison.cells import Cell
-from benchdash.regressions.detection.compare import Comparison, Verdict
+from benchdash.regressions.detection.compare import UNTESTED_BASES, Comparison, Verdict
 from benchdash.regressions.detection.scatter import Basis
 from benchdash.results.metrics import is_speed
 from benchdash.results.readings import HIGHER, Direction
@@ -37,13 +37,9 @@ MIXED: Final = "mixed"
 SESSIONS_TO_TELL: Final = 3
 """So many sessions of a version tell how much its sessions scatter."""
 
-# Of these, nothing is known of the scatter between sessions.
-_WITHIN_A_SESSION: Final[frozenset[Basis]] = frozenset(
-    {"within session", "within fork", "forks", "tool", "none"}
-)
 # The share of rows that must differ before their mean is said to.
 _ENOUGH: Final = 1 / 3
-_CERTAIN: Final = {"better": "worse", "worse": "better"}
+_CERTAIN: Final = frozenset({"better", "worse"})
 
 
 def joint(verdicts: Sequence[str], change: float | None, direction: Direction, *, margin: float) -> str:
@@ -131,7 +127,7 @@ def says_nothing_between_sessions(comparison: Comparison, base: Cell, other: Cel
 
 def is_within_a_session(comparison: Comparison) -> bool:
     """Tell whether nothing is known of the scatter between sessions."""
-    return comparison.basis in _WITHIN_A_SESSION
+    return comparison.basis in UNTESTED_BASES
 
 
 def change_of(comparison: Comparison | None) -> float | None:

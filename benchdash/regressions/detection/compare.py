@@ -74,6 +74,9 @@ MAX_PRIOR_DF = 19
 """Degrees of freedom that noise known from elsewhere counts for at most in the interval of a group."""
 
 _UNTESTED = (NONE, WITHIN_SESSION, FORKS, TOOL, WITHIN_FORK)
+UNTESTED_BASES: Final[frozenset[Basis]] = frozenset(BASES[code] for code in _UNTESTED)
+"""Of these, nothing is known of the scatter between sessions."""
+
 _LIKELY_AT_MOST = (WITHIN_SESSION, FORKS, TOOL)
 _VERDICTS: Final[tuple[Verdict, ...]] = (
     *("unknown", "same", "better", "worse", "likely_better", "likely_worse"),
