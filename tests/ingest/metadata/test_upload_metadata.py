@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.utils import timezone
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ingest.errors import FieldsError
@@ -222,6 +222,7 @@ def test_many_unknown_fields_give_few_warnings():
         max_size=5,
     )
 )
+@example(values={"options": {"": [[], ""]}})
 def test_any_values_are_read_or_refused_and_what_is_read_can_be_stored(values):
     try:
         metadata, _ = read_metadata(values)
