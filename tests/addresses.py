@@ -8,11 +8,11 @@ from django.urls import URLPattern, get_resolver, reverse
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Membership, Project, Role, Token, User
 from benchdash.alerts.models import Alert, Subscription
-from benchdash.alerts.services import subscribe
+from benchdash.alerts.subscriptions import subscribe
 from benchdash.articles.models import Block
 from benchdash.articles.services import NewBlock, create_article
 from benchdash.regressions.models import Incident
-from benchdash.regressions.services import comment
+from benchdash.regressions.triage import comment
 from benchdash.results.models import Run, Series
 from ingest.models import Companion, Upload
 from tests.api.conftest import make_incident

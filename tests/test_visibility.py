@@ -14,7 +14,7 @@ from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import AuditEntry, Membership, Project, Role, Scope, Token, User
 from benchdash.accounts.services import remove_member, revoke_token
 from benchdash.regressions.comparison.columns import Selector, columns_of, short_id
-from benchdash.regressions.services import comment, triage
+from benchdash.regressions.triage import comment, triage
 from benchdash.results.corrections import exclude_run
 from benchdash.results.models import ConfigurationContent, Run
 from ingest.models import ArchiveFile, Upload

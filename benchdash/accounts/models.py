@@ -28,6 +28,7 @@ class UserManager(BaseUserManager["User"]):
 class User(AbstractBaseUser, PermissionsMixin):
     email = models.EmailField(max_length=254, unique=True)
     name = models.CharField(max_length=150, blank=True)
+    time_zone = models.CharField(max_length=64, blank=True)  # such as Europe/Berlin; empty: UTC
     is_staff = models.BooleanField(default=False)
     is_active = models.BooleanField(default=True)
     joined_at = models.DateTimeField(default=timezone.now)
@@ -96,6 +97,20 @@ class Membership(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user} is {self.role} of {self.project}"
+
+
+class Following(models.Model):
+    """Whether a person wants a project on their morning page. Members do unless they said no."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="followings")
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="followings")
+    is_wanted = models.BooleanField(default=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["user", "project"], name="one_following_per_project")]
+
+    def __str__(self) -> str:
+        return f"{self.user} {'follows' if self.is_wanted else 'does not follow'} {self.project}"
 
 
 class Scope(models.TextChoices):

@@ -4,11 +4,12 @@ import secrets
 from datetime import timedelta
 from typing import ClassVar
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils import timezone
 
 from benchdash.accounts.models import Project, User
-from benchdash.regressions.models import Incident
+from benchdash.regressions.models import Incident, IncidentEvent
 from benchdash.results.models import Hardware, Product
 
 
@@ -16,23 +17,56 @@ def _unsubscribe_key() -> str:
     return secrets.token_urlsafe(24)
 
 
+def _default_kinds() -> list[str]:
+    return [Incident.Kind.REGRESSION]
+
+
 class Subscription(models.Model):
-    """An address that is told of the confirmed regressions of a project. Empty filters mean all.
+    """An address that is told of the incidents of a project: an e-mail address, or the URL of a webhook.
+
+    Empty filters mean all. ``smallest_change`` is a change of speed, 0.05 is 5 %. A daily or weekly digest is
+    sent at ``hour`` in ``time_zone`` (empty: that of the account, else UTC), a weekly one on ``weekday``
+    (Monday is 0); it is sent without news where ``all_quiet`` is wished. ``refused_at`` is when the receiving
+    side last refused the address, with its words. ``secret`` signs what goes to a webhook, in ``payload``.
 
     It is told nothing until it is confirmed: at once where the operator or the owner of the address
     subscribes it, else by a link in a mail.
     """
 
+    class Rhythm(models.TextChoices):
+        IMMEDIATELY = "immediately", "immediately"
+        DAILY = "daily", "once a day"
+        WEEKLY = "weekly", "once a week"
+
+    class Payload(models.TextChoices):
+        JSON = "json", "JSON"
+        SLACK = "slack", "Slack"
+        MATTERMOST = "mattermost", "Mattermost"
+        MATRIX = "matrix", "Matrix"
+
     CONFIRM_WITHIN: ClassVar[timedelta] = timedelta(days=7)  # an unconfirmed one is then deleted
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="subscriptions")
-    address = models.EmailField(max_length=254)
+    address = models.CharField(max_length=2000)
     user = models.ForeignKey(
         User, on_delete=models.CASCADE, null=True, blank=True, related_name="subscriptions"
     )
     product = models.ForeignKey(Product, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
     branch = models.CharField(max_length=200, blank=True)
     hardware = models.ForeignKey(Hardware, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
+    workload_group = models.CharField(max_length=100, blank=True)
+    metric = models.CharField(max_length=100, blank=True)
+    smallest_change = models.FloatField(null=True, blank=True)
+    kinds = ArrayField(models.CharField(max_length=12, choices=Incident.Kind), default=_default_kinds)
+    rhythm = models.CharField(max_length=12, choices=Rhythm, default=Rhythm.IMMEDIATELY)
+    hour = models.PositiveSmallIntegerField(default=8)
+    weekday = models.PositiveSmallIntegerField(default=0)
+    time_zone = models.CharField(max_length=64, blank=True)
+    all_quiet = models.BooleanField(default=False)
+    payload = models.CharField(max_length=12, choices=Payload, default=Payload.JSON)
+    secret = models.CharField(max_length=200, blank=True)
+    refused_at = models.DateTimeField(null=True, blank=True)
+    refusal = models.CharField(max_length=500, blank=True)
     key = models.CharField(max_length=40, unique=True, default=_unsubscribe_key, editable=False)
     created_at = models.DateTimeField(default=timezone.now)
     confirmed_at = models.DateTimeField(null=True, blank=True)
@@ -40,7 +74,10 @@ class Subscription(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["project", "address", "product", "branch", "hardware"],
+                fields=[
+                    *("project", "address", "product", "branch", "hardware"),
+                    *("workload_group", "metric", "smallest_change", "kinds", "rhythm"),
+                ],
                 name="subscription_is_unique",
                 nulls_distinct=False,
             ),
@@ -53,7 +90,7 @@ class Subscription(models.Model):
 class OwedMail(models.Model):
     """A mail that is owed to an address until it is sent. A crash may repeat it, never lose it."""
 
-    address = models.EmailField(max_length=254)
+    address = models.CharField(max_length=2000)
     subscription = models.ForeignKey(Subscription, on_delete=models.SET_NULL, null=True, related_name="+")
     owed_at = models.DateTimeField(default=timezone.now)
     sent_at = models.DateTimeField(null=True, blank=True)
@@ -75,14 +112,33 @@ class Confirmation(OwedMail):
         return f"confirmation of {self.address}"
 
 
+class Digest(OwedMail):
+    """The morning page as a mail, of the time from ``since`` to ``until``, owed to one address."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    since = models.DateTimeField()
+    until = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["subscription", "until"], name="one_digest_at_a_time")]
+
+    def __str__(self) -> str:
+        return f"digest of {self.project} to {self.address}"
+
+
 class Alert(OwedMail):
-    """One incident owed to one address."""
+    """One incident owed to one address, or news of one that it was told of: then ``event`` says which."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="alerts")
     incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="alerts")
+    event = models.ForeignKey(IncidentEvent, on_delete=models.CASCADE, null=True, related_name="+")
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["incident", "address"], name="one_alert_per_address")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["incident", "address", "event"], name="one_alert_per_address", nulls_distinct=False
+            )
+        ]
         indexes = [models.Index(fields=["owed_at"], condition=models.Q(sent_at=None), name="alert_unsent")]
 
     def __str__(self) -> str:

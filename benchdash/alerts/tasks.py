@@ -1,12 +1,12 @@
 from celery import shared_task
 
-from benchdash.alerts import services
+from benchdash.alerts import services, subscriptions
 from benchdash.celery import one_at_a_time
 
 
 @shared_task
 def send_alerts() -> None:
-    services.end_unconfirmed()
+    subscriptions.end_unconfirmed()
     services.send_owed_confirmations()
     services.owe_alerts()
     services.send_owed_alerts()

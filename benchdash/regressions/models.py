@@ -7,7 +7,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from benchdash.accounts.models import Project, User
-from benchdash.results.models import Configuration, Hardware, Product, Run, Series, ServerVersion
+from benchdash.results.models import Configuration, Hardware, Product, Run, Series, ServerVersion, Workload
 
 # A response time that falls to nothing counts as a speed-up of 1000.
 _MIN_REST = 0.001
@@ -24,6 +24,12 @@ class Incident(models.Model):
     change point that moved most. Both are null where only counts rose from zero, which has no per cent.
     ``cause`` says what was switched where the level changed; empty where nothing was, or nothing is known.
     ``origin`` is as of ChangePoint.
+
+    An incident of a machine, of kind ``environment`` or ``silence``, has ``hardware``, and no ``product``
+    where it concerns several. Incidents that it explains are ``folded_into`` it. ``recovered_by`` is the
+    incident of the step back that ended this one. A snoozed incident comes back at a time, or when that
+    version, or a later one of the product, has been measured. ``bug`` is a number or address in the bug
+    tracker of the project.
     """
 
     class Kind(models.TextChoices):
@@ -50,9 +56,10 @@ class Incident(models.Model):
     OF_CHANGE_POINTS: ClassVar[tuple[Kind, ...]] = (Kind.REGRESSION, Kind.IMPROVEMENT, Kind.ENVIRONMENT)
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="incidents")
-    product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="incidents")
+    product = models.ForeignKey(Product, on_delete=models.CASCADE, null=True, related_name="incidents")
     branch = models.CharField(max_length=200, blank=True)
     line = models.CharField(max_length=50, blank=True)
+    hardware = models.ForeignKey(Hardware, on_delete=models.CASCADE, null=True, related_name="+")
     kind = models.CharField(max_length=12, choices=Kind)
     status = models.CharField(max_length=10, choices=Status)
     state = models.CharField(max_length=15, choices=State, default=State.NEW)
@@ -74,13 +81,101 @@ class Incident(models.Model):
     confirmed_at = models.DateTimeField(null=True, blank=True)
     assignee = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
     reason = models.TextField(blank=True)
+    bug = models.CharField(max_length=500, blank=True)
+    snoozed_until = models.DateTimeField(null=True, blank=True)
+    snoozed_until_version = models.CharField(max_length=200, blank=True)
+    folded_into = models.ForeignKey(
+        "self", on_delete=models.SET_NULL, null=True, blank=True, related_name="folded"
+    )
+    recovered_by = models.ForeignKey(
+        "self", on_delete=models.SET_NULL, null=True, blank=True, related_name="recovers"
+    )
 
     class Meta:
         ordering = ["-detected_at", "-id"]
         indexes = [models.Index(fields=["project", "-detected_at"], name="incident_by_time")]
 
     def __str__(self) -> str:
-        return f"{self.kind} of {self.product} {self.branch or self.line}"
+        return f"{self.kind} of {self.subject}"
+
+    @property
+    def subject(self) -> str:
+        """What it is about: ``MariaDB main``, or the machine where it concerns no single product."""
+        if self.product is None:
+            return str(self.hardware or "")
+        return f"{self.product} {self.branch or self.line}".strip()
+
+    @property
+    def is_snoozed(self) -> bool:
+        return self.snoozed_until is not None or bool(self.snoozed_until_version)
+
+
+class IncidentEvent(models.Model):
+    """Something that happened to an incident: found by analysis, or done by a person or a token.
+
+    Written by ``benchdash.regressions.events``, and never changed. ``state`` is the state that the incident
+    was given. Of ``quiet`` events nobody is told.
+    """
+
+    class What(models.TextChoices):
+        DETECTED = "detected", "detected"
+        CONFIRMED = "confirmed", "confirmed"
+        SPREAD = "spread", "spread to more series"
+        NARROWED = "narrowed", "range narrowed"
+        SPLIT = "split", "split"
+        MERGED = "merged", "merged"
+        WITHDRAWN = "withdrawn", "withdrawn"
+        RECOVERED = "recovered", "recovered"
+        RETURNED = "returned", "returned"
+        FOLDED = "folded", "explained by its machine"
+        UNFOLDED = "unfolded", "no longer explained by its machine"
+        STATE = "state", "state changed"
+        ASSIGNED = "assigned", "assigned"
+        SNOOZED = "snoozed", "snoozed"
+        WOKEN = "woken", "no longer snoozed"
+        LINKED = "linked", "linked to a bug"
+
+    incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="events")
+    at = models.DateTimeField(default=timezone.now)
+    what = models.CharField(max_length=12, choices=What)
+    by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    by_name = models.CharField(
+        max_length=254, blank=True
+    )  # of a person, a token or an address; else analysis
+    state = models.CharField(max_length=15, choices=Incident.State, blank=True)
+    reason = models.TextField(blank=True)
+    detail = models.JSONField(default=dict, blank=True)
+    quiet = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ["at", "id"]
+
+    def __str__(self) -> str:
+        return f"{self.incident_id} {self.what}"
+
+
+class Silence(models.Model):
+    """What stopped to report, of an incident of kind ``silence``.
+
+    A machine as a whole has ``hardware`` alone; a job has a place without a workload; a series of runs has
+    both. It used to report every ``cadence_s`` seconds. ``ended_at`` is when it reported again.
+    """
+
+    incident = models.OneToOneField(Incident, on_delete=models.CASCADE, related_name="silence")
+    hardware = models.ForeignKey(Hardware, on_delete=models.CASCADE, related_name="+")
+    product = models.ForeignKey(Product, on_delete=models.CASCADE, null=True, related_name="+")
+    build = models.CharField(max_length=100, blank=True)
+    branch = models.CharField(max_length=200, blank=True)
+    line = models.CharField(max_length=50, blank=True)
+    configuration = models.ForeignKey(Configuration, on_delete=models.CASCADE, null=True, related_name="+")
+    counterpart = models.CharField(max_length=200, blank=True)
+    workload = models.ForeignKey(Workload, on_delete=models.CASCADE, null=True, related_name="+")
+    last_run_at = models.DateTimeField()
+    cadence_s = models.FloatField()
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    def __str__(self) -> str:
+        return f"{self.workload or self.product or self.hardware} since {self.last_run_at:%Y-%m-%d}"
 
 
 class ChangePoint(models.Model):

@@ -94,7 +94,7 @@ def incidents(project: Project) -> QuerySet[Incident]:
     live = Q(change_points__state__in=_LIVE_STATES)
     return (
         Incident.objects.filter(project=project)
-        .select_related("product", "since", "until", "assignee", "largest__series__workload")
+        .select_related("product", "hardware", "since", "until", "assignee", "largest__series__workload")
         .annotate(
             series_count=Count("change_points", filter=live),
             workloads=ArrayAgg(

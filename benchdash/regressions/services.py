@@ -14,14 +14,11 @@ from itertools import chain
 from operator import or_
 
 from django.conf import settings
-from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
-from benchdash.accounts.access import Viewer
-from benchdash.accounts.models import Project, User
-from benchdash.accounts.services import audit
+from benchdash.accounts.models import Project
 from benchdash.celery import ring
 from benchdash.database.locks import hold, is_free
 from benchdash.database.troubles import is_everybodys
@@ -45,7 +42,7 @@ from benchdash.regressions.analysis.places import (
     table_of_curves,
 )
 from benchdash.regressions.detection.growing_tables import joint_looks
-from benchdash.regressions.models import ChangePoint, Comment, FailingPlace, Incident
+from benchdash.regressions.models import ChangePoint, FailingPlace, Incident
 from benchdash.regressions.options import historical_after
 from benchdash.results.models import Measurement, Run, Series, TouchedSeries
 from benchdash.results.place import Place, all_places
@@ -135,49 +132,6 @@ def recompute(
             failed += 1
         yield Progress(done, len(places), failed)
     _withdraw_incidents_without_evidence()
-
-
-def triage(
-    incident: Incident,
-    *,
-    by: Viewer,
-    state: str | None = None,
-    assignee: User | None = None,
-    unassign: bool = False,
-    reason: str = "",
-) -> None:
-    """Set what people think of an incident; what is None stays as it is.
-
-    Raises django.core.exceptions.ValidationError for an unknown state and for an assignee who is no member.
-    """
-    changes: dict[str, str] = {}
-    fields = []
-    if state is not None and state != incident.state:
-        if state not in Incident.State.values:
-            raise ValidationError({"state": f"there is no state {state!r}"})
-        changes["state"] = f"{incident.state} → {state}"
-        incident.state = state
-        fields.append("state")
-    if (assignee is not None or unassign) and incident.assignee != assignee:
-        if assignee and not Viewer(user=assignee).is_member(incident.project):
-            raise ValidationError({"assignee": f"{assignee} is not a member of the project"})
-        changes["assignee"] = str(assignee or "nobody")
-        incident.assignee = assignee
-        fields.append("assignee")
-    if reason and reason != incident.reason:
-        incident.reason = reason
-        fields.append("reason")
-    if not fields:
-        return
-    subject = f"incident {incident.pk}: {incident}"
-    with transaction.atomic():
-        incident.save(update_fields=fields)
-        audit(incident.project, by, "incident triaged", subject, reason=reason, detail=changes)
-
-
-def comment(incident: Incident, *, by: Viewer, text: str) -> Comment:
-    name = str(by.user or by.token or "")
-    return Comment.objects.create(incident=incident, author=by.user, author_name=name, text=text)
 
 
 def _next_touched_product(*, leaving_out: Iterable[int]) -> int | None:

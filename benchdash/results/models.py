@@ -623,3 +623,25 @@ def run_identity(run: Run) -> dict[str, Any]:
         "workload_id": run.workload_id,
         "threads": run.threads,
     }
+
+
+class Annotation(models.Model):
+    """What people say of a moment or a span of time: a new kernel, a new disk.
+
+    Without ``hardware`` and ``product`` it stands on every chart of the project.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="annotations")
+    at = models.DateTimeField()
+    until = models.DateTimeField(null=True, blank=True)
+    hardware = models.ForeignKey(Hardware, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
+    product = models.ForeignKey(Product, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
+    text = models.CharField(max_length=500)
+    by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["at", "id"]
+
+    def __str__(self) -> str:
+        return self.text[:50]

@@ -2,7 +2,8 @@ import pytest
 
 from benchdash.alerts.mail_files import kept_mails, mails_are_files
 from benchdash.alerts.models import Subscription
-from benchdash.alerts.services import owe_alerts, send_owed_alerts, subscribe
+from benchdash.alerts.services import owe_alerts, send_owed_alerts
+from benchdash.alerts.subscriptions import subscribe
 from tests.alerts.incidents import make_incident
 from tests.builders import make_project
 

@@ -18,15 +18,12 @@ from benchdash.accounts.models import AuditEntry, Membership, Role, Scope
 from benchdash.accounts.services import create_token
 from benchdash.alerts.models import Alert, Confirmation, Subscription
 from benchdash.alerts.services import (
-    confirm,
-    end_unconfirmed,
     owe_alerts,
     retry,
     send_owed_alerts,
     send_owed_confirmations,
-    subscribe,
-    unsubscribe,
 )
+from benchdash.alerts.subscriptions import confirm, end_unconfirmed, subscribe, unsubscribe
 from benchdash.celery import ring
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.results.models import Hardware, Product

@@ -9,7 +9,7 @@ from rest_framework.test import APIClient
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project, Role, Scope, User
 from benchdash.alerts.models import Subscription
-from benchdash.alerts.services import subscribe
+from benchdash.alerts.subscriptions import subscribe
 from benchdash.articles.models import Article
 from benchdash.articles.services import NewBlock, create_article
 from benchdash.regressions.models import ChangePoint, Incident

@@ -4,7 +4,7 @@ import pytest
 
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import AuditEntry, User
-from benchdash.regressions import services
+from benchdash.regressions import services, triage
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.results.models import Run
 from tests.api.conftest import make_incident
@@ -130,7 +130,7 @@ def test_members_talk_about_an_incident(make_world):
 def test_what_people_say_of_an_incident_is_for_members(make_world):
     world = make_world(public=True)
     patch(world, {"assignee": "bob@example.org", "reason": "a secret customer"})
-    services.comment(world.incident, by=Viewer(user=User.objects.get(email="bob@example.org")), text="secret")
+    triage.comment(world.incident, by=Viewer(user=User.objects.get(email="bob@example.org")), text="secret")
     for who in ("charlie", "anonymous", "token of another project"):
         answer = world.clients[who].get(f"/api/v1/incidents/{world.incident.pk}/")
         assert (answer.json()["assignee"], answer.json()["reason"], answer.json()["comments"]) == (

@@ -13,9 +13,11 @@ from rest_framework.test import APIClient
 from benchdash.accounts.access import BeingDeleted, NotVisible, Viewer
 from benchdash.accounts.models import Project, Scope, User
 from benchdash.accounts.services import find_token
-from benchdash.alerts.services import owe_alerts, subscribe
+from benchdash.alerts.services import owe_alerts
+from benchdash.alerts.subscriptions import subscribe
 from benchdash.regressions.models import Incident
-from benchdash.regressions.services import analyse_touched, comment
+from benchdash.regressions.services import analyse_touched
+from benchdash.regressions.triage import comment
 from benchdash.results.models import Run
 from ingest.metadata.upload_metadata import read_metadata
 from ingest.models import Companion, RawFile, Removal, Upload

@@ -15,7 +15,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from benchdash.alerts.services import owe_alerts, send_owed_alerts, subscribe
+from benchdash.alerts.services import owe_alerts, send_owed_alerts
+from benchdash.alerts.subscriptions import subscribe
 from benchdash.regressions.analysis.control_runs import control_levels
 from benchdash.regressions.analysis.places import place_histories
 from benchdash.regressions.models import ChangePoint, Incident

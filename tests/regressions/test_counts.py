@@ -6,7 +6,7 @@ from random import Random
 import pytest
 from django.core import mail
 
-from benchdash.alerts.services import subscribe
+from benchdash.alerts.subscriptions import subscribe
 from benchdash.regressions.services import analyse_touched
 from tests.builders import make_project
 from tests.dashboard.page_text import text_of

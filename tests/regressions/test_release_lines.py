@@ -9,7 +9,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from benchdash.alerts.services import owe_alerts, send_owed_alerts, subscribe
+from benchdash.alerts.services import owe_alerts, send_owed_alerts
+from benchdash.alerts.subscriptions import subscribe
 from benchdash.regressions.models import Incident
 from benchdash.regressions.services import analyse_touched
 from tests.builders import make_project, make_token

@@ -10,7 +10,8 @@ from django.test.utils import CaptureQueriesContext
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import AuditEntry, Project
 from benchdash.regressions.models import ChangePoint, FailingPlace, Incident
-from benchdash.regressions.services import analyse_touched, comment, recompute, triage
+from benchdash.regressions.services import analyse_touched, recompute
+from benchdash.regressions.triage import comment, triage
 from benchdash.results.models import Product, Run, Series, TouchedSeries
 from benchdash.results.services import remove_runs, touch
 from tests.builders import START, make_project, make_series, make_upload, make_user

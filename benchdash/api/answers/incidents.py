@@ -72,7 +72,8 @@ class IncidentSerializer(serializers.Serializer[Any]):
     the median over the series of ``metric`` (``median`` is the same). ``worst`` is the largest, that of
     ``worst_of``. Both are null where only counts rose from zero. ``cause`` says what was switched where the
     level changed. ``origin`` is the release line or release that a line or branch goes on from, where it
-    begins at another level. ``series`` of the ``of`` that were looked at changed. ``page`` is for people.
+    begins at another level. ``product`` is null where it is about a machine, ``hardware``, which is null
+    elsewhere. ``series`` of the ``of`` that were looked at changed. ``page`` is for people.
     """
 
     id = serializers.IntegerField()
@@ -83,7 +84,8 @@ class IncidentSerializer(serializers.Serializer[Any]):
     kind = serializers.ChoiceField(choices=Incident.Kind.choices)
     status = serializers.ChoiceField(choices=Incident.Status.choices)
     historical = serializers.BooleanField()
-    product = serializers.CharField(source="product.name")
+    product = serializers.CharField(source="product.name", allow_null=True, default=None)
+    hardware = serializers.CharField(source="hardware.name", allow_null=True, default=None)
     branch = serializers.CharField()
     line = serializers.CharField()
     from_version = VersionReferenceSerializer(source="since", allow_null=True)

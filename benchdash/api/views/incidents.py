@@ -18,7 +18,7 @@ from benchdash.api.answers.incidents import (
 from benchdash.api.parameters import BooleanFilter, ChoiceFilter, Filter, NamedFilter
 from benchdash.api.requests import CommentRequest, TriageRequest
 from benchdash.api.views.base import RowsView
-from benchdash.regressions import services
+from benchdash.regressions import triage
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.queries import LIVE
 from benchdash.results.models import Product
@@ -38,7 +38,7 @@ _CHANGE_POINTS = ChangePoint.objects.filter(LIVE).select_related(
 )
 class IncidentViews(RowsView):
     queryset = Incident.objects.select_related(
-        "project", "product", "since", "until", "assignee", "largest__series__workload"
+        "project", "product", "hardware", "since", "until", "assignee", "largest__series__workload"
     ).prefetch_related(Prefetch("change_points", queryset=_CHANGE_POINTS.order_by("pk")))
     order = ("-detected_at", "-pk")
     filters = (
@@ -59,7 +59,7 @@ class IncidentViews(RowsView):
         incident = self._to_triage()
         sent = self.sent(TriageRequest)
         assignee = _member(incident.project, sent["assignee"]) if sent.get("assignee") else None
-        services.triage(
+        triage.triage(
             incident,
             by=self.viewer,
             state=sent.get("state"),
@@ -76,7 +76,7 @@ class IncidentViews(RowsView):
     def comments(self, request: Request, pk: int) -> Response:  # noqa: ARG002 - DRF calls it so
         """Needs the scope `triage`."""
         incident = self._to_triage()
-        comment = services.comment(incident, by=self.viewer, text=self.sent(CommentRequest)["text"])
+        comment = triage.comment(incident, by=self.viewer, text=self.sent(CommentRequest)["text"])
         return Response(CommentSerializer(comment).data, status=status.HTTP_201_CREATED)
 
     def _to_triage(self) -> Incident:

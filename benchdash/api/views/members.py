@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from benchdash.accounts.access import NotAllowed
 from benchdash.accounts.models import AuditEntry, Project, Scope
 from benchdash.alerts.models import Subscription
-from benchdash.alerts.services import subscribe, unsubscribe
+from benchdash.alerts.subscriptions import subscribe, unsubscribe
 from benchdash.api import parameters
 from benchdash.api.answers.members import AuditSerializer, SubscriptionSerializer
 from benchdash.api.parameters import Filter, NamedFilter

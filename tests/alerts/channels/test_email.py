@@ -4,7 +4,8 @@ import pytest
 
 from benchdash.accounts.access import Viewer
 from benchdash.alerts.models import Alert, Subscription
-from benchdash.alerts.services import owe_alerts, send_owed_alerts, subscribe, unsubscribe
+from benchdash.alerts.services import owe_alerts, send_owed_alerts
+from benchdash.alerts.subscriptions import subscribe, unsubscribe
 from benchdash.regressions.models import ChangePoint
 from tests.alerts.incidents import make_incident
 from tests.builders import make_project

@@ -8,14 +8,16 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import connection, models
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from benchdash.accounts.access import NOBODY
 from benchdash.accounts.models import AuditEntry
 from benchdash.accounts.services import audit
-from benchdash.alerts.models import Alert
+from benchdash.alerts.models import Alert, Digest
 from benchdash.articles.models import Article, Block
-from benchdash.regressions.models import Comment, Incident
+from benchdash.regressions.models import Comment, Incident, IncidentEvent
 from benchdash.results.models import (
+    Annotation,
     ConfigurationContent,
     Environment,
     Hardware,
@@ -63,7 +65,7 @@ _SERIES_ARE_TOLD_APART_BY_IT = ("build", "branch", "counterpart")
 # What holds no secret, or cannot be changed without changing what it means.
 EXEMPT = {
     # Kept as hashes, or chosen by a person to be signed in with or shown.
-    "accounts.User": ("password", "email", "name"),
+    "accounts.User": ("password", "email", "name", "time_zone"),
     "accounts.Project": ("slug", "name", "options"),
     "accounts.Token": ("name", "prefix", "digest", "scopes"),
     "accounts.AuditEntry": ("action",),
@@ -78,7 +80,9 @@ EXEMPT = {
     "results.Baseline": _SERIES_ARE_TOLD_APART_BY_IT,
     "results.WorkloadGroup": ("name", "patterns"),
     "results.IntervalSamples": ("source", "columns", "rows"),
-    "regressions.Incident": ("branch", "line", "metric", "origin"),
+    "regressions.Incident": ("branch", "line", "metric", "origin", "snoozed_until_version"),
+    "regressions.IncidentEvent": ("by_name",),
+    "regressions.Silence": (*_SERIES_ARE_TOLD_APART_BY_IT, "line"),
     "regressions.ChangePoint": ("origin",),
     "regressions.PlaceOrder": (*_SERIES_ARE_TOLD_APART_BY_IT, "line", "groups"),
     "regressions.FailingPlace": (*_SERIES_ARE_TOLD_APART_BY_IT, "line"),
@@ -86,8 +90,12 @@ EXEMPT = {
     "articles.Article": ("slug",),
     # The address of a page.
     "articles.Block": ("page", "query"),
-    "alerts.Subscription": ("address", "branch", "key"),
+    "alerts.Subscription": (
+        *("address", "branch", "key", "workload_group", "metric", "kinds", "time_zone"),
+        "secret",  # made here, to sign with
+    ),
     "alerts.Alert": ("address",),
+    "alerts.Digest": ("address",),
     "alerts.Confirmation": ("address",),
     # Digests: made anew where what they are of is masked.
     "results.Environment": ("digest",),
@@ -142,7 +150,12 @@ def everything_spoiled(project):
     Block.objects.create(article=article, position=1, heading=LEAK, text=LEAK, page="compare", query="")
     incident = make_incident(project)
     spoil(incident, reason=LEAK)
+    spoil(incident, bug=LEAK)
+    IncidentEvent.objects.create(incident=incident, what="state", reason=LEAK, detail=LEAKS)
+    Annotation.objects.create(project=project, at=timezone.now(), text=LEAK)
     Comment.objects.create(incident=incident, author_name="a", text=LEAK)
+    now = timezone.now()
+    Digest.objects.create(project=project, address="a@example.org", since=now, until=now, error=LEAK)
     Alert.objects.create(project=project, incident=incident, address="a@example.org", error=LEAK)
     spoil(project, notice=LEAK)
 

@@ -4,7 +4,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from benchdash.accounts.models import Project
-from benchdash.alerts.services import subscribe
+from benchdash.alerts.subscriptions import subscribe
 from benchdash.results.models import Hardware, Product
 
 _Named = TypeVar("_Named", Product, Hardware)

@@ -53,7 +53,9 @@ def project_cards(viewer: Viewer) -> Sequence[ProjectCard]:
     measured = sizes_of(projects, most=MAX_RUNS)
     listed = Incident.objects.filter(project__in=projects).exclude(status=Incident.Status.WITHDRAWN)
     last = listed.order_by("project_id", "-started_at", "-id").distinct("project_id")
-    newest = {one.project_id: one for one in last.select_related("product", "until", "largest__series")}
+    newest = {
+        one.project_id: one for one in last.select_related("product", "hardware", "until", "largest__series")
+    }
     relevant = listed.filter(state__in=Incident.OPEN, historical=False).order_by()
     still_open = dict(relevant.values_list("project").annotate(count=Count("pk")))
     return [

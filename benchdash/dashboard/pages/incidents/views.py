@@ -28,7 +28,8 @@ from benchdash.dashboard.shell.project_page import (
     project_action,
     project_page,
 )
-from benchdash.regressions import queries, services
+from benchdash.regressions import queries
+from benchdash.regressions import triage as triaging
 from benchdash.regressions.analysis.spans import last_good_at, span
 from benchdash.regressions.headlines import threads_words
 from benchdash.regressions.models import ChangePoint, Incident
@@ -146,7 +147,7 @@ def triage(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     if not form.is_valid():
         return _show(request, page, shown, triage_form=form)
     said = form.cleaned_data
-    services.triage(
+    triaging.triage(
         shown,
         by=page.viewer,
         state=said["state"] or None,
@@ -165,7 +166,7 @@ def comment(request: HttpRequest, page: ProjectPage, pk: int) -> HttpResponse:
     form = CommentForm(request.POST)
     if not form.is_valid():
         return _show(request, page, shown, comment_form=form)
-    services.comment(shown, by=page.viewer, text=form.cleaned_data["text"])
+    triaging.comment(shown, by=page.viewer, text=form.cleaned_data["text"])
     return redirect(f"{page_url('incident', page.project, pk)}#comments")
 
 

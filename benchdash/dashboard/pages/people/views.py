@@ -19,6 +19,7 @@ from benchdash.accounts import services as accounts
 from benchdash.accounts.access import NotAllowed, viewer_of
 from benchdash.accounts.models import AuditEntry, Membership, Scope, Token
 from benchdash.alerts import services as mailing
+from benchdash.alerts import subscriptions as subscribing
 from benchdash.alerts.mail_files import kept_mails, mails_are_files
 from benchdash.alerts.models import Alert, Subscription
 from benchdash.dashboard.pages.people import forms
@@ -52,7 +53,7 @@ def subscriptions(request: HttpRequest, page: ProjectPage) -> HttpResponse:
     form = forms.SubscriptionForm(page, request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            subscription, is_new = mailing.subscribe(page.project, **form.cleaned_data, by=page.viewer)
+            subscription, is_new = subscribing.subscribe(page.project, **form.cleaned_data, by=page.viewer)
         except ValidationError as error:
             form.add_error(None, error)
         else:
@@ -89,7 +90,7 @@ def subscription_ask_again(request: HttpRequest, page: ProjectPage, pk: int) -> 
     waiting = Subscription.objects.filter(project=page.project, pk=pk, confirmed_at=None)
     found = found_or_hidden(waiting, f"no subscription {pk} waits for confirmation")
     try:
-        mailing.ask_to_confirm(found)
+        subscribing.ask_to_confirm(found)
     except ValidationError as error:
         messages.error(request, f"Nothing was sent: {' '.join(error.messages)}.")
     else:
@@ -104,7 +105,7 @@ def subscription_end(request: HttpRequest, page: ProjectPage, pk: int) -> HttpRe
     found = found_or_hidden(known, f"there is no subscription {pk}")
     if found.address != page.viewer.address:
         page.require(Scope.TRIAGE)
-    mailing.unsubscribe(found, by=page.viewer)
+    subscribing.unsubscribe(found, by=page.viewer)
     return page.done(request, f"The subscription of {found.address} has ended.", "subscriptions")
 
 
@@ -119,7 +120,7 @@ def unsubscribe_by_mail(request: HttpRequest, key: str) -> HttpResponse:
     """Answer the link of a mail; a mail program may end the subscription by itself (RFC 8058)."""
     if request.method == "POST" and request.POST.get("List-Unsubscribe") == "One-Click":
         if found := Subscription.objects.filter(key=key).first():
-            mailing.unsubscribe(found, by=viewer_of(request))
+            subscribing.unsubscribe(found, by=viewer_of(request))
         return HttpResponse("unsubscribed\n", content_type="text/plain")
     return _unsubscribe_page(request, key)
 
@@ -129,7 +130,7 @@ def _unsubscribe_page(request: HttpRequest, key: str) -> HttpResponse:
     found = _subscription(key)
     is_ended = request.method == "POST"
     if is_ended:
-        mailing.unsubscribe(found, by=viewer_of(request))
+        subscribing.unsubscribe(found, by=viewer_of(request))
     return render(request, "dashboard/unsubscribe.html", {"subscription": found, "is_ended": is_ended})
 
 
@@ -138,7 +139,7 @@ def confirm_subscription(request: HttpRequest, key: str) -> HttpResponse:
     """Answer the link of a mail to an address that somebody else subscribed; GET changes nothing."""
     found = _subscription(key)
     if request.method == "POST":
-        mailing.confirm(found, by=viewer_of(request))
+        subscribing.confirm(found, by=viewer_of(request))
     return render(request, "dashboard/confirm_subscription.html", {"subscription": found})
 
 

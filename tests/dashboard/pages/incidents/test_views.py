@@ -14,7 +14,8 @@ from benchdash.alerts.models import Alert
 from benchdash.dashboard.pages.incidents.figure import around, change_figure, shared_range
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.queries import evidence
-from benchdash.regressions.services import analyse_touched, comment, triage
+from benchdash.regressions.services import analyse_touched
+from benchdash.regressions.triage import comment, triage
 from benchdash.results import wording
 from benchdash.results.points import histories
 from tests.alerts.incidents import make_incident

@@ -11,8 +11,9 @@ from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import AuditEntry, Project, Role, Scope, Token
 from benchdash.accounts.services import create_token, find_token, revoke_token
 from benchdash.alerts.models import Alert, Confirmation, Subscription
-from benchdash.alerts.services import confirm, owe_alerts, send_owed_alerts, subscribe
-from benchdash.regressions.services import triage
+from benchdash.alerts.services import owe_alerts, send_owed_alerts
+from benchdash.alerts.subscriptions import confirm, subscribe
+from benchdash.regressions.triage import triage
 from benchdash.results.models import Run
 from ingest.models import Removal
 from ingest.removal import carry_on
