@@ -43,17 +43,17 @@ class Missing:
         return f"{job} on {self.hardware}" if job else self.hardware
 
 
-def missing_of(runs: NightRuns, silent: Collection[Incident]) -> list[Missing]:
+def missing_of(runs: NightRuns, silences: Collection[Incident]) -> list[Missing]:
     """Return what is missing, the machines first; in two statements at most.
 
-    ``silent`` are open incidents of kind silence, each with its silence.
+    ``silences`` are open incidents of kind silence, each with its silence.
     """
-    silences = [one.silence for one in silent]
+    told = [one.silence for one in silences]
     late: dict[Place, list[Reporter]] = defaultdict(list)
     for reporter in runs.late:
-        if not any(_explains(one, reporter) for one in silences):
+        if not any(_explains(one, reporter) for one in told):
             late[reporter.place].append(reporter)
-    found = [_silent(one) for one in silent]
+    found = [silent(one) for one in silences]
     if late:
         regular = Counter(one.place for one in runs.reporters if one.cadence)
         hardware = _names(Hardware, {place.hardware_id for place in late})
@@ -74,7 +74,8 @@ def missing_of(runs: NightRuns, silent: Collection[Incident]) -> list[Missing]:
     return sorted(found, key=lambda one: (bool(one.product), one.last_at))
 
 
-def _silent(incident: Incident) -> Missing:
+def silent(incident: Incident) -> Missing:
+    """Return what an incident of kind silence misses."""
     silence = incident.silence
     return Missing(
         hardware=silence.hardware.name,

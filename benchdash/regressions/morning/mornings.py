@@ -51,16 +51,16 @@ def morning_of(project: Project, *, now: datetime | None = None, since: datetime
     """
     now = now or timezone.now()
     runs = night_of(project, now=now, since=since)
-    machines = Hardware.objects.filter(pk__in=runs.machines).order_by("name") if runs.machines else ()
+    machines = Hardware.objects.filter(pk__in=runs.hardware).order_by("name") if runs.hardware else ()
     names = [one.name for one in machines]
     is_open = list(
         queries.open_incidents(project).select_related(
             "silence__hardware", "silence__product", "silence__workload"
         )
     )
-    recovered = list(recovered_incidents(queries.incidents(project), since=runs.night.since))
+    recovered = list(recovered_incidents(project, since=runs.night.since))
     steps_back = {one.recovered_by_id for one in recovered}
-    found = new_incidents(queries.incidents(project), since=runs.night.since)
+    found = queries.incidents(project).filter(new_filter(runs.night.since))
     new = [one for one in found if one.pk not in steps_back]
     news = {one.pk for one in new}
     still_open = [one for one in is_open if one.pk not in news and one.kind != Incident.Kind.SILENCE]
@@ -79,7 +79,7 @@ def morning_of(project: Project, *, now: datetime | None = None, since: datetime
         recovered=recovered,
         rows=rows,
         sentence=sentences.sentence(
-            sentences.ran_words(runs, names, now=now),
+            sentences.ran_words(runs.ran(names), now=now),
             new=sentences.new_words(new, len(recovered)) if runs.newest else "",
             still_open=sentences.open_words(still_open, now=now),
             missing=sentences.missing_words(missing, now=now),
@@ -87,21 +87,19 @@ def morning_of(project: Project, *, now: datetime | None = None, since: datetime
     )
 
 
-def new_incidents(incidents: QuerySet[Incident], *, since: datetime) -> QuerySet[Incident]:
-    """Return those that are news of the time since then, and that nobody has put aside.
+def new_filter(since: datetime) -> Q:
+    """Select incidents that are news of the time since then, and that nobody has put aside.
 
     Of what was imported or corrected, only what began since then is news. Silences are missing, not new.
     """
     is_found = Q(detected_at__gt=since) | Q(confirmed_at__gt=since)
     is_news = Q(quiet=False) | Q(started_at__gt=since)
-    live = incidents.filter(is_found, is_news, historical=False, folded_into=None)
-    return live.exclude(
-        Q(status=Incident.Status.WITHDRAWN) | Q(kind=Incident.Kind.SILENCE) | Q(state__in=_PUT_ASIDE)
-    )
+    is_told = ~Q(kind=Incident.Kind.SILENCE) & ~Q(status=Incident.Status.WITHDRAWN)
+    return is_found & is_news & is_told & Q(historical=False, folded_into=None) & ~Q(state__in=_PUT_ASIDE)
 
 
-def recovered_incidents(incidents: QuerySet[Incident], *, since: datetime) -> QuerySet[Incident]:
+def recovered_incidents(project: Project, *, since: datetime) -> QuerySet[Incident]:
     """Return those that a step back ended since then."""
     events = IncidentEvent.objects.filter(what=IncidentEvent.What.RECOVERED, at__gt=since)
-    ended = incidents.filter(pk__in=events.values("incident"), state=Incident.State.FIXED)
+    ended = queries.incidents(project).filter(pk__in=events.values("incident"), state=Incident.State.FIXED)
     return ended.exclude(kind=Incident.Kind.SILENCE)

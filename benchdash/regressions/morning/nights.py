@@ -44,6 +44,24 @@ class Span(Enum):
 
 
 @dataclass(frozen=True)
+class Ran:
+    """What ran since a moment: ``total`` workloads, of which ``came`` of ``due`` were expected.
+
+    Without anything ``due`` only the total is known. A project is nightly if it measures branches, or
+    anything regularly; others measure releases.
+    """
+
+    newest: Newest
+    span: Span
+    since: datetime
+    is_nightly: bool
+    machines: Sequence[str]
+    total: int
+    came: int = 0
+    due: int = 0
+
+
+@dataclass(frozen=True)
 class NightRuns:
     """What ran in a night: ``late`` and ``came`` were expected, ``others`` ran beside them."""
 
@@ -56,23 +74,27 @@ class NightRuns:
     others: Sequence[Reporter] = ()
 
     @property
-    def is_nightly(self) -> bool:
-        """Whether the project measures branches, or anything regularly; else it measures releases."""
-        return any(one.place.branch or one.cadence for one in self.reporters)
-
-    @property
-    def ran(self) -> Sequence[Reporter]:
-        return [*self.came, *self.others]
-
-    @property
     def due(self) -> int:
         """How many were expected."""
         return len(self.came) + len(self.late)
 
     @property
-    def machines(self) -> set[int]:
+    def hardware(self) -> set[int]:
         """The ids of the machines that ran something."""
-        return {one.place.hardware_id for one in self.ran}
+        return {one.place.hardware_id for one in (*self.came, *self.others)}
+
+    def ran(self, machines: Sequence[str]) -> Ran | None:
+        """Sum up what ran, on machines of these names; None where nothing ever did."""
+        return self.newest and Ran(
+            newest=self.newest,
+            span=self.span,
+            since=self.night.since,
+            is_nightly=any(one.place.branch or one.cadence for one in self.reporters),
+            machines=machines,
+            total=len(self.came) + len(self.others),
+            came=len(self.came),
+            due=self.due,
+        )
 
 
 def night_of(project: Project, *, now: datetime, since: datetime | None = None) -> NightRuns:
@@ -90,7 +112,7 @@ def night_of(project: Project, *, now: datetime, since: datetime | None = None) 
         return _runs_of(Night(since, now), Span.ASKED, newest, found)
     if not is_over:
         last_day = _runs_of(Night(now - NIGHT, now), Span.LAST_DAY, newest, found)
-        if last_day.ran or last_day.due:
+        if last_day.due or last_day.others:
             return last_day
     return _runs_of(Night(newest.at - NIGHT, newest.at), Span.LATEST, newest, found)
 
@@ -126,6 +148,6 @@ def _is_late(reporter: Reporter, night: Night) -> bool:
     times = zip(reporter.starts, reporter.arrivals, strict=True)
     # What came later still was imported.
     delays = [arrival - start for start, arrival in times if 0 <= arrival - start <= cadence.interval_s]
-    grace = median(delays[-_RECENT_REPORTS:] or [0.0]) + _SLACK * cadence.interval_s
-    by_now = night.until - timedelta(seconds=grace)
-    return by_now > night.since and cadence.is_due(night.since, by_now)
+    grace = timedelta(seconds=median(delays[-_RECENT_REPORTS:] or [0.0]) + _SLACK * cadence.interval_s)
+    ripe = Night(night.since - grace, night.until - grace)
+    return not _reported(reporter, ripe) and cadence.is_due(*ripe)

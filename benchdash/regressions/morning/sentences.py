@@ -9,7 +9,7 @@ from django.utils import timezone
 from benchdash.regressions import headlines
 from benchdash.regressions.models import Incident
 from benchdash.regressions.morning.missing import Missing
-from benchdash.regressions.morning.nights import NightRuns, Span
+from benchdash.regressions.morning.nights import Ran, Span
 from benchdash.results.wording import counted
 
 MAX_NAMED: Final = 3
@@ -31,29 +31,27 @@ def listed(names: Sequence[str], noun: str) -> str:
     return f"{', '.join(others)} and {last}" if others else last
 
 
-def ran_words(runs: NightRuns, machines: Sequence[str], *, now: datetime) -> str:
+def ran_words(ran: Ran | None, *, now: datetime) -> str:
     """Write ``Last night (20 Nov): 3 of 3 workloads ran on epyc-2core-vm``."""
-    if runs.newest is None:
+    if ran is None:
         return "No results yet"
-    last = day(runs.newest.at, now=now)
-    if not runs.is_nightly:
-        return f"Newest: {runs.newest.product} {runs.newest.version}, measured {last}"
-    total = len(runs.ran)
-    where = f" on {listed(machines, 'machine')}" if machines else ""
-    if runs.span == Span.LATEST:
-        return f"Latest night ({last}): {counted(total, 'workload')} ran{where}"
-    night = f"Since {day(runs.night.since, now=now)}"
-    if runs.span == Span.LAST_DAY:
-        night = f"Last night ({last if total else day(now, now=now)})"
-    if not total:
-        due = (
-            f", {counted(runs.due, 'workload')} {'was' if runs.due == 1 else 'were'} due" if runs.due else ""
-        )
+    last = day(ran.newest.at, now=now)
+    if not ran.is_nightly:
+        return f"Newest: {ran.newest.product} {ran.newest.version}, measured {last}"
+    where = f" on {listed(ran.machines, 'machine')}" if ran.machines else ""
+    if ran.span == Span.LATEST:
+        return f"Latest night ({last}): {counted(ran.total, 'workload')} ran{where}"
+    night = f"Since {day(ran.since, now=now)}"
+    if ran.span == Span.LAST_DAY:
+        night = f"Last night ({last if ran.total else day(now, now=now)})"
+    if not ran.total:
+        due = f", {counted(ran.due, 'workload')} {'was' if ran.due == 1 else 'were'} due" if ran.due else ""
         return f"{night}: nothing ran{due}; the last results are of {last}"
-    if not runs.due:
-        return f"{night}: {counted(total, 'workload')} ran{where}"
-    others = f" and {len(runs.others)} more" if runs.others else ""
-    return f"{night}: {len(runs.came)} of {counted(runs.due, 'workload')}{others} ran{where}"
+    if not ran.due:
+        return f"{night}: {counted(ran.total, 'workload')} ran{where}"
+    others = ran.total - ran.came
+    more = f" and {others} more" if others else ""
+    return f"{night}: {ran.came} of {counted(ran.due, 'workload')}{more} ran{where}"
 
 
 def incident_words(incident: Incident) -> str:
@@ -68,34 +66,45 @@ def incident_words(incident: Incident) -> str:
     return f"{words}, {incident.cause}" if incident.cause else words
 
 
-def new_words(new: Collection[Incident], recovered: int) -> str:
+def new_words(new: Collection[Incident], recovered: int = 0) -> str:
     """Write ``nothing new``, ``2 new: ...``, with suspicions and improvements apart."""
-    told = [one for one in new if one.status == Incident.Status.CONFIRMED]
+    told = _confirmed(new)
     worse = [one for one in told if headlines.is_for_the_worse(one)]
     better, suspected = len(told) - len(worse), len(new) - len(told)
     parts = []
     if worse:
-        parts.append(f"{len(worse)} new: {'; '.join(incident_words(one) for one in _largest(worse))}")
+        parts.append(f"{len(worse)} new: {'; '.join(map(incident_words, named_new(new)))}")
     if better:
         parts.append(counted(better, "improvement"))
     if recovered:
         parts.append(f"{recovered} recovered")
     if not worse:
-        parts.insert(0, "nothing new" if not parts else "nothing worse")
+        parts.insert(0, "nothing worse" if parts else "nothing new")
     if suspected:
         parts.append(f"{suspected} suspected, not confirmed")
     return ", ".join(parts)
 
 
+def named_new(new: Collection[Incident]) -> list[Incident]:
+    """Return the incidents that ``new_words`` names."""
+    return _largest([one for one in _confirmed(new) if headlines.is_for_the_worse(one)])[:MAX_NAMED]
+
+
 def open_words(still_open: Collection[Incident], *, now: datetime) -> str:
     """Write ``1 open since 9 Nov: oltp_point_select −16.0 %``; empty where nothing is."""
-    told = [one for one in still_open if one.status == Incident.Status.CONFIRMED]
+    told = _confirmed(still_open)
     if not told:
         return ""
     oldest = day(min(one.started_at for one in told), now=now)
+    [largest] = named_open(still_open)
     if len(told) == 1:
-        return f"1 open since {oldest}: {incident_words(told[0])}"
-    return f"{len(told)} open, the oldest since {oldest}; the largest: {incident_words(_largest(told)[0])}"
+        return f"1 open since {oldest}: {incident_words(largest)}"
+    return f"{len(told)} open, the oldest since {oldest}; the largest: {incident_words(largest)}"
+
+
+def named_open(still_open: Collection[Incident]) -> list[Incident]:
+    """Return the incident that ``open_words`` names."""
+    return _largest(_confirmed(still_open))[:1]
 
 
 def missing_words(missing: Sequence[Missing], *, now: datetime) -> str:
@@ -107,12 +116,16 @@ def missing_words(missing: Sequence[Missing], *, now: datetime) -> str:
     return f"Missing: {', '.join(named)}{f' and {more} more' if more else ''}"
 
 
-def _largest(incidents: Collection[Incident]) -> list[Incident]:
-    return sorted(incidents, key=lambda one: -abs(one.median or 0))[:MAX_NAMED]
-
-
 def sentence(ran: str, *, new: str, still_open: str, missing: str) -> str:
     """Join the parts: ``...; nothing new. 1 open since ... Missing: ...``."""
     nothing_open = "" if still_open or not new else ", nothing open"
     first = f"{ran}; {new}{nothing_open}" if new else ran
     return " ".join(f"{part}." for part in (first, still_open, missing) if part)
+
+
+def _confirmed(incidents: Collection[Incident]) -> list[Incident]:
+    return [one for one in incidents if one.status == Incident.Status.CONFIRMED]
+
+
+def _largest(incidents: Collection[Incident]) -> list[Incident]:
+    return sorted(incidents, key=lambda one: (-abs(one.median or 0), -one.pk))

@@ -101,7 +101,7 @@ def test_a_loss_is_new_on_its_morning_and_open_on_later_ones(project):
     assert "1 workload ran on box; 1 new: oltp_point_select −20." in morning.sentence
     [row] = morning.rows
     assert (row.incident, row.change) == (incident, pytest.approx(-0.2, abs=0.01))
-    later = morning_of(project, now=timezone.now() + DAY)
+    later = morning_of(project, now=timezone.now() + 2 * DAY)
     assert (later.new, later.open) == ([], [incident])
     assert f"1 open since {(now - 5 * DAY).day} " in later.sentence
 
