@@ -98,6 +98,10 @@ class Row:
         return self.parts or [self]
 
     @property
+    def first_threads(self) -> int | None:
+        return self.threads[0]
+
+    @property
     def is_control(self) -> bool:
         return is_control(self.place.build)
 
