@@ -86,15 +86,19 @@ def by_index(found: Iterable[_Found], index_of: Callable[[int], int | None]) -> 
 
 
 def incidents(project: Project) -> QuerySet[Incident]:
-    """Return the incidents of a project, latest begun first, with what a list shows; withdrawn ones too.
+    """Return the incidents of a project with what a list shows, latest begun first; withdrawn ones too."""
+    return described(Incident.objects.filter(project=project))
+
+
+def described(found: QuerySet[Incident]) -> QuerySet[Incident]:
+    """Add what a list of incidents shows, the latest begun first.
 
     ``series_count`` and ``workloads`` (sorted names) are those of their live change points;
     ``last_good_at`` is the start of the latest run before them, for ``spans.span``.
     """
     live = Q(change_points__state__in=_LIVE_STATES)
     return (
-        Incident.objects.filter(project=project)
-        .select_related(
+        found.select_related(
             *("product", "hardware", "since", "until", "assignee", "largest__series__workload"),
             *(f"silence__{name}" for name in ("product", "hardware", "configuration", "workload")),
         )
