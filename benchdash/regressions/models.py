@@ -28,7 +28,8 @@ class Incident(models.Model):
     An incident of a machine, of kind ``environment`` or ``silence``, has ``hardware``, and no ``product``
     where it concerns several. Incidents that it explains are ``folded_into`` it. ``recovered_by`` is the
     incident of the step back that ended this one. A snoozed incident comes back at a time, or when that
-    version, or a later one of the product, has been measured. ``bug`` is a number or address in the bug
+    version, or a later one of the product, has been measured. One that the rule of the project leaves out
+    is on charts alone. ``bug`` is a number or address in the bug
     tracker of the project.
     """
 
@@ -65,6 +66,7 @@ class Incident(models.Model):
     state = models.CharField(max_length=15, choices=State, default=State.NEW)
     historical = models.BooleanField(default=False)
     quiet = models.BooleanField(default=False)  # listed, but mailed to nobody
+    left_out = models.BooleanField(default=False)
     since = models.ForeignKey(ServerVersion, on_delete=models.SET_NULL, null=True, related_name="+")
     until = models.ForeignKey(ServerVersion, on_delete=models.SET_NULL, null=True, related_name="+")
     origin = models.CharField(max_length=100, blank=True)
@@ -324,6 +326,32 @@ class Comment(models.Model):
 
     def __str__(self) -> str:
         return self.text[:50]
+
+
+class Sensitivity(models.Model):
+    """How much a series scatters where nothing changes, and the smallest change that is found in it.
+
+    Made anew by each look at its place; see ``benchdash.regressions.detection.power``. ``noise`` is that of
+    a group, ``smallest_change`` is relative; they are null where there are too few ``groups``. A group usually has so many ``runs`` and
+    ``sessions``; with more of them the smallest change would be the other two, null where too few repeat to
+    tell. ``groups_a_year`` began until ``newest_at`` at the pace of the last year.
+    """
+
+    series = models.OneToOneField(
+        Series, on_delete=models.CASCADE, primary_key=True, related_name="sensitivity"
+    )
+    groups = models.PositiveIntegerField()
+    runs = models.PositiveIntegerField()
+    sessions = models.PositiveIntegerField()
+    newest_at = models.DateTimeField()
+    groups_a_year = models.FloatField(null=True)
+    noise = models.FloatField(null=True)
+    smallest_change = models.FloatField(null=True)
+    with_more_runs = models.FloatField(null=True)
+    with_more_sessions = models.FloatField(null=True)
+
+    def __str__(self) -> str:
+        return f"{self.series_id}: {self.smallest_change}"
 
 
 class NullRun(models.Model):
