@@ -332,10 +332,10 @@ class Comment(models.Model):
 class Sensitivity(models.Model):
     """How much a series scatters where nothing changes, and the smallest change that is found in it.
 
-    Made anew by each look at its place; see ``benchdash.regressions.detection.power``. ``noise`` is that of
-    a group, ``smallest_change`` is relative; they are null where there are too few ``groups``. A group usually has so many ``runs`` and
-    ``sessions``; with more of them the smallest change would be the other two, null where too few repeat to
-    tell. ``groups_a_year`` began until ``newest_at`` at the pace of the last year.
+    Made anew by each look at its place; see ``benchdash.regressions.detection.power``. ``noise`` is that of a
+    group and ``smallest_change`` is relative; they are null where there are too few ``groups``. A group
+    usually has so many ``runs`` and ``sessions``; with more of them the smallest change would be the other
+    two, null where too few repeat to tell. ``groups_a_year`` is the pace of the year before ``newest_at``.
     """
 
     series = models.OneToOneField(

@@ -43,8 +43,11 @@ class Rule:
     silent_metrics: frozenset[str] = frozenset()
 
     def tells_of(self, change_point: ChangePoint) -> bool:
+        is_confirmed = change_point.state == ChangePoint.State.CONFIRMED
         return self.passes(
-            change_point.series.metric, change_point.speed_change, confidence=change_point.confidence
+            change_point.series.metric,
+            change_point.speed_change,
+            confidence=change_point.confidence if is_confirmed else None,
         )
 
     def passes(self, metric: str, speed_change: float | None, *, confidence: float | None) -> bool:

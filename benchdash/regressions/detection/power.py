@@ -1,9 +1,9 @@
 """How small a change may be and still be found: the rule of ``levels``, read backwards.
 
 A change counts once the normal deviate of its test exceeds the bar for the places searched. What exceeds it
-in eight of ten cases is the step at which the test stands at the bar, and 0.84 standard errors more, times an allowance that was
-measured (``benchmarks.power``): the step widens the very noise that it is held against, and a drift is no step. That
-is of a series alone; what several series share is found where it is smaller.
+in eight of ten cases is the step at which the test stands at the bar, and 0.84 standard errors more, times
+an allowance that was measured (``benchmarks.power``): the step widens the very noise that it is held against,
+and a drift is no step. That is of a series alone; what several series share is found where it is smaller.
 
 The scatter of a group has up to three parts, each with its own cure: from run to run within a session (more
 runs), from session to session of one group (more sessions), and the rest, which only more groups help.
@@ -43,9 +43,9 @@ _OF_LONG_MEDIAN = math.pi / 2
 class Scatter:
     """How a series scatters at one level: standard deviations of logs.
 
-    ``group`` is that of a group as the search sees it, ``correlation`` that of neighbouring groups. ``within``
-    is that of a run in its session, ``between`` that of the sessions of a group; None where too few repeat. A
-    group usually has so many ``runs`` and ``sessions``.
+    ``group`` is that of a group as the search sees it, ``correlation`` that of neighbouring groups.
+    ``within`` is that of a run in its session, ``between`` that of the sessions of a group; None where too
+    few repeat. A group usually has so many ``runs`` and ``sessions``.
     """
 
     group: float
@@ -106,7 +106,7 @@ def smallest_change(scatter: Scatter, *, before: int, tests: float) -> float:
     most_df = before + after - 2
     old_df, new_df = (min(kernel.PRIOR_DF + n - 1, most_df) for n in (before, after))
     df = (old + new) ** 2 / (old * old / old_df + new * new / new_df)
-    at_the_bar = float(-stdtrit(df, ndtr(-z)))
+    at_the_bar = float(-stdtrit(df, float(ndtr(-z))))
     step = _ALLOWANCE * (at_the_bar + float(ndtri(POWER))) * error * sd
     return max(-math.expm1(-step), MIN_EFFECT)
 
