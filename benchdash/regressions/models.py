@@ -7,6 +7,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from benchdash.accounts.models import Project, User
+from benchdash.regressions.detection.repeats import more_than
 from benchdash.results.models import Configuration, Hardware, Product, Run, Series, ServerVersion, Workload
 
 # A response time that falls to nothing counts as a speed-up of 1000.
@@ -353,6 +354,14 @@ class Sensitivity(models.Model):
 
     def __str__(self) -> str:
         return f"{self.series_id}: {self.smallest_change}"
+
+    @property
+    def more_runs(self) -> int:
+        return more_than(self.runs)
+
+    @property
+    def more_sessions(self) -> int:
+        return more_than(self.sessions)
 
 
 class NullRun(models.Model):

@@ -1,10 +1,11 @@
 """How many false incidents a year a project has to expect, and how small a change is found in its series."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from django.db.models import Count, Max, Sum
+from django.db.models import Count, Max
 from scipy.special import gammaincinv
 
 from benchdash.accounts.models import Project
@@ -28,9 +29,9 @@ class Budget:
     """The false incidents to expect in a year, and with 95 % not more than ``upper``.
 
     ``alarms`` in ``looks`` were counted in ``null_runs`` runs of the project's own shuffled histories;
-    without any, in a benchmark. The ``series`` of ``places`` that still report get ``looks_a_year``. Rates are
-    None where no place has reported for long enough to know them. They hold for what detection confirms: a
-    rule that is stricter raises fewer.
+    without any, in a benchmark. The ``series`` of ``places`` that still report get ``looks_a_year``. Rates
+    are None where no place has reported for long enough to know them. They hold for what detection confirms:
+    a rule that is stricter raises fewer.
     """
 
     rate: float | None
@@ -50,9 +51,13 @@ class Budget:
         return f"{self.alarms:,} in {self.looks:,} looks at published synthetic series"
 
 
-def false_incidents_per_year(project: Project) -> Budget:
-    """Estimate how often the rule is wrong in a year; three statements."""
-    runs = list(NullRun.objects.filter(project=project)[:MAX_NULL_RUNS])
+def newest_null_runs(project: Project) -> list[NullRun]:
+    return list(NullRun.objects.filter(project=project)[:MAX_NULL_RUNS])
+
+
+def false_incidents_per_year(project: Project, null_runs: Sequence[NullRun] | None = None) -> Budget:
+    """Estimate how often the rule is wrong in a year, from the newest null runs; three statements at most."""
+    runs = newest_null_runs(project) if null_runs is None else null_runs
     alarms = sum(run.incidents for run in runs) if runs else BENCHMARK_ALARMS
     looks = sum(run.looks for run in runs) if runs else BENCHMARK_LOOKS
     here = Sensitivity.objects.filter(series__project=project)
@@ -86,13 +91,10 @@ def most_plausible(seen: int) -> float:
     return float(gammaincinv(seen + 1, SURE))
 
 
-def false_changes_per_point(project: Project) -> float | None:
+def false_changes_per_point(null_runs: Sequence[NullRun]) -> float | None:
     """Return how many change points of single series are false, for each point; None without a null run."""
-    recent = NullRun.objects.filter(project=project)[:MAX_NULL_RUNS]
-    seen = NullRun.objects.filter(pk__in=list(recent.values_list("pk", flat=True))).aggregate(
-        found=Sum("change_points"), points=Sum("points")
-    )
-    return seen["found"] / seen["points"] if seen["points"] else None
+    points = sum(run.points for run in null_runs)
+    return sum(run.change_points for run in null_runs) / points if points else None
 
 
 def smallest_change(series: Series) -> float | None:

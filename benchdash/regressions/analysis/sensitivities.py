@@ -10,13 +10,8 @@ from benchdash.regressions.analysis.findings import Finding
 from benchdash.regressions.analysis.places import History, PlaceTable
 from benchdash.regressions.detection.joint import noise_of_series
 from benchdash.regressions.detection.noise import Ints
-from benchdash.regressions.detection.power import (
-    MIN_BEFORE,
-    Scatter,
-    more_than,
-    repeat_scatter,
-    smallest_change,
-)
+from benchdash.regressions.detection.power import MIN_BEFORE, smallest_change
+from benchdash.regressions.detection.repeats import Scatter, more_than, repeat_scatter
 from benchdash.regressions.models import Sensitivity
 from benchdash.results.points import moment
 
