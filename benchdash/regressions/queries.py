@@ -122,7 +122,7 @@ def described(found: QuerySet[Incident]) -> QuerySet[Incident]:
 def open_filter() -> Q:
     """Select the incidents that somebody should look at: worse, not withdrawn, settled, old or put off.
 
-    What a machine explains is not counted beside it.
+    What a machine explains is not counted beside it, nor what the rule of the project leaves out.
     """
     return Q(
         kind__in=Incident.FOR_THE_WORSE,
@@ -130,6 +130,7 @@ def open_filter() -> Q:
         state__in=Incident.OPEN,
         historical=False,
         folded_into=None,
+        left_out=False,
         snoozed_until=None,
         snoozed_until_version="",
     )
