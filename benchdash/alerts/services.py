@@ -110,6 +110,7 @@ def _untold() -> QuerySet[Subscription, tuple[int, int, str, int]]:
         project__incidents__state__in=Incident.OPEN,
         project__incidents__historical=False,
         project__incidents__quiet=False,
+        project__incidents__left_out=False,
         project__incidents__confirmed_at__gte=F("confirmed_at"),
         project__incidents__confirmed_at__gt=_oldest_news(),
     ).values_list("project", "project__incidents", "address", "pk")

@@ -23,7 +23,7 @@ from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.queries import LIVE
 from benchdash.results.models import Product
 
-_CHANGE_POINTS = ChangePoint.objects.filter(LIVE).select_related(
+CHANGE_POINTS = ChangePoint.objects.filter(LIVE).select_related(
     "series__workload", "series__hardware", "series__configuration"
 )
 
@@ -39,7 +39,7 @@ _CHANGE_POINTS = ChangePoint.objects.filter(LIVE).select_related(
 class IncidentViews(RowsView):
     queryset = Incident.objects.select_related(
         "project", "product", "hardware", "since", "until", "assignee", "largest__series__workload"
-    ).prefetch_related(Prefetch("change_points", queryset=_CHANGE_POINTS.order_by("pk")))
+    ).prefetch_related(Prefetch("change_points", queryset=CHANGE_POINTS.order_by("pk")))
     order = ("-detected_at", "-pk")
     filters = (
         ChoiceFilter("state", "state", "what people say of it", choices=Incident.State.values),
