@@ -48,11 +48,12 @@ class Incident(models.Model):
         ACKNOWLEDGED = "acknowledged", "acknowledged"
         INVESTIGATING = "investigating", "investigating"
         EXPECTED = "expected", "expected"
-        WONTFIX = "wontfix", "won't fix"
+        WONTFIX = "wontfix", "declined"
         FIXED = "fixed", "fixed"
         INVALID = "invalid", "invalid"
 
     OPEN: ClassVar[frozenset[str]] = frozenset({State.NEW, State.ACKNOWLEDGED, State.INVESTIGATING})
+    FOR_THE_WORSE: ClassVar[tuple[Kind, ...]] = (Kind.REGRESSION, Kind.ENVIRONMENT, Kind.SILENCE)
     OF_CHANGE_POINTS: ClassVar[tuple[Kind, ...]] = (Kind.REGRESSION, Kind.IMPROVEMENT, Kind.ENVIRONMENT)
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="incidents")
