@@ -111,17 +111,18 @@ class IncidentViews(RowsView):
     def together(self, request: Request) -> Response:  # noqa: ARG002 - DRF calls it so
         """Change all of them in the same way, or none. Needs the scope `triage`."""
         self.require_somebody()
+        visible = self.get_queryset()
         if not self.viewer.may_somewhere(Scope.TRIAGE):
             raise NotAllowed("this needs the scope 'triage'")
         sent = self.sent(TriageTogetherRequest)
         ids = sorted(set(sent["ids"]))
-        found = list(self.get_queryset().filter(pk__in=ids).order_by("pk"))
+        found = list(visible.filter(pk__in=ids).order_by("pk"))
         if missing := sorted(set(ids) - {incident.pk for incident in found}):
             raise parameters.refuse("ids", f"there is no incident {missing[0]}")
         for project in {incident.project for incident in found}:
             self.require(Scope.TRIAGE, project)
         self._triage(found, sent)
-        changed = self.get_queryset().filter(pk__in=ids).order_by("pk")
+        changed = visible.filter(pk__in=ids).order_by("pk")
         return Response(IncidentSerializer(changed, many=True, context=self.get_serializer_context()).data)
 
     @extend_schema(
