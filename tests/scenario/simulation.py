@@ -1,0 +1,97 @@
+"""Time as it passes in the scenario: nights of uploads, the jobs of beat, and somebody who looks at nine."""
+
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from benchdash.alerts.models import Subscription
+from benchdash.alerts.tasks import send_alerts
+from benchdash.regressions.analysis.silences import update_silences
+from benchdash.regressions.models import Incident
+from benchdash.regressions.services import analyse_touched
+from tests.builders import make_project, make_token
+from tests.clock import clock_at
+from tests.scenario.nightly import Nightly
+from tests.scenario.world import COMMITS_A_DAY, night_at
+
+READER = "lead@example.org"
+# Beat looks for silences every hour; so often is enough to know the night in which they are told.
+_SILENCES_AT = (4, 8, 14, 20)
+
+
+@dataclass
+class Year:
+    """A project that lives through a world; ``mornings`` keeps what ``look`` returned at nine o'clock."""
+
+    world: object
+    smtp: object
+    look: object = None
+    mornings: dict = field(default_factory=dict)
+    first_told: dict = field(default_factory=dict)  # the night of the first mail of each incident
+
+    def __post_init__(self):
+        with clock_at(night_at(0)):
+            self.project = make_project("nightly", public=True)
+            self.nightly = Nightly(self.world, make_token(self.project))
+            Subscription.objects.create(
+                project=self.project,
+                address=READER,
+                kinds=[kind for kind in Incident.Kind.values if kind != Incident.Kind.IMPROVEMENT],
+                confirmed_at=night_at(0),
+            )
+
+    def live(self):
+        for night in range(self.world.nights):
+            self._pass(night)
+
+    def _pass(self, night):
+        events = [(job.hour + 1, self._upload, job) for job in self.world.jobs]
+        events += [(hour, self._look_for_silences, None) for hour in _SILENCES_AT]
+        events += [(11, self._bisect, one) for one in self.world.bisects if one.night == night]
+        events.append((9, self._look, None))
+        for hour, happens, what in sorted(events, key=lambda event: event[0]):
+            with clock_at(night_at(night, hour)):
+                happens(night, what)
+
+    def _upload(self, night, job):
+        outages = [one for one in self.world.outages if one.holds(job, night)]
+        if outages and not outages[0].late:
+            return
+        self.nightly.measure(job, night, hold_back=bool(outages))
+        if not outages:
+            self.nightly.send_held_back()
+        self._work(night)
+
+    def _bisect(self, night, bisect):
+        for of_day in range(COMMITS_A_DAY - 1):
+            commit = bisect.of_night * COMMITS_A_DAY + of_day
+            self.nightly.measure(bisect.job, night, commit=commit, hour=10 + of_day / 4)
+        self._work(night)
+
+    def _look_for_silences(self, night, _what):
+        update_silences(self.project)
+        self._tell(night)
+
+    def _look(self, night, _what):
+        if self.look:
+            self.mornings[night] = self.look(self.project)
+
+    def _work(self, night):
+        analyse_touched()
+        self._tell(night)
+
+    def _tell(self, night):
+        send_alerts()
+        for mail in self.smtp.mails:
+            self.first_told.setdefault(incident_of(mail), night)
+
+
+def incident_of(mail):
+    return int(mail.message["X-Benchdash-Incident"])
+
+
+@contextmanager
+def lived(world, smtp, look=None):
+    year = Year(world, smtp, look)
+    year.live()
+    with clock_at(night_at(world.nights, 9)):
+        yield year
