@@ -15,7 +15,7 @@ from django.urls import path
 
 from benchdash.accounts.models import AuditEntry, Project, Scope, User
 from benchdash.dashboard.charts.common import Figure
-from benchdash.dashboard.pages.incidents.figure import around, change_figure, shared_range
+from benchdash.dashboard.pages.incidents.figure import change_figure, shared_range
 from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.csv_files import csv_file
@@ -33,6 +33,7 @@ from benchdash.regressions import triage as triaging
 from benchdash.regressions.analysis.spans import last_good_at, span
 from benchdash.regressions.headlines import threads_words
 from benchdash.regressions.models import ChangePoint, Incident
+from benchdash.regressions.surroundings import around
 from benchdash.results.models import Product
 from benchdash.results.points import histories
 
