@@ -94,7 +94,10 @@ def incidents(project: Project) -> QuerySet[Incident]:
     live = Q(change_points__state__in=_LIVE_STATES)
     return (
         Incident.objects.filter(project=project)
-        .select_related("product", "hardware", "since", "until", "assignee", "largest__series__workload")
+        .select_related(
+            *("product", "hardware", "since", "until", "assignee", "largest__series__workload"),
+            *(f"silence__{name}" for name in ("product", "hardware", "configuration", "workload")),
+        )
         .annotate(
             series_count=Count("change_points", filter=live),
             workloads=ArrayAgg(
