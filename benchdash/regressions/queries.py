@@ -115,11 +115,25 @@ def incidents(project: Project) -> QuerySet[Incident]:
     )
 
 
-def open_incidents(project: Project) -> QuerySet[Incident]:
-    """Return the incidents that somebody should look at: neither withdrawn nor settled."""
-    return incidents(project).filter(
-        status__in=[Incident.Status.SUSPECTED, Incident.Status.CONFIRMED], state__in=Incident.OPEN
+def open_filter() -> Q:
+    """Select the incidents that somebody should look at: worse, not withdrawn, settled, old or put off.
+
+    What a machine explains is not counted beside it.
+    """
+    return Q(
+        kind__in=Incident.FOR_THE_WORSE,
+        status__in=[Incident.Status.SUSPECTED, Incident.Status.CONFIRMED],
+        state__in=Incident.OPEN,
+        historical=False,
+        folded_into=None,
+        snoozed_until=None,
+        snoozed_until_version="",
     )
+
+
+def open_incidents(project: Project) -> QuerySet[Incident]:
+    """Return the incidents of a project that somebody should look at; see ``open_filter``."""
+    return incidents(project).filter(open_filter())
 
 
 def evidence(incident: Incident) -> list[ChangePoint]:
