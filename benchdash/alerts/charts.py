@@ -104,9 +104,9 @@ class _Drawing:
     def _dates(self) -> None:
         """Name the first, the last good, the first changed and the last group, as far as there is room."""
         last = len(self.points) - 1
-        wanted = {self.index: "mm", self.index - 1: "rm", last: "rm", 0: "lm"}
+        wanted = dict.fromkeys((self.index, self.index - 1, last, 0))
         taken: list[tuple[float, float]] = []
-        for at, anchor in wanted.items():
+        for at in wanted:
             if not 0 <= at <= last:
                 continue
             label, font = _label(self.points[at], self.change_point.series.branch), _font(11)
