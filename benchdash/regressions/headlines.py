@@ -48,8 +48,8 @@ def what_happened(incident: Incident) -> str:
         words = f"{'became' if word in {'slower', 'faster'} else 'got'} {word}"
     else:
         words = f"may have become {word}"
-    is_of_machine = incident.kind == Incident.Kind.ENVIRONMENT
-    return f"ran on a machine that {words}" if is_of_machine else words
+    is_of_control = incident.kind == Incident.Kind.ENVIRONMENT and incident.product_id is not None
+    return f"ran on a machine that {words}" if is_of_control else words
 
 
 def figure(incident: Incident) -> str:

@@ -48,7 +48,7 @@ class Incident(models.Model):
         ACKNOWLEDGED = "acknowledged", "acknowledged"
         INVESTIGATING = "investigating", "investigating"
         EXPECTED = "expected", "expected"
-        WONTFIX = "wontfix", "won't fix"
+        WONTFIX = "wontfix", "declined"
         FIXED = "fixed", "fixed"
         INVALID = "invalid", "invalid"
 

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 
 from django.contrib.postgres.aggregates import ArrayAgg
 from django.contrib.postgres.fields import ArrayField
-from django.db.models import Count, F, Max, Q, QuerySet, TextField, Value
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, TextField, Value
 
 from benchdash.accounts.models import Project
 from benchdash.regressions.models import ChangePoint, Incident
@@ -134,6 +134,12 @@ def open_filter() -> Q:
 def open_incidents(project: Project) -> QuerySet[Incident]:
     """Return the incidents of a project that somebody should look at; see ``open_filter``."""
     return incidents(project).filter(open_filter())
+
+
+def seen_on(hardware: Iterable[int]) -> Q:
+    """Select the incidents of these machines, or with series that were measured on them."""
+    changed = ChangePoint.objects.filter(LIVE, series__hardware__in=hardware, incident=OuterRef("pk"))
+    return Q(hardware__in=hardware) | Q(Exists(changed))
 
 
 def evidence(incident: Incident) -> list[ChangePoint]:
