@@ -6,7 +6,6 @@ from django import forms
 from django.conf import settings
 
 from benchdash.accounts.models import Project, Role, Scope, User
-from benchdash.dashboard.shell.project_page import ProjectPage
 from benchdash.regressions.links import IN_BUG_TEMPLATE, IN_COMPARE_TEMPLATE, MAX_LENGTH, check_template
 from benchdash.regressions.options import (
     BRANCH_ORIGINS,
@@ -17,33 +16,11 @@ from benchdash.regressions.options import (
     LINES_NOT_COMPARED,
     RELEASE_LINE_ORDER,
 )
-from benchdash.results.models import Hardware, Product, Series
 from benchdash.results.stability import STALL_BELOW, STALL_MIN_S, STALL_WARMUP_S, stall_rule
 
 _LISTS: Final = (RELEASE_LINE_ORDER, LINES_NOT_COMPARED, BRANCH_ORIGINS)
 _TEMPLATES: Final = (COMPARE_TEMPLATE, BUG_TEMPLATE)
 _PROJECT_FIELDS: Final = ("name", "visibility", "notice", "raw_files_are_public")
-
-
-class SubscriptionForm(forms.Form):
-    """Readers subscribe themselves; who triages may subscribe any address, which is asked by mail."""
-
-    address = forms.EmailField(max_length=254, label="Address")
-    product = forms.ModelChoiceField(Product.objects.none(), required=False, empty_label="every product")
-    branch = forms.CharField(max_length=200, required=False, help_text="No branch means all of them.")
-    hardware = forms.ModelChoiceField(Hardware.objects.none(), required=False, empty_label="all hardware")
-
-    def __init__(self, page: ProjectPage, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["address"].initial = page.viewer.address
-        if not page.may(Scope.TRIAGE):
-            self.fields["address"].disabled = True
-        for name, model in (("product", Product), ("hardware", Hardware)):
-            known = model._default_manager.filter(project=page.project).order_by("name")
-            self.fields[name].queryset = known  # type: ignore[attr-defined]
-        branches = Series.objects.filter(project=page.project).exclude(branch="").order_by("branch")
-        self.branches = list(branches.values_list("branch", flat=True).distinct())
-        self.fields["branch"].widget.attrs["list"] = "known-branches"
 
 
 class TokenForm(forms.Form):
