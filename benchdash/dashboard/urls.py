@@ -2,6 +2,7 @@
 
 from django.urls import include, path
 
+from benchdash.dashboard.pages.account import views as account
 from benchdash.dashboard.pages.alerts import views as alerts
 from benchdash.dashboard.pages.articles import views as articles
 from benchdash.dashboard.pages.catalogue import views as catalogue
@@ -38,6 +39,7 @@ _project_pages = [address for views in _PAGES for address in views.urlpatterns]
 
 urlpatterns = [
     *home.urlpatterns,
+    *account.urlpatterns,
     *operations.urlpatterns,
     *mail_links.urlpatterns,
     *removals.urlpatterns,
