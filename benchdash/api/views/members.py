@@ -14,6 +14,7 @@ from benchdash.accounts.access import NotAllowed
 from benchdash.accounts.models import AuditEntry, Project, Scope
 from benchdash.alerts.models import Subscription
 from benchdash.alerts.subscriptions import subscribe, unsubscribe
+from benchdash.alerts.webhooks import IS_WEBHOOK
 from benchdash.api import parameters
 from benchdash.api.answers.members import AuditSerializer, SubscriptionSerializer
 from benchdash.api.parameters import Filter, NamedFilter
@@ -56,7 +57,7 @@ class AuditViews(RowsView):
     ),
 )
 class SubscriptionViews(RowsView):
-    queryset = Subscription.objects.select_related("project", "product", "hardware")
+    queryset = Subscription.objects.exclude(IS_WEBHOOK).select_related("project", "product", "hardware")
     serializer_class = SubscriptionSerializer
     filters = (
         Filter("address", "address__iexact", "an e-mail address"),
@@ -97,9 +98,9 @@ class SubscriptionViews(RowsView):
             subscription, is_new = subscribe(
                 project,
                 sent["address"],
-                product=_named(Product, project, sent.get("product")),
+                product=named(Product, project, sent.get("product")),
                 branch=sent["branch"],
-                hardware=_named(Hardware, project, sent.get("hardware")),
+                hardware=named(Hardware, project, sent.get("hardware")),
                 by=self.viewer,
             )
         code = status.HTTP_201_CREATED if is_new else status.HTTP_200_OK
@@ -144,7 +145,7 @@ class SubscriptionViews(RowsView):
             raise NotAllowed(f"this is for members of the project '{project.slug}'")
 
 
-def _named(model: type[_Named], project: Project, name: str | None) -> _Named | None:
+def named(model: type[_Named], project: Project, name: str | None) -> _Named | None:
     """Find or make the thing of this name: it may be subscribed to before its first result comes in."""
     if not name:
         return None

@@ -22,6 +22,7 @@ from benchdash.alerts import services as mailing
 from benchdash.alerts import subscriptions as subscribing
 from benchdash.alerts.mail_files import kept_mails, mails_are_files
 from benchdash.alerts.models import Alert, Subscription
+from benchdash.alerts.webhooks import IS_WEBHOOK
 from benchdash.dashboard.pages.people import forms
 from benchdash.dashboard.shell import filters
 from benchdash.dashboard.shell.commands import upload_command
@@ -59,7 +60,8 @@ def subscriptions(request: HttpRequest, page: ProjectPage) -> HttpResponse:
         else:
             messages.success(request, _said_of(subscription, is_new=is_new))
             return redirect("dashboard:subscriptions", page.project.slug)
-    found = Subscription.objects.filter(project=page.project).select_related("product", "hardware", "user")
+    mailed = Subscription.objects.filter(project=page.project).exclude(IS_WEBHOOK)
+    found = mailed.select_related("product", "hardware", "user")
     if not page.may(Scope.TRIAGE):
         found = found.filter(address=page.viewer.address)
     context = {
