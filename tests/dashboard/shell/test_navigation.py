@@ -27,6 +27,7 @@ NAMES = [
     "workloads",
     "subscriptions",
     "alerts",
+    "webhooks",
     "audit",
     "tokens",
     "project_settings",
