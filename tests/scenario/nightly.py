@@ -10,6 +10,12 @@ from tests.sysbench_text import sysbench_report
 
 UPLOADS = "/api/v1/uploads/"
 _MINUTES_A_RUN = 2
+_VERSIONS = {
+    ("MariaDB", "main"): "12.3.0",
+    ("MariaDB", "10.11"): "10.11.16",
+    ("PostgreSQL", "main"): "19devel",
+    ("Connector/J", "main"): "3.6.0",
+}
 
 
 class Nightly:
@@ -28,7 +34,7 @@ class Nightly:
         start = night_at(night, job.hour if hour is None else hour)
         said = {
             "product": job.product,
-            "version": "main" if job.branch == "main" else job.branch,
+            "version": _VERSIONS[job.product, job.branch],
             "branch": job.branch,
             "hardware": job.machine.name,
         }

@@ -14,7 +14,8 @@ from tests.scenario.nightly import Nightly
 from tests.scenario.world import COMMITS_A_DAY, night_at
 
 READER = "lead@example.org"
-# Beat looks for silences every hour; so often is enough to know the night in which they are told.
+# Beat looks for changes every few seconds and for silences every hour; so often is enough to know the day.
+_ANALYSES_AT = (7, 13)
 _SILENCES_AT = (4, 8, 14, 20)
 
 
@@ -45,8 +46,9 @@ class Year:
 
     def _pass(self, night):
         events = [(job.hour + 1, self._upload, job) for job in self.world.jobs]
+        events += [(hour, self._look_for_changes, None) for hour in _ANALYSES_AT]
         events += [(hour, self._look_for_silences, None) for hour in _SILENCES_AT]
-        events += [(11, self._bisect, one) for one in self.world.bisects if one.night == night]
+        events += [(12, self._bisect, one) for one in self.world.bisects if one.night == night]
         events.append((9, self._look, None))
         for hour, happens, what in sorted(events, key=lambda event: event[0]):
             with clock_at(night_at(night, hour)):
@@ -59,25 +61,23 @@ class Year:
         self.nightly.measure(job, night, hold_back=bool(outages))
         if not outages:
             self.nightly.send_held_back()
-        self._work(night)
 
     def _bisect(self, night, bisect):
         for of_day in range(COMMITS_A_DAY - 1):
             commit = bisect.of_night * COMMITS_A_DAY + of_day
             self.nightly.measure(bisect.job, night, commit=commit, hour=10 + of_day / 4)
-        self._work(night)
 
     def _look_for_silences(self, night, _what):
         update_silences(self.project)
         self._tell(night)
 
+    def _look_for_changes(self, night, _what):
+        analyse_touched()
+        self._tell(night)
+
     def _look(self, night, _what):
         if self.look:
             self.mornings[night] = self.look(self.project)
-
-    def _work(self, night):
-        analyse_touched()
-        self._tell(night)
 
     def _tell(self, night):
         send_alerts()

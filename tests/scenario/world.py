@@ -15,9 +15,9 @@ QUERIES = ("DO 1", "SELECT 1", "SELECT 1000 rows")
 
 @dataclass(frozen=True)
 class Machine:
-    """Scatters by ``noise`` from run to run and half as much from night to night, as standard deviations of logs.
+    """Scatters by ``noise`` from run to run and half as much from night to night (deviations of logs).
 
-    Now and then a neighbour takes a part of a run away (``burst`` of the runs), which only ever slows it.
+    Of some runs (``burst`` is their share) a neighbour takes a part away: that only ever slows them.
     """
 
     name: str
@@ -44,10 +44,6 @@ class Job:
     control: bool = False
     as_text: bool = False  # as sysbench prints it, a file for each run; else a table
     counterpart: str = ""
-
-    @property
-    def subject(self):
-        return f"{self.product} {self.branch}"
 
 
 @dataclass(frozen=True)
