@@ -8,7 +8,20 @@ from typing import NamedTuple, TypeVar
 
 from django.contrib.postgres.aggregates import ArrayAgg
 from django.contrib.postgres.fields import ArrayField
-from django.db.models import Count, F, Max, Q, QuerySet, TextField, Value
+from django.db.models import (
+    Aggregate,
+    Case,
+    Count,
+    F,
+    Max,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    TextField,
+    Value,
+    When,
+)
 
 from benchdash.accounts.models import Project
 from benchdash.regressions.models import ChangePoint, Incident
@@ -96,20 +109,45 @@ def incidents(project: Project) -> QuerySet[Incident]:
         Incident.objects.filter(project=project)
         .select_related("product", "hardware", "since", "until", "assignee", "largest__series__workload")
         .annotate(
-            series_count=Count("change_points", filter=live),
-            workloads=ArrayAgg(
-                "change_points__series__workload__name",
-                filter=live,
-                distinct=True,
-                default=Value([], output_field=ArrayField(TextField())),
+            series_count=_or_explained(Count("change_points", filter=live), Count("pk")),
+            workloads=_or_explained(
+                ArrayAgg(
+                    "change_points__series__workload__name",
+                    filter=live,
+                    distinct=True,
+                    default=_NO_NAMES,
+                ),
+                ArrayAgg("series__workload__name", distinct=True, default=_NO_NAMES),
             ),
-            last_good_at=Max(
-                "change_points__last_good__started_at",
-                filter=live & Q(change_points__last_good__started_at__lt=F("started_at")),
+            last_good_at=_or_explained(
+                Max(
+                    "change_points__last_good__started_at",
+                    filter=live & Q(change_points__last_good__started_at__lt=F("started_at")),
+                ),
+                Max("last_good__started_at", filter=Q(last_good__started_at__lt=OuterRef("started_at"))),
             ),
         )
         .order_by("-started_at", "-pk")
     )
+
+
+_NO_NAMES = Value([], output_field=ArrayField(TextField()))
+
+
+def _or_explained(own: Aggregate, of_change_points: Aggregate) -> Case:
+    """Aggregate over the change points of an incident; of a machine's over those that it explains."""
+    explained = (
+        ChangePoint.objects.filter(
+            LIVE, incident__folded_into=OuterRef("pk"), series__hardware=OuterRef("hardware")
+        )
+        .order_by()
+        .annotate(_all=Value(1))
+        .values("_all")
+        .annotate(found=of_change_points)
+        .values("found")
+    )
+    is_of_machine = Q(kind=Incident.Kind.ENVIRONMENT, product=None)
+    return Case(When(is_of_machine, then=Subquery(explained)), default=own)
 
 
 def open_filter() -> Q:
@@ -136,9 +174,13 @@ def open_incidents(project: Project) -> QuerySet[Incident]:
 def evidence(incident: Incident) -> list[ChangePoint]:
     """Return the live change points of an incident, the largest change of speed first; one statement.
 
-    Those of derived series stand last: the loss that moved a peak was measured too.
+    Those of derived series stand last: the loss that moved a peak was measured too. Of the incident of a
+    machine they are those on it that it explains.
     """
-    found = incident.change_points.filter(LIVE).select_related(
+    own = Q(incident=incident)
+    if incident.kind == Incident.Kind.ENVIRONMENT and incident.product_id is None:
+        own = Q(incident__folded_into=incident, series__hardware=incident.hardware_id)
+    found = ChangePoint.objects.filter(LIVE, own).select_related(
         "series__workload",
         "series__hardware",
         "series__configuration",
