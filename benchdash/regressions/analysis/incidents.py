@@ -8,11 +8,13 @@ from statistics import median
 from django.db.models import Count
 from django.utils import timezone
 
+from benchdash.accounts.models import Project
 from benchdash.regressions.analysis.causes import Sides, cause_of, switches_of
 from benchdash.regressions.analysis.clusters import SAME_CAUSE_WITHIN, Cluster, Ranks, clusters_of, ranks_of
 from benchdash.regressions.analysis.lives import Life, split_off, store_lives, touched_by_people
 from benchdash.regressions.analysis.machines import waiting_for_machines
 from benchdash.regressions.models import ChangePoint, Incident
+from benchdash.regressions.options import Rule, rule_of
 from benchdash.regressions.queries import Difference
 from benchdash.regressions.watched_metrics import counted, is_watched
 from benchdash.results.metrics import main_metric
@@ -25,6 +27,7 @@ _FOUND = (
     "hardware_id",
     "historical",
     "quiet",
+    "left_out",
     "since_id",
     "until_id",
     "origin",
@@ -61,6 +64,7 @@ def update_incidents(product_id: int, *, branch: str, line: str, quiet: bool = T
     switches = switches_of(change_points)
     of_metrics = stream.values_list("metric").annotate(Count("pk")).order_by()
     looked_at = sum(number for metric, number in of_metrics if is_watched(metric) or counted(metric))
+    rule = rule_of(Project.objects.get(products=product_id)) if change_points else Rule()
     lives = {incident.pk: Life.of(incident) for incident in known}
     before = {incident.pk: _as_stored(incident) for incident in known}
     clusters = clusters_of(change_points, ranks)
@@ -69,7 +73,7 @@ def update_incidents(product_id: int, *, branch: str, line: str, quiet: bool = T
     for cluster in clusters:
         incident = incidents.get(cluster) or Incident(product_id=product_id, branch=branch, line=line)
         life = lives.pop(incident.pk) if incident.pk else Life.of(incident)
-        _describe(incident, cluster, looked_at=looked_at, switches=switches)
+        _describe(incident, cluster, looked_at=looked_at, switches=switches, rule=rule)
         found.append((life, cluster))
     _hold_back(found)
     for life in lives.values():
@@ -171,7 +175,12 @@ def _write(found: Sequence[tuple[Life, Cluster]], changed: Sequence[Incident]) -
 
 
 def _describe(
-    incident: Incident, cluster: Cluster, *, looked_at: int, switches: Mapping[Sides, Sequence[Difference]]
+    incident: Incident,
+    cluster: Cluster,
+    *,
+    looked_at: int,
+    switches: Mapping[Sides, Sequence[Difference]],
+    rule: Rule,
 ) -> None:
     confirmed = cluster.confirmed
     told_by = confirmed or cluster.members
@@ -188,12 +197,21 @@ def _describe(
     _sum_up(incident, cluster.measured)
     incident.looked_at = looked_at
     incident.historical = all(change_point.historical for change_point in told_by)
-    # Nobody is mailed about old changes, so they do not decide whether the incident is mailed.
-    young = [change_point for change_point in told_by if not change_point.historical]
-    incident.quiet = all(change_point.quiet for change_point in young or told_by)
+    apply_rule(incident, told_by, rule)
     if confirmed and incident.status != Incident.Status.CONFIRMED:
         incident.confirmed_at = timezone.now()
     incident.status = Incident.Status.CONFIRMED if confirmed else Incident.Status.SUSPECTED
+
+
+def apply_rule(incident: Incident, told_by: Sequence[ChangePoint], rule: Rule) -> None:
+    """Say whether the rule leaves an incident out, and whether it is quiet; ``told_by`` tells of it."""
+    passing = [one for one in told_by if rule.tells_of(one)]
+    of_rule = incident.kind in (Incident.Kind.REGRESSION, Incident.Kind.IMPROVEMENT)
+    incident.left_out = of_rule and not passing
+    # Nobody is mailed about old or left-out changes, so they do not decide whether the incident is mailed.
+    told_by = passing or told_by
+    young = [change_point for change_point in told_by if not change_point.historical]
+    incident.quiet = all(change_point.quiet for change_point in young or told_by)
 
 
 def _sum_up(incident: Incident, measured: Sequence[ChangePoint]) -> None:

@@ -90,8 +90,8 @@ def split_off(life: Life, cluster: Cluster, known: Mapping[int, Incident]) -> No
 def store_lives(found: Sequence[tuple[Life, Cluster]], *, gone: Sequence[Life], quiet: bool) -> None:
     """Note what happened, and set what follows from it: losses that recovered are fixed until they return.
 
-    ``gone`` are the incidents without change points. Of a ``quiet`` look, and of old or quiet incidents,
-    nobody is told.
+    ``gone`` are the incidents without change points. Of a ``quiet`` look, and of incidents that are old,
+    quiet or left out by the rule, nobody is told.
     """
     happened = [
         *_begun(found),
@@ -102,7 +102,7 @@ def store_lives(found: Sequence[tuple[Life, Cluster]], *, gone: Sequence[Life], 
         *_recovered(found),
     ]
     for one in happened:
-        one.quiet = quiet or one.incident.quiet or one.incident.historical
+        one.quiet = quiet or one.incident.quiet or one.incident.historical or one.incident.left_out
     IncidentEvent.objects.bulk_create(happened)
 
 
