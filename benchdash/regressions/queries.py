@@ -117,7 +117,10 @@ def described(found: QuerySet[Incident]) -> QuerySet[Incident]:
             *(f"silence__{name}" for name in ("product", "hardware", "configuration", "workload")),
         )
         .annotate(
-            series_count=_or_explained(Count("change_points", filter=live), Count("pk")),
+            series_count=_or_explained(
+                Count("change_points__series", filter=live, distinct=True),
+                Count("series", distinct=True),
+            ),
             workloads=_or_explained(
                 ArrayAgg(
                     "change_points__series__workload__name",
@@ -189,8 +192,8 @@ def seen_on(hardware: Iterable[int]) -> Q:
 def evidence(incident: Incident) -> list[ChangePoint]:
     """Return the live change points of an incident, the largest change of speed first; one statement.
 
-    Those of derived series stand last: the loss that moved a peak was measured too. Of the incident of a
-    machine they are those on it that it explains.
+    Those of derived series stand last: the loss that moved a peak was measured too. Of a loss that returned
+    they are the last ones of each series, and of the incident of a machine those on it that it explains.
     """
     own = Q(incident=incident)
     if incident.kind == Incident.Kind.ENVIRONMENT and incident.product_id is None:
@@ -207,7 +210,8 @@ def evidence(incident: Incident) -> list[ChangePoint]:
         "last_good__content",
         "last_good__environment",
     )
-    return sorted(found, key=lambda one: (one.series.is_derived, -one.size, one.pk))
+    newest = {one.series_id: one for one in found.order_by("run__started_at", "pk")}
+    return sorted(newest.values(), key=lambda one: (one.series.is_derived, -one.size, one.pk))
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,6 +106,10 @@ class Cluster:
         return [one for one in told_by if not one.series.is_derived] or told_by
 
     @property
+    def for_the_worse(self) -> bool:
+        return self.members[0].is_regression
+
+    @property
     def only_machine(self) -> int | None:
         """The machine of a product's change points; None for those of several machines, or of a control."""
         machines = {one.series.hardware_id for one in self.members}
@@ -181,19 +185,28 @@ def _of_one_way(ranked: Iterable[tuple[int, ChangePoint]], ranks: Ranks) -> list
 
 
 def _with_recoveries(clusters: Sequence[Cluster]) -> list[Cluster]:
+    """Link losses with the steps back that ended them, and make losses that returned one.
+
+    A loss that comes again after it recovered, of the same series and to the same level, is what people know
+    already, and is reported again as that: the old cluster goes on with the new change points, between the
+    new versions. A loss to another level is another cause.
+    """
     found: list[Cluster] = []
     losses: list[Cluster] = []
     for cluster in clusters:
-        if cluster.kind == Incident.Kind.IMPROVEMENT and cluster.confirmed:
-            for loss in losses:
-                if loss.recovery is None and _recovers(cluster, loss):
-                    loss.recovery = cluster
-        elif cluster.kind == Incident.Kind.REGRESSION and cluster.confirmed:
+        if not cluster.confirmed:
+            found.append(cluster)
+            continue
+        if cluster.for_the_worse:
             before = next((one for one in losses if one.recovery and _is_the_same_loss(cluster, one)), None)
             if before:
                 before.return_as(cluster)
                 continue
             losses.append(cluster)
+        else:
+            for loss in losses:
+                if loss.recovery is None and _recovers(cluster, loss):
+                    loss.recovery = cluster
         found.append(cluster)
     return found
 

@@ -149,14 +149,11 @@ def _range(since: ServerVersion | None, until: ServerVersion | None) -> dict[str
 
 
 def _confirmed(found: Sequence[tuple[Life, Cluster]]) -> list[IncidentEvent]:
-    events = []
-    for life, cluster in found:
-        if life.incident.status != _Status.CONFIRMED or life.status == _Status.CONFIRMED:
-            continue
-        was_told = life.status == _Status.WITHDRAWN and life.confirmed_at is not None
-        what = _What.RETURNED if was_told else _What.CONFIRMED
-        events.append(event(life.incident, what, detail=_size(cluster)))
-    return events
+    return [
+        event(life.incident, _What.CONFIRMED, detail=_size(cluster))
+        for life, cluster in found
+        if life.incident.status == _Status.CONFIRMED and life.status != _Status.CONFIRMED
+    ]
 
 
 def _size(cluster: Cluster) -> dict[str, Any]:
@@ -219,8 +216,8 @@ def _recovered(found: Sequence[tuple[Life, Cluster]]) -> list[IncidentEvent]:
     What people decided (expected, won't fix, invalid) stays.
     """
     incident_of = {cluster: life.incident for life, cluster in found}
-    ended: dict[int, Incident] = {}
-    returned: list[Incident] = []
+    ended: list[tuple[Incident, Incident]] = []
+    returned: list[tuple[Incident, Cluster]] = []
     relinked: list[Incident] = []
     for life, cluster in found:
         incident = life.incident
@@ -230,35 +227,42 @@ def _recovered(found: Sequence[tuple[Life, Cluster]]) -> list[IncidentEvent]:
         incident.recovered_by = recovery
         relinked.append(incident)
         if recovery and life.recovered_by_id is None:
-            ended[incident.pk] = recovery
+            ended.append((incident, recovery))
         elif recovery is None and incident.status == _Status.CONFIRMED:
-            returned.append(incident)
+            returned.append((incident, cluster))
     Incident.objects.bulk_update(relinked, ["recovered_by"], batch_size=100)
-    closed = _set_state(ended, _State.FIXED, where=Incident.OPEN)
-    opened = _set_state([one.pk for one in returned], _State.NEW, where={_State.FIXED})
-    Incident.objects.filter(pk__in=[one.pk for one in returned]).update(confirmed_at=timezone.now())
-    of = {life.incident.pk: (life.incident, cluster) for life, cluster in found}
+    closed = _set_state([one.pk for one, _ in ended], _State.FIXED, where=Incident.OPEN)
+    opened = _set_state([one.pk for one, _ in returned], _State.NEW, where={_State.FIXED})
+    Incident.objects.filter(pk__in=[one.pk for one, _ in returned]).update(confirmed_at=timezone.now())
     return [
-        *(
-            event(
-                of[pk][0],
-                _What.RECOVERED,
-                state=_State.FIXED if pk in closed else "",
-                reason=f"recovered by incident {recovery.pk} on {recovery.started_at:%Y-%m-%d}",
-                detail={"by": recovery.pk, "at": recovery.started_at.isoformat()},
-            )
-            for pk, recovery in ended.items()
-        ),
-        *(
-            event(
-                one,
-                _What.RETURNED,
-                state=_State.NEW if one.pk in opened else "",
-                detail=_size(of[one.pk][1]),
-            )
-            for one in returned
-        ),
+        *(_recovery(one, by, closed) for one, by in ended),
+        *(_return(one, opened, _size(cluster)) for one, cluster in returned),
     ]
+
+
+def note_recovery(incident: Incident, recovery: Incident) -> IncidentEvent:
+    """Close a loss that something ended, and return that as an event."""
+    return _recovery(incident, recovery, _set_state([incident.pk], _State.FIXED, where=Incident.OPEN))
+
+
+def note_return(incident: Incident) -> IncidentEvent:
+    """Open a loss again that returned, and return that as an event."""
+    Incident.objects.filter(pk=incident.pk).update(confirmed_at=timezone.now())
+    return _return(incident, _set_state([incident.pk], _State.NEW, where={_State.FIXED}), {})
+
+
+def _recovery(incident: Incident, by: Incident, closed: set[int]) -> IncidentEvent:
+    return event(
+        incident,
+        _What.RECOVERED,
+        state=_State.FIXED if incident.pk in closed else "",
+        reason=f"recovered by incident {by.pk} on {by.started_at:%Y-%m-%d}",
+        detail={"by": by.pk, "at": by.started_at.isoformat()},
+    )
+
+
+def _return(incident: Incident, opened: set[int], size: dict[str, Any]) -> IncidentEvent:
+    return event(incident, _What.RETURNED, state=_State.NEW if incident.pk in opened else "", detail=size)
 
 
 def _set_state(incident_ids: Iterable[int], state: str, *, where: Iterable[str]) -> set[int]:

@@ -4,7 +4,7 @@ Such a step is one incident of kind ``environment``. The incidents of the produc
 into it, and nobody is mailed a regression for them.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from benchdash.database.locks import hold
 from benchdash.regressions.analysis.causes import cause_of, switches_of
+from benchdash.regressions.analysis.lives import note_recovery, note_return
 from benchdash.regressions.events import event
 from benchdash.regressions.headlines import is_for_the_worse
 from benchdash.regressions.models import ChangePoint, Incident, IncidentEvent
@@ -29,6 +30,7 @@ _Status = Incident.Status
 
 MAX_STEPS: Final = 60
 """Of so many steps of a machine, the newest, it is asked whether the machine made them."""
+MAX_CHANGE_POINTS: Final = 2000
 MAX_GAP: Final = timedelta(days=14)
 """A change between runs further apart tells too little of when it happened."""
 MAX_RATIO: Final = 4.0
@@ -38,6 +40,11 @@ MAX_WAIT: Final = timedelta(hours=24)
 _RECENTLY: Final = timedelta(days=3)
 _MIN_MARGIN: Final = timedelta(hours=1)
 _LOCK: Final = "incidents of machine"
+
+_FOUND: Final = (
+    *("status", "historical", "quiet", "started_at", "worst", "median", "metric", "largest", "cause"),
+    *("looked_at", "confirmed_at"),
+)
 
 # Product, build, branch, configuration, counterpart, workload and threads.
 _Unit = tuple[Any, ...]
@@ -54,8 +61,8 @@ class _Step:
 
     @property
     def margin(self) -> timedelta:
-        """The first group of a new level is known to within a group or two."""
-        return max(self.until - self.after, _MIN_MARGIN)
+        """Two steps are at the same time within a night: half of it for each."""
+        return max((self.until - self.after) / 2, _MIN_MARGIN)
 
     @property
     def is_of_control(self) -> bool:
@@ -125,7 +132,7 @@ def explain_by_machines(project_id: int, hardware_ids: Collection[int], *, quiet
 
 
 def _explain(project_id: int, hardware_id: int, *, quiet: bool) -> None:
-    steps = _steps(hardware_id)
+    steps, read_since = _steps(hardware_id)
     known = list(
         Incident.objects.filter(
             project=project_id, hardware=hardware_id, kind=Incident.Kind.ENVIRONMENT
@@ -150,25 +157,31 @@ def _explain(project_id: int, hardware_id: int, *, quiet: bool) -> None:
             events += _describe(incident, group)
             of_machine = [one for one in of_machine if one.pk != incident.pk]
         explained |= {one.incident.pk: incident for one in group.explained}
-    gone = [one for one in of_machine if one.status != _Status.WITHDRAWN and _was_looked_at(one, steps)]
+    gone = [one for one in of_machine if _is_gone(one, read_since)]
     for incident in gone:
         incident.status = _Status.WITHDRAWN
         incident.save(update_fields=["status"])
         events.append(event(incident, _What.WITHDRAWN))
     events += _fold(explained, steps, gone, project_id, hardware_id)
+    events += _recovered(hardware_id)
     for one in events:
         one.quiet = quiet or one.incident.quiet or one.incident.historical
     IncidentEvent.objects.bulk_create(events)
 
 
-def _was_looked_at(incident: Incident, steps: Sequence[_Step]) -> bool:
-    """Tell whether an incident is not older than the steps that were read."""
-    return len(steps) < MAX_STEPS or incident.started_at >= min(one.after for one in steps)
+def _is_gone(incident: Incident, read_since: datetime | None) -> bool:
+    """Tell whether an incident of no group has lost its evidence; one that is over keeps its word."""
+    if incident.status == _Status.WITHDRAWN or incident.recovered_by_id:
+        return False
+    return read_since is None or incident.started_at >= read_since
 
 
-def _steps(hardware_id: int) -> list[_Step]:
-    """Read the newest steps of a machine that tell when they happened."""
-    found = (
+def _steps(hardware_id: int) -> tuple[list[_Step], datetime | None]:
+    """Read the newest steps of a machine that tell when they happened.
+
+    With them comes the time since when these are all; None where nothing was left out.
+    """
+    newest = (
         ChangePoint.objects.filter(
             series__hardware=hardware_id,
             series__is_derived=False,
@@ -180,8 +193,9 @@ def _steps(hardware_id: int) -> list[_Step]:
         .exclude(state=ChangePoint.State.WITHDRAWN)
         .select_related("series__product", "run", "last_good", "incident")
         .defer("run__options", "last_good__options")
-        .order_by("pk")
+        .order_by("-run__started_at", "-pk")
     )
+    found = list(newest[:MAX_CHANGE_POINTS])
     of_incident: dict[int, list[ChangePoint]] = defaultdict(list)
     incidents: dict[int, Incident] = {}
     for one in found:
@@ -199,7 +213,9 @@ def _steps(hardware_id: int) -> list[_Step]:
         for pk, members in of_incident.items()
     ]
     dated = [one for one in steps if timedelta(0) < one.until - one.after <= MAX_GAP]
-    return sorted(dated, key=attrgetter("until"), reverse=True)[:MAX_STEPS]
+    steps = sorted(dated, key=attrgetter("until"), reverse=True)[:MAX_STEPS]
+    is_cut = len(found) == MAX_CHANGE_POINTS or len(dated) > MAX_STEPS
+    return steps, steps[-1].until if is_cut and steps else None
 
 
 def _may_be_of_machine(steps: Sequence[_Step]) -> bool:
@@ -304,14 +320,19 @@ def _unit_of(one: ChangePoint) -> _Unit:
 
 
 def _incident_of(group: _Group, known: Sequence[Incident], project_id: int, hardware_id: int) -> Incident:
+    """Return the known incident of a group: what its steps are folded into, or one of its time."""
+    folded = Counter(one.incident.folded_into_id for one in group.explained)
     near = [
         one
         for one in known
-        if group.since <= one.started_at <= group.until
-        and (one.worst is None or (one.worst < 0) == group.steps[0].for_the_worse)
+        if folded[one.pk]
+        or (
+            group.since <= one.started_at <= group.until
+            and is_for_the_worse(one) == group.steps[0].for_the_worse
+        )
     ]
-    live = [one for one in near if one.status != _Status.WITHDRAWN]
-    return next(iter(live or near), Incident(project_id=project_id, hardware_id=hardware_id))
+    near.sort(key=lambda one: (-folded[one.pk], one.status == _Status.WITHDRAWN, one.pk))
+    return next(iter(near), Incident(project_id=project_id, hardware_id=hardware_id))
 
 
 def _describe(incident: Incident, group: _Group) -> list[IncidentEvent]:
@@ -340,10 +361,13 @@ def _describe(incident: Incident, group: _Group) -> list[IncidentEvent]:
     if before in {"", _Status.WITHDRAWN}:
         events.append(event(incident, _What.DETECTED))
     if incident.status == _Status.CONFIRMED and before != _Status.CONFIRMED:
-        was_told = before == _Status.WITHDRAWN and incident.confirmed_at is not None
-        events.append(event(incident, _What.RETURNED if was_told else _What.CONFIRMED))
+        events.append(event(incident, _What.CONFIRMED))
         incident.confirmed_at = timezone.now()
-    incident.save()
+    if incident.pk:
+        # What people say about it meanwhile stays.
+        incident.save(update_fields=_FOUND)
+    else:
+        incident.save()
     return events
 
 
@@ -387,6 +411,32 @@ def _fold(
         changed.append(incident)
         events.append(event(incident, _What.FOLDED if machine else _What.UNFOLDED, detail=detail))
     Incident.objects.bulk_update(changed, ["folded_into"], batch_size=100)
+    return events
+
+
+def _recovered(hardware_id: int) -> list[IncidentEvent]:
+    """Close the losses of a machine whose every product recovered; open them again when one returns."""
+    machines = {
+        one.pk: one
+        for one in Incident.objects.filter(
+            hardware=hardware_id, kind=Incident.Kind.ENVIRONMENT, product=None
+        ).exclude(status=_Status.WITHDRAWN)
+        if is_for_the_worse(one)
+    }
+    recoveries: dict[int, list[int | None]] = defaultdict(list)
+    folded = Incident.objects.filter(folded_into__in=machines).exclude(status=_Status.WITHDRAWN)
+    for pk, recovered_by in folded.order_by("pk").values_list("folded_into", "recovered_by__folded_into"):
+        recoveries[pk or 0].append(recovered_by)
+    ends = Incident.objects.in_bulk({pk for some in recoveries.values() for pk in some if pk})
+    events = []
+    for pk, machine in machines.items():
+        ended_by = recoveries[pk]
+        recovery = ends[ended_by[0] or 0] if ended_by and all(ended_by) else None
+        if machine.recovered_by_id == (recovery.pk if recovery else None):
+            continue
+        machine.recovered_by = recovery
+        machine.save(update_fields=["recovered_by"])
+        events += [note_recovery(machine, recovery) if recovery else note_return(machine)]
     return events
 
 

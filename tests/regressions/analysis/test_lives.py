@@ -4,6 +4,7 @@ import pytest
 
 from benchdash.accounts.access import Viewer
 from benchdash.regressions.models import ChangePoint, Incident, IncidentEvent
+from benchdash.regressions.queries import evidence, incidents
 from benchdash.regressions.services import analyse_touched, recompute
 from benchdash.regressions.triage import comment, triage
 from benchdash.results.models import Run, Series
@@ -85,13 +86,13 @@ def test_one_more_series_is_no_spread(project):
     assert happened(loss()) == ["detected", "confirmed"]
 
 
-def test_an_incident_without_evidence_is_withdrawn_and_one_that_comes_back_has_returned(project):
+def test_an_incident_without_evidence_is_withdrawn_until_it_is_confirmed_again(project):
     nights(project, LOSS)
     Run.objects.filter(started_at__gte=night_time(16)).update(excluded_at=night_time(30))
     look_again()
     Run.objects.update(excluded_at=None)
     look_again()
-    assert happened(loss()) == ["detected", "confirmed", "withdrawn", "detected", "returned"]
+    assert happened(loss()) == ["detected", "confirmed", "withdrawn", "detected", "confirmed"]
 
 
 # --- recovery ---------------------------------------------------------------------------------------------
@@ -149,6 +150,12 @@ def test_a_loss_that_returns_is_the_same_incident_open_again(project):
     assert happened(incident) == ["detected", "confirmed", "recovered", "returned"]
     look_again()
     assert happened(incident) == ["detected", "confirmed", "recovered", "returned"]
+
+
+def test_a_loss_that_returned_shows_each_series_once(project):
+    nights(project, [1.0] * 10 + [0.8] * 6 + [1.0] * 6 + [0.8] * 6)
+    assert incidents(project).get(kind="regression").series_count == len(evidence(loss())) == 3
+    assert {one.run.started_at for one in evidence(loss())} == {night_time(23)}
 
 
 def test_a_loss_to_another_level_after_a_recovery_is_another_incident(project):

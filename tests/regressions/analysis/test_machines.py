@@ -127,6 +127,31 @@ def test_a_control_that_steps_explains_what_stepped_with_it(project):
         assert one.folded_into == machine
 
 
+def test_a_machine_that_recovers_has_its_incident_fixed_until_the_loss_returns(project):
+    for product in ("MariaDB", "PostgreSQL"):
+        measure(project, product, [1.0] * 10 + [0.8] * 6 + [1.0] * 6)
+    slower, faster = Incident.objects.filter(kind="environment").order_by("started_at")
+    assert (slower.state, slower.recovered_by) == ("fixed", faster)
+    for product in ("MariaDB", "PostgreSQL"):
+        measure(project, product, [0.8] * 6, first=23)
+    assert not Incident.objects.filter(kind="environment", state="fixed").exists()
+
+
+def test_a_control_that_recovers_ends_its_loss(project):
+    record_nights(project, [1.0] * 10 + [0.8] * 6 + [1.0] * 6, build=control_build(""))
+    analyse_touched()
+    slower, faster = Incident.objects.order_by("started_at")
+    assert (slower.kind, slower.state, slower.recovered_by) == ("environment", "fixed", faster)
+
+
+def test_what_people_say_of_a_machine_is_kept(project):
+    measure(project, "MariaDB", STEP)
+    measure(project, "PostgreSQL", STEP)
+    Incident.objects.filter(kind="environment").update(state="investigating", reason="the new kernel?")
+    look_again()
+    assert (of_machine().state, of_machine().reason) == ("investigating", "the new kernel?")
+
+
 def test_without_its_machine_an_incident_stands_for_itself_again(project):
     measure(project, "MariaDB", STEP)
     measure(project, "PostgreSQL", STEP)
