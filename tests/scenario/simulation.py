@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from benchdash.alerts.models import Subscription
 from benchdash.alerts.tasks import send_alerts
+from benchdash.regressions.analysis.null_runs import null_run
 from benchdash.regressions.analysis.silences import update_silences
 from benchdash.regressions.models import Incident
 from benchdash.regressions.services import analyse_touched
@@ -49,7 +50,7 @@ class Year:
         events += [(hour, self._look_for_changes, None) for hour in _ANALYSES_AT]
         events += [(hour, self._look_for_silences, None) for hour in _SILENCES_AT]
         events += [(12, self._bisect, one) for one in self.world.bisects if one.night == night]
-        events.append((9, self._look, None))
+        events += [(9, self._look, None), (22, self._look_for_false_alarms, None)]
         for hour, happens, what in sorted(events, key=lambda event: event[0]):
             with clock_at(night_at(night, hour)):
                 happens(night, what)
@@ -74,6 +75,10 @@ class Year:
     def _look_for_changes(self, night, _what):
         analyse_touched()
         self._tell(night)
+
+    def _look_for_false_alarms(self, night, _what):
+        if night % 28 == 27:
+            null_run(self.project)
 
     def _look(self, night, _what):
         if self.look:

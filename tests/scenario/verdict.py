@@ -1,11 +1,13 @@
 """What the product said of a world, held against what truly happened in it."""
 
+import math
 from collections import Counter, defaultdict
 from datetime import timedelta
 
+from benchdash.regressions.analysis.budgets import false_incidents_per_year
 from benchdash.regressions.models import Incident, Sensitivity
 from tests.scenario.simulation import incident_of
-from tests.scenario.world import DAY, night_at
+from tests.scenario.world import COMMITS_A_DAY, DAY, commit_of, night_at
 
 # An incident begins with the first slow night; noise may move that a little.
 MAX_NIGHTS_OFF = 3
@@ -17,7 +19,9 @@ class Verdict:
 
     def __init__(self, year):
         self.year, self.world = year, year.world
-        self.incidents = list(Incident.objects.select_related("product", "hardware").order_by("started_at"))
+        self.incidents = list(
+            Incident.objects.select_related("product", "hardware", "since", "until").order_by("started_at")
+        )
         self.mails = defaultdict(list)
         for mail in year.smtp.mails:
             self.mails[incident_of(mail)].append(mail)
@@ -61,6 +65,27 @@ class Verdict:
             if not any(self._is_of(one, change) for change in self.losses)
         ]
 
+    def budget(self):
+        """The false incidents that the product announced for this time: at most so many are plausible."""
+        announced = false_incidents_per_year(self.year.project)
+        return announced.upper * self.world.nights / 365
+
+    def ranges(self):
+        """Where commits in between were measured later, the incident begins at the first slow one of them."""
+        problems = []
+        for bisect in self.world.bisects:
+            for change in self.losses:
+                if int(change.since) != bisect.of_night:
+                    continue
+                first_slow = math.ceil(change.since * COMMITS_A_DAY)
+                good, slow = (commit_of(bisect.job, commit) for commit in (first_slow - 1, first_slow))
+                problems += [
+                    f"{words(change)} is told from {one.since} to {one.until}"
+                    for one in self.told["regression"]
+                    if self._is_of(one, change) and (one.since.commit, one.until.commit) != (good, slow)
+                ]
+        return problems
+
     def machines(self):
         """What a machine does is told of the machine, once, and of no product."""
         problems = []
@@ -83,11 +108,14 @@ class Verdict:
             for one in self.told["regression"]:
                 if not change.is_large or not self._is_of(one, change):
                     continue
-                is_over = change.until is not None and change.until < self.world.nights - 8
+                _, until = change.spans[-1]
+                is_over = until is not None and until < self.world.nights - 8
                 if is_over and (one.state != Incident.State.FIXED or one.recovered_by is None):
                     problems.append(f"{words(change)} is over, and incident {one.pk} is {one.state}")
-                if change.until is None and one.state != Incident.State.NEW:
+                if until is None and one.state != Incident.State.NEW:
                     problems.append(f"{words(change)} goes on, and incident {one.pk} is {one.state}")
+                if change.again and not one.events.filter(what="returned").exists():
+                    problems.append(f"nobody noted that {words(change)} came again")
         return problems
 
     def silences(self):
@@ -125,8 +153,8 @@ class Verdict:
 
     def _is_of(self, incident, change):
         product = incident.product and incident.product.name
-        return (product, incident.branch) == (change.product, change.branch) and self._is_near(
-            incident, change.since
+        return (product, incident.branch) == (change.product, change.branch) and any(
+            self._is_near(incident, since) for since, _ in change.spans
         )
 
     def _is_near(self, incident, night):

@@ -48,11 +48,15 @@ class Job:
 
 @dataclass(frozen=True)
 class Change:
-    """Speed is multiplied by ``factor`` from the commit or the time of a night on, until another one."""
+    """Speed is multiplied by ``factor`` from the commit or the time of a night on, until another one.
+
+    What was over may come ``again``, from one night until another.
+    """
 
     factor: float
-    since: int
+    since: float
     until: int | None = None
+    again: tuple | None = None
     product: str | None = None  # None: of every product, the machine itself
     branch: str = "main"
     workloads: tuple | None = None
@@ -65,9 +69,12 @@ class Change:
             and (self.product is None or not job.control)
             and (self.workloads is None or workload in self.workloads)
             and (self.machine is None or job.machine == self.machine)
-            and self.since <= night
-            and (self.until is None or night < self.until)
+            and any(since <= night and (until is None or night < until) for since, until in self.spans)
         )
+
+    @property
+    def spans(self):
+        return [(self.since, self.until), *([self.again] if self.again else [])]
 
 
 @dataclass(frozen=True)
