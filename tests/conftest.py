@@ -16,7 +16,6 @@ _BEGUN_FIRST = frozenset(
         "tests/entrance/test_application.py",
         "tests/performance/test_requests.py",
         "tests/test_docs.py",
-        "tests/test_growth.py",
         "tests/test_launcher.py",
         "tests/test_machines.py",
         "tests/test_pipeline.py",

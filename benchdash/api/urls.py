@@ -53,7 +53,9 @@ urlpatterns = [
     ),
     path(
         "subscriptions/<int:pk>/",
-        members.SubscriptionViews.as_view({"get": "retrieve", "delete": "destroy"}, detail=True),
+        members.SubscriptionViews.as_view(
+            {"get": "retrieve", "patch": "partial_update", "delete": "destroy"}, detail=True
+        ),
         name="subscription-detail",
     ),
     path("audit/", members.AuditViews.as_view({"get": "list"}, detail=False), name="audit-list"),

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 
 from django.contrib.postgres.aggregates import ArrayAgg
 from django.contrib.postgres.fields import ArrayField
-from django.db.models import Count, F, Max, Q, QuerySet, TextField, Value
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, TextField, Value
 
 from benchdash.accounts.models import Project
 from benchdash.regressions.models import ChangePoint, Incident
@@ -98,7 +98,10 @@ def described(found: QuerySet[Incident]) -> QuerySet[Incident]:
     """
     live = Q(change_points__state__in=_LIVE_STATES)
     return (
-        found.select_related("product", "hardware", "since", "until", "assignee", "largest__series__workload")
+        found.select_related(
+            *("product", "hardware", "since", "until", "assignee", "largest__series__workload"),
+            *(f"silence__{name}" for name in ("product", "hardware", "configuration", "workload")),
+        )
         .annotate(
             series_count=Count("change_points", filter=live),
             workloads=ArrayAgg(
@@ -119,7 +122,7 @@ def described(found: QuerySet[Incident]) -> QuerySet[Incident]:
 def open_filter() -> Q:
     """Select the incidents that somebody should look at: worse, not withdrawn, settled, old or put off.
 
-    What a machine explains is not counted beside it.
+    What a machine explains is not counted beside it, nor what the rule of the project leaves out.
     """
     return Q(
         kind__in=Incident.FOR_THE_WORSE,
@@ -127,6 +130,7 @@ def open_filter() -> Q:
         state__in=Incident.OPEN,
         historical=False,
         folded_into=None,
+        left_out=False,
         snoozed_until=None,
         snoozed_until_version="",
     )
@@ -135,6 +139,12 @@ def open_filter() -> Q:
 def open_incidents(project: Project) -> QuerySet[Incident]:
     """Return the incidents of a project that somebody should look at; see ``open_filter``."""
     return incidents(project).filter(open_filter())
+
+
+def seen_on(hardware: Iterable[int]) -> Q:
+    """Select the incidents of these machines, or with series that were measured on them."""
+    changed = ChangePoint.objects.filter(LIVE, series__hardware__in=hardware, incident=OuterRef("pk"))
+    return Q(hardware__in=hardware) | Q(Exists(changed))
 
 
 def evidence(incident: Incident) -> list[ChangePoint]:
