@@ -9,7 +9,7 @@ from django.utils import timezone
 from benchdash.regressions import headlines
 from benchdash.regressions.models import Incident
 from benchdash.regressions.morning.missing import Missing
-from benchdash.regressions.morning.nights import Ran, Span
+from benchdash.regressions.morning.nights import NightSpan, Ran
 from benchdash.results.wording import counted
 
 MAX_NAMED: Final = 3
@@ -39,10 +39,10 @@ def ran_words(ran: Ran | None, *, now: datetime) -> str:
     if not ran.is_nightly:
         return f"Newest: {ran.newest.product} {ran.newest.version}, measured {last}"
     where = f" on {listed(ran.machines, 'machine')}" if ran.machines else ""
-    if ran.span == Span.LATEST:
+    if ran.span == NightSpan.LATEST:
         return f"Latest night ({last}): {counted(ran.total, 'workload')} ran{where}"
     night = f"Since {day(ran.since, now=now)}"
-    if ran.span == Span.LAST_DAY:
+    if ran.span == NightSpan.LAST_DAY:
         night = f"Last night ({last if ran.total else day(now, now=now)})"
     if not ran.total:
         due = f", {counted(ran.due, 'workload')} {'was' if ran.due == 1 else 'were'} due" if ran.due else ""
