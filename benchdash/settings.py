@@ -324,6 +324,8 @@ HOLD_MAIL = _environment_bool("HOLD_MAIL", default=False)
 if HOLD_MAIL:
     EMAIL_BACKEND = "django.core.mail.backends.dummy.EmailBackend"
 EMAIL_TIMEOUT = 20
+# For a chat inside: webhooks may lead to private networks and to this machine.
+WEBHOOKS_MAY_BE_PRIVATE = _environment_bool("WEBHOOKS_MAY_BE_PRIVATE", default=False)
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str("EMAIL_FROM", default="benchdash <benchdash@localhost>")
 
 # --- people -------------------------------------------------------------------------------------------------
@@ -410,6 +412,7 @@ SPECTACULAR_SETTINGS = {
     ],
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "/api/v1",
+    "WEBHOOKS": ["benchdash.api.views.webhooks.delivery"],
     "ENUM_NAME_OVERRIDES": {
         "CellVerdictEnum": ["better", "worse", "likely_better", "likely_worse", "same", "unknown"],
         "IncidentKind": "benchdash.regressions.models.Incident.Kind",

@@ -5,6 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from benchdash.alerts.models import Subscription
+from benchdash.alerts.outgoing import MAX_URL
 from benchdash.alerts.subscriptions import MAX_HOUR, MAX_WEEKDAY
 from benchdash.api.parameters import MAX_ID
 from benchdash.articles.addresses import MAX_QUERY, PAGES
@@ -175,3 +176,21 @@ class SubscriptionRequest(SubscriptionChange):
 
     project = serializers.CharField(required=False)
     address = serializers.EmailField(max_length=254)
+
+
+class WebhookRequest(serializers.Serializer[Any]):
+    """``payload`` is JSON as documented here, or a message for Slack, Mattermost, or Matrix by Hookshot."""
+
+    project = serializers.CharField(required=False)
+    url = serializers.CharField(max_length=MAX_URL)
+    kinds = serializers.ListField(
+        child=serializers.ChoiceField(choices=Incident.Kind.choices),
+        default=[Incident.Kind.REGRESSION],
+        allow_empty=False,
+        max_length=len(Incident.Kind),
+    )
+    payload = serializers.ChoiceField(choices=Subscription.Payload.choices, default=Subscription.Payload.JSON)
+    secret = serializers.CharField(max_length=200, default="", allow_blank=True)
+    product = serializers.CharField(max_length=100, required=False, allow_null=True, allow_blank=True)
+    branch = serializers.CharField(max_length=200, default="", allow_blank=True)
+    hardware = serializers.CharField(max_length=100, required=False, allow_null=True, allow_blank=True)

@@ -18,6 +18,7 @@ from benchdash.api.views import (
     runs,
     series,
     sweep,
+    webhooks,
 )
 
 app_name = "api"
@@ -57,6 +58,23 @@ urlpatterns = [
             {"get": "retrieve", "patch": "partial_update", "delete": "destroy"}, detail=True
         ),
         name="subscription-detail",
+    ),
+    path(
+        "webhooks/",
+        webhooks.WebhookViews.as_view(
+            {"get": "list", "post": "create", "delete": "destroy_all"}, detail=False
+        ),
+        name="webhook-list",
+    ),
+    path(
+        "webhooks/<int:pk>/",
+        webhooks.WebhookViews.as_view({"get": "retrieve", "delete": "destroy"}, detail=True),
+        name="webhook-detail",
+    ),
+    path(
+        "webhooks/<int:pk>/test/",
+        webhooks.WebhookViews.as_view({"post": "test"}, detail=True),
+        name="webhook-test",
     ),
     path("audit/", members.AuditViews.as_view({"get": "list"}, detail=False), name="audit-list"),
 ]
