@@ -35,7 +35,7 @@ class _PlaceField(serializers.Serializer[Any]):
     counterpart = serializers.CharField(source="place.counterpart")
 
 
-class WorkloadRowSerializer(_PlaceField):
+class StandingSerializer(_PlaceField):
     """A workload at one thread count. ``of_level`` is its newest ``value`` as a share of its level.
 
     The level is the median of the groups before, since the last confirmed change. ``usual`` is how far from 1
@@ -88,4 +88,4 @@ class OverviewSerializer(serializers.Serializer[Any]):
     new = IncidentSerializer(many=True)
     open = IncidentSerializer(many=True)
     recovered = IncidentSerializer(many=True)
-    rows = WorkloadRowSerializer(many=True)
+    rows = StandingSerializer(many=True)

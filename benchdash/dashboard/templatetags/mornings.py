@@ -8,7 +8,7 @@ from django.utils.http import urlencode
 from benchdash.accounts.models import Project
 from benchdash.dashboard.shell import numbers
 from benchdash.regressions.headlines import threads_words
-from benchdash.regressions.morning.rows import WorkloadRow
+from benchdash.regressions.morning.rows import Standing
 from benchdash.results.metrics import is_speed
 from benchdash.results.wording import counted
 
@@ -22,7 +22,7 @@ _INTERVALS = ((7 * 24 * _HOURS, "week"), (24 * _HOURS, "day"), (_HOURS, "hour"))
 
 
 @register.simple_tag
-def sparkline(row: WorkloadRow) -> str:
+def sparkline(row: Standing) -> str:
     """Draw the last groups of a row over its usual range, with a line where a confirmed level begins."""
     if not row.curve:
         return ""
@@ -60,7 +60,7 @@ def sparkline(row: WorkloadRow) -> str:
     )
 
 
-def _said(row: WorkloadRow) -> str:
+def _said(row: Standing) -> str:
     low, high, newest = (
         numbers.change(value - 1) for value in (min(row.curve), max(row.curve), row.curve[-1])
     )
@@ -69,7 +69,7 @@ def _said(row: WorkloadRow) -> str:
 
 
 @register.simple_tag
-def standing(row: WorkloadRow) -> str:
+def standing(row: Standing) -> str:
     """Say how the newest figure stands against its level: ``as usual, ± 1.2 %``."""
     usual = "" if row.usual is None else f"±\N{NO-BREAK SPACE}{numbers.share(row.usual)}"
     match row.verdict:
@@ -82,13 +82,13 @@ def standing(row: WorkloadRow) -> str:
 
 
 @register.filter
-def of_level(row: WorkloadRow) -> str:
+def of_level(row: Standing) -> str:
     """Write how far the newest figure is from its level: ``+0.4 %``."""
     return numbers.NOTHING if row.of_level is None else numbers.change(row.of_level - 1)
 
 
 @register.filter
-def threads_of(row: WorkloadRow) -> str:
+def threads_of(row: Standing) -> str:
     """Write ``4 threads``, ``8 thread counts``; nothing where no count is known."""
     if len(row.threads) > 1:
         return counted(len(row.threads), "thread count")
@@ -96,7 +96,7 @@ def threads_of(row: WorkloadRow) -> str:
 
 
 @register.simple_tag
-def history_url(project: Project, row: WorkloadRow) -> str:
+def history_url(project: Project, row: Standing) -> str:
     """Return the address of the history of a row."""
     url = reverse("dashboard:history", args=[project.slug])
     series = [("series", each.series_id) for each in row.each_threads]

@@ -14,7 +14,7 @@ from benchdash.regressions.models import Incident, IncidentEvent
 from benchdash.regressions.morning import sentences
 from benchdash.regressions.morning.missing import Missing, missing_of
 from benchdash.regressions.morning.nights import Night, night_of
-from benchdash.regressions.morning.rows import WorkloadRow, rows_of
+from benchdash.regressions.morning.rows import Standing, rows_of
 from benchdash.results.models import Hardware
 
 _PUT_ASIDE: Final = (Incident.State.EXPECTED, Incident.State.WONTFIX, Incident.State.INVALID)
@@ -40,7 +40,7 @@ class Morning:
     new: Sequence[Incident]
     open: Sequence[Incident]
     recovered: Sequence[Incident]
-    rows: Sequence[WorkloadRow]
+    rows: Sequence[Standing]
     sentence: str
 
 

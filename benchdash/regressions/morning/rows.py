@@ -61,7 +61,7 @@ class RowPlace(NamedTuple):
 
 
 @dataclass(frozen=True)
-class WorkloadRow:
+class Standing:
     """A workload at one thread count; or over several, each of which has a row among ``parts``.
 
     ``value`` is the newest figure, None over several thread counts. ``of_level`` is the newest figure as a
@@ -90,10 +90,10 @@ class WorkloadRow:
     changed_at: Sequence[int]
     incident: Incident | None = None
     change: float | None = None
-    parts: Sequence["WorkloadRow"] = ()
+    parts: Sequence["Standing"] = ()
 
     @property
-    def each_threads(self) -> "Sequence[WorkloadRow]":
+    def each_threads(self) -> "Sequence[Standing]":
         """Return a row for each thread count."""
         return self.parts or [self]
 
@@ -106,7 +106,7 @@ class WorkloadRow:
         return is_control(self.place.build)
 
 
-def rows_of(found: Sequence[Reporter], incidents: Collection[Incident]) -> list[WorkloadRow]:
+def rows_of(found: Sequence[Reporter], incidents: Collection[Incident]) -> list[Standing]:
     """Return the rows of what reported lately, in five statements at most.
 
     ``incidents`` are the open ones. Rows with one come first, then those outside their usual range; controls
@@ -132,7 +132,7 @@ def rows_of(found: Sequence[Reporter], incidents: Collection[Incident]) -> list[
     return sorted([*alone, *folded], key=_order)
 
 
-def _order(row: WorkloadRow) -> tuple[object, ...]:
+def _order(row: Standing) -> tuple[object, ...]:
     is_unusual = row.verdict in ("likely_worse", "likely_better")
     return (row.is_control, row.incident is None, not is_unusual, row.place, row.workload)
 
@@ -335,7 +335,7 @@ def _fold(several: Sequence[_History]) -> _History:
 # --- rows ---------------------------------------------------------------------------------------------------
 
 
-def _rows(histories: Sequence[_History]) -> list[WorkloadRow]:
+def _rows(histories: Sequence[_History]) -> list[Standing]:
     before = [np.exp(one.logs[:-1]) for one in histories]
     known = LevelHistories.of(before, [one.starts for one in histories])
     sd, worth = known.scatter(np.arange(len(histories)))
@@ -345,7 +345,7 @@ def _rows(histories: Sequence[_History]) -> list[WorkloadRow]:
     ]
 
 
-def _row(history: _History, sd: float, worth: int) -> WorkloadRow:
+def _row(history: _History, sd: float, worth: int) -> Standing:
     """``worth`` are the degrees of freedom of ``sd``, 0 where too few groups are known."""
     series, n = history.series, len(history.logs) - 1
     of_level = n - history.level_start
@@ -357,7 +357,7 @@ def _row(history: _History, sd: float, worth: int) -> WorkloadRow:
         usual = float(np.expm1(stdtrit(worth, (1 + USUAL) / 2) * error))
     ratio = float(np.exp(history.logs[-1])) if of_level > 0 else None
     first = max(0, len(history.logs) - MAX_GROUPS)
-    return WorkloadRow(
+    return Standing(
         place=series.names,
         series_id=series.pk,
         workload=series.workload,
