@@ -40,8 +40,8 @@ class StandingSerializer(_PlaceField):
 
     The level is the median of the groups before, since the last confirmed change. ``usual`` is how far from 1
     ``of_level`` falls in 99 of 100 nights without a change. ``verdict`` is ``same`` within that and
-    ``likely_worse`` or ``likely_better`` beyond; ``unknown`` where ``needed`` more groups would tell. A
-    confirmed change is one of ``incident``, an open one that made the level what it is.
+    ``likely_worse`` or ``likely_better`` beyond; ``unknown`` where ``needed`` more groups tell. ``incident``
+    is that of the last confirmed change, which made the level what it is.
     """
 
     workload = serializers.CharField()

@@ -17,6 +17,7 @@ register = template.Library()
 _WIDTH, _HEIGHT, _MARGIN = 150, 28, 3
 # Nothing is drawn larger than it is: a quiet history is a quiet line.
 _MIN_SPAN = 0.04
+_WIDE = 0.1
 _HOURS = 3600
 _INTERVALS = ((7 * 24 * _HOURS, "week"), (24 * _HOURS, "day"), (_HOURS, "hour"))
 
@@ -71,14 +72,23 @@ def _said(row: Standing) -> str:
 @register.simple_tag
 def standing(row: Standing) -> str:
     """Say how the newest figure stands against its level: ``as usual, ± 1.2 %``."""
-    usual = "" if row.usual is None else f"±\N{NO-BREAK SPACE}{numbers.share(row.usual)}"
     match row.verdict:
         case "same":
-            return f"as usual, {usual}"
+            return f"as usual, {_usual(row)}"
         case "unknown":
             return f"not enough to tell: needs {counted(row.needed, 'more night')}"
     words = ("slower", "faster") if is_speed(row.metric) else ("worse", "better")
-    return f"{words[row.verdict == 'likely_better']} than usual, one night; not confirmed (usual {usual})"
+    word = words[row.verdict == "likely_better"]
+    return f"{word} than usual, one night; not confirmed (usual: {_usual(row)})"
+
+
+def _usual(row: Standing) -> str:
+    """Write ``± 1.2 %``, or both ends of a range so wide that they differ: ``−28.6 to +40.0 %``."""
+    usual = row.usual or 0.0
+    if usual < _WIDE:
+        return f"±{numbers.NO_BREAK}{numbers.share(usual)}"
+    low, high = numbers.change(1 / (1 + usual) - 1), numbers.change(usual)
+    return f"{low.partition(numbers.NO_BREAK)[0]} to {high}"
 
 
 @register.filter

@@ -65,7 +65,7 @@ def morning_of(project: Project, *, now: datetime | None = None, since: datetime
     news = {one.pk for one in new}
     still_open = [one for one in is_open if one.pk not in news and one.kind != Incident.Kind.SILENCE]
     missing = missing_of(runs, [one for one in is_open if one.kind == Incident.Kind.SILENCE])
-    rows = rows_of(runs.reporters, [one for one in is_open if one.status == Incident.Status.CONFIRMED])
+    rows = rows_of(runs.reporters, {one.pk for one in is_open})
     return Morning(
         project=project,
         night=runs.night,
