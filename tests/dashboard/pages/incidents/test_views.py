@@ -128,7 +128,7 @@ def test_the_list_opens_on_what_somebody_should_look_at(client, project):
         "Open": 3,
         "Snoozed": 1,
         "Recovered or fixed": 1,
-        "Declined, expected or invalid": 1,
+        "Declined or expected": 1,
         "Historical": 1,
         "Improvements": 1,
         "Environment": 1,
