@@ -12,7 +12,7 @@ from django.shortcuts import redirect
 from benchdash.accounts.models import Project, Scope
 from benchdash.dashboard.charts.common import Figure
 from benchdash.dashboard.pages.incidents.advice import what_now
-from benchdash.dashboard.pages.incidents.figure import around, change_figure, shared_range
+from benchdash.dashboard.pages.incidents.figure import change_figure, shared_range
 from benchdash.dashboard.pages.incidents.forms import CommentForm, TriageForm, add_errors
 from benchdash.dashboard.pages.incidents.timeline import timeline
 from benchdash.dashboard.shell.csv_files import csv_file
@@ -31,6 +31,7 @@ from benchdash.regressions.counters import moved_counters
 from benchdash.regressions.headlines import threads_words
 from benchdash.regressions.models import ChangePoint, Incident, Silence
 from benchdash.regressions.ranges import range_of
+from benchdash.regressions.surroundings import around
 from benchdash.results.points import histories
 
 _MAX_CHARTS: Final = 6

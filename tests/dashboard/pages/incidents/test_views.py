@@ -13,11 +13,12 @@ from playwright.sync_api import expect
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import AuditEntry, Role
 from benchdash.alerts.models import Alert
-from benchdash.dashboard.pages.incidents.figure import around, change_figure, shared_range
+from benchdash.dashboard.pages.incidents.figure import change_figure, shared_range
 from benchdash.regressions.headlines import day
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.queries import evidence
 from benchdash.regressions.services import analyse_touched
+from benchdash.regressions.surroundings import around
 from benchdash.regressions.triage import comment, triage
 from benchdash.results import wording
 from benchdash.results.points import histories
