@@ -150,9 +150,17 @@ def seen_on(hardware: Iterable[int]) -> Q:
 def evidence(incident: Incident) -> list[ChangePoint]:
     """Return the live change points of an incident, the largest change of speed first; one statement.
 
-    Those of derived series stand last: the loss that moved a peak was measured too.
+    Those of derived series stand last: the loss that moved a peak was measured too. Of an incident of a
+    machine without its own, they are those of the incidents that it explains; one statement more.
     """
-    found = incident.change_points.filter(LIVE).select_related(
+    own = _evidence(Q(incident=incident))
+    if own or incident.kind != Incident.Kind.ENVIRONMENT:
+        return own
+    return _evidence(Q(incident__folded_into=incident))
+
+
+def _evidence(condition: Q) -> list[ChangePoint]:
+    found = ChangePoint.objects.filter(LIVE, condition).select_related(
         "series__workload",
         "series__hardware",
         "series__configuration",

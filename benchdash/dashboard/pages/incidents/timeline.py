@@ -36,7 +36,7 @@ def timeline(incident: Incident, *, is_member: bool) -> list[Entry]:
             event.at,
             event.by_name if is_member else "",
             event_words(event),
-            reason=event.reason if is_member else "",
+            reason=event.reason if is_member and event.by_name else "",
         )
         for event in events
         if is_member or event.what != _What.ASSIGNED
