@@ -145,9 +145,13 @@ def seen_on(hardware: Iterable[int]) -> Q:
 def evidence(incident: Incident) -> list[ChangePoint]:
     """Return the live change points of an incident, the largest change of speed first; one statement.
 
-    Those of derived series stand last: the loss that moved a peak was measured too.
+    Those of derived series stand last: the loss that moved a peak was measured too. Of a machine they are
+    those of the incidents that it explains.
     """
-    found = incident.change_points.filter(LIVE).select_related(
+    own = Q(incident=incident)
+    if incident.kind == Incident.Kind.ENVIRONMENT and incident.product_id is None:
+        own |= Q(incident__folded_into=incident, series__hardware=incident.hardware_id)
+    found = ChangePoint.objects.filter(own, LIVE).select_related(
         "series__workload",
         "series__hardware",
         "series__configuration",
