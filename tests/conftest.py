@@ -78,6 +78,18 @@ def smtp(_smtp_server, settings):
 
 
 @pytest.fixture
+def webhook_server(settings):
+    """A real HTTP server on this machine, to which webhooks may lead; see WebhookServer."""
+    from tests.webhook_server import WebhookServer
+
+    settings.WEBHOOKS_MAY_BE_PRIVATE = True
+    server = WebhookServer()
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
 def stored_files(settings, tmp_path):
     """A folder of this test, in which all raw files lie, small ones too."""
     from benchdash.storage_url import storage_of

@@ -168,6 +168,7 @@ def _is_worth_a_mail(incident: str) -> Q:
 _NOT_PUT_ASIDE: Final[Mapping[str, Any]] = {
     "historical": False,
     "folded_into": None,
+    "left_out": False,
     "snoozed_until": None,
     "snoozed_until_version": "",
 }

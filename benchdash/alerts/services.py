@@ -123,7 +123,7 @@ def _send_next(due: "Callable[[], QuerySet[_Mail]]", send: Callable[[_Mail], Non
         _postpone([mail], error, longest=_MAX_WAIT_OF_REFUSED)
         return False
     except UnavailableError as error:
-        _postpone([mail, *due().exclude(pk=mail.pk)], error, longest=_MAX_WAIT_FOR_SERVER)
+        _postpone([mail, *_at_the_same_server(mail, due())], error, longest=_MAX_WAIT_FOR_SERVER)
         return False
     except Exception as error:  # noqa: BLE001 - a mail that cannot be made must not hold up the others
         _log.exception("the mail of %s %s could not be made", _kind(mail), mail.pk)
@@ -135,6 +135,12 @@ def _send_next(due: "Callable[[], QuerySet[_Mail]]", send: Callable[[_Mail], Non
     mail.save(update_fields=["sent_at", "error"])
     forget_refusals(mail.address)
     return True
+
+
+def _at_the_same_server(mail: _Mail, due: "QuerySet[_Mail]") -> list[_Mail]:
+    server = channel_of(mail.address).server_of(mail.address)
+    others = due.exclude(pk=mail.pk)
+    return [one for one in others if channel_of(one.address).server_of(one.address) == server]
 
 
 def _postpone(mails: list[_Mail], error: Exception, *, longest: timedelta) -> None:

@@ -86,15 +86,19 @@ def by_index(found: Iterable[_Found], index_of: Callable[[int], int | None]) -> 
 
 
 def incidents(project: Project) -> QuerySet[Incident]:
-    """Return the incidents of a project, latest begun first, with what a list shows; withdrawn ones too.
+    """Return the incidents of a project with what a list shows, latest begun first; withdrawn ones too."""
+    return described(Incident.objects.filter(project=project))
+
+
+def described(found: QuerySet[Incident]) -> QuerySet[Incident]:
+    """Add what a list of incidents shows, the latest begun first.
 
     ``series_count`` and ``workloads`` (sorted names) are those of their live change points;
     ``last_good_at`` is the start of the latest run before them, for ``spans.span``.
     """
     live = Q(change_points__state__in=_LIVE_STATES)
     return (
-        Incident.objects.filter(project=project)
-        .select_related(
+        found.select_related(
             *("product", "hardware", "since", "until", "assignee", "largest__series__workload"),
             *(f"silence__{name}" for name in ("product", "hardware", "configuration", "workload")),
         )
@@ -118,7 +122,7 @@ def incidents(project: Project) -> QuerySet[Incident]:
 def open_filter() -> Q:
     """Select the incidents that somebody should look at: worse, not withdrawn, settled, old or put off.
 
-    What a machine explains is not counted beside it.
+    What a machine explains is not counted beside it, nor what the rule of the project leaves out.
     """
     return Q(
         kind__in=Incident.FOR_THE_WORSE,
@@ -126,6 +130,7 @@ def open_filter() -> Q:
         state__in=Incident.OPEN,
         historical=False,
         folded_into=None,
+        left_out=False,
         snoozed_until=None,
         snoozed_until_version="",
     )

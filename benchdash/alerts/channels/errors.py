@@ -13,4 +13,4 @@ class RefusedError(Exception):
 
 
 class UnavailableError(Exception):
-    """Nothing can be delivered now; the others would wait for the same server, each until it times out."""
+    """The server delivers nothing now; the others at it would wait for it too, each until it times out."""
