@@ -39,7 +39,8 @@ class Subscription(models.Model):
     Empty filters mean all. ``smallest_change`` is a change of speed, 0.05 is 5 %. A daily or weekly digest is
     sent at ``hour`` in ``time_zone`` (empty: that of the account, else UTC), a weekly one on ``weekday``
     (Monday is 0); it is sent without news where ``all_quiet`` is wished. ``refused_at`` is when the receiving
-    side last refused the address, with its words. ``secret`` signs what goes to a webhook, in ``payload``.
+    side last refused the address, with its words: for the ``refusals``th time in a row, the first of them at
+    ``refused_since``. ``secret`` signs what goes to a webhook, in ``payload``.
 
     It is told nothing until it is confirmed: at once where the operator or the owner of the address
     subscribes it, else by a link in a mail.
@@ -79,6 +80,8 @@ class Subscription(models.Model):
     secret = models.CharField(max_length=200, blank=True)
     refused_at = models.DateTimeField(null=True, blank=True)
     refusal = models.CharField(max_length=500, blank=True)
+    refused_since = models.DateTimeField(null=True, blank=True, editable=False)
+    refusals = models.PositiveIntegerField(default=0, editable=False)
     key = models.CharField(max_length=40, unique=True, default=_unsubscribe_key, editable=False)
     created_at = models.DateTimeField(default=timezone.now)
     confirmed_at = models.DateTimeField(null=True, blank=True)
@@ -179,11 +182,15 @@ class Digest(OwedMail):
 
 
 class Alert(OwedMail):
-    """One incident owed to one address, or news of one that it was told of: then ``event`` says which."""
+    """One incident owed to one address, or news of one that it was told of: then ``event`` says which.
+
+    ``subject`` is that of the mail which told of the incident; the mails that follow repeat it.
+    """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="alerts")
     incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="alerts")
     event = models.ForeignKey(IncidentEvent, on_delete=models.CASCADE, null=True, related_name="+")
+    subject = models.CharField(max_length=200, blank=True)
 
     class Meta:
         constraints = [

@@ -7,6 +7,7 @@ from benchdash.dashboard.pages.alerts import views as alerts
 from benchdash.dashboard.pages.articles import views as articles
 from benchdash.dashboard.pages.catalogue import views as catalogue
 from benchdash.dashboard.pages.curves import views as curves
+from benchdash.dashboard.pages.feed import views as feed
 from benchdash.dashboard.pages.history import views as history
 from benchdash.dashboard.pages.home import views as home
 from benchdash.dashboard.pages.incidents import views as incidents
@@ -26,6 +27,7 @@ from benchdash.dashboard.pages.subscriptions import views as subscriptions
 from benchdash.dashboard.pages.sweep import views as sweep
 from benchdash.dashboard.pages.uploads import change_views as upload_changes
 from benchdash.dashboard.pages.uploads import views as uploads
+from benchdash.dashboard.pages.webhooks import views as webhooks
 from benchdash.dashboard.pages.workload_groups import views as workload_groups
 
 app_name = "dashboard"
@@ -33,7 +35,7 @@ app_name = "dashboard"
 _PAGES = (
     *(overview, lines, curves, latency, matrix, sweep, pair, articles, history, runs, incidents, rule),
     *(uploads, upload_changes, catalogue, workload_groups, subscriptions, alerts),
-    *(people, search),
+    *(people, webhooks, feed, search),
 )
 _project_pages = [address for views in _PAGES for address in views.urlpatterns]
 

@@ -156,11 +156,11 @@ def _wishes(project: Project, sent: Mapping[str, Any]) -> Wishes:
     wishes = {name: value for name, value in sent.items() if name in Wishes.__annotations__}
     for name, model in (("product", Product), ("hardware", Hardware)):
         if name in wishes:
-            wishes[name] = _named(model, project, wishes[name])
+            wishes[name] = named(model, project, wishes[name])
     return cast(Wishes, wishes)
 
 
-def _named(model: type[_Named], project: Project, name: str | None) -> _Named | None:
+def named(model: type[_Named], project: Project, name: str | None) -> _Named | None:
     """Find or make the thing of this name: it may be subscribed to before its first result comes in."""
     if not name:
         return None
