@@ -102,12 +102,7 @@ def _brief(project: Project, ran: Ran | None, parts: _Parts, *, now: datetime, l
     return Brief(
         project=project,
         newest_at=ran.newest.at if ran else None,
-        sentence=sentences.sentence(
-            sentences.ran_words(ran, now=now),
-            new=sentences.new_words(parts.new) if ran else "",
-            still_open=sentences.open_words(parts.open, now=now),
-            missing=sentences.missing_words(missing, now=now),
-        ),
+        sentence=sentences.sentence(ran, new=parts.new, still_open=parts.open, missing=missing, now=now),
         new_count=len(parts.new),
         open_count=len(parts.open),
         new=parts.new[:listed],

@@ -79,10 +79,12 @@ def morning_of(project: Project, *, now: datetime | None = None, since: datetime
         recovered=recovered,
         rows=rows,
         sentence=sentences.sentence(
-            sentences.ran_words(runs.ran(names), now=now),
-            new=sentences.new_words(new, len(recovered)) if runs.newest else "",
-            still_open=sentences.open_words(still_open, now=now),
-            missing=sentences.missing_words(missing, now=now),
+            runs.ran(names),
+            new=new,
+            still_open=still_open,
+            missing=missing,
+            recovered=len(recovered),
+            now=now,
         ),
     )
 
