@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("alerts", "0002_digests_and_webhooks"),
+        ("alerts", "0003_quiet_digests"),
     ]
 
     operations = [

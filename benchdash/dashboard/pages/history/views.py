@@ -34,6 +34,7 @@ from benchdash.dashboard.shell.navigation import address_with, page_url, points_
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page, project_page
 from benchdash.regressions.analysis.control_runs import controls_of
 from benchdash.regressions.comparison.columns import id_at
+from benchdash.regressions.models import Sensitivity
 from benchdash.regressions.options import equivalence_margin
 from benchdash.results.models import Run, Series
 
@@ -91,7 +92,10 @@ class NamedLine:
 
 @dataclass(frozen=True)
 class Chart:
-    """A large chart with the table that says the same. ``open_url`` leads to it alone, where it is not."""
+    """A large chart with the table that says the same. ``open_url`` leads to it alone, where it is not.
+
+    ``sensitivity`` is that of its only line.
+    """
 
     name: str
     title: str
@@ -101,6 +105,7 @@ class Chart:
     is_relative: bool
     csv_url: str
     open_url: str = ""
+    sensitivity: Sensitivity | None = None
 
     @property
     def series(self) -> Series:
@@ -187,6 +192,8 @@ def _charts(request: HttpRequest, page: ProjectPage, choice: SeriesChoice, wishe
     charts = []
     runs, incidents = page_url("runs", page.project), page_url("incidents", page.project)
     addresses = drawing.HistoryAddresses(lambda pk: f"{runs}{pk}/", lambda pk: f"{incidents}{pk}/")
+    alone = [part[0].series.pk for part in parts if len(part) == 1]
+    sensitivities = Sensitivity.objects.in_bulk(alone) if alone else {}
     for number, (part, look) in enumerate(zip(parts, looks, strict=True), 1):
         series = [line.series for line in part]
         names, changes, colours = series_words.names(series), changes_of(part), drawing.line_colours(series)
@@ -204,6 +211,7 @@ def _charts(request: HttpRequest, page: ProjectPage, choice: SeriesChoice, wishe
                 is_relative=look.relative,
                 csv_url=_series_url("history_csv", page, part, Wishes(beside_control=wishes.beside_control)),
                 open_url=_series_url("history", page, part, wishes) if several else "",
+                sensitivity=sensitivities.get(series[0].pk) if len(series) == 1 else None,
             )
         )
     groups = (row.point for chart in charts for row in chart.rows if row.is_excluded)

@@ -11,7 +11,6 @@ from benchdash.regressions.options import (
     BRANCH_ORIGINS,
     BUG_TEMPLATE,
     COMPARE_TEMPLATE,
-    EQUIVALENCE_MARGIN,
     HISTORICAL_AFTER_DAYS,
     LINES_NOT_COMPARED,
     RELEASE_LINE_ORDER,
@@ -104,7 +103,6 @@ class ProjectForm(forms.ModelForm):  # type: ignore[type-arg]
     historical_after_days = forms.IntegerField(
         required=False, min_value=0, max_value=36500, label="Days after which a change is old news"
     )
-    equivalence_margin = _number("Per cent that do not matter", 50)
     release_line_order = NamesField(
         required=False,
         max_length=_MAX_LIST,
@@ -160,13 +158,6 @@ class ProjectForm(forms.ModelForm):  # type: ignore[type-arg]
             "What began longer before its file came in is listed and not mailed;"
             f" {settings.HISTORICAL_AFTER.days} unless said here."
         )
-        margin = self.fields["equivalence_margin"]
-        own = self.instance.options.get(EQUIVALENCE_MARGIN)
-        margin.initial = None if own is None else _per_cent(own)
-        margin.help_text = (
-            "Versions that certainly differ by less are the same in comparisons and at the gate;"
-            f" {_per_cent(settings.EQUIVALENCE_MARGIN):g} unless said here."
-        )
         said, usual = stall_rule(self.instance), stall_rule(Project())
         for name, own, without in (
             (STALL_BELOW, _per_cent(said.below), _per_cent(usual.below)),
@@ -179,13 +170,13 @@ class ProjectForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def changes(self) -> dict[str, Any]:
         """Return the fields of the project as they are wanted."""
-        own = (HISTORICAL_AFTER_DAYS, EQUIVALENCE_MARGIN, STALL_BELOW, STALL_MIN_S, STALL_WARMUP_S)
+        own = (HISTORICAL_AFTER_DAYS, STALL_BELOW, STALL_MIN_S, STALL_WARMUP_S)
         texts = (*_LISTS, *_TEMPLATES)
         options = {name: value for name, value in self.instance.options.items() if name not in (*own, *texts)}
         options |= {name: value for name in texts if (value := self.cleaned_data[name])}
         for name in own:
             if (number := self.cleaned_data[name]) is not None:
-                options[name] = number / 100 if name in (EQUIVALENCE_MARGIN, STALL_BELOW) else number
+                options[name] = number / 100 if name == STALL_BELOW else number
         return {**{name: self.cleaned_data[name] for name in _PROJECT_FIELDS}, "options": options}
 
 
