@@ -7,12 +7,14 @@ from django.utils.http import urlencode
 
 from benchdash.accounts.models import Project
 from benchdash.dashboard.shell import numbers
-from benchdash.regressions.headlines import threads_words
+from benchdash.regressions.morning import sentences
 from benchdash.regressions.morning.rows import Row
-from benchdash.results.metrics import is_speed
 from benchdash.results.wording import counted
 
 register = template.Library()
+
+register.simple_tag(sentences.standing, name="standing")
+register.filter("threads_of", sentences.threads_of)
 
 _WIDTH, _HEIGHT, _MARGIN = 150, 28, 3
 # Nothing is drawn larger than it is: a quiet history is a quiet line.
@@ -68,31 +70,10 @@ def _said(row: Row) -> str:
     return f"{text}; {counted(len(row.changed_at), 'confirmed change')}" if row.changed_at else text
 
 
-@register.simple_tag
-def standing(row: Row) -> str:
-    """Say how the newest figure stands against its level: ``as usual, ± 1.2 %``."""
-    usual = "" if row.usual is None else f"±\N{NO-BREAK SPACE}{numbers.share(row.usual)}"
-    match row.verdict:
-        case "same":
-            return f"as usual, {usual}"
-        case "unknown":
-            return f"not enough to tell: needs {counted(row.needed, 'more night')}"
-    words = ("slower", "faster") if is_speed(row.metric) else ("worse", "better")
-    return f"{words[row.verdict == 'likely_better']} than usual, one night; not confirmed (usual {usual})"
-
-
 @register.filter
 def of_level(row: Row) -> str:
     """Write how far the newest figure is from its level: ``+0.4 %``."""
     return numbers.NOTHING if row.of_level is None else numbers.change(row.of_level - 1)
-
-
-@register.filter
-def threads_of(row: Row) -> str:
-    """Write ``4 threads``, ``8 thread counts``; nothing where no count is known."""
-    if len(row.threads) > 1:
-        return counted(len(row.threads), "thread count")
-    return "" if row.first_threads is None else threads_words(row.first_threads)
 
 
 @register.simple_tag

@@ -10,7 +10,9 @@ from benchdash.regressions import headlines
 from benchdash.regressions.models import Incident
 from benchdash.regressions.morning.missing import Missing
 from benchdash.regressions.morning.nights import Ran, Span
-from benchdash.results.wording import counted
+from benchdash.regressions.morning.rows import Row
+from benchdash.results.metrics import is_speed
+from benchdash.results.wording import NO_BREAK, counted, share
 
 MAX_NAMED: Final = 3
 """Machines, incidents or missing jobs that a sentence names."""
@@ -114,6 +116,25 @@ def missing_words(missing: Sequence[Missing], *, now: datetime) -> str:
     named = [f"{one.subject} since {day(one.last_at, now=now)}" for one in missing[:MAX_NAMED]]
     more = len(missing) - len(named)
     return f"Missing: {', '.join(named)}{f' and {more} more' if more else ''}"
+
+
+def standing(row: Row) -> str:
+    """Say how the newest figure stands against its level: ``as usual, ± 1.2 %``."""
+    usual = "" if row.usual is None else f"±{NO_BREAK}{share(row.usual)}"
+    match row.verdict:
+        case "same":
+            return f"as usual, {usual}"
+        case "unknown":
+            return f"not enough to tell: needs {counted(row.needed, 'more night')}"
+    words = ("slower", "faster") if is_speed(row.metric) else ("worse", "better")
+    return f"{words[row.verdict == 'likely_better']} than usual, one night; not confirmed (usual {usual})"
+
+
+def threads_of(row: Row) -> str:
+    """Write ``4 threads``, ``8 thread counts``; nothing where no count is known."""
+    if len(row.threads) > 1:
+        return counted(len(row.threads), "thread count")
+    return "" if row.first_threads is None else headlines.threads_words(row.first_threads)
 
 
 def sentence(
