@@ -201,10 +201,7 @@ def _loss(incident: Incident) -> str:
 
 def zone_of(subscription: Subscription | None) -> ZoneInfo:
     """Return the time zone of who reads the mail."""
-    if subscription is None:
-        return _UTC
-    account = subscription.user.time_zone if subscription.user else ""
-    return ZoneInfo(subscription.time_zone or account or "UTC")
+    return subscription.zone if subscription else _UTC
 
 
 def time_words(time: datetime, zone: ZoneInfo) -> str:

@@ -79,6 +79,19 @@ def untold_news() -> list[Owed]:
     ]
 
 
+def fitting(subscription: Subscription, incidents: Iterable[Incident]) -> set[int]:
+    """Return the ids of the incidents that a subscription asks for; in four statements at most."""
+    ids = [one.pk for one in incidents]
+    if not ids:
+        return set()
+    own = Subscription.objects.filter(_asks_for(), pk=subscription.pk, **{f"{_INCIDENT}__in": ids})
+    found = set(own.values_list(_INCIDENT, flat=True))
+    if not (wanted := subscription.workload_group):
+        return found
+    groups = _workload_groups(found)
+    return {pk for pk in found if wanted in groups.get(pk, {wanted})}
+
+
 def still_owed() -> QuerySet[Alert]:
     """Return the alerts that were not sent and still are news.
 
@@ -116,18 +129,32 @@ def _untold() -> QuerySet[Subscription]:
     A subscription tells only of incidents that were confirmed after it was.
     """
     incident = OuterRef(_INCIDENT)
-    confirmed = ChangePoint.objects.filter(incident=incident, state=ChangePoint.State.CONFIRMED)
-    on_machine = Series.objects.filter(hardware=OuterRef(f"{_INCIDENT}__hardware"))
     told = Alert.objects.filter(incident=incident, address=OuterRef("address"))
     # The end of a loss is news of the incident of the loss.
     told_of_loss = Alert.objects.filter(incident__recovered_by=incident, address=OuterRef("address"))
+    return _subscriptions().filter(
+        _is_worth_a_mail(_INCIDENT),
+        _asks_for(),
+        ~Exists(told),
+        ~Exists(told_of_loss),
+        **{
+            f"{_INCIDENT}__confirmed_at__gte": F("confirmed_at"),
+            f"{_INCIDENT}__confirmed_at__gt": oldest_news(),
+        },
+    )
+
+
+def _asks_for() -> Q:
+    """Select the subscriptions with those incidents that fit their filters, but for groups of workloads."""
+    incident = OuterRef(_INCIDENT)
+    confirmed = ChangePoint.objects.filter(incident=incident, state=ChangePoint.State.CONFIRMED)
+    on_machine = Series.objects.filter(hardware=OuterRef(f"{_INCIDENT}__hardware"))
     of_machine = Q(**{f"{_INCIDENT}__product": None})
     of_kind = Q()
     for kind in Incident.Kind:
         of_kind |= Q(**{"kinds__contains": [kind], f"{_INCIDENT}__kind": kind})
     concerns_all = Q(**{f"{_INCIDENT}__kind__in": _OF_MACHINES})
-    return _subscriptions().filter(
-        _is_worth_a_mail(_INCIDENT),
+    return Q(
         of_kind,
         Q(product=None)
         | Q(product=F(f"{_INCIDENT}__product"))
@@ -145,12 +172,6 @@ def _untold() -> QuerySet[Subscription]:
         | Q(**{f"{_INCIDENT}__median": None})
         | Q(**{f"{_INCIDENT}__median__gte": F("smallest_change") - _ROUNDING})
         | Q(**{f"{_INCIDENT}__median__lte": _ROUNDING - F("smallest_change")}),
-        ~Exists(told),
-        ~Exists(told_of_loss),
-        **{
-            f"{_INCIDENT}__confirmed_at__gte": F("confirmed_at"),
-            f"{_INCIDENT}__confirmed_at__gt": oldest_news(),
-        },
     )
 
 
