@@ -1,4 +1,4 @@
-"""The rule of a project: which confirmed changes make an incident, and what another rule would have raised."""
+"""The rule of a project: which confirmed changes make an incident, and what another would have raised."""
 
 import pytest
 
