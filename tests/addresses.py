@@ -16,7 +16,7 @@ from benchdash.regressions.triage import comment
 from benchdash.results.models import Run, Series
 from ingest.models import Companion, Upload
 from tests.api.conftest import make_incident
-from tests.builders import make_project, make_series, make_token, make_upload, make_user
+from tests.builders import make_project, make_series, make_token, make_upload, make_user, make_webhook
 
 # They show nothing of a project, or have a rule and tests of their own.
 WITHOUT_PROJECT = frozenset(
@@ -24,12 +24,14 @@ WITHOUT_PROJECT = frozenset(
         "admin",  # tests/accounts/test_admin.py
         "admin_sign_in",  # tests/dashboard/shell/test_shell.py
         "api/.../",  # where nothing is
-        "dashboard:confirm_subscription",  # for holders of a key: tests/dashboard/pages/people/test_views.py
+        "dashboard:account",  # of who is signed in: tests/dashboard/pages/account/test_views.py
+        "dashboard:confirm_subscription",  # for holders of a key: tests/dashboard/pages/mail_links/
+        "dashboard:one_click",  # for holders of a signed link, the same
         "dashboard:operations",  # for superusers: tests/dashboard/pages/operations/test_views.py
         "dashboard:place_try_again",
         "dashboard:sign_in",
         "dashboard:sign_out",
-        "dashboard:unsubscribe",  # for holders of a key: tests/dashboard/pages/people/test_views.py
+        "dashboard:unsubscribe",  # for holders of a key: tests/dashboard/pages/mail_links/
         "docs",
         "healthz",
         "metrics",
@@ -38,6 +40,8 @@ WITHOUT_PROJECT = frozenset(
         "statistics",
     }
 )
+# Which subscriptions and webhooks an address that deletes several would delete.
+_OF_NOBODY = "address=new@example.org&url=https://192.0.2.1/"
 # What stands in an address beside the slug of the project, by the beginning of its name.
 _ARGUMENTS = {
     "api:article": lambda world: {"pk": world.block.article_id},
@@ -49,6 +53,7 @@ _ARGUMENTS = {
     "api:series": lambda world: {"pk": world.series.pk},
     "api:subscription": lambda world: {"pk": world.subscription.pk},
     "api:version": lambda world: {"pk": world.run.version_id},
+    "api:webhook": lambda world: {"pk": world.webhook.pk},
     "api:workload": lambda world: {"pk": world.run.workload_id},
     "dashboard:article": lambda world: {"name": world.block.article.slug},
     "dashboard:article_block": lambda world: {"name": world.block.article.slug, "pk": world.block.pk},
@@ -61,6 +66,7 @@ _ARGUMENTS = {
     "dashboard:token": lambda world: {"pk": world.token.pk},
     "dashboard:upload": lambda world: {"pk": world.upload.pk},
     "dashboard:upload_companion": lambda world: {"pk": world.upload.pk, "companion": world.companion.pk},
+    "dashboard:webhook": lambda world: {"pk": world.webhook.pk},
     "ingest:companion": lambda world: {"pk": world.upload.pk, "companion": world.companion.pk},
     "ingest:upload": lambda world: {"pk": world.upload.pk},
 }
@@ -83,6 +89,7 @@ class World:
     series: Series
     incident: Incident
     subscription: Subscription
+    webhook: Subscription
     alert: Alert
     block: Block
 
@@ -124,6 +131,7 @@ def make_world(word, *, admin="alice") -> World:
         series=series,
         incident=incident,
         subscription=subscription,
+        webhook=make_webhook(project, f"https://192.0.2.1/{word}"),
         block=article.blocks.get(),
         alert=Alert.objects.create(project=project, incident=incident, address=subscription.address),
     )
@@ -157,8 +165,8 @@ class Address:
         if "slug" in self.wants:
             return reverse(self.name, kwargs={"slug": slug, **examples})
         address = reverse(self.name, kwargs=examples)
-        # The second is for the one address that deletes what its query says.
-        return address if examples or self.is_page else f"{address}?project={slug}&address=new@example.org"
+        # The last is for the addresses that delete what their query says.
+        return address if examples or self.is_page else f"{address}?project={slug}&{_OF_NOBODY}"
 
 
 def addresses() -> list[Address]:

@@ -6,8 +6,11 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 
+from django.utils import timezone
+
 from benchdash.accounts.models import Membership, Project, Role, Scope, User
 from benchdash.accounts.services import create_project, create_token
+from benchdash.alerts.models import Subscription
 from benchdash.results.models import Run, Series
 from benchdash.results.readings import reading
 from benchdash.results.records import RunRecord
@@ -40,6 +43,14 @@ def make_token(project, *scopes, name="nightly") -> str:
     """The secret of a new token; without scopes it may upload and read."""
     _, secret = create_token(project, name, scopes or [Scope.UPLOAD, Scope.READ])
     return secret
+
+
+def make_webhook(project, url, *, secret="a secret of the tests", **fields) -> Subscription:
+    """A webhook that was added yesterday, without a look at its address."""
+    added_at = timezone.now() - timedelta(days=1)
+    return Subscription.objects.create(
+        project=project, address=url, secret=secret, confirmed_at=added_at, **fields
+    )
 
 
 def make_upload(project, *, name="result.txt", **fields) -> Upload:

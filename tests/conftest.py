@@ -16,7 +16,6 @@ _BEGUN_FIRST = frozenset(
         "tests/entrance/test_application.py",
         "tests/performance/test_requests.py",
         "tests/test_docs.py",
-        "tests/test_growth.py",
         "tests/test_launcher.py",
         "tests/test_machines.py",
         "tests/test_pipeline.py",
@@ -76,6 +75,18 @@ def smtp(_smtp_server, settings):
     settings.EMAIL_PORT = _smtp_server.port
     _smtp_server.forget_everything()
     return _smtp_server
+
+
+@pytest.fixture
+def webhook_server(settings):
+    """A real HTTP server on this machine, to which webhooks may lead; see WebhookServer."""
+    from tests.webhook_server import WebhookServer
+
+    settings.WEBHOOKS_MAY_BE_PRIVATE = True
+    server = WebhookServer()
+    server.start()
+    yield server
+    server.stop()
 
 
 @pytest.fixture

@@ -63,13 +63,13 @@ def _operation(method, path):
     """Find the path and the operation of the schema; None for a method that it does not declare."""
     for template, pattern in _patterns():
         if pattern.fullmatch(path):
-            operation = _schema()["paths"][template].get(method.lower())
+            operation = schema()["paths"][template].get(method.lower())
             return operation and (template, operation)
     return None
 
 
 @cache
-def _schema():
+def schema():
     from drf_spectacular.generators import SchemaGenerator
 
     schema = json.loads(json.dumps(SchemaGenerator().get_schema(request=None, public=True)))
@@ -83,11 +83,11 @@ def _schema():
 @cache
 def _patterns():
     # Literal paths go first, so that no parameter takes a name for a value.
-    templates = sorted(_schema()["paths"], key=lambda template: template.count("{"))
+    templates = sorted(schema()["paths"], key=lambda template: template.count("{"))
     return [(one, re.compile(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(one)))) for one in templates]
 
 
 @cache
 def _validator(template, method, status, media_type):
-    answer = _schema()["paths"][template][method]["responses"][status]["content"][media_type]["schema"]
-    return Draft202012Validator({**answer, "components": _schema()["components"]})
+    answer = schema()["paths"][template][method]["responses"][status]["content"][media_type]["schema"]
+    return Draft202012Validator({**answer, "components": schema()["components"]})

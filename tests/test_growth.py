@@ -11,7 +11,7 @@ from ingest.removal import delete_project
 from tests.builders import make_record, make_runs
 from tests.large_projects import KINDS, RUNS, make_large_project
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

@@ -69,7 +69,7 @@ def ask(client, method, address, slug):
         return client.get(address)
     if address.startswith("/api/") and "/uploads/" not in address:
         said = {"project": slug, "address": "new@example.org", "reason": "why", "name": "new", "into": NO_ID}
-        said["title"] = "new"
+        said |= {"title": "new", "url": "https://192.0.2.1/"}
         return client.generic(method, address, json.dumps(said), "application/json")
     if method != "POST":
         return client.generic(method, address, "{}", "application/json")
@@ -143,7 +143,7 @@ def test_what_is_for_members_is_nowhere_in_a_public_project(world):
     comment(incident, by=Viewer(user=world.admin), text=word)
     project.uploads.filter(state="refused").update(name=word, errors=[{"line": 1, "message": word}])
     project.uploads.exclude(state="refused").update(user=world.admin, token=world.token)
-    project.subscriptions.update(address=f"{word}@example.org")
+    project.subscriptions.filter(pk=world.subscription.pk).update(address=f"{word}@example.org")
     project.alerts.update(error=word, address=f"{word}@example.org")
     asked = [address.of(SECRET, **address.examples(world)) for address in addresses()]
     somebody, alice = Client(), Client()

@@ -74,10 +74,11 @@ def test_a_form_of_another_site_changes_nothing(world):
 def test_a_reader_changes_nothing(world):
     before = content()
     rita = make_user("rita", member_of=world.project, role=Role.READER)
-    # She may subscribe herself; a subscription of somebody else does not exist for her.
+    # She may subscribe herself; subscriptions of others and webhooks do not exist for her.
     answers = writes(signed_in(rita), world, except_for={"dashboard:subscriptions", "api:subscription-list"})
-    hidden = ("DELETE", "api:subscription-detail")
-    assert answers.pop(hidden) == 404
+    hidden = [("DELETE", f"api:{name}-detail") for name in ("subscription", "webhook")]
+    hidden.append(("POST", "api:webhook-test"))
+    assert [answers.pop(one) for one in hidden] == [404, 404, 404]
     assert {key: status for key, status in answers.items() if status not in (403, 405)} == {}
     assert content() == before
 

@@ -14,9 +14,11 @@ from benchdash.api.views import (
     latency,
     members,
     nights,
+    overview,
     runs,
     series,
     sweep,
+    webhooks,
 )
 
 app_name = "api"
@@ -40,6 +42,7 @@ urlpatterns = [
     path("difference/", difference.DifferenceView.as_view(), name="difference"),
     path("latency/", latency.LatencyView.as_view(), name="latency"),
     path("nights/", nights.NightsView.as_view(), name="nights"),
+    path("overview/", overview.OverviewView.as_view(), name="overview"),
     path("sweep/", sweep.SweepView.as_view(), name="sweep"),
     path("gate/", gate.GateView.as_view(), name="gate"),
     path(
@@ -51,8 +54,27 @@ urlpatterns = [
     ),
     path(
         "subscriptions/<int:pk>/",
-        members.SubscriptionViews.as_view({"get": "retrieve", "delete": "destroy"}, detail=True),
+        members.SubscriptionViews.as_view(
+            {"get": "retrieve", "patch": "partial_update", "delete": "destroy"}, detail=True
+        ),
         name="subscription-detail",
+    ),
+    path(
+        "webhooks/",
+        webhooks.WebhookViews.as_view(
+            {"get": "list", "post": "create", "delete": "destroy_all"}, detail=False
+        ),
+        name="webhook-list",
+    ),
+    path(
+        "webhooks/<int:pk>/",
+        webhooks.WebhookViews.as_view({"get": "retrieve", "delete": "destroy"}, detail=True),
+        name="webhook-detail",
+    ),
+    path(
+        "webhooks/<int:pk>/test/",
+        webhooks.WebhookViews.as_view({"post": "test"}, detail=True),
+        name="webhook-test",
     ),
     path("audit/", members.AuditViews.as_view({"get": "list"}, detail=False), name="audit-list"),
 ]

@@ -50,7 +50,7 @@ class Incident(models.Model):
         ACKNOWLEDGED = "acknowledged", "acknowledged"
         INVESTIGATING = "investigating", "investigating"
         EXPECTED = "expected", "expected"
-        WONTFIX = "wontfix", "won't fix"
+        WONTFIX = "wontfix", "declined"
         FIXED = "fixed", "fixed"
         INVALID = "invalid", "invalid"
 
@@ -104,10 +104,15 @@ class Incident(models.Model):
 
     @property
     def subject(self) -> str:
-        """What it is about: ``MariaDB main``, or the machine where it concerns no single product."""
+        """What it is about: ``MariaDB main``, or the machine where it concerns no single product.
+
+        Of a silence of one job, both: ``MariaDB main on bench-03``.
+        """
         if self.product is None:
             return str(self.hardware or "")
-        return f"{self.product} {self.branch or self.line}".strip()
+        of_product = f"{self.product} {self.branch or self.line}".strip()
+        is_silence = self.kind == self.Kind.SILENCE and self.hardware
+        return f"{of_product} on {self.hardware}" if is_silence else of_product
 
     @property
     def is_snoozed(self) -> bool:

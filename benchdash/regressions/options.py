@@ -19,6 +19,10 @@ LINES_NOT_COMPARED = "lines_not_compared"
 BRANCH_ORIGINS = "branch_origins"
 """Pairs of a pattern of branches (``10.11-*``) and the line or release that they started from."""
 NO_ORIGIN = "none"
+COMPARE_TEMPLATE = "compare_template"
+"""The address of a page of the code host that shows what changed between two commits or versions."""
+BUG_TEMPLATE = "bug_template"
+"""The address of a bug in the bug tracker."""
 
 SMALLEST_CHANGE = "smallest_change"
 MIN_CONFIDENCE = "min_confidence"
@@ -92,3 +96,11 @@ def lines_not_compared(project: Project) -> list[tuple[str, str]]:
 
 def branch_origins(project: Project) -> list[tuple[str, str]]:
     return [(pattern, origin) for pattern, origin in project.options.get(BRANCH_ORIGINS, ())]
+
+
+def compare_template(project: Project) -> str:
+    return str(project.options.get(COMPARE_TEMPLATE, ""))
+
+
+def bug_template(project: Project) -> str:
+    return str(project.options.get(BUG_TEMPLATE, ""))

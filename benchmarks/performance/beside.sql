@@ -45,6 +45,15 @@ INSERT INTO accounts_auditentry (project_id, at, action, subject, reason, detail
 SELECT project_id, detected_at, 'incident ' || action, 'regression ' || id, 'seen', '{"state": "acknowledged"}'
 FROM regressions_incident CROSS JOIN (VALUES ('triaged'), ('commented'), ('assigned')) done (action);
 
-INSERT INTO alerts_subscription (project_id, address, branch, key, created_at)
-SELECT id, who || at || '@example.org', '', md5(id || who || at), now()
+INSERT INTO regressions_incidentevent (incident_id, at, what, by_name, state, reason, detail, quiet)
+SELECT id, detected_at, what, '', '', '', '{}', false
+FROM regressions_incident CROSS JOIN (VALUES ('detected'), ('confirmed'), ('state')) happened (what);
+
+INSERT INTO alerts_subscription (
+    project_id, address, branch, key, created_at, workload_group, metric, kinds, rhythm, hour, weekday, time_zone,
+    all_quiet, payload, secret, refusal
+)
+SELECT
+    id, who || at || '@example.org', '', md5(id || who || at), now(), '', '', '{regression}', 'immediately', 8, 0, '',
+    false, 'json', '', ''
 FROM accounts_project CROSS JOIN (VALUES ('alice'), ('bob'), ('carol')) person (who), generate_series(1, 8) at;

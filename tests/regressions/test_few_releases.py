@@ -49,6 +49,7 @@ def test_one_bad_session_is_withdrawn_with_the_next_release(project):
     assert Incident.objects.filter(status="confirmed").count() == 0
 
 
+@pytest.mark.slow
 def test_a_growing_line_keeps_what_was_confirmed_once_and_at_its_place(project):
     for number in range(1, 3):
         release(project, number)

@@ -84,6 +84,7 @@ def test_it_is_found_where_it_is_and_not_at_few_threads(project, groups):
     assert threads_of(found) == MANY
 
 
+@pytest.mark.slow
 def test_without_the_configurations_it_is_searched_for_and_only_suspected(project):
     api = send(project, POOL, ONE_EACH, leaving_out=("server_config",))
     [incident] = api.get("/api/v1/incidents/", {"project": "pool"}).json()["results"]
@@ -98,6 +99,7 @@ def test_the_way_back_is_an_improvement(project):
     assert threads_of(ChangePoint.objects.all()) == MANY
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("groups", [AS_RELEASES, AS_COMMITS], ids=["releases", "commits"])
 def test_a_setting_without_an_effect_gives_nothing(project, groups):
     send(project, ONE_EACH, SPINNING, groups=groups)

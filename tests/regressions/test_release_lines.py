@@ -122,6 +122,7 @@ def test_one_session_each_is_suspected_and_mailed_to_nobody(door, client):
     assert "what the machine did that hour cannot be told from what the version does" in page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
 def test_archives_in_any_order_are_compared_with_the_newest_release_of_the_line_before(door, order):
     archives = [
@@ -138,6 +139,7 @@ def test_archives_in_any_order_are_compared_with_the_newest_release_of_the_line_
     assert found["5.6.10"]["kind"] == "regression"
 
 
+@pytest.mark.slow
 def test_a_line_between_two_others_takes_the_place_of_the_older_one(door):
     door.release("5.5.29", hours_ago=72, workloads=WORKLOADS[:2])
     door.release("5.7.9", 0.75, hours_ago=24, workloads=WORKLOADS[:2])
@@ -150,6 +152,7 @@ def test_a_line_between_two_others_takes_the_place_of_the_older_one(door):
     assert live == {("5.5.29", "5.6.10")}
 
 
+@pytest.mark.slow
 def test_lines_that_the_project_does_not_compare_raise_nothing(door):
     door.project.options = {"lines_not_compared": [["5.5", "5.6"]]}
     door.project.save()

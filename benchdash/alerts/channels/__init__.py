@@ -1,8 +1,9 @@
 """How people are told: one module per channel, found by being here.
 
-A channel has four functions: ``handles(address)`` tells whether it delivers to addresses of this form;
-``check(address)`` returns the address as it is stored, or raises Django's ValidationError; ``send(alert)``
-and ``ask(confirmation)`` raise RefusedError or UnavailableError.
+A channel has five functions: ``handles(address)`` tells whether it delivers to addresses of this form;
+``check(address)`` returns the address as it is stored, or raises Django's ValidationError;
+``server_of(address)`` names the server that delivers to it, so that the others wait while that is down;
+``send(alert)`` and ``ask(confirmation)`` raise RefusedError or UnavailableError.
 """
 
 import importlib

@@ -65,6 +65,7 @@ _MORE = (
     _Entry("Workloads", "workloads", frozenset({"workload_groups"})),
     _Entry("Subscriptions", "subscriptions", members=True),
     _Entry("Alerts", "alerts", members=True),
+    _Entry("Webhooks", "webhooks", scope=Scope.TRIAGE),
     _Entry("Audit log", "audit", scope=Scope.TRIAGE),
     _Entry("Tokens", "tokens", scope=Scope.ADMIN),
     _Entry("Project settings", "project_settings", scope=Scope.ADMIN),

@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("regressions", "0003_events_silences_and_folding"),
+        ("regressions", "0004_declined_state"),
         ("results", "0002_annotations"),
     ]
 

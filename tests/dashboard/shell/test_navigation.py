@@ -27,6 +27,7 @@ NAMES = [
     "workloads",
     "subscriptions",
     "alerts",
+    "webhooks",
     "audit",
     "tokens",
     "project_settings",
@@ -61,7 +62,7 @@ def test_members_and_admins_are_offered_more():
     project = make_project()
     member = Viewer(user=make_user("bob", member_of=project))
     admin = Viewer(user=make_user("alice", member_of=project, role=Role.ADMIN))
-    beyond = ["Subscriptions", "Alerts", "Audit log"]
+    beyond = ["Subscriptions", "Alerts", "Webhooks", "Audit log"]
     assert labels(navigation(project, member, "").more)[5:] == beyond
     assert labels(navigation(project, admin, "").more)[5:] == [*beyond, "Tokens", "Project settings"]
 

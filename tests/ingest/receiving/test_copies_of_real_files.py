@@ -63,6 +63,7 @@ def test_a_folder_with_four_forms_of_each_run_of_jmh_counts_each_once():
     assert Upload.objects.filter(project=project, copies__isnull=False).distinct().count() == 3 * len(RUNS)
 
 
+@pytest.mark.slow
 def test_the_order_in_which_the_forms_come_does_not_matter():
     project = make_project()
     arrivals = prepared(project)
@@ -74,6 +75,7 @@ def test_the_order_in_which_the_forms_come_does_not_matter():
     assert runs_by_format(project) == {"jmh_json": number}
 
 
+@pytest.mark.slow
 def test_no_two_different_runs_are_taken_for_copies_and_no_form_is_missed():
     counts = counted(SHARED)
     assert counts.forms > 100

@@ -1,0 +1,189 @@
+"""What a webhook is sent about an incident: JSON of our own, or a message for a chat."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.conf import settings
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import escape
+
+from benchdash.accounts.models import Project
+from benchdash.alerts.models import Alert, Subscription
+from benchdash.regressions.headlines import change_words, figure, levels, series_words, what_happened
+from benchdash.regressions.models import ChangePoint, Incident
+from benchdash.regressions.queries import evidence
+from benchdash.results.models import ServerVersion
+from benchdash.results.wording import NO_BREAK, metric_name
+
+OPENED: Final = "opened"
+TEST: Final = "test"
+MAX_SERIES = 12
+# In a chat a glance must be enough.
+MAX_LINES = 3
+
+_Payload = Subscription.Payload
+_BEGINNINGS: Final = {
+    OPENED: "",
+    "confirmed": "Confirmed: ",
+    "spread": "Spread to more series: ",
+    "withdrawn": "Withdrawn: ",
+    "recovered": "Recovered: ",
+    "returned": "Reported again: ",
+}
+EVENTS: Final = (*_BEGINNINGS, TEST)
+
+
+@dataclass(frozen=True, slots=True)
+class _Message:
+    """A message of a chat, without its markup."""
+
+    title: str
+    lines: Sequence[str]
+    url: str
+
+
+def event_of(alert: Alert) -> str:
+    """Name what an alert tells of: that an incident was opened, or what happened to it since."""
+    return alert.event.what if alert.event else OPENED
+
+
+def payload_of(alert: Alert, payload: str, *, delivery: str) -> dict[str, Any]:
+    """Return what a webhook of this payload is sent about an alert; ``delivery`` names it."""
+    incident = alert.incident
+    changed = evidence(incident)
+    message = _Message(
+        title=_title(incident, event_of(alert)),
+        lines=[_line(one) for one in changed[:MAX_LINES]],
+        url=_address("dashboard:incident", incident.project.slug, incident.pk),
+    )
+    if payload in _CHATS:
+        return _CHATS[payload](message)
+    return {
+        **_envelope(event_of(alert), incident.project, message, delivery=delivery),
+        "incident": _incident(incident, changed),
+    }
+
+
+def test_payload(project: Project, payload: str, *, delivery: str) -> dict[str, Any]:
+    """Return what a webhook is sent to try it."""
+    url = _address("dashboard:overview", project.slug)
+    message = _Message(f"A test of the webhook of {project.name}: incidents arrive here.", [], url)
+    if payload in _CHATS:
+        return _CHATS[payload](message)
+    return {**_envelope(TEST, project, message, delivery=delivery), "incident": None}
+
+
+def _envelope(event: str, project: Project, message: _Message, *, delivery: str) -> dict[str, Any]:
+    return {
+        "event": event,
+        "delivery": delivery,
+        "sent_at": timezone.now().isoformat(),
+        "text": message.title,
+        "page": message.url,
+        "project": {"slug": project.slug, "name": project.name},
+    }
+
+
+def _incident(incident: Incident, changed: Sequence[ChangePoint]) -> dict[str, Any]:
+    """Return the incident in the words of the API."""
+    return {
+        "id": incident.pk,
+        "url": _address("api:incident-detail", incident.pk),
+        "kind": incident.kind,
+        "status": incident.status,
+        "state": incident.state,
+        "product": incident.product.name if incident.product else None,
+        "branch": incident.branch,
+        "line": incident.line,
+        "hardware": incident.hardware.name if incident.hardware else None,
+        "from": _version(incident.since),
+        "to": _version(incident.until),
+        "change": incident.median,
+        "worst": incident.worst,
+        "metric": incident.metric,
+        "cause": incident.cause or None,
+        "series": len({one.series_id for one in changed}),
+        "of": incident.looked_at,
+        "started_at": incident.started_at.isoformat(),
+        "confirmed_at": incident.confirmed_at.isoformat() if incident.confirmed_at else None,
+        "changed": [_changed(one) for one in changed[:MAX_SERIES]],
+    }
+
+
+def _version(version: ServerVersion | None) -> str | None:
+    return (version.commit or version.version) if version else None
+
+
+def _changed(change_point: ChangePoint) -> dict[str, Any]:
+    series = change_point.series
+    return {
+        "series": series.pk,
+        "workload": series.workload.name,
+        "threads": series.threads,
+        "metric": series.metric,
+        "unit": series.unit,
+        "hardware": series.hardware.name,
+        "before": change_point.before,
+        "after": change_point.after,
+        "change": change_point.change,
+        "confidence": change_point.confidence,
+    }
+
+
+def _title(incident: Incident, event: str) -> str:
+    words = f"{_BEGINNINGS.get(event, '')}{incident.subject} {what_happened(incident)}"
+    if said := figure(incident):
+        words += f", {metric_name(incident.metric)} {said}"
+    return f"{words}, when {incident.cause}" if incident.cause else words
+
+
+def _line(change_point: ChangePoint) -> str:
+    series = change_point.series
+    words = f"{series_words(series)} on {series.hardware.name}: {levels(change_point)}"
+    return words if change_point.change is None else f"{words} ({change_words(change_point)})"
+
+
+def _address(name: str, *args: object) -> str:
+    return f"{settings.SITE_URL}{reverse(name, args=args)}"
+
+
+# --- chats ------------------------------------------------------------------------------------------------
+
+
+def _slack(message: _Message) -> dict[str, Any]:
+    def shown(text: str) -> str:
+        # What Slack asks for. It is also what makes "<!channel>" in a name a word like others.
+        return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+    lines = [f"<{message.url}|{shown(message.title).replace('|', '/')}>", *map(shown, message.lines)]
+    return {"text": "\n".join(lines), "unfurl_links": False}
+
+
+def _mattermost(message: _Message) -> dict[str, Any]:
+    lines = [f"[{_markdown(message.title)}]({message.url})", *map(_markdown, message.lines)]
+    return {"text": "\n".join(lines)}
+
+
+def _matrix(message: _Message) -> dict[str, Any]:
+    """Write a message for the inbound webhooks of the Matrix bridge Hookshot."""
+    link = f'<a href="{escape(message.url)}">{escape(message.title)}</a>'
+    return {
+        "text": "\n".join([message.title, *message.lines, message.url]),
+        "html": "<br>".join([link, *(escape(line) for line in message.lines)]),
+        "username": "benchdash",
+    }
+
+
+def _markdown(text: str) -> str:
+    """Escape text, so that no name becomes markup, a link or a call to everybody in the channel."""
+    escaped = "".join(f"\\{char}" if char in "\\`*_{}[]()<>#+-.!|~" else char for char in text)
+    return escaped.replace("@", "@\N{ZERO WIDTH SPACE}").replace(NO_BREAK, " ")
+
+
+_CHATS: Final[Mapping[str, Callable[[_Message], dict[str, Any]]]] = {
+    _Payload.SLACK: _slack,
+    _Payload.MATTERMOST: _mattermost,
+    _Payload.MATRIX: _matrix,
+}

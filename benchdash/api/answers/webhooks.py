@@ -1,0 +1,104 @@
+"""Webhooks, and what is sent to them."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from benchdash.alerts.models import Subscription
+from benchdash.alerts.payloads import EVENTS
+from benchdash.api.answers.fields import CountField
+from benchdash.regressions.models import Incident
+
+
+class WebhookSerializer(serializers.Serializer[Any]):
+    """Empty filters mean all. ``owed`` deliveries were not taken yet; ``error`` is why the newest was not."""
+
+    id = serializers.IntegerField()
+    project = serializers.CharField(source="project.slug")
+    url = serializers.CharField(source="address")
+    kinds = serializers.ListField(child=serializers.ChoiceField(choices=Incident.Kind.choices))
+    payload = serializers.ChoiceField(choices=Subscription.Payload.choices)
+    product = serializers.CharField(source="product.name", allow_null=True, default=None)
+    branch = serializers.CharField()
+    hardware = serializers.CharField(source="hardware.name", allow_null=True, default=None)
+    created_at = serializers.DateTimeField()
+    last_sent_at = serializers.DateTimeField(allow_null=True)
+    owed = serializers.SerializerMethodField()
+    error = serializers.CharField(source="last_error", allow_null=True)
+
+    def get_owed(self, webhook: Any) -> int:
+        return webhook.owed or 0
+
+
+class NewWebhookSerializer(WebhookSerializer):
+    """``secret`` is shown once; null where the webhook was there already."""
+
+    secret = serializers.CharField(allow_null=True)
+
+
+class TestDeliverySerializer(serializers.Serializer[Any]):
+    """``answer`` is what came back: the status and the beginning of the body, or why nothing did."""
+
+    delivered = serializers.BooleanField()
+    answer = serializers.CharField()
+
+
+class _ChangedSerializer(serializers.Serializer[Any]):
+    series = serializers.IntegerField()
+    workload = serializers.CharField()
+    threads = CountField()
+    metric = serializers.CharField()
+    unit = serializers.CharField()
+    hardware = serializers.CharField()
+    before = serializers.FloatField()
+    after = serializers.FloatField()
+    change = serializers.FloatField(allow_null=True)
+    confidence = serializers.FloatField(allow_null=True)
+
+
+class _ToldIncidentSerializer(serializers.Serializer[Any]):
+    """The incident as ``/api/v1/incidents/`` has it; ``changed`` are the series that moved most."""
+
+    id = serializers.IntegerField()
+    url = serializers.CharField()
+    kind = serializers.ChoiceField(choices=Incident.Kind.choices)
+    status = serializers.ChoiceField(choices=Incident.Status.choices)
+    state = serializers.ChoiceField(choices=Incident.State.choices)
+    product = serializers.CharField(allow_null=True)
+    branch = serializers.CharField(allow_blank=True)
+    line = serializers.CharField(allow_blank=True)
+    hardware = serializers.CharField(allow_null=True)
+    to = serializers.CharField(allow_null=True)
+    change = serializers.FloatField(allow_null=True)
+    worst = serializers.FloatField(allow_null=True)
+    metric = serializers.CharField(allow_blank=True)
+    cause = serializers.CharField(allow_null=True)
+    series = serializers.IntegerField()
+    of = serializers.IntegerField()
+    started_at = serializers.DateTimeField()
+    confirmed_at = serializers.DateTimeField(allow_null=True)
+    changed = _ChangedSerializer(many=True)
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        # "from" cannot be the name of an attribute.
+        return {**super().get_fields(), "from": serializers.CharField(allow_null=True)}
+
+
+class _ToldProjectSerializer(serializers.Serializer[Any]):
+    slug = serializers.CharField()
+    name = serializers.CharField()
+
+
+class DeliverySerializer(serializers.Serializer[Any]):
+    """The body that a webhook with the payload ``json`` is sent.
+
+    ``delivery`` is the same when it is sent again. ``incident`` is null in a test.
+    """
+
+    event = serializers.ChoiceField(choices=EVENTS)
+    delivery = serializers.CharField()
+    sent_at = serializers.DateTimeField()
+    text = serializers.CharField()
+    page = serializers.CharField()
+    project = _ToldProjectSerializer()
+    incident = _ToldIncidentSerializer(allow_null=True)

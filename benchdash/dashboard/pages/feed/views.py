@@ -1,0 +1,137 @@
+"""The Atom feed of a project: its incidents, the last changed first."""
+
+import hashlib
+import re
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.db.models import Max, Prefetch, Q, QuerySet
+from django.db.models.functions import Greatest
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.template.loader import render_to_string
+from django.urls import path
+from django.utils.cache import get_conditional_response
+from django.utils.feedgenerator import Atom1Feed
+from django.utils.http import http_date
+from django.views.decorators.http import require_safe
+from rest_framework.exceptions import APIException
+from rest_framework.request import Request
+
+from benchdash.accounts.authentication import TokenAuthentication
+from benchdash.dashboard.shell.navigation import page_url
+from benchdash.dashboard.shell.project_page import ProjectPage, project_page
+from benchdash.regressions.headlines import figure, what_happened
+from benchdash.regressions.models import Incident, IncidentEvent
+
+MAX_ENTRIES: Final = 50
+_KINDS: Final = (Incident.Kind.REGRESSION, Incident.Kind.ENVIRONMENT, Incident.Kind.SILENCE)
+_What = IncidentEvent.What
+_TOLD: Final = (
+    *(_What.CONFIRMED, _What.SPREAD, _What.SPLIT, _What.MERGED, _What.WITHDRAWN),
+    *(_What.RECOVERED, _What.RETURNED, _What.UNFOLDED, _What.STATE),
+)
+# What XML cannot hold, not even as a reference.
+_NOT_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+
+
+class _Feed(Atom1Feed):
+    """``changed_at`` is the time of the newest entry, or of the project where there is none."""
+
+    def __init__(self, *, changed_at: datetime, **options: Any) -> None:
+        super().__init__(**options)
+        self._changed_at = changed_at
+
+    def latest_post_date(self) -> datetime:
+        return self._changed_at
+
+
+@require_safe
+def feed(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """Answer with the feed; of a private project to its members, and to tokens that may read it."""
+    try:
+        if found := TokenAuthentication().authenticate(Request(request)):
+            request.auth = found[1]  # type: ignore[attr-defined]  # where viewer_of looks for it
+    except APIException as error:
+        headers = {"WWW-Authenticate": "Bearer"} if error.status_code == 401 else {}
+        return HttpResponse(f"{error}\n", "text/plain", status=error.status_code, headers=headers)
+    return _feed_of(request, slug)
+
+
+@project_page
+def _feed_of(request: HttpRequest, page: ProjectPage) -> HttpResponseBase:
+    asked = [kind for kind in request.GET.getlist("kind") if kind in Incident.Kind.values]
+    incidents = list(_told(page, kinds=asked or _KINDS))
+    changed_at = max((one.changed_at for one in incidents), default=page.project.created_at)
+    body = _atom(page, incidents, changed_at=changed_at).encode()
+    etag = f'"{hashlib.sha256(body).hexdigest()}"'
+    answer = HttpResponse(body, content_type=Atom1Feed.content_type)
+    answer.headers["ETag"] = etag
+    answer.headers["Last-Modified"] = http_date(changed_at.timestamp())
+    last_modified = int(changed_at.timestamp())
+    return get_conditional_response(request, etag, last_modified, answer) or answer
+
+
+def _told(page: ProjectPage, *, kinds: Iterable[str]) -> QuerySet[Any]:
+    """Return the incidents that were ever confirmed, with ``changed_at`` and ``told_events``.
+
+    Who is assigned, snoozes or links a bug is for members and not told here.
+    """
+    told = Q(events__what__in=_TOLD, events__quiet=False)
+    events = IncidentEvent.objects.filter(what__in=_TOLD, quiet=False)
+    return (
+        Incident.objects.filter(
+            project=page.project,
+            kind__in=kinds,
+            historical=False,
+            folded_into=None,
+            confirmed_at__isnull=False,
+        )
+        .select_related("product", "hardware", "since", "until", "largest__series__workload")
+        .prefetch_related(Prefetch("events", queryset=events, to_attr="told_events"))
+        .annotate(changed_at=Greatest("confirmed_at", Max("events__at", filter=told)))
+        .order_by("-changed_at", "-pk")[:MAX_ENTRIES]
+    )
+
+
+def _atom(page: ProjectPage, incidents: Iterable[Any], *, changed_at: datetime) -> str:
+    project = page.project
+    feed = _Feed(
+        title=_xml(f"{project.name}: incidents"),
+        link=f"{settings.SITE_URL}{page_url('incidents', project)}",
+        description="",
+        feed_url=f"{settings.SITE_URL}{page_url('feed', project)}",
+        feed_guid=_tag(project.created_at, f"project/{project.pk}"),
+        changed_at=changed_at,
+    )
+    for incident in incidents:
+        feed.add_item(
+            title=_xml(_title(incident)),
+            link=f"{settings.SITE_URL}{page_url('incident', project, incident.pk)}",
+            description=_xml(render_to_string("dashboard/_feed_entry.html", {"incident": incident})),
+            unique_id=_tag(incident.detected_at, f"incident/{incident.pk}"),
+            pubdate=incident.confirmed_at,
+            updateddate=incident.changed_at,
+            author_name="benchdash",
+            categories=[incident.kind, incident.state],
+        )
+    return feed.writeString("utf-8")
+
+
+def _title(incident: Incident) -> str:
+    words = f"{incident.subject} {what_happened(incident)}"
+    return f"{words}, {said}" if (said := figure(incident)) else words
+
+
+def _tag(since: datetime, name: str) -> str:
+    """Return an address that stays the same when the site moves its pages (RFC 4151)."""
+    return f"tag:{urlsplit(settings.SITE_URL).hostname},{since:%Y-%m-%d}:{name}"
+
+
+def _xml(text: str) -> str:
+    return _NOT_XML.sub("", text)
+
+
+urlpatterns = [path("feed.atom", feed, name="feed")]
