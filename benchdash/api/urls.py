@@ -4,6 +4,7 @@ from django.urls import path
 from rest_framework.routers import SimpleRouter
 
 from benchdash.api.views import (
+    annotations,
     articles,
     catalogue,
     comparison,
@@ -32,6 +33,7 @@ _router.register("workloads", catalogue.WorkloadViews, "workload")
 _router.register("runs", runs.RunViews, "run")
 _router.register("series", series.SeriesViews, "series")
 _router.register("incidents", incidents.IncidentViews, "incident")
+_router.register("annotations", annotations.AnnotationViews, "annotation")
 _router.register("articles", articles.ArticleViews, "article")
 
 urlpatterns = [
@@ -42,6 +44,7 @@ urlpatterns = [
     path("latency/", latency.LatencyView.as_view(), name="latency"),
     path("nights/", nights.NightsView.as_view(), name="nights"),
     path("sweep/", sweep.SweepView.as_view(), name="sweep"),
+    path("exclusions/", annotations.ExclusionsView.as_view(), name="exclusions"),
     path("gate/", gate.GateView.as_view(), name="gate"),
     path(
         "subscriptions/",
