@@ -101,6 +101,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "benchdash.accounts.time_zones.use_time_zone_of_person",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -189,6 +190,7 @@ CELERY_TASK_ROUTES = {
     "benchdash.accounts.*": {"queue": "mail"},
 }
 NULL_RUNS_AT = time(3, 30)  # UTC
+SILENCES_EVERY_S = 3600.0
 # What begins at night may wait for a worker until the next night.
 NIGHT_JOBS_EXPIRE_S = 20 * 3600.0
 # Beat sends a heartbeat to each queue, which a worker of the queue runs.
@@ -215,6 +217,7 @@ CELERY_BEAT_SCHEDULE = {
         "benchdash.regressions.tasks.null_runs_due",
         crontab(hour=str(NULL_RUNS_AT.hour), minute=str(NULL_RUNS_AT.minute)),
     ),
+    "silences-due": _every("benchdash.regressions.tasks.silences_due", SILENCES_EVERY_S),
     "clear-sessions": _every("benchdash.accounts.tasks.clear_sessions", crontab(hour="4", minute="30")),
     **{
         f"heartbeat-of-{queue}": _every("benchdash.heartbeat", HEARTBEAT_EVERY_S, queue=queue)

@@ -25,12 +25,14 @@ WITHOUT_PROJECT = frozenset(
         "admin",  # tests/accounts/test_admin.py
         "admin_sign_in",  # tests/dashboard/shell/test_shell.py
         "api/.../",  # where nothing is
-        "dashboard:confirm_subscription",  # for holders of a key: tests/dashboard/pages/people/test_views.py
+        "dashboard:account",  # of who is signed in: tests/dashboard/pages/account/test_views.py
+        "dashboard:confirm_subscription",  # for holders of a key: tests/dashboard/pages/mail_links/
+        "dashboard:one_click",  # for holders of a signed link, the same
         "dashboard:operations",  # for superusers: tests/dashboard/pages/operations/test_views.py
         "dashboard:place_try_again",
         "dashboard:sign_in",
         "dashboard:sign_out",
-        "dashboard:unsubscribe",  # for holders of a key: tests/dashboard/pages/people/test_views.py
+        "dashboard:unsubscribe",  # for holders of a key: tests/dashboard/pages/mail_links/
         "docs",
         "healthz",
         "metrics",

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
@@ -20,6 +21,7 @@ from benchdash.accounts.models import (
     Token,
     User,
 )
+from benchdash.accounts.time_zones import is_time_zone
 
 _STAMP_EVERY = timedelta(minutes=1)
 
@@ -52,6 +54,17 @@ def change_project(project: Project, changes: Mapping[str, Any], *, by: Viewer) 
     with transaction.atomic():
         project.save(update_fields=list(detail))
         audit(project, by, "project changed", project.slug, detail=detail)
+
+
+def change_account(user: User, *, name: str, time_zone: str) -> None:
+    """Set what a person says of themselves.
+
+    Raises django.core.exceptions.ValidationError for a time zone that there is not.
+    """
+    if time_zone and not is_time_zone(time_zone):
+        raise ValidationError({"time_zone": f"no time zone is called {time_zone!r}; one is Europe/Berlin"})
+    user.name, user.time_zone = name.strip(), time_zone
+    user.save(update_fields=["name", "time_zone"])
 
 
 def set_role(project: Project, user: User, role: str, *, by: Viewer) -> Membership:

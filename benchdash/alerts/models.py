@@ -1,16 +1,28 @@
 """Subscriptions, and the mails owed to them."""
 
 import secrets
+from collections.abc import Mapping
 from datetime import timedelta
-from typing import ClassVar
+from typing import ClassVar, Final
+from zoneinfo import ZoneInfo
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils import timezone
 
 from benchdash.accounts.models import Project, User
+from benchdash.accounts.time_zones import zone_of
 from benchdash.regressions.models import Incident, IncidentEvent
 from benchdash.results.models import Hardware, Product
+from benchdash.results.wording import metric_name
+
+WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_TOLD_OF: Final[Mapping[str, str]] = {
+    Incident.Kind.REGRESSION: "confirmed regressions",
+    Incident.Kind.IMPROVEMENT: "confirmed improvements",
+    Incident.Kind.ENVIRONMENT: "changes of machines",
+    Incident.Kind.SILENCE: "silences",
+}
 
 
 def _unsubscribe_key() -> str:
@@ -27,7 +39,8 @@ class Subscription(models.Model):
     Empty filters mean all. ``smallest_change`` is a change of speed, 0.05 is 5 %. A daily or weekly digest is
     sent at ``hour`` in ``time_zone`` (empty: that of the account, else UTC), a weekly one on ``weekday``
     (Monday is 0); it is sent without news where ``all_quiet`` is wished. ``refused_at`` is when the receiving
-    side last refused the address, with its words. ``secret`` signs what goes to a webhook, in ``payload``.
+    side last refused the address, with its words: for the ``refusals``th time in a row, the first of them at
+    ``refused_since``. ``secret`` signs what goes to a webhook, in ``payload``.
 
     It is told nothing until it is confirmed: at once where the operator or the owner of the address
     subscribes it, else by a link in a mail.
@@ -67,6 +80,8 @@ class Subscription(models.Model):
     secret = models.CharField(max_length=200, blank=True)
     refused_at = models.DateTimeField(null=True, blank=True)
     refusal = models.CharField(max_length=500, blank=True)
+    refused_since = models.DateTimeField(null=True, blank=True, editable=False)
+    refusals = models.PositiveIntegerField(default=0, editable=False)
     key = models.CharField(max_length=40, unique=True, default=_unsubscribe_key, editable=False)
     created_at = models.DateTimeField(default=timezone.now)
     confirmed_at = models.DateTimeField(null=True, blank=True)
@@ -85,6 +100,42 @@ class Subscription(models.Model):
 
     def __str__(self) -> str:
         return self.address
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """The time zone of its digests."""
+        return zone_of(self.time_zone, self.user.time_zone if self.user else "")
+
+    @property
+    def told_of(self) -> str:
+        """``confirmed regressions and silences``."""
+        *others, last = [_TOLD_OF[kind] for kind in self.kinds]
+        return f"{', '.join(others)} and {last}" if others else last
+
+    @property
+    def filters_in_words(self) -> str:
+        """``every product, main, all hardware``, and what else is asked for."""
+        words = [
+            str(self.product or "every product"),
+            self.branch or "every branch and release",
+            str(self.hardware or "all hardware"),
+        ]
+        if self.workload_group:
+            words.append(f"workloads of {self.workload_group}")
+        if self.metric:
+            words.append(metric_name(self.metric))
+        if self.smallest_change is not None:
+            words.append(f"changes from {100 * self.smallest_change:.3g} % on")
+        return ", ".join(words)
+
+    @property
+    def rhythm_in_words(self) -> str:
+        """``at once``, ``once a day at 08:00 (Europe/Berlin)``, ``on Mondays at 08:00 (UTC)``."""
+        if self.rhythm == self.Rhythm.IMMEDIATELY:
+            return "at once"
+        day = f"on {WEEKDAYS[self.weekday]}s" if self.rhythm == self.Rhythm.WEEKLY else "once a day"
+        quiet = ", also when all is quiet" if self.all_quiet else ""
+        return f"{day} at {self.hour:02d}:00 ({self.zone.key}){quiet}"
 
 
 class OwedMail(models.Model):
@@ -113,11 +164,15 @@ class Confirmation(OwedMail):
 
 
 class Digest(OwedMail):
-    """The morning page as a mail, of the time from ``since`` to ``until``, owed to one address."""
+    """The morning page as a mail, of the time from ``since`` to ``until``, owed to one address.
+
+    One that ``is_quiet`` has nothing to tell to somebody who does not want to hear that: it is not sent.
+    """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
     since = models.DateTimeField()
     until = models.DateTimeField()
+    is_quiet = models.BooleanField(default=False)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["subscription", "until"], name="one_digest_at_a_time")]
@@ -127,11 +182,15 @@ class Digest(OwedMail):
 
 
 class Alert(OwedMail):
-    """One incident owed to one address, or news of one that it was told of: then ``event`` says which."""
+    """One incident owed to one address, or news of one that it was told of: then ``event`` says which.
+
+    ``subject`` is that of the mail which told of the incident; the mails that follow repeat it.
+    """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="alerts")
     incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="alerts")
     event = models.ForeignKey(IncidentEvent, on_delete=models.CASCADE, null=True, related_name="+")
+    subject = models.CharField(max_length=200, blank=True)
 
     class Meta:
         constraints = [

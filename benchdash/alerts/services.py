@@ -2,19 +2,25 @@
 
 import logging
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import TypeVar
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from benchdash.accounts.models import Membership, Project
 from benchdash.alerts.channels import channel_of
 from benchdash.alerts.channels.errors import RefusedError, UnavailableError
 from benchdash.alerts.models import Alert, Confirmation, OwedMail, Subscription
-from benchdash.regressions.models import ChangePoint, Incident
+from benchdash.alerts.owing import (
+    MAY_READ_THE_PROJECT,
+    oldest_news,
+    still_owed,
+    untold_incidents,
+    untold_news,
+)
+from benchdash.alerts.refusals import forget_refusals, note_refusal
 
 _log = logging.getLogger(__name__)
 
@@ -25,15 +31,12 @@ _MAX_WAIT_OF_REFUSED = timedelta(hours=6)
 
 
 def owe_alerts() -> None:
-    """Owe an alert for every confirmed regression to each subscriber who has not been told of it."""
+    """Owe an alert for every confirmed incident, and for news of it, to each who has not been told of it."""
     owed = {
-        (incident_id, address): Alert(
-            project_id=project_id, incident_id=incident_id, address=address, subscription_id=subscription_id
-        )
-        for project_id, incident_id, address, subscription_id in _untold()
+        (one.incident_id, one.address, one.event_id): one for one in [*untold_incidents(), *untold_news()]
     }
     # Another worker may owe the same ones right now: the database keeps one of each.
-    Alert.objects.bulk_create(owed.values(), ignore_conflicts=True)
+    Alert.objects.bulk_create([Alert(**one._asdict()) for one in owed.values()], ignore_conflicts=True)
 
 
 def send_owed_alerts() -> int:
@@ -47,72 +50,22 @@ def send_owed_confirmations() -> int:
     return _send_all(_due_confirmations, lambda one: channel_of(one.address).ask(one))
 
 
-def still_owed() -> QuerySet[Alert]:
-    """Return the alerts that were not sent and whose regression is still confirmed and recent."""
-    return Alert.objects.filter(
-        sent_at=None,
-        # It may have been withdrawn while the mail server was down.
-        incident__status=Incident.Status.CONFIRMED,
-        incident__confirmed_at__gt=_oldest_news(),
-    )
-
-
 def is_old_news(alert: Alert) -> bool:
-    """Return whether the incident is too old for its alert to be sent any more."""
-    confirmed_at = alert.incident.confirmed_at
-    return confirmed_at is not None and confirmed_at <= _oldest_news()
-
-
-def _oldest_news() -> datetime:
-    return timezone.now() - settings.HISTORICAL_AFTER
+    """Return whether the incident, or the event, is too old for its alert to be sent any more."""
+    happened_at = alert.event.at if alert.event else alert.incident.confirmed_at
+    return happened_at is not None and happened_at <= oldest_news()
 
 
 def retry(alert: Alert) -> None:
-    """Make the alert due at once."""
+    """Make the alert due at once, also where its address was refused for days."""
+    forget_refusals(alert.address)
     Alert.objects.filter(pk=alert.pk, sent_at=None).update(retry_at=None)
 
 
 def _forget_who_left() -> None:
     """Delete unsent alerts to people who may no longer see the project."""
-    gone = Subscription.objects.exclude(_may_read_the_project)
+    gone = Subscription.objects.exclude(MAY_READ_THE_PROJECT)
     Alert.objects.filter(subscription__in=gone, sent_at=None).delete()
-
-
-# --- owing ------------------------------------------------------------------------------------------------
-
-_may_read_the_project = Q(user=None) | Q(user__is_active=True) & (
-    Q(project__visibility=Project.Visibility.PUBLIC)
-    | Q(user__is_superuser=True)
-    | Exists(Membership.objects.filter(project=OuterRef("project"), user=OuterRef("user")))
-)
-
-
-def _untold() -> QuerySet[Subscription, tuple[int, int, str, int]]:
-    """Return project, incident, address and subscription of each alert to owe, by one statement.
-
-    A subscription tells only of incidents that were confirmed after it was.
-    """
-    confirmed = ChangePoint.objects.filter(
-        incident=OuterRef("project__incidents"),
-        series__hardware=OuterRef("hardware"),
-        state=ChangePoint.State.CONFIRMED,
-    )
-    told = Alert.objects.filter(incident=OuterRef("project__incidents"), address=OuterRef("address"))
-    return Subscription.objects.filter(
-        _may_read_the_project,
-        Q(product=None) | Q(product=F("project__incidents__product")),
-        Q(branch="") | Q(branch=F("project__incidents__branch")),
-        Q(hardware=None) | Exists(confirmed),
-        ~Exists(told),
-        project__is_sample=False,
-        project__incidents__kind=Incident.Kind.REGRESSION,
-        project__incidents__status=Incident.Status.CONFIRMED,
-        project__incidents__state__in=Incident.OPEN,
-        project__incidents__historical=False,
-        project__incidents__quiet=False,
-        project__incidents__confirmed_at__gte=F("confirmed_at"),
-        project__incidents__confirmed_at__gt=_oldest_news(),
-    ).values_list("project", "project__incidents", "address", "pk")
 
 
 # --- sending ----------------------------------------------------------------------------------------------
@@ -133,7 +86,8 @@ def _due(owed: "QuerySet[_Mail]") -> "QuerySet[_Mail]":
 def _due_alerts() -> QuerySet[Alert]:
     return _due(still_owed()).select_related(
         *(f"incident__{name}" for name in ("project", "product", "hardware", "since", "until")),
-        *("incident__largest__series__workload", "subscription"),
+        *("incident__largest__series__workload", "incident__silence__hardware", "incident__recovered_by"),
+        *("event", "subscription__user"),
     )
 
 
@@ -164,6 +118,8 @@ def _send_next(due: "Callable[[], QuerySet[_Mail]]", send: Callable[[_Mail], Non
         with transaction.atomic():
             send(mail)
     except RefusedError as error:
+        if error.is_permanent:
+            note_refusal(mail.address, str(error))
         _postpone([mail], error, longest=_MAX_WAIT_OF_REFUSED)
         return False
     except UnavailableError as error:
@@ -177,6 +133,7 @@ def _send_next(due: "Callable[[], QuerySet[_Mail]]", send: Callable[[_Mail], Non
     mail.sent_at = timezone.now()
     mail.error = ""
     mail.save(update_fields=["sent_at", "error"])
+    forget_refusals(mail.address)
     return True
 
 

@@ -1,32 +1,57 @@
 """Who wants to hear of what: subscribing, confirming, unsubscribing."""
 
+from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any, Final, TypedDict, Unpack
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils import timezone
 
 from benchdash.accounts.access import NOBODY, Viewer
 from benchdash.accounts.models import Project, User
 from benchdash.accounts.services import audit
+from benchdash.accounts.time_zones import is_time_zone
 from benchdash.alerts.channels import channel_of
-from benchdash.alerts.models import Alert, Confirmation, Subscription
+from benchdash.alerts.models import Alert, Confirmation, Digest, Subscription
 from benchdash.celery import ring
+from benchdash.regressions.models import Incident
 from benchdash.results.models import Hardware, Product
 
-MAX_CONFIRMATIONS_A_DAY = 3
+MAX_CONFIRMATIONS_A_DAY: Final = 3
+MAX_HOUR: Final = 23
+MAX_WEEKDAY: Final = 6
+_IDENTITY: Final = (
+    *("address", "product", "branch", "hardware", "workload_group", "metric", "smallest_change"),
+    *("kinds", "rhythm"),
+)
+"""The fields of the constraint that makes a subscription unique in its project."""
+OF_MAIL: Final = ~Q(address__contains="://")
+"""Selects the subscriptions of e-mail addresses; those of webhooks have pages of their own."""
+_WHEN: Final = ("hour", "weekday", "time_zone", "all_quiet")
+
+
+class Wishes(TypedDict, total=False):
+    """What a subscription tells of, and when; fields of Subscription. What is left out is its default."""
+
+    product: Product | None
+    branch: str
+    hardware: Hardware | None
+    workload_group: str
+    metric: str
+    smallest_change: float | None
+    kinds: Sequence[str]
+    rhythm: str
+    hour: int
+    weekday: int
+    time_zone: str
+    all_quiet: bool
 
 
 def subscribe(
-    project: Project,
-    address: str,
-    *,
-    product: Product | None = None,
-    branch: str = "",
-    hardware: Hardware | None = None,
-    by: Viewer | None = None,
+    project: Project, address: str, *, by: Viewer | None = None, **wishes: Unpack[Wishes]
 ) -> tuple[Subscription, bool]:
     """Return the subscription and whether it is new; the same one again stays one.
 
@@ -34,29 +59,75 @@ def subscribe(
     project are no longer told. An address other than the caller's own is first asked by mail. Without ``by``
     the operator subscribes, and nobody is asked.
 
-    Raises django.core.exceptions.ValidationError for an address that is none, or that was asked too often.
+    Raises django.core.exceptions.ValidationError for an address that is none, or that was asked too often,
+    and for wishes that cannot be.
     """
-    address = channel_of(address).check(address)
-    user = _account(project, address)
+    wanted = Subscription(project=project, **_checked(wishes))
+    wanted.address = channel_of(address).check(address)
+    wanted.user = _account(project, wanted.address)
     with transaction.atomic():
-        subscription, created = Subscription.objects.get_or_create(
-            project=project,
-            address=address,
-            product=product,
-            branch=branch.strip(),
-            hardware=hardware,
-            defaults={"user": user},
-        )
-        if user and subscription.user_id is None:
-            subscription.user = user
+        same = {name: getattr(wanted, name) for name in _IDENTITY}
+        rest = {name: getattr(wanted, name) for name in (*_WHEN, "user")}
+        subscription, created = Subscription.objects.get_or_create(project=project, **same, defaults=rest)
+        if wanted.user and subscription.user_id is None:
+            subscription.user = wanted.user
             subscription.save(update_fields=["user"])
-        if by is None or _is_own(address, by):
+        if by is None or _is_own(wanted.address, by):
             _stamp_confirmed(subscription)
         elif created:
             ask_to_confirm(subscription)
         if created and by:
             audit(project, by, "subscribed", _subject(subscription))
     return subscription, created
+
+
+def change(subscription: Subscription, *, by: Viewer, **wishes: Unpack[Wishes]) -> None:
+    """Give a subscription other wishes; what is left out stays.
+
+    Raises django.core.exceptions.ValidationError for wishes that cannot be, or that another subscription of
+    the address has already.
+    """
+    before = {name: getattr(subscription, name) for name in wishes}
+    changed = {name: value for name, value in _checked(wishes).items() if value != before[name]}
+    if not changed:
+        return
+    for name, value in changed.items():
+        setattr(subscription, name, value)
+    try:
+        with transaction.atomic():
+            subscription.save(update_fields=list(changed))
+            detail = {name: f"{_word(before[name])} → {_word(value)}" for name, value in changed.items()}
+            audit(subscription.project, by, "subscription changed", _subject(subscription), detail=detail)
+    except IntegrityError:
+        raise ValidationError(f"{subscription.address} has such a subscription already") from None
+
+
+def _checked(wishes: Wishes) -> dict[str, Any]:
+    """Return wishes as they are stored. Raises django.core.exceptions.ValidationError."""
+    checked: dict[str, Any] = dict(wishes)
+    for name in ("branch", "workload_group", "metric", "time_zone"):
+        if name in checked:
+            checked[name] = checked[name].strip()
+    if "kinds" in wishes:
+        checked["kinds"] = [kind for kind in Incident.Kind.values if kind in wishes["kinds"]]
+        if not checked["kinds"] or set(wishes["kinds"]) - set(Incident.Kind.values):
+            raise ValidationError({"kinds": f"choose some of {', '.join(Incident.Kind.values)}"})
+    if "rhythm" in wishes and wishes["rhythm"] not in Subscription.Rhythm.values:
+        raise ValidationError({"rhythm": f"choose one of {', '.join(Subscription.Rhythm.values)}"})
+    if not 0 <= wishes.get("hour", 0) <= MAX_HOUR:
+        raise ValidationError({"hour": f"an hour is 0 to {MAX_HOUR}"})
+    if not 0 <= wishes.get("weekday", 0) <= MAX_WEEKDAY:
+        raise ValidationError({"weekday": f"a weekday is 0 (Monday) to {MAX_WEEKDAY}"})
+    if (zone := checked.get("time_zone")) and not is_time_zone(zone):
+        raise ValidationError({"time_zone": f"no time zone is called {zone!r}; one is Europe/Berlin"})
+    smallest = wishes.get("smallest_change")
+    if smallest is not None and not 0 < smallest <= 1:
+        raise ValidationError({"smallest_change": "a change is more than 0 and at most 1 (100 %)"})
+    return checked
+
+
+def _word(value: object) -> str:
+    return ", ".join(value) if isinstance(value, list) else str("" if value is None else value)
 
 
 def ask_to_confirm(subscription: Subscription) -> None:
@@ -110,10 +181,11 @@ def end_unconfirmed() -> None:
 
 
 def unsubscribe(subscription: Subscription, *, by: Viewer, reason: str = "") -> None:
-    """End a subscription, and delete its alerts that were not sent yet."""
+    """End a subscription, and delete its alerts and digests that were not sent yet."""
     with transaction.atomic():
         audit(subscription.project, by, "unsubscribed", _subject(subscription), reason=reason)
-        Alert.objects.filter(subscription=subscription, sent_at=None).delete()
+        for owed in (Alert, Digest):
+            owed._default_manager.filter(subscription=subscription, sent_at=None).delete()
         subscription.delete()
 
 
@@ -125,5 +197,6 @@ def _account(project: Project, address: str) -> User | None:
 
 def _subject(subscription: Subscription) -> str:
     filters = [subscription.product, subscription.branch, subscription.hardware]
+    filters += [subscription.workload_group, subscription.metric]
     wanted = ", ".join(str(one) for one in filters if one)
     return f"{subscription.address}{f' ({wanted})' if wanted else ''}"

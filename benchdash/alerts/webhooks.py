@@ -7,7 +7,7 @@ from typing import Final
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
 from benchdash.accounts.access import Viewer
@@ -17,19 +17,19 @@ from benchdash.alerts.channels import webhook
 from benchdash.alerts.channels.errors import RefusedError, UnavailableError
 from benchdash.alerts.models import Alert, Subscription
 from benchdash.alerts.outgoing import server_of
+from benchdash.alerts.subscriptions import OF_MAIL
 from benchdash.regressions.models import Incident
 from benchdash.results.models import Hardware, Product
 
 MAX_WEBHOOKS: Final = 20
 MIN_SECRET: Final = 16
-IS_WEBHOOK: Final = Q(address__contains="://")
 
 
 def webhooks() -> QuerySet[Subscription]:
     """Return the webhooks, each with ``owed`` (alerts), ``last_sent_at``, and the ``last_error`` of these."""
     alerts = Alert.objects.filter(subscription=OuterRef("pk")).order_by()
     unsent = alerts.filter(sent_at=None)
-    return Subscription.objects.filter(IS_WEBHOOK).annotate(
+    return Subscription.objects.exclude(OF_MAIL).annotate(
         owed=Subquery(unsent.values("subscription").annotate(count=Count("pk")).values("count")),
         last_sent_at=Subquery(alerts.exclude(sent_at=None).order_by("-sent_at").values("sent_at")[:1]),
         last_error=Subquery(unsent.exclude(error="").order_by("-owed_at").values("error")[:1]),
@@ -76,7 +76,7 @@ def add_webhook(
             },
         )
         if is_new:
-            if Subscription.objects.filter(IS_WEBHOOK, project=project).count() > MAX_WEBHOOKS:
+            if Subscription.objects.filter(project=project).exclude(OF_MAIL).count() > MAX_WEBHOOKS:
                 raise ValidationError({"url": f"a project has at most {MAX_WEBHOOKS} webhooks"})
             audit(project, by, "webhook added", server_of(url), detail=_detail(found))
     return found, is_new

@@ -17,7 +17,7 @@ from django.utils import timezone
 from redis.exceptions import RedisError
 
 from benchdash.alerts.models import Alert
-from benchdash.alerts.services import still_owed
+from benchdash.alerts.owing import still_owed
 from benchdash.heartbeat import BEAT, Sign, sign_of
 from benchdash.regressions.analysis.failing_places import due_touches
 from benchdash.results.models import TouchedSeries

@@ -6,11 +6,14 @@ from rest_framework import serializers
 
 from benchdash.alerts.models import Subscription
 from benchdash.alerts.outgoing import MAX_URL
+from benchdash.alerts.subscriptions import MAX_HOUR, MAX_WEEKDAY
 from benchdash.api.parameters import MAX_ID
 from benchdash.articles.addresses import MAX_QUERY, PAGES
 from benchdash.articles.models import MAX_TITLE
 from benchdash.articles.services import MAX_BLOCKS, MAX_PROSE, MAX_TEXT
+from benchdash.regressions.links import MAX_LENGTH
 from benchdash.regressions.models import Incident
+from benchdash.regressions.triage import MAX_TOGETHER
 from benchdash.results.corrections import MAX_RUNS_AT_ONCE
 
 
@@ -81,16 +84,35 @@ class SelectorSerializer(serializers.Serializer[Any]):
 
 
 class TriageRequest(serializers.Serializer[Any]):
-    """At least one of these. ``assignee`` is the e-mail address of a member; null: nobody."""
+    """At least one of these. What is left out stays as it is.
+
+    ``wontfix`` is what pages call declined. ``expected`` needs a ``reason``. ``assignee`` is the e-mail
+    address of a member; null: nobody. ``bug`` is a number in the bug tracker of the project, or an address.
+    A snooze ends at a time, or when that version of the product, or a later one, has been measured; null
+    ends it at once.
+    """
 
     state = serializers.ChoiceField(choices=Incident.State.choices, required=False)
     assignee = serializers.EmailField(required=False, allow_null=True)
     reason = serializers.CharField(max_length=5000, required=False, allow_blank=True)
+    bug = serializers.CharField(max_length=MAX_LENGTH, required=False, allow_blank=True)
+    snoozed_until = serializers.DateTimeField(required=False, allow_null=True)
+    snoozed_until_version = serializers.CharField(
+        max_length=100, required=False, allow_null=True, allow_blank=True
+    )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        if not attrs:
-            raise serializers.ValidationError({"state": ["give a state, an assignee or a reason"]})
+        if not attrs.keys() - {"ids"}:
+            raise serializers.ValidationError(
+                {"state": ["give a state, an assignee, a reason, a bug or a snooze"]}
+            )
         return attrs
+
+
+class TriageTogetherRequest(TriageRequest):
+    """The incidents, and what is to be the same of all of them: all are changed, or none."""
+
+    ids = serializers.ListField(child=IdField(), allow_empty=False, max_length=MAX_TOGETHER)
 
 
 class CommentRequest(serializers.Serializer[Any]):
@@ -126,14 +148,35 @@ class ArticleRequest(serializers.Serializer[Any]):
     blocks = serializers.ListField(child=BlockRequest(), default=list, max_length=MAX_BLOCKS)
 
 
-class SubscriptionRequest(serializers.Serializer[Any]):
-    """A ``product`` or ``hardware`` may be named before its first result comes in."""
+class SubscriptionChange(serializers.Serializer[Any]):
+    """A ``product`` or ``hardware`` may be named before its first result comes in; null or empty: all.
+
+    ``smallest_change`` is a share of speed (0.05 is 5 %). Digests, by ``rhythm`` daily or weekly, are sent at
+    ``hour`` in ``time_zone`` (empty: that of the account, else UTC), weekly ones on ``weekday`` (Monday is
+    0), and without news where ``all_quiet`` is wished.
+    """
+
+    product = serializers.CharField(max_length=100, required=False, allow_null=True, allow_blank=True)
+    branch = serializers.CharField(max_length=200, required=False, allow_blank=True)
+    hardware = serializers.CharField(max_length=100, required=False, allow_null=True, allow_blank=True)
+    workload_group = serializers.CharField(max_length=100, required=False, allow_blank=True)
+    metric = serializers.CharField(max_length=100, required=False, allow_blank=True)
+    smallest_change = serializers.FloatField(required=False, allow_null=True)
+    kinds = serializers.ListField(
+        child=serializers.ChoiceField(choices=Incident.Kind.choices), required=False, min_length=1
+    )
+    rhythm = serializers.ChoiceField(choices=Subscription.Rhythm.choices, required=False)
+    hour = serializers.IntegerField(required=False, min_value=0, max_value=MAX_HOUR)
+    weekday = serializers.IntegerField(required=False, min_value=0, max_value=MAX_WEEKDAY)
+    time_zone = serializers.CharField(max_length=64, required=False, allow_blank=True)
+    all_quiet = serializers.BooleanField(required=False)
+
+
+class SubscriptionRequest(SubscriptionChange):
+    """What to subscribe an address to; only the address is needed."""
 
     project = serializers.CharField(required=False)
     address = serializers.EmailField(max_length=254)
-    product = serializers.CharField(max_length=100, required=False, allow_null=True, allow_blank=True)
-    branch = serializers.CharField(max_length=200, default="", allow_blank=True)
-    hardware = serializers.CharField(max_length=100, required=False, allow_null=True, allow_blank=True)
 
 
 class WebhookRequest(serializers.Serializer[Any]):

@@ -15,6 +15,7 @@ from benchdash.api.views import (
     latency,
     members,
     nights,
+    overview,
     runs,
     series,
     sweep,
@@ -43,6 +44,7 @@ urlpatterns = [
     path("difference/", difference.DifferenceView.as_view(), name="difference"),
     path("latency/", latency.LatencyView.as_view(), name="latency"),
     path("nights/", nights.NightsView.as_view(), name="nights"),
+    path("overview/", overview.OverviewView.as_view(), name="overview"),
     path("sweep/", sweep.SweepView.as_view(), name="sweep"),
     path("exclusions/", annotations.ExclusionsView.as_view(), name="exclusions"),
     path("gate/", gate.GateView.as_view(), name="gate"),
@@ -55,7 +57,9 @@ urlpatterns = [
     ),
     path(
         "subscriptions/<int:pk>/",
-        members.SubscriptionViews.as_view({"get": "retrieve", "delete": "destroy"}, detail=True),
+        members.SubscriptionViews.as_view(
+            {"get": "retrieve", "patch": "partial_update", "delete": "destroy"}, detail=True
+        ),
         name="subscription-detail",
     ),
     path(

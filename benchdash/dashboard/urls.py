@@ -2,6 +2,8 @@
 
 from django.urls import include, path
 
+from benchdash.dashboard.pages.account import views as account
+from benchdash.dashboard.pages.alerts import views as alerts
 from benchdash.dashboard.pages.articles import views as articles
 from benchdash.dashboard.pages.catalogue import views as catalogue
 from benchdash.dashboard.pages.curves import views as curves
@@ -11,6 +13,7 @@ from benchdash.dashboard.pages.home import views as home
 from benchdash.dashboard.pages.incidents import views as incidents
 from benchdash.dashboard.pages.latency import views as latency
 from benchdash.dashboard.pages.lines import views as lines
+from benchdash.dashboard.pages.mail_links import views as mail_links
 from benchdash.dashboard.pages.matrix import views as matrix
 from benchdash.dashboard.pages.operations import views as operations
 from benchdash.dashboard.pages.overview import views as overview
@@ -20,6 +23,7 @@ from benchdash.dashboard.pages.removals import views as removals
 from benchdash.dashboard.pages.rule import views as rule
 from benchdash.dashboard.pages.runs import views as runs
 from benchdash.dashboard.pages.search import views as search
+from benchdash.dashboard.pages.subscriptions import views as subscriptions
 from benchdash.dashboard.pages.sweep import views as sweep
 from benchdash.dashboard.pages.uploads import change_views as upload_changes
 from benchdash.dashboard.pages.uploads import views as uploads
@@ -30,14 +34,16 @@ app_name = "dashboard"
 
 _PAGES = (
     *(overview, lines, curves, latency, matrix, sweep, pair, articles, history, runs, incidents, rule),
-    *(uploads, upload_changes, catalogue, workload_groups, people, webhooks, feed, search),
+    *(uploads, upload_changes, catalogue, workload_groups, subscriptions, alerts),
+    *(people, webhooks, feed, search),
 )
 _project_pages = [address for views in _PAGES for address in views.urlpatterns]
 
 urlpatterns = [
     *home.urlpatterns,
+    *account.urlpatterns,
     *operations.urlpatterns,
-    *people.public_urlpatterns,
+    *mail_links.urlpatterns,
     *removals.urlpatterns,
     path("p/<slug:slug>/", include(_project_pages)),
 ]

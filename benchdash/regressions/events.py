@@ -26,12 +26,27 @@ def note(
     Part of the transaction of the change itself.
     """
     user = by.user if by else None
-    return IncidentEvent.objects.create(
+    name = by_name or (str(by.user or by.token or "") if by else ANALYSIS)
+    one = event(incident, what, state=state, reason=reason, detail=detail, quiet=quiet)
+    one.by, one.by_name = user, name
+    one.save()
+    return one
+
+
+def event(
+    incident: Incident,
+    what: IncidentEvent.What,
+    *,
+    state: str = "",
+    reason: str = "",
+    detail: dict[str, Any] | None = None,
+    quiet: bool = False,
+) -> IncidentEvent:
+    """Return something that analysis found to have happened to an incident, to be stored with others."""
+    return IncidentEvent(
         incident=incident,
         at=timezone.now(),
         what=what,
-        by=user,
-        by_name=by_name or (str(by.user or by.token or "") if by else ANALYSIS),
         state=state,
         reason=reason,
         detail=detail or {},

@@ -1,14 +1,21 @@
 """What an incident says in one line: the same words on every page and in every mail."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from benchdash.regressions.models import ChangePoint, Incident
+from django.utils import timezone
+
+from benchdash.regressions.models import ChangePoint, Incident, Silence
 from benchdash.regressions.watched_metrics import counted
 from benchdash.results import wording
 from benchdash.results.metrics import family
-from benchdash.results.models import Series
+from benchdash.results.models import DEFAULT_CONFIGURATION, Series
 
 _SPEEDS: Final = frozenset({"Throughput", "Response time"})
+_HOUR_S: Final = 3600.0
+_DAY_S: Final = 24 * _HOUR_S
+# An older day is written with its year.
+_THIS_YEAR: Final = timedelta(days=300)
 
 
 def is_for_the_worse(incident: Incident) -> bool:
@@ -20,7 +27,9 @@ def is_for_the_worse(incident: Incident) -> bool:
 
 
 def comparative(incident: Incident) -> str:
-    """``slower``; of anything but throughput and response times, ``worse``."""
+    """``slower``; of anything but throughput and response times, ``worse``; of a silence, ``silent``."""
+    if incident.kind == Incident.Kind.SILENCE:
+        return "silent"
     is_speed = family(incident.metric) in _SPEEDS or not incident.metric
     if is_for_the_worse(incident):
         return "slower" if is_speed else "worse"
@@ -28,24 +37,36 @@ def comparative(incident: Incident) -> str:
 
 
 def what_happened(incident: Incident) -> str:
-    """``became slower``, or only ``may have become slower``; of a control, that its machine did."""
+    """``became slower``, or only ``may have become slower``; of a control, that its machine did.
+
+    Of a silence, ``has sent no results since Tue 17 Nov``.
+    """
+    if incident.kind == Incident.Kind.SILENCE:
+        return _what_stopped(incident)
     word = comparative(incident)
     if incident.status == Incident.Status.CONFIRMED:
         words = f"{'became' if word in {'slower', 'faster'} else 'got'} {word}"
     else:
         words = f"may have become {word}"
-    is_of_machine = incident.kind == Incident.Kind.ENVIRONMENT
-    return f"ran on a machine that {words}" if is_of_machine else words
+    is_of_control = incident.kind == Incident.Kind.ENVIRONMENT and incident.product_id is not None
+    return f"ran on a machine that {words}" if is_of_control else words
 
 
 def figure(incident: Incident) -> str:
-    """Write the headline figure: ``−14.3 %`` of speed, or ``0 to 4 a minute`` of what has no per cent."""
+    """Write the headline figure: ``−14.3 %`` of speed, or ``0 to 4 a minute`` of what has no per cent.
+
+    Of a silence, ``silent since Tue 17 Nov``.
+    """
+    if incident.kind == Incident.Kind.SILENCE:
+        return _how_silent(incident)
     if incident.median is None and incident.largest:
         return levels(incident.largest)
     return wording.change(incident.median)
 
 
 def largest_figure(incident: Incident) -> str:
+    if incident.kind == Incident.Kind.SILENCE:
+        return ""
     if incident.worst is None and incident.largest:
         return levels(incident.largest)
     return wording.change(incident.worst)
@@ -81,3 +102,76 @@ def series_words(series: Series) -> str:
 
 def threads_words(threads: int) -> str:
     return f"{wording.count(threads)} thread{'' if threads == 1 else 's'}"
+
+
+# --- silences ---------------------------------------------------------------------------------------------
+
+
+def silence_words(incident: Incident) -> str:
+    """``no results from bench-03 since Tue 17 Nov; it used to report every night``."""
+    silence = _silence_of(incident)
+    if silence is None:
+        return f"no results from {incident.subject}"
+    source = "from" if silence.product_id is None else "of"
+    usual = f"it used to report {rhythm(silence.cadence_s)}"
+    if silence.ended_at is None:
+        return f"no results {source} {silent_name(silence)} since {day(silence.last_run_at)}; {usual}"
+    between = f"between {day(silence.last_run_at)} and {day(silence.ended_at)}"
+    return f"no results {source} {silent_name(silence)} {between}; {usual}, and reports again"
+
+
+def silent_name(silence: Silence) -> str:
+    """Name what is silent: ``bench-03``, ``MariaDB main on bench-03``, ``oltp_read_only of ...``."""
+    if silence.product is None:
+        return str(silence.hardware)
+    parts = [silence.product.name, silence.build, silence.branch or silence.line]
+    configuration = silence.configuration
+    if configuration and configuration.name != DEFAULT_CONFIGURATION:
+        parts.append(f"({configuration.name})")
+    if silence.counterpart:
+        parts.append(f"with {silence.counterpart}")
+    job = f"{' '.join(filter(None, parts))} on {silence.hardware}"
+    return f"{silence.workload.name} of {job}" if silence.workload else job
+
+
+def rhythm(interval_s: float) -> str:
+    """Say how often something reports that does so every so many seconds: ``every night``."""
+    if interval_s < 1.5 * _HOUR_S:
+        return "every hour"
+    if interval_s < 0.75 * _DAY_S:
+        return f"every {round(interval_s / _HOUR_S)} hours"
+    if interval_s < 1.15 * _DAY_S:
+        return "every night"
+    if interval_s < 1.6 * _DAY_S:
+        return "on most nights"
+    days = round(interval_s / _DAY_S)
+    return "every week" if days == 7 else f"about every {days} days"
+
+
+def day(time: datetime) -> str:
+    """Write ``Tue 17 Nov``, in UTC; with the year where it is long ago."""
+    time = time.astimezone(UTC)
+    year = "" if abs(timezone.now() - time) < _THIS_YEAR else f" {time.year}"
+    return f"{time:%a} {time.day} {time:%b}{year}"
+
+
+def _what_stopped(incident: Incident) -> str:
+    silence = _silence_of(incident)
+    if silence is None:
+        return "stopped sending results"
+    if silence.ended_at is None:
+        return f"has sent no results since {day(silence.last_run_at)}"
+    return f"sent no results between {day(silence.last_run_at)} and {day(silence.ended_at)}"
+
+
+def _how_silent(incident: Incident) -> str:
+    silence = _silence_of(incident)
+    if silence is None:
+        return "silent"
+    if silence.ended_at is None:
+        return f"silent since {day(silence.last_run_at)}"
+    return f"silent until {day(silence.ended_at)}"
+
+
+def _silence_of(incident: Incident) -> Silence | None:
+    return getattr(incident, "silence", None)

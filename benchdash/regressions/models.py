@@ -7,6 +7,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from benchdash.accounts.models import Project, User
+from benchdash.regressions.detection.repeats import more_than
 from benchdash.results.models import Configuration, Hardware, Product, Run, Series, ServerVersion, Workload
 
 # A response time that falls to nothing counts as a speed-up of 1000.
@@ -28,7 +29,8 @@ class Incident(models.Model):
     An incident of a machine, of kind ``environment`` or ``silence``, has ``hardware``, and no ``product``
     where it concerns several. Incidents that it explains are ``folded_into`` it. ``recovered_by`` is the
     incident of the step back that ended this one. A snoozed incident comes back at a time, or when that
-    version, or a later one of the product, has been measured. ``bug`` is a number or address in the bug
+    version, or a later one of the product, has been measured. One that the rule of the project leaves out
+    is on charts alone. ``bug`` is a number or address in the bug
     tracker of the project.
     """
 
@@ -48,11 +50,12 @@ class Incident(models.Model):
         ACKNOWLEDGED = "acknowledged", "acknowledged"
         INVESTIGATING = "investigating", "investigating"
         EXPECTED = "expected", "expected"
-        WONTFIX = "wontfix", "won't fix"
+        WONTFIX = "wontfix", "declined"
         FIXED = "fixed", "fixed"
         INVALID = "invalid", "invalid"
 
     OPEN: ClassVar[frozenset[str]] = frozenset({State.NEW, State.ACKNOWLEDGED, State.INVESTIGATING})
+    FOR_THE_WORSE: ClassVar[tuple[Kind, ...]] = (Kind.REGRESSION, Kind.ENVIRONMENT, Kind.SILENCE)
     OF_CHANGE_POINTS: ClassVar[tuple[Kind, ...]] = (Kind.REGRESSION, Kind.IMPROVEMENT, Kind.ENVIRONMENT)
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="incidents")
@@ -65,6 +68,7 @@ class Incident(models.Model):
     state = models.CharField(max_length=15, choices=State, default=State.NEW)
     historical = models.BooleanField(default=False)
     quiet = models.BooleanField(default=False)  # listed, but mailed to nobody
+    left_out = models.BooleanField(default=False)
     since = models.ForeignKey(ServerVersion, on_delete=models.SET_NULL, null=True, related_name="+")
     until = models.ForeignKey(ServerVersion, on_delete=models.SET_NULL, null=True, related_name="+")
     origin = models.CharField(max_length=100, blank=True)
@@ -100,10 +104,15 @@ class Incident(models.Model):
 
     @property
     def subject(self) -> str:
-        """What it is about: ``MariaDB main``, or the machine where it concerns no single product."""
+        """What it is about: ``MariaDB main``, or the machine where it concerns no single product.
+
+        Of a silence of one job, both: ``MariaDB main on bench-03``.
+        """
         if self.product is None:
             return str(self.hardware or "")
-        return f"{self.product} {self.branch or self.line}".strip()
+        of_product = f"{self.product} {self.branch or self.line}".strip()
+        is_silence = self.kind == self.Kind.SILENCE and self.hardware
+        return f"{of_product} on {self.hardware}" if is_silence else of_product
 
     @property
     def is_snoozed(self) -> bool:
@@ -324,6 +333,40 @@ class Comment(models.Model):
 
     def __str__(self) -> str:
         return self.text[:50]
+
+
+class Sensitivity(models.Model):
+    """How much a series scatters where nothing changes, and the smallest change that is found in it.
+
+    Made anew by each look at its place; see ``benchdash.regressions.detection.power``. ``noise`` is that of a
+    group and ``smallest_change`` is relative; they are null where there are too few ``groups``. A group
+    usually has so many ``runs`` and ``sessions``; with more of them the smallest change would be the other
+    two, null where too few repeat to tell. ``groups_a_year`` is the pace of the year before ``newest_at``.
+    """
+
+    series = models.OneToOneField(
+        Series, on_delete=models.CASCADE, primary_key=True, related_name="sensitivity"
+    )
+    groups = models.PositiveIntegerField()
+    runs = models.PositiveIntegerField()
+    sessions = models.PositiveIntegerField()
+    newest_at = models.DateTimeField()
+    groups_a_year = models.FloatField(null=True)
+    noise = models.FloatField(null=True)
+    smallest_change = models.FloatField(null=True)
+    with_more_runs = models.FloatField(null=True)
+    with_more_sessions = models.FloatField(null=True)
+
+    def __str__(self) -> str:
+        return f"{self.series_id}: {self.smallest_change}"
+
+    @property
+    def more_runs(self) -> int:
+        return more_than(self.runs)
+
+    @property
+    def more_sessions(self) -> int:
+        return more_than(self.sessions)
 
 
 class NullRun(models.Model):

@@ -1,10 +1,14 @@
 """The options of a project about opinions; by default the settings of the installation hold."""
 
+from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any, Final
 
 from django.conf import settings
 
 from benchdash.accounts.models import Project
+from benchdash.regressions.detection.shifts import MIN_EFFECT
+from benchdash.regressions.models import ChangePoint
 
 HISTORICAL_AFTER_DAYS = "historical_after_days"
 EQUIVALENCE_MARGIN = "equivalence_margin"
@@ -15,6 +19,59 @@ LINES_NOT_COMPARED = "lines_not_compared"
 BRANCH_ORIGINS = "branch_origins"
 """Pairs of a pattern of branches (``10.11-*``) and the line or release that they started from."""
 NO_ORIGIN = "none"
+COMPARE_TEMPLATE = "compare_template"
+"""The address of a page of the code host that shows what changed between two commits or versions."""
+BUG_TEMPLATE = "bug_template"
+"""The address of a bug in the bug tracker."""
+
+SMALLEST_CHANGE = "smallest_change"
+MIN_CONFIDENCE = "min_confidence"
+SILENT_METRICS = "silent_metrics"
+"""Metrics whose changes are drawn and make no incident."""
+FORMER_RULE = "former_rule"
+"""What the options of the rule were before they were last changed."""
+
+OF_RULE: Final = (SMALLEST_CHANGE, MIN_CONFIDENCE, SILENT_METRICS, EQUIVALENCE_MARGIN)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Which confirmed change points make an incident: one that passes is enough for it.
+
+    It is never laxer than detection, which finds nothing below ``MIN_EFFECT``; so what another rule would
+    have raised follows from what is stored. A change of counts has no per cent, and is never too small.
+    """
+
+    smallest_change: float = MIN_EFFECT
+    min_confidence: float = 0.0
+    silent_metrics: frozenset[str] = frozenset()
+
+    def tells_of(self, change_point: ChangePoint) -> bool:
+        is_confirmed = change_point.state == ChangePoint.State.CONFIRMED
+        return self.passes(
+            change_point.series.metric,
+            change_point.speed_change,
+            confidence=change_point.confidence if is_confirmed else None,
+        )
+
+    def passes(self, metric: str, speed_change: float | None, *, confidence: float | None) -> bool:
+        return (
+            metric not in self.silent_metrics
+            and (speed_change is None or abs(speed_change) >= self.smallest_change)
+            and (confidence is None or confidence >= self.min_confidence)
+        )
+
+
+def rule_of(project: Project) -> Rule:
+    return rule_from(project.options)
+
+
+def rule_from(options: dict[str, Any]) -> Rule:
+    return Rule(
+        smallest_change=max(options.get(SMALLEST_CHANGE, MIN_EFFECT), MIN_EFFECT),
+        min_confidence=options.get(MIN_CONFIDENCE, 0.0),
+        silent_metrics=frozenset(options.get(SILENT_METRICS, ())),
+    )
 
 
 def historical_after(project: Project) -> timedelta:
@@ -39,3 +96,11 @@ def lines_not_compared(project: Project) -> list[tuple[str, str]]:
 
 def branch_origins(project: Project) -> list[tuple[str, str]]:
     return [(pattern, origin) for pattern, origin in project.options.get(BRANCH_ORIGINS, ())]
+
+
+def compare_template(project: Project) -> str:
+    return str(project.options.get(COMPARE_TEMPLATE, ""))
+
+
+def bug_template(project: Project) -> str:
+    return str(project.options.get(BUG_TEMPLATE, ""))

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 
 from django.contrib.postgres.aggregates import ArrayAgg
 from django.contrib.postgres.fields import ArrayField
-from django.db.models import Count, F, Max, Q, QuerySet, TextField, Value
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, TextField, Value
 
 from benchdash.accounts.models import Project
 from benchdash.regressions.models import ChangePoint, Incident
@@ -86,15 +86,22 @@ def by_index(found: Iterable[_Found], index_of: Callable[[int], int | None]) -> 
 
 
 def incidents(project: Project) -> QuerySet[Incident]:
-    """Return the incidents of a project, latest begun first, with what a list shows; withdrawn ones too.
+    """Return the incidents of a project with what a list shows, latest begun first; withdrawn ones too."""
+    return described(Incident.objects.filter(project=project))
+
+
+def described(found: QuerySet[Incident]) -> QuerySet[Incident]:
+    """Add what a list of incidents shows, the latest begun first.
 
     ``series_count`` and ``workloads`` (sorted names) are those of their live change points;
     ``last_good_at`` is the start of the latest run before them, for ``spans.span``.
     """
     live = Q(change_points__state__in=_LIVE_STATES)
     return (
-        Incident.objects.filter(project=project)
-        .select_related("product", "hardware", "since", "until", "assignee", "largest__series__workload")
+        found.select_related(
+            *("product", "hardware", "since", "until", "assignee", "largest__series__workload"),
+            *(f"silence__{name}" for name in ("product", "hardware", "configuration", "workload")),
+        )
         .annotate(
             series_count=Count("change_points", filter=live),
             workloads=ArrayAgg(
@@ -112,11 +119,32 @@ def incidents(project: Project) -> QuerySet[Incident]:
     )
 
 
-def open_incidents(project: Project) -> QuerySet[Incident]:
-    """Return the incidents that somebody should look at: neither withdrawn nor settled."""
-    return incidents(project).filter(
-        status__in=[Incident.Status.SUSPECTED, Incident.Status.CONFIRMED], state__in=Incident.OPEN
+def open_filter() -> Q:
+    """Select the incidents that somebody should look at: worse, not withdrawn, settled, old or put off.
+
+    What a machine explains is not counted beside it, nor what the rule of the project leaves out.
+    """
+    return Q(
+        kind__in=Incident.FOR_THE_WORSE,
+        status__in=[Incident.Status.SUSPECTED, Incident.Status.CONFIRMED],
+        state__in=Incident.OPEN,
+        historical=False,
+        folded_into=None,
+        left_out=False,
+        snoozed_until=None,
+        snoozed_until_version="",
     )
+
+
+def open_incidents(project: Project) -> QuerySet[Incident]:
+    """Return the incidents of a project that somebody should look at; see ``open_filter``."""
+    return incidents(project).filter(open_filter())
+
+
+def seen_on(hardware: Iterable[int]) -> Q:
+    """Select the incidents of these machines, or with series that were measured on them."""
+    changed = ChangePoint.objects.filter(LIVE, series__hardware__in=hardware, incident=OuterRef("pk"))
+    return Q(hardware__in=hardware) | Q(Exists(changed))
 
 
 def evidence(incident: Incident) -> list[ChangePoint]:

@@ -18,7 +18,9 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
+from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import Project
+from benchdash.accounts.services import audit
 from benchdash.celery import ring
 from benchdash.database.locks import hold, is_free
 from benchdash.database.troubles import is_everybodys
@@ -30,7 +32,7 @@ from benchdash.regressions.analysis.curve_series import may_have_curves, update_
 from benchdash.regressions.analysis.failing_places import due_touches, note_failure, note_success
 from benchdash.regressions.analysis.findings import Finding
 from benchdash.regressions.analysis.group_orders import keep_order
-from benchdash.regressions.analysis.incidents import update_incidents
+from benchdash.regressions.analysis.incidents import apply_rule, update_incidents
 from benchdash.regressions.analysis.origins import Origin, origins_beside
 from benchdash.regressions.analysis.places import (
     History,
@@ -41,9 +43,11 @@ from benchdash.regressions.analysis.places import (
     table_of,
     table_of_curves,
 )
+from benchdash.regressions.analysis.sensitivities import keep_sensitivities
 from benchdash.regressions.detection.growing_tables import joint_looks
 from benchdash.regressions.models import ChangePoint, FailingPlace, Incident
-from benchdash.regressions.options import historical_after
+from benchdash.regressions.options import FORMER_RULE, OF_RULE, historical_after, rule_from, rule_of
+from benchdash.regressions.queries import LIVE
 from benchdash.results.models import Measurement, Run, Series, TouchedSeries
 from benchdash.results.place import Place, all_places
 from benchdash.results.services import hold_results, ring_analysis
@@ -132,6 +136,55 @@ def recompute(
             failed += 1
         yield Progress(done, len(places), failed)
     _withdraw_incidents_without_evidence()
+
+
+@transaction.atomic
+def change_rule(project: Project, rule: Mapping[str, object], *, by: Viewer) -> None:
+    """Set the options of the rule (``options.OF_RULE``; those left out are at their default), and apply it.
+
+    Nobody is told of what begins to count only by the new rule. The former one is kept beside it.
+    """
+    project = Project.objects.select_for_update().get(pk=project.pk)
+    former = {name: project.options[name] for name in OF_RULE if name in project.options}
+    if former == rule:
+        return
+    before = rule_of(project)
+    kept = {name: value for name, value in project.options.items() if name not in OF_RULE}
+    project.options = {**kept, **rule, FORMER_RULE: former}
+    project.save(update_fields=["options"])
+    detail = {
+        name: f"{former.get(name, 'usual')} → {rule.get(name, 'usual')}"
+        for name in OF_RULE
+        if former.get(name) != rule.get(name)
+    }
+    audit(project, by, "rule changed", project.slug, detail=detail)
+    after = rule_from(project.options)
+    if after == before:
+        return
+    confirmed = ChangePoint.objects.filter(
+        series__project=project, state=ChangePoint.State.CONFIRMED
+    ).select_related("series")
+    ChangePoint.objects.filter(
+        pk__in=[one.pk for one in confirmed if after.tells_of(one) and not before.tells_of(one)]
+    ).update(quiet=True)
+    _apply_rule(project)
+
+
+def _apply_rule(project: Project) -> None:
+    """Make the incidents of a project agree with its rule; what they are made of stays."""
+    rule = rule_of(project)
+    evidence: dict[int, list[ChangePoint]] = defaultdict(list)
+    live = ChangePoint.objects.filter(LIVE, incident__project=project).select_related("series")
+    for one in live.order_by("pk"):
+        evidence[one.incident_id or 0].append(one)
+    changed = []
+    for incident in Incident.objects.filter(pk__in=list(evidence)):
+        before = incident.left_out, incident.quiet
+        confirmed = [one for one in evidence[incident.pk] if one.state == ChangePoint.State.CONFIRMED]
+        apply_rule(incident, confirmed or evidence[incident.pk], rule)
+        if (incident.left_out, incident.quiet) != before:
+            changed.append(incident)
+    Incident.objects.bulk_update(changed, ["left_out", "quiet"], batch_size=100)
 
 
 def _next_touched_product(*, leaving_out: Iterable[int]) -> int | None:
@@ -272,6 +325,7 @@ def update_change_points(place: Place, *, quiet: bool, new_since: datetime | Non
         known = confirmed_positions((one for pk in table.series.values() for one in stored[pk]), histories)
         for one in _find(table, histories, known=known, first_new=first_new):
             found[one.history.series.pk].append(one)
+    keep_sensitivities(printed, histories, found)
     for one in find_in_counts(histories, stored):
         found[one.history.series.pk].append(one)
     _store(histories, found, stored, quiet=quiet)

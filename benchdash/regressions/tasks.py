@@ -5,7 +5,7 @@ from django.utils import timezone
 from benchdash.accounts.models import Project
 from benchdash.celery import one_at_a_time, taken_up
 from benchdash.regressions import services
-from benchdash.regressions.analysis import null_runs
+from benchdash.regressions.analysis import null_runs, silences
 from benchdash.results.models import Product
 
 
@@ -50,3 +50,16 @@ def null_runs_due() -> None:
 def null_run(project_id: int) -> None:
     services.analyse_touched()
     null_runs.null_run(Project.objects.get(pk=project_id))
+
+
+@shared_task
+@one_at_a_time
+def silences_due() -> None:
+    projects = Project.objects.filter(deleting_since=None, is_sample=False)
+    for project_id in projects.values_list("pk", flat=True):
+        update_silences.apply_async((project_id,), expires=settings.SILENCES_EVERY_S)
+
+
+@shared_task
+def update_silences(project_id: int) -> None:
+    silences.update_silences(Project.objects.get(pk=project_id))

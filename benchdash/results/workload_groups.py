@@ -1,6 +1,6 @@
 """Groups of like workloads (point queries, ranges, writes), by patterns of their names."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -84,9 +84,15 @@ AUTOMATIC: Final = Grouping(
 
 def grouping_of(project: Project) -> Grouping:
     """Return the groups of a project; one statement."""
-    own = WorkloadGroup.objects.filter(project=project)
-    groups = tuple(PatternGroup(one.name, tuple(one.patterns)) for one in own)
-    return Grouping(groups) if groups else AUTOMATIC
+    return groupings_of([project.pk])[project.pk]
+
+
+def groupings_of(project_ids: Collection[int]) -> dict[int, Grouping]:
+    """Return the groups of several projects; one statement."""
+    own: dict[int, list[PatternGroup]] = {pk: [] for pk in project_ids}
+    for one in WorkloadGroup.objects.filter(project__in=project_ids):
+        own[one.project_id].append(PatternGroup(one.name, tuple(one.patterns)))
+    return {pk: Grouping(tuple(groups)) if groups else AUTOMATIC for pk, groups in own.items()}
 
 
 @transaction.atomic

@@ -54,7 +54,7 @@ MASKED: Final[Mapping[str, Masked]] = {
     "articles.Article": Masked(("title", "prose")),
     "articles.Block": Masked(("heading", "text"), to_project="article__project"),
     "regressions.FailingPlace": Masked(("error", "traceback")),
-    "alerts.Alert": Masked(("error",)),
+    "alerts.Alert": Masked(("error", "subject")),
     "alerts.Digest": Masked(("error",)),
     "alerts.Subscription": Masked(("refusal",)),
     "alerts.Confirmation": Masked(("error",), to_project="subscription__project"),

@@ -5,8 +5,8 @@ from datetime import timedelta
 from django.utils import timezone
 
 from benchdash.regressions.analysis.causes import cause_of, switches_of
-from benchdash.regressions.models import ChangePoint, Incident
-from benchdash.results.models import Series
+from benchdash.regressions.models import ChangePoint, Incident, Silence
+from benchdash.results.models import Hardware, Series
 from tests.builders import make_record, make_runs
 
 
@@ -83,4 +83,25 @@ def make_incident(
             incident.largest = change_point
             incident.cause = cause_of([change_point], switches_of([change_point]))
             incident.save(update_fields=["largest", "cause"])
+    return incident
+
+
+def make_machine_incident(project, *, hardware="bench-03", **fields) -> Incident:
+    """A machine on which most became slower."""
+    fields = {"kind": "environment", "status": "confirmed", "worst": -0.2, "median": -0.2, **fields}
+    machine, _ = Hardware.objects.get_or_create(project=project, name=hardware)
+    return Incident.objects.create(
+        project=project, hardware=machine, started_at=timezone.now() - timedelta(days=1), **fields
+    )
+
+
+def make_silence(project, *, hardware="bench-03", **fields) -> Incident:
+    """A machine that used to report every night, and has not for three days."""
+    machine, _ = Hardware.objects.get_or_create(project=project, name=hardware)
+    now = timezone.now()
+    fields = {"kind": "silence", "status": "confirmed", "started_at": now - timedelta(days=2), **fields}
+    incident = Incident.objects.create(project=project, hardware=machine, **fields)
+    Silence.objects.create(
+        incident=incident, hardware=machine, last_run_at=now - timedelta(days=3), cadence_s=86400.0
+    )
     return incident

@@ -32,7 +32,7 @@ def test_mails_in_files_are_read_as_a_person_would():
     incident = tell(project, "alice@example.org")
     [mail] = kept_mails({incident.pk}, most=5)
     assert mail.address == "alice@example.org"
-    assert mail.subject == "[nightly] MariaDB on main: oltp_read_only slower since 10.11.19, −20.0 %"
+    assert mail.subject == "[benchdash] MariaDB main 10.11.19: -20.0 % in 1 of 12 series (oltp_read_only)"
     assert "tps: 1,000 → 800 (−20.0 %)" in mail.text
     assert mail.incident_id == incident.pk
 

@@ -9,13 +9,11 @@ from urllib.parse import urlsplit
 
 import pytest
 from django.conf import settings
-from django.core.exceptions import ValidationError
 from django.db import connection, connections
 from django.utils import timezone
 
 from benchdash.accounts.access import Viewer
-from benchdash.accounts.models import AuditEntry, Membership, Role, Scope
-from benchdash.accounts.services import create_token
+from benchdash.accounts.models import Membership
 from benchdash.alerts.models import Alert, Confirmation, Subscription
 from benchdash.alerts.services import (
     owe_alerts,
@@ -23,7 +21,7 @@ from benchdash.alerts.services import (
     send_owed_alerts,
     send_owed_confirmations,
 )
-from benchdash.alerts.subscriptions import confirm, end_unconfirmed, subscribe, unsubscribe
+from benchdash.alerts.subscriptions import confirm, subscribe, unsubscribe
 from benchdash.celery import ring
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.results.models import Hardware, Product
@@ -54,145 +52,6 @@ def owed():
 
 def due_again():
     Alert.objects.update(retry_at=timezone.now())
-
-
-# --- subscribing ------------------------------------------------------------------------------------------
-
-
-def test_the_same_subscription_twice_is_one_and_in_the_audit_log_once(project):
-    by = Viewer(user=make_user())
-    first, is_new = subscribe(project, ALICE, branch="main", by=by)
-    again, is_new_again = subscribe(project, " Alice@Example.org ", branch="main ", by=by)
-    assert (first, is_new, is_new_again) == (again, True, False)
-    entry = AuditEntry.objects.get()
-    assert (entry.action, entry.subject) == ("subscribed", "alice@example.org (main)")
-
-
-def test_the_address_of_a_member_is_tied_to_their_account_whoever_subscribes_it(project):
-    alice = make_user(member_of=project)
-    subscription, _ = subscribe(project, "Alice@Example.org")
-    assert subscription.user == alice
-
-
-def test_an_address_is_tied_to_its_account_once_that_is_a_member_s(project):
-    alice = make_user()
-    subscription, _ = subscribe(project, alice.email)
-    assert subscription.user is None
-    Membership.objects.create(project=project, user=alice)
-    subscription, is_new = subscribe(project, alice.email)
-    assert (subscription.user, is_new) == (alice, False)
-
-
-def test_the_operator_s_subscriptions_and_one_s_own_are_confirmed_at_once(project):
-    alice = make_user(member_of=project, role=Role.READER)
-    token, _ = create_token(project, "ci", [Scope.TRIAGE], by=Viewer(user=alice))
-    for number, by in enumerate((None, Viewer(user=alice), Viewer(token=token))):
-        subscription, _ = subscribe(project, "Alice@Example.org", branch=f"b{number}", by=by)
-        assert subscription.confirmed_at is not None
-    assert not Confirmation.objects.exists()
-
-
-@pytest.mark.parametrize("kind", ["somebody else", "a token of somebody else", "a token of nobody"])
-def test_an_address_that_is_not_one_s_own_is_asked_and_told_nothing_before(project, kind):
-    bob = Viewer(user=make_user("bob", member_of=project))
-    makers = {"a token of somebody else": bob, "a token of nobody": None}
-    by = bob
-    if kind in makers:
-        by = Viewer(token=create_token(project, "ci", [Scope.TRIAGE], by=makers[kind])[0])
-    subscription, _ = subscribe(project, ALICE, by=by)
-    make_incident(project, confirmed_at=timezone.now() + timedelta(minutes=1))
-    owe_alerts()
-    assert (subscription.confirmed_at, owed()) == (None, [])
-    assert Confirmation.objects.get().address == ALICE
-
-
-def test_it_begins_when_it_is_confirmed_and_does_not_tell_of_what_was_before(project):
-    subscription, _ = subscribe(project, ALICE, by=Viewer(user=make_user("bob")))
-    make_incident(project, confirmed_at=timezone.now())
-    for _ in range(2):
-        confirm(subscription, by=Viewer())
-    owe_alerts()
-    assert owed() == []
-    make_incident(project, branch="11.4", confirmed_at=timezone.now() + timedelta(seconds=1))
-    owe_alerts()
-    assert owed() == [ALICE]
-    assert AuditEntry.objects.filter(action="subscription confirmed", subject=ALICE).count() == 1
-
-
-def test_a_subscription_that_waits_is_confirmed_by_its_own_person_or_by_the_operator(project):
-    for name in ("alice", "carol"):
-        subscribe(project, f"{name}@example.org", by=Viewer(user=make_user(f"not-{name}")))
-    again, is_new = subscribe(project, ALICE, by=Viewer(user=make_user(member_of=project)))
-    assert (again.confirmed_at is not None, is_new) == (True, False)
-    subscribe(project, "carol@example.org")
-    assert not Subscription.objects.filter(confirmed_at=None).exists()
-
-
-def test_one_address_is_asked_three_times_a_day_whoever_asks(project):
-    by = Viewer(user=make_user("bob"))
-    for number in range(3):
-        subscription, _ = subscribe(make_project(), ALICE, branch=f"b{number}", by=by)
-        unsubscribe(subscription, by=by)
-    with pytest.raises(ValidationError, match="was asked to confirm 3 times within a day"):
-        subscribe(project, ALICE, by=by)
-    assert not Subscription.objects.exists()
-    Confirmation.objects.update(owed_at=timezone.now() - timedelta(hours=25))
-    subscribe(project, ALICE, by=by)
-
-
-def test_without_an_answer_a_subscription_ends_after_seven_days(project):
-    by = Viewer(user=make_user("bob"))
-    for number, days in enumerate((6.9, 7.1)):
-        subscription, _ = subscribe(project, ALICE, branch=f"b{number}", by=by)
-        Subscription.objects.filter(pk=subscription.pk).update(
-            created_at=timezone.now() - timedelta(days=days)
-        )
-    confirmed, _ = subscribe(project, "old@example.org")
-    Subscription.objects.filter(pk=confirmed.pk).update(created_at=timezone.now() - timedelta(days=100))
-    end_unconfirmed()
-    assert set(Subscription.objects.values_list("address", "branch")) == {
-        (ALICE, "b0"),
-        ("old@example.org", ""),
-    }
-    entry = AuditEntry.objects.get(action="unsubscribed")
-    assert (entry.subject, entry.reason) == (f"{ALICE} (b1)", "not confirmed within 7 days")
-
-
-def test_filters_make_another_subscription(project):
-    subscribe(project, ALICE)
-    subscribe(project, ALICE, branch="main")
-    assert Subscription.objects.count() == 2
-
-
-def test_what_is_no_address_is_refused(project):
-    with pytest.raises(ValidationError):
-        subscribe(project, "alice at example.org")
-
-
-def test_unsubscribing_forgets_what_is_owed_and_keeps_what_was_told(project):
-    make_incident(project)
-    told = subscribed(project, "told@example.org")
-    owed_to = subscribed(project, "owed@example.org")
-    owe_alerts()
-    Alert.objects.filter(address="told@example.org").update(sent_at=timezone.now())
-    by = Viewer(user=make_user())
-    for subscription in (told, owed_to):
-        unsubscribe(subscription, by=by)
-    assert owed() == ["told@example.org"]
-    assert not Subscription.objects.exists()
-    assert set(AuditEntry.objects.values_list("action", flat=True)) == {"unsubscribed"}
-    owe_alerts()
-    assert owed() == ["told@example.org"]
-
-
-def test_another_subscription_of_the_address_still_tells_it(project):
-    make_incident(project)
-    first = subscribed(project)
-    subscribed(project, branch="main")
-    owe_alerts()
-    unsubscribe(Alert.objects.get().subscription or first, by=Viewer())
-    owe_alerts()
-    assert owed() == [ALICE]
 
 
 # --- owing ------------------------------------------------------------------------------------------------
@@ -308,14 +167,14 @@ def test_who_has_no_account_any_more_hears_nothing(project):
     assert owed() == []
 
 
-def test_owing_takes_two_statements_however_many_there_are(project, django_assert_num_queries):
+def test_owing_takes_three_statements_however_many_there_are(project, django_assert_num_queries):
     for name in "abc":
         subscribed(project, f"{name}@example.org")
         make_incident(project, branch=name)
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(3):
         owe_alerts()
     assert len(owed()) == 9
-    with django_assert_num_queries(1):
+    with django_assert_num_queries(2):
         owe_alerts()
 
 
@@ -459,7 +318,7 @@ def test_an_address_is_asked_once_by_a_mail_with_the_link(project, smtp, asked):
     assert (send_owed_confirmations(), send_owed_confirmations()) == (1, 0)
     [mail] = smtp.mails
     assert mail.recipients == [ALICE]
-    assert mail.subject == f"[{project.slug}] Please confirm: mails about regressions"
+    assert mail.subject == f"[{project.slug}] Please confirm: mails about benchmarks"
     link = f"/confirm/{asked.key}/"
     assert link in mail.text
     assert link in mail.html

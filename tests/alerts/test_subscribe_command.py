@@ -48,6 +48,20 @@ def test_filters_are_found_by_name(project):
     )
 
 
+def test_options_say_what_is_told_and_when(project):
+    run(
+        *("--project", "nightly", "--kind", "regression", "--kind", "silence", "--rhythm", "weekly"),
+        *("--weekday", "4", "--hour", "7", "--time-zone", "Europe/Berlin", "--all-quiet"),
+        *("--workload-group", "writes", "--metric", "tps", "--smallest-change", "0.05", "a@b.org"),
+    )
+    subscription = Subscription.objects.get()
+    assert subscription.kinds == ["regression", "silence"]
+    assert subscription.rhythm_in_words == "on Fridays at 07:00 (Europe/Berlin), also when all is quiet"
+    assert (subscription.workload_group, subscription.metric, subscription.smallest_change) == (
+        *("writes", "tps", 0.05),
+    )
+
+
 def test_one_may_subscribe_to_what_has_no_results_yet(project):
     out, err = run("--project", "nightly", "--product", "MariaDB", "alice@example.org")
     assert out == "subscribed\n"
@@ -61,6 +75,8 @@ def test_one_may_subscribe_to_what_has_no_results_yet(project):
     [
         (["--project", "missing", "alice@example.org"], "no project is called 'missing'"),
         (["--project", "nightly", "alice"], "Enter a valid email address"),
+        (["--project", "nightly", "--hour", "24", "alice@example.org"], "an hour is 0 to 23"),
+        (["--project", "nightly", "--time-zone", "Berlin", "a@b.org"], "no time zone is called 'Berlin'"),
     ],
 )
 def test_what_cannot_be_is_refused_with_a_sentence(project, arguments, sentence):

@@ -86,6 +86,9 @@ ENDPOINTS = {
     ("POST", "subscription-list"): Endpoint(body={"address": "new@example.org"}),
     ("DELETE", "subscription-list"): Endpoint(query=lambda world: {"address": "quartz@example.org"}),
     ("GET", "subscription-detail"): Endpoint(of=lambda world: world.subscription.pk),
+    ("PATCH", "subscription-detail"): Endpoint(
+        of=lambda world: world.subscription.pk, body={"rhythm": "daily"}
+    ),
     ("DELETE", "subscription-detail"): Endpoint(of=lambda world: world.subscription.pk),
     ("GET", "audit-list"): Endpoint(),
     ("GET", "article-list"): Endpoint(),

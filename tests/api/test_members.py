@@ -31,8 +31,19 @@ def test_an_address_is_subscribed_once(world):
         "product": "MariaDB",
         "branch": "main",
         "hardware": "quartz-box",
+        "workload_group": "",
+        "metric": "",
+        "smallest_change": None,
+        "kinds": ["regression"],
+        "rhythm": "immediately",
+        "hour": 8,
+        "weekday": 0,
+        "time_zone": "",
+        "all_quiet": False,
         "created_at": first.json()["created_at"],
         "confirmed_at": None,
+        "refused_at": None,
+        "refusal": "",
     }
     assert AuditEntry.objects.filter(action="subscribed", subject__startswith="eve@").count() == 1
 
@@ -54,6 +65,60 @@ def test_an_address_that_was_asked_too_often_is_an_error_of_the_address(world):
 def test_empty_filters_mean_all(world):
     answer = subscribe(world, address="eve@example.org", product="", hardware=None).json()
     assert (answer["product"], answer["branch"], answer["hardware"]) == (None, "", None)
+
+
+WISHES = {
+    "workload_group": "writes",
+    "metric": "tps",
+    "smallest_change": 0.05,
+    "kinds": ["regression", "silence"],
+    "rhythm": "weekly",
+    "hour": 7,
+    "weekday": 4,
+    "time_zone": "Europe/Berlin",
+    "all_quiet": True,
+}
+
+
+def test_a_subscription_says_what_it_tells_of_and_when(world):
+    answer = subscribe(world, address="eve@example.org", **WISHES).json()
+    assert {name: answer[name] for name in WISHES} == WISHES
+
+
+def test_a_subscription_is_changed_and_what_is_left_out_stays(world):
+    pk = subscribe(world, address="eve@example.org", branch="main").json()["id"]
+    answer = world.clients["bob"].patch(f"/api/v1/subscriptions/{pk}/", WISHES)
+    assert answer.status_code == 200
+    assert {name: answer.json()[name] for name in (*WISHES, "branch")} == {**WISHES, "branch": "main"}
+    assert world.clients["bob"].get(f"/api/v1/subscriptions/{pk}/").json() == answer.json()
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("kinds", []),
+        ("kinds", ["rain"]),
+        ("rhythm", "hourly"),
+        ("hour", 24),
+        ("time_zone", "Mars/Olympus"),
+        ("smallest_change", 5),
+    ],
+)
+def test_wishes_that_cannot_be_are_errors_of_their_field(world, field, value):
+    pk = world.subscription.pk
+    for answer in (
+        subscribe(world, address="eve@example.org", **{field: value}),
+        world.clients["bob"].patch(f"/api/v1/subscriptions/{pk}/", {field: value}),
+    ):
+        assert answer.status_code == 400
+        assert answer.json()["errors"][0]["field"].partition(".")[0] == field
+
+
+def test_a_reader_changes_her_own_subscription_and_no_other(world):
+    own = subscribe(world, "rita", address="rita@example.org").json()["id"]
+    rita = world.clients["rita"]
+    assert rita.patch(f"/api/v1/subscriptions/{own}/", {"rhythm": "daily"}).json()["rhythm"] == "daily"
+    assert rita.patch(f"/api/v1/subscriptions/{world.subscription.pk}/", {"hour": 1}).status_code == 404
 
 
 def test_a_product_may_be_subscribed_to_before_its_first_result(world):

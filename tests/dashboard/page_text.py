@@ -11,6 +11,12 @@ def text_of(answer):
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", visible)).split())
 
 
+def said_after(client, answer):
+    """What the page says to which a form leads."""
+    assert answer.status_code == 302, text_of(answer)
+    return text_of(client.get(answer["Location"]))
+
+
 def matrix(answer):
     """The words of the matrix, a list for each row."""
     table = re.search(r'<table[^>]*id="matrix".*?</table>', answer.content.decode(), re.DOTALL)[0]

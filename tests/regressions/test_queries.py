@@ -111,11 +111,27 @@ def test_incidents_of_other_projects_are_not_listed(incident):
         ({"state": "investigating"}, True),
         ({"state": "expected"}, False),
         ({"status": "withdrawn"}, False),
+        ({"status": "suspected"}, True),
+        ({"kind": "environment"}, True),
+        ({"kind": "silence"}, True),
+        ({"kind": "improvement"}, False),
+        ({"historical": True}, False),
+        ({"snoozed_until": night_time(40)}, False),
+        ({"snoozed_until_version": "10.11.20"}, False),
     ],
 )
 def test_open_incidents_wait_for_somebody(incident, project, fields, is_open):
+    Incident.objects.update(historical=False)
     Incident.objects.update(**fields)
     assert open_incidents(project).exists() == is_open
+
+
+def test_what_a_machine_explains_is_not_open(incident, project):
+    of_machine = Incident.objects.create(
+        project=project, kind="environment", status="confirmed", started_at=incident.started_at
+    )
+    Incident.objects.exclude(pk=of_machine.pk).update(historical=False, folded_into=of_machine)
+    assert list(open_incidents(project)) == [of_machine]
 
 
 def test_change_points_come_by_series_in_one_statement(incident, django_assert_num_queries):

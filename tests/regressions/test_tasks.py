@@ -2,14 +2,16 @@
 
 import re
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 
 import pytest
 from django.db import connection, connections, transaction
+from django.db.models import F
 
 from benchdash.celery import app
 from benchdash.regressions import tasks
 from benchdash.regressions.models import ChangePoint, Incident
-from benchdash.results.models import Measurement, Series, TouchedSeries
+from benchdash.results.models import Measurement, Run, Series, TouchedSeries
 from benchdash.results.services import touch
 from tests.builders import make_project
 from tests.regressions.nights import record_nights
@@ -96,3 +98,13 @@ def held_up():
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
         return cursor.fetchone()[0]
+
+
+def test_a_machine_that_stopped_is_found_once_by_the_job_of_every_hour(worker):
+    project = make_project()
+    record_nights(project, [1.0] * 26, workloads=["oltp_read_only"])
+    Run.objects.update(recorded_at=F("started_at") + timedelta(hours=1))
+    for _ in range(2):
+        app.send_task(tasks.silences_due.name)
+        worker.wait_until_idle()
+    assert Incident.objects.get().subject == "box"

@@ -7,7 +7,9 @@ from rest_framework import serializers
 
 from benchdash.api.answers.differences import DifferenceSerializer
 from benchdash.api.answers.fields import CountField, address, is_member
-from benchdash.regressions.models import ChangePoint, Incident
+from benchdash.regressions.event_words import event_words
+from benchdash.regressions.links import bug_url, compare_url
+from benchdash.regressions.models import ChangePoint, Incident, IncidentEvent
 from benchdash.regressions.queries import evidence, what_changed
 
 
@@ -58,6 +60,40 @@ class ChangePointSerializer(serializers.Serializer[Any]):
     configuration = serializers.CharField(source="series.configuration.name")
 
 
+class IncidentReferenceSerializer(serializers.Serializer[Any]):
+    """An incident of the same project; ``page`` is for people."""
+
+    id = serializers.IntegerField()
+    url = serializers.SerializerMethodField()
+    page = serializers.SerializerMethodField()
+    started_at = serializers.DateTimeField()
+
+    def get_url(self, incident: Incident) -> str:
+        return address("api:incident-detail", incident.pk)
+
+    def get_page(self, incident: Incident) -> str:
+        return address("dashboard:incident", incident.project.slug, incident.pk)
+
+
+class SilenceSerializer(serializers.Serializer[Any]):
+    """What stopped to report: a machine, a job of it, or one workload of a job; the rest is null or empty.
+
+    It used to report every ``cadence_s`` seconds. ``ended_at`` is when it reported again.
+    """
+
+    hardware = serializers.CharField(source="hardware.name")
+    product = serializers.CharField(source="product.name", allow_null=True, default=None)
+    build = serializers.CharField()
+    branch = serializers.CharField()
+    line = serializers.CharField()
+    configuration = serializers.CharField(source="configuration.name", allow_null=True, default=None)
+    counterpart = serializers.CharField()
+    workload = serializers.CharField(source="workload.name", allow_null=True, default=None)
+    last_run_at = serializers.DateTimeField()
+    cadence_s = serializers.FloatField()
+    ended_at = serializers.DateTimeField(allow_null=True)
+
+
 class _EndField(serializers.CharField):
     """A server version as a commit on a branch, or else as its text."""
 
@@ -74,6 +110,11 @@ class IncidentSerializer(serializers.Serializer[Any]):
     level changed. ``origin`` is the release line or release that a line or branch goes on from, where it
     begins at another level. ``product`` is null where it is about a machine, ``hardware``, which is null
     elsewhere. ``series`` of the ``of`` that were looked at changed. ``page`` is for people.
+
+    ``state`` is what people say of it (``wontfix`` is declined); ``open`` whether somebody should look at it.
+    ``bug_url`` and ``compare_url`` are addresses outside, made by the templates of the project, or null.
+    ``recovered_by`` is the step back that ended it, and ``recovers`` are the losses that it ended. One that
+    its machine explains is ``folded_into`` the incident of that.
     """
 
     id = serializers.IntegerField()
@@ -104,6 +145,15 @@ class IncidentSerializer(serializers.Serializer[Any]):
     confirmed_at = serializers.DateTimeField(allow_null=True)
     assignee = serializers.SerializerMethodField()
     reason = serializers.SerializerMethodField()
+    bug = serializers.CharField()
+    bug_url = serializers.SerializerMethodField()
+    compare_url = serializers.SerializerMethodField()
+    snoozed_until = serializers.DateTimeField(allow_null=True)
+    snoozed_until_version = serializers.CharField()
+    recovered_by = IncidentReferenceSerializer(allow_null=True)
+    recovers = IncidentReferenceSerializer(many=True)
+    folded_into = IncidentReferenceSerializer(allow_null=True)
+    silence = SilenceSerializer(allow_null=True, default=None)
     change_points = ChangePointSerializer(many=True)
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
@@ -126,6 +176,12 @@ class IncidentSerializer(serializers.Serializer[Any]):
     def get_series(self, incident: Incident) -> int:
         return len({one.series_id for one in incident.change_points.all()})
 
+    def get_bug_url(self, incident: Incident) -> str | None:
+        return bug_url(incident, incident.project) or None
+
+    def get_compare_url(self, incident: Incident) -> str | None:
+        return compare_url(incident, incident.project) or None
+
     def get_assignee(self, incident: Incident) -> str | None:
         """Return an e-mail address for members; null for everyone else."""
         assignee = incident.assignee
@@ -143,14 +199,46 @@ class CommentSerializer(serializers.Serializer[Any]):
     at = serializers.DateTimeField()
 
 
+class EventSerializer(serializers.Serializer[Any]):
+    """What happened to an incident. ``by`` is empty where it was analysis; ``state`` is what it led to.
+
+    Who did it and why is for members: ``by`` and ``reason`` are null for everyone else.
+    """
+
+    at = serializers.DateTimeField()
+    what = serializers.ChoiceField(choices=IncidentEvent.What.choices)
+    words = serializers.SerializerMethodField()
+    state = serializers.CharField()
+    by = serializers.SerializerMethodField()
+    reason = serializers.SerializerMethodField()
+
+    def get_words(self, event: IncidentEvent) -> str:
+        return event_words(event)
+
+    def get_by(self, event: IncidentEvent) -> str | None:
+        return event.by_name if is_member(self, event.incident.project_id) else None
+
+    def get_reason(self, event: IncidentEvent) -> str | None:
+        return event.reason if is_member(self, event.incident.project_id) else None
+
+
 class IncidentDetailSerializer(IncidentSerializer):
     what_changed = serializers.SerializerMethodField()
+    events = serializers.SerializerMethodField()
     comments = serializers.SerializerMethodField()
 
     @extend_schema_field(DifferenceSerializer(many=True))
     def get_what_changed(self, incident: Incident) -> Any:
         """Compare the last good run with the first of the new level."""
         return DifferenceSerializer(what_changed(evidence(incident)), many=True).data
+
+    @extend_schema_field(EventSerializer(many=True))
+    def get_events(self, incident: Incident) -> Any:
+        """Return what happened, the oldest first; whom it was assigned to is for members."""
+        events = incident.events.all()
+        if not is_member(self, incident.project_id):
+            events = events.exclude(what=IncidentEvent.What.ASSIGNED)
+        return EventSerializer(events, many=True, context=self.context).data
 
     @extend_schema_field(CommentSerializer(many=True))
     def get_comments(self, incident: Incident) -> Any:

@@ -1,6 +1,7 @@
 """Subscriptions and the audit log: for those who triage; everybody sees their own subscriptions."""
 
-from typing import TypeVar
+from collections.abc import Mapping
+from typing import Any, TypeVar, cast
 
 from django.db import transaction
 from django.db.models import Q
@@ -13,12 +14,11 @@ from rest_framework.response import Response
 from benchdash.accounts.access import NotAllowed
 from benchdash.accounts.models import AuditEntry, Project, Scope
 from benchdash.alerts.models import Subscription
-from benchdash.alerts.subscriptions import subscribe, unsubscribe
-from benchdash.alerts.webhooks import IS_WEBHOOK
+from benchdash.alerts.subscriptions import OF_MAIL, Wishes, change, subscribe, unsubscribe
 from benchdash.api import parameters
 from benchdash.api.answers.members import AuditSerializer, SubscriptionSerializer
 from benchdash.api.parameters import Filter, NamedFilter
-from benchdash.api.requests import SubscriptionRequest
+from benchdash.api.requests import SubscriptionChange, SubscriptionRequest
 from benchdash.api.views.base import PROJECT, RowsView
 from benchdash.results.models import Hardware, Product
 
@@ -57,7 +57,7 @@ class AuditViews(RowsView):
     ),
 )
 class SubscriptionViews(RowsView):
-    queryset = Subscription.objects.exclude(IS_WEBHOOK).select_related("project", "product", "hardware")
+    queryset = Subscription.objects.filter(OF_MAIL).select_related("project", "product", "hardware")
     serializer_class = SubscriptionSerializer
     filters = (
         Filter("address", "address__iexact", "an e-mail address"),
@@ -96,15 +96,21 @@ class SubscriptionViews(RowsView):
         self._require_to_change(project, sent["address"])
         with transaction.atomic():
             subscription, is_new = subscribe(
-                project,
-                sent["address"],
-                product=named(Product, project, sent.get("product")),
-                branch=sent["branch"],
-                hardware=named(Hardware, project, sent.get("hardware")),
-                by=self.viewer,
+                project, sent["address"], by=self.viewer, **_wishes(project, sent)
             )
         code = status.HTTP_201_CREATED if is_new else status.HTTP_200_OK
         return Response(self.get_serializer(subscription).data, status=code)
+
+    @extend_schema(
+        summary="Change a subscription", request=SubscriptionChange, responses=SubscriptionSerializer
+    )
+    def partial_update(self, request: Request, pk: int) -> Response:  # noqa: ARG002 - DRF calls it so
+        """Leave what is not said as it is. Needs the scope `triage`, except for one's own."""
+        found = self.get_object()
+        self._require_to_change(found.project, found.address)
+        with transaction.atomic():
+            change(found, by=self.viewer, **_wishes(found.project, self.sent(SubscriptionChange)))
+        return Response(self.get_serializer(found).data)
 
     @extend_schema(summary="End a subscription")
     def destroy(self, request: Request, pk: int) -> Response:  # noqa: ARG002 - DRF calls it so
@@ -143,6 +149,15 @@ class SubscriptionViews(RowsView):
             self.viewer.require(Scope.TRIAGE, project)
         elif not self.viewer.is_member(project):
             raise NotAllowed(f"this is for members of the project '{project.slug}'")
+
+
+def _wishes(project: Project, sent: Mapping[str, Any]) -> Wishes:
+    """Return what is sent as wishes; products and machines by their names."""
+    wishes = {name: value for name, value in sent.items() if name in Wishes.__annotations__}
+    for name, model in (("product", Product), ("hardware", Hardware)):
+        if name in wishes:
+            wishes[name] = named(model, project, wishes[name])
+    return cast(Wishes, wishes)
 
 
 def named(model: type[_Named], project: Project, name: str | None) -> _Named | None:

@@ -33,7 +33,9 @@ MIN_POINTS: Final = 2
     retrieve=extend_schema(summary="Read a series", description="A series without its points."),
 )
 class SeriesViews(RowsView):
-    queryset = Series.objects.select_related("project", "product", "hardware", "configuration", "workload")
+    queryset = Series.objects.select_related(
+        "project", "product", "hardware", "configuration", "workload", "sensitivity"
+    )
     serializer_class = SeriesSerializer
     filters = (
         NamedFilter("product", "product", "the name of a product, or an old one", model=Product),

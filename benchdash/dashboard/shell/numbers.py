@@ -84,8 +84,14 @@ def ago(time: datetime, now: datetime) -> str:
 
 
 def exact_time(time: datetime) -> str:
-    """``20 Nov 2026, 16:58:03 UTC``; ``time`` is in UTC."""
-    return f"{time.day} {time:%b %Y, %H:%M:%S} UTC"
+    """``20 Nov 2026, 16:58:03 UTC``, in the zone of ``time``."""
+    return f"{time.day} {time:%b %Y, %H:%M:%S} {zone_words(time)}"
+
+
+def zone_words(time: datetime) -> str:
+    """``UTC``, ``CET``; of a zone without letters, ``UTC-03``."""
+    name = f"{time:%Z}"
+    return name if name[:1].isalpha() else f"UTC{name}"
 
 
 def _span(passed: timedelta) -> str:

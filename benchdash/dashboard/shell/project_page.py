@@ -58,6 +58,11 @@ class ProjectPage:
         """Raise NotAllowed, which project_page answers, unless the viewer has the scope."""
         self.viewer.require(scope, self.project)
 
+    def require_member(self) -> None:
+        """Raise NotAllowed unless the viewer is a member."""
+        if not self.is_member:
+            raise NotAllowed(f"this is for members of the project '{self.project.slug}'")
+
     def render(
         self,
         request: HttpRequest,

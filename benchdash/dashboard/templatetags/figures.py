@@ -100,24 +100,26 @@ def ago(time: datetime | None) -> str:
     """Write a time relative to now, with the exact one in its title."""
     if time is None:
         return numbers.NOTHING
-    moment = time.astimezone(UTC)
+    local = timezone.localtime(time)
     return format_html(
         '<time datetime="{}" title="{}">{}</time>',
-        f"{moment:%Y-%m-%dT%H:%M:%SZ}",
-        numbers.exact_time(moment),
-        numbers.ago(moment, timezone.now()),
+        _for_machines(time),
+        numbers.exact_time(local),
+        numbers.ago(local, timezone.now()),
     )
 
 
 @register.filter
 def exact(time: datetime | None) -> str:
-    """Write the exact time in UTC, where the moment itself matters."""
+    """Write the exact time, where the moment itself matters, in the zone of who reads it."""
     if time is None:
         return numbers.NOTHING
-    moment = time.astimezone(UTC)
-    return format_html(
-        '<time datetime="{}">{}</time>', f"{moment:%Y-%m-%dT%H:%M:%SZ}", numbers.exact_time(moment)
-    )
+    words = numbers.exact_time(timezone.localtime(time))
+    return format_html('<time datetime="{}">{}</time>', _for_machines(time), words)
+
+
+def _for_machines(time: datetime) -> str:
+    return f"{time.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
 @register.filter

@@ -6,6 +6,7 @@ from django.utils.html import format_html
 from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.templatetags.figures import mark
 from benchdash.regressions import headlines
+from benchdash.regressions.event_words import until_words
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.results.readings import HIGHER
 
@@ -15,6 +16,10 @@ register.filter("what_happened", headlines.what_happened)
 register.filter("headline", headlines.figure)
 register.filter("levels", headlines.levels)
 register.filter("series_words", headlines.series_words)
+register.filter("silence_words", headlines.silence_words)
+register.filter("rhythm", headlines.rhythm)
+register.filter("day", headlines.day)
+register.simple_tag(until_words, name="until_words")
 
 
 @register.simple_tag

@@ -10,9 +10,11 @@ from statistics import median
 from django.db.models import Count
 from django.utils import timezone
 
+from benchdash.accounts.models import Project
 from benchdash.regressions.analysis.causes import Sides, cause_of, switches_of
 from benchdash.regressions.analysis.group_orders import groups_in_order
 from benchdash.regressions.models import ChangePoint, Incident
+from benchdash.regressions.options import Rule, rule_of
 from benchdash.regressions.queries import Difference
 from benchdash.regressions.watched_metrics import counted, is_watched
 from benchdash.results.controls import is_control
@@ -28,6 +30,7 @@ _FOUND = (
     "status",
     "historical",
     "quiet",
+    "left_out",
     "since_id",
     "until_id",
     "origin",
@@ -114,6 +117,7 @@ def update_incidents(product_id: int, *, branch: str, line: str) -> None:
     switches = switches_of(change_points)
     of_metrics = stream.values_list("metric").annotate(Count("pk")).order_by()
     looked_at = sum(number for metric, number in of_metrics if is_watched(metric) or counted(metric))
+    rule = rule_of(Project.objects.get(products=product_id)) if change_points else Rule()
     left = {incident.pk: incident for incident in known}
     before = {incident.pk: _as_stored(incident) for incident in known}
     found: list[tuple[Incident, _Cluster]] = []
@@ -122,7 +126,7 @@ def update_incidents(product_id: int, *, branch: str, line: str) -> None:
             product_id=product_id, branch=branch, line=line
         )
         left.pop(incident.pk, None)
-        _describe(incident, cluster, looked_at=looked_at, switches=switches)
+        _describe(incident, cluster, looked_at=looked_at, switches=switches, rule=rule)
         found.append((incident, cluster))
     for incident in left.values():
         incident.status = Incident.Status.WITHDRAWN
@@ -209,7 +213,12 @@ def _incident_of(cluster: _Cluster, known: Mapping[int, Incident], ranks: _Ranks
 
 
 def _describe(
-    incident: Incident, cluster: _Cluster, *, looked_at: int, switches: Mapping[Sides, Sequence[Difference]]
+    incident: Incident,
+    cluster: _Cluster,
+    *,
+    looked_at: int,
+    switches: Mapping[Sides, Sequence[Difference]],
+    rule: Rule,
 ) -> None:
     confirmed = cluster.confirmed
     told_by = confirmed or cluster.members
@@ -225,12 +234,21 @@ def _describe(
     _sum_up(incident, cluster.measured)
     incident.looked_at = looked_at
     incident.historical = all(change_point.historical for change_point in told_by)
-    # Nobody is mailed about old changes, so they do not decide whether the incident is mailed.
-    young = [change_point for change_point in told_by if not change_point.historical]
-    incident.quiet = all(change_point.quiet for change_point in young or told_by)
+    apply_rule(incident, told_by, rule)
     if confirmed and incident.status != Incident.Status.CONFIRMED:
         incident.confirmed_at = timezone.now()
     incident.status = Incident.Status.CONFIRMED if confirmed else Incident.Status.SUSPECTED
+
+
+def apply_rule(incident: Incident, told_by: Sequence[ChangePoint], rule: Rule) -> None:
+    """Say whether the rule leaves an incident out, and whether it is quiet; ``told_by`` tells of it."""
+    passing = [one for one in told_by if rule.tells_of(one)]
+    of_rule = incident.kind in (Incident.Kind.REGRESSION, Incident.Kind.IMPROVEMENT)
+    incident.left_out = of_rule and not passing
+    # Nobody is mailed about old or left-out changes, so they do not decide whether the incident is mailed.
+    told_by = passing or told_by
+    young = [change_point for change_point in told_by if not change_point.historical]
+    incident.quiet = all(change_point.quiet for change_point in young or told_by)
 
 
 def _sum_up(incident: Incident, measured: Sequence[ChangePoint]) -> None:

@@ -116,6 +116,19 @@ class History:
             return values
         return session_means(values, self.runs.session[self.measured.runs[self._slice(position)]].tolist())
 
+    @property
+    def sessions_of_runs(self) -> tuple[Floats, Ints, Ints]:
+        """Return the value of each run, its position, and the number of its session."""
+        return self.measured.values, self._positions, self.runs.session[self.measured.runs]
+
+    def usual_repeats(self, positions: Ints) -> tuple[int, int]:
+        """Return how many runs and how many sessions the groups at these positions have, in the median."""
+        chosen = np.isin(self._positions, positions)
+        places, sessions = self._positions[chosen], self.runs.session[self.measured.runs][chosen]
+        distinct = np.unique(np.stack((places, sessions)), axis=1)[0]
+        runs, different = (np.unique(one, return_counts=True)[1] for one in (places, distinct))
+        return int(np.median(runs)), int(np.median(different))
+
     def _group(self, position: int) -> Group:
         runs = self.measured.runs[self._slice(position)]
         return Group(

@@ -46,6 +46,9 @@ from benchdash.results.readings import HIGHER, Direction
 Key = tuple[Hashable, Hashable]
 """What was run (workload and threads, in any form) and the metric."""
 
+MIN_TOLD = 0.1
+"""Within its levels no series is trusted to scatter less than this share of its first estimate."""
+
 _MIN_POINTS = 6
 _MIN_BEFORE = 3
 _MEMBER_BELOW = 0.05
@@ -157,6 +160,34 @@ def find_joint_shifts(
     return [shift for shift in shifts if shift]
 
 
+def noise_of_series(
+    table: Mapping[Key, Floats],
+    directions: Mapping[Key, Direction],
+    *,
+    changes: Mapping[Key, Collection[int]],
+    machine: Mapping[Hashable, Floats],
+    controls: Mapping[Key, Floats],
+) -> dict[Key, tuple[float, float]]:
+    """Return the standard deviation of the logs of each searched series at one level, and the correlation.
+
+    ``changes`` are the positions at which it changed; the other arguments are those of ``find_joint_shifts``.
+    """
+    from benchdash.regressions.detection import kernel  # noqa: PLC0415 - a page that compares needs no compiler
+
+    if not table:
+        return {}
+    series = _table(table, machine, controls, directions)
+    found: dict[Key, tuple[float, float]] = {}
+    for at, key in enumerate(series.keys):
+        measured = np.flatnonzero(np.isfinite(series.oriented[at]))
+        x = kernel.tame_outliers(series.oriented[at][measured], MIN_TOLD)
+        inner = np.searchsorted(measured, sorted(changes.get(key, ())))
+        edges = np.unique(np.array([0, *inner, len(x)], dtype=np.int64))
+        sd, correlation = kernel.noise_within(x, edges, float(series.typical[at]))
+        found[key] = max(sd, MIN_TOLD) * float(series.sds[at]), correlation
+    return found
+
+
 def _table(
     table: Mapping[Key, Values],
     slow: Mapping[Hashable, Floats],
@@ -241,7 +272,7 @@ def _findings_of(
         x,
         known=np.searchsorted(measured, sorted(known)).tolist(),
         expected=np.searchsorted(measured, sorted(expected)).tolist(),
-        min_sd=0.1,
+        min_sd=MIN_TOLD,
         min_step=0,
         tests=tests,
         typical_step=TYPICAL_STEP / line.sd,

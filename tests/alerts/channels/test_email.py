@@ -51,12 +51,15 @@ def in_words(html):
 def test_a_mail_says_what_became_slower_by_how_much_and_where(project, mail):
     incident = make_incident(project)
     sent = mail()
-    assert subject_of(sent) == "[nightly] MariaDB on main: oltp_read_only slower since 10.11.19, −20.0 %"
+    assert subject_of(sent) == "[benchdash] MariaDB main 10.11.19: -20.0 % in 1 of 12 series (oltp_read_only)"
     text = text_of(sent)
     assert "MariaDB on main became slower.\n\nTransactions per second: −20.0 % of speed\n" in text
     assert "Between:  10.11.18 (good) and 10.11.19 (changed)\n" in text
     assert "oltp_read_only, 4 threads, bench-03\n  tps: 1,000 → 800 (−20.0 %)\n" in text
-    assert "confidence 99.9 %, noise of the series 1.2 %, groups: 20 before, 6 after\n" in text
+    assert (
+        "confidence 99.9 %, noise of the series 1.2 %, groups: 20 before, 6 after, "
+        "sessions: 1 before, 1 after\n" in text
+    )
     assert "Changed:  1 of 12 series watched\n" in text
     assert f"Incident: https://bench.example.org/p/nightly/incidents/{incident.pk}/\n" in text
     series = ChangePoint.objects.get().series_id
@@ -69,8 +72,8 @@ def test_the_html_says_the_same(project, mail):
     words = in_words(html)
     assert "MariaDB on main became slower Transactions per second: −20.0 % of speed, between" in words
     assert "between 10.11.18 and 10.11.19 ," in words
-    assert "oltp_read_only, 4 threads, bench-03 groups: 20 before, 6 after; noise 1.2 %" in words
-    assert "tps 1,000 800 −20.0 % 99.9 %" in words
+    assert "oltp_read_only, 4 threads, bench-03 tps groups: 20 before, 6 after; sessions: 1 before" in words
+    assert "1 after; noise 1.2 % 1,000 800 −20.0 % 99.9 %" in words
     assert f'href="https://bench.example.org/p/nightly/incidents/{incident.pk}/"' in html
 
 
@@ -92,7 +95,7 @@ def test_of_a_handful_of_releases_a_mail_says_whose_noise_it_was_judged_by(proje
 def test_the_headline_is_of_the_main_metric_and_the_worst_comes_first_in_the_evidence(project, mail):
     make_incident(project, metrics={"tps": (1000.0, 800.0), "latency_p95": (4.0, 9.0)})
     sent = mail()
-    assert subject_of(sent).endswith("10.11.19, −20.0 %")
+    assert "MariaDB main 10.11.19: -20.0 % in 2 of 12 series" in subject_of(sent)
     assert "  latency_p95: 4 ms → 9 ms (+125.0 %, speed −55.6 %)\n" in text_of(sent)
     assert text_of(sent).index("latency_p95: 4 ms") < text_of(sent).index("tps: 1,000")
 
@@ -102,8 +105,8 @@ def test_what_was_switched_stands_in_the_subject_and_in_the_first_sentence(proje
         project, good={"settings": {"pool": "8G"}}, slow={"settings": {"pool": "8G", "slow_query_log": "ON"}}
     )
     sent = mail()
-    assert subject_of(sent).endswith("since 10.11.19, −20.0 %, when slow_query_log was switched on")
-    assert text_of(sent).startswith("MariaDB on main became slower\nwhen slow_query_log was switched on.\n")
+    assert subject_of(sent).endswith("1 of 12 series (oltp_read_only), slow_query_log was switched on")
+    assert text_of(sent).startswith("MariaDB on main became slower when slow_query_log was switched on.\n")
     assert "became slower when slow_query_log was switched on" in in_words(sent.html)
 
 
@@ -138,7 +141,7 @@ def test_between_nights_of_one_build_a_mail_names_the_days(project, mail):
     incident = make_incident(project, versions=("10.11.19", "10.11.19"))
     day = f"{incident.started_at.day} {incident.started_at:%b %Y}"
     sent = mail()
-    assert subject_of(sent) == f"[nightly] MariaDB on main: oltp_read_only slower since {day}, −20.0 %"
+    assert subject_of(sent).startswith(f"[benchdash] MariaDB main 10.11.19 since {day}: -20.0 % in 1 of 12 ")
     assert re.search(
         rf"Between:  \d+ \w+ 2\d+ \(good\) and {day} \(changed\), both of 10.11.19\n", text_of(sent)
     )
@@ -152,7 +155,7 @@ def test_between_commits_a_mail_names_the_commits(project, mail):
         slow={"commit": "2b4d6f8a0c1e3f50"},
     )
     sent = mail()
-    assert "slower since 2b4d6f8a0c, −20.0 %" in subject_of(sent)
+    assert "MariaDB main 2b4d6f8a0c: -20.0 % in" in subject_of(sent)
     assert "Between:  1f3c9a0b2d (good) and 2b4d6f8a0c (changed)\n" in text_of(sent)
 
 
@@ -186,7 +189,7 @@ def test_a_mail_can_be_answered_by_ending_the_subscription(project, mail):
 def test_names_are_text_and_never_markup_or_headers(project, mail):
     make_incident(project, product="<b>Maria</b>DB", hardware="bench & co")
     sent = mail()
-    assert subject_of(sent).startswith("[nightly] <b>Maria</b>DB on main")
+    assert subject_of(sent).startswith("[benchdash] <b>Maria</b>DB main")
     assert "&lt;b&gt;Maria&lt;/b&gt;DB" in sent.html
     assert "<b>Maria</b>DB on main became slower." in text_of(sent)
     assert "Nightly & more has a subscription" in text_of(sent)

@@ -1,9 +1,11 @@
 """Corrections of what a project knows."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 from django import forms
 from django.db.models import QuerySet
+from django.utils import timezone
 
 from benchdash.dashboard.shell.numbers import counted
 from benchdash.results.corrections import Thing
@@ -44,6 +46,18 @@ class UnmergeForm(CorrectionForm):
         self.fields["with_later"].label = f"Take the {runs} along that came in since as {name}"
 
 
+class UtcDateTimeField(forms.DateTimeField):
+    """A time in UTC, whatever the zone of who fills it in."""
+
+    def prepare_value(self, value: Any) -> Any:
+        with timezone.override(UTC):
+            return super().prepare_value(value)
+
+    def to_python(self, value: Any) -> datetime | None:
+        with timezone.override(UTC):
+            return super().to_python(value)
+
+
 class BuildForm(CorrectionForm):
     """The facts of a build beside its version; an empty field forgets one."""
 
@@ -52,7 +66,7 @@ class BuildForm(CorrectionForm):
         required=False,
         error_messages={"invalid": "A commit is 7 to 40 hex digits."},
     )
-    committed_at = forms.DateTimeField(
+    committed_at = UtcDateTimeField(
         required=False,
         label="Commit time",
         help_text="UTC, such as 2026-11-20 16:58. The commits of a branch are in this order.",

@@ -35,6 +35,7 @@ from benchdash.dashboard.shell.navigation import address_with, page_url, points_
 from benchdash.dashboard.shell.project_page import ProjectPage, content_page, project_page
 from benchdash.regressions.analysis.control_runs import controls_of
 from benchdash.regressions.comparison.columns import id_at
+from benchdash.regressions.models import Sensitivity
 from benchdash.regressions.options import equivalence_margin
 from benchdash.results.annotations import annotations_of
 from benchdash.results.models import Annotation, Run, Series
@@ -93,7 +94,10 @@ class NamedLine:
 
 @dataclass(frozen=True)
 class Chart:
-    """A large chart with the table that says the same. ``open_url`` leads to it alone, where it is not."""
+    """A large chart with the table that says the same. ``open_url`` leads to it alone, where it is not.
+
+    ``sensitivity`` is that of its only line.
+    """
 
     name: str
     title: str
@@ -104,6 +108,7 @@ class Chart:
     csv_url: str
     open_url: str = ""
     annotations: Sequence[Annotation] = ()
+    sensitivity: Sensitivity | None = None
 
     @cached_property
     def written(self) -> dict[int, list[Annotation]]:
@@ -202,6 +207,8 @@ def _charts(request: HttpRequest, page: ProjectPage, choice: SeriesChoice, wishe
     addresses = drawing.HistoryAddresses(lambda pk: f"{runs}{pk}/", lambda pk: f"{incidents}{pk}/")
     written = list(annotations_of(choice.series))
     may_curate = page.may(Scope.TRIAGE)
+    alone = [part[0].series.pk for part in parts if len(part) == 1]
+    sensitivities = Sensitivity.objects.in_bulk(alone) if alone else {}
     for number, (part, look) in enumerate(zip(parts, looks, strict=True), 1):
         series = [line.series for line in part]
         own = [one for one in written if _belongs(one, series)]
@@ -221,6 +228,7 @@ def _charts(request: HttpRequest, page: ProjectPage, choice: SeriesChoice, wishe
                 csv_url=_series_url("history_csv", page, part, Wishes(beside_control=wishes.beside_control)),
                 open_url=_series_url("history", page, part, wishes) if several else "",
                 annotations=own,
+                sensitivity=sensitivities.get(series[0].pk) if len(series) == 1 else None,
             )
         )
     groups = (row.point for chart in charts for row in chart.rows if row.is_excluded)

@@ -9,16 +9,7 @@ from benchdash.regressions.models import ChangePoint
 from benchdash.results.models import UNKNOWN_VERSION
 from benchdash.results.points import Point
 
-# Maximum number of groups on each side of a change: a small chart shows no more.
-MAX_GROUPS: Final = 80
 _MARGIN: Final = 5.0
-
-
-def around(points: Sequence[Point], change_point: ChangePoint) -> tuple[list[Point], int]:
-    """Return the groups next to a change point, and where among them its new level begins."""
-    index = next((i for i, point in enumerate(points) if change_point.run_id in point.run_ids), len(points))
-    start = max(0, index - MAX_GROUPS)
-    return list(points[start : index + MAX_GROUPS]), index - start
 
 
 def shared_range(histories: Sequence[tuple[Sequence[Point], ChangePoint]]) -> tuple[float, float]:

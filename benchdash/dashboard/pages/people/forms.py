@@ -6,40 +6,20 @@ from django import forms
 from django.conf import settings
 
 from benchdash.accounts.models import Project, Role, Scope, User
-from benchdash.dashboard.shell.project_page import ProjectPage
+from benchdash.regressions.links import IN_BUG_TEMPLATE, IN_COMPARE_TEMPLATE, MAX_LENGTH, check_template
 from benchdash.regressions.options import (
     BRANCH_ORIGINS,
-    EQUIVALENCE_MARGIN,
+    BUG_TEMPLATE,
+    COMPARE_TEMPLATE,
     HISTORICAL_AFTER_DAYS,
     LINES_NOT_COMPARED,
     RELEASE_LINE_ORDER,
 )
-from benchdash.results.models import Hardware, Product, Series
 from benchdash.results.stability import STALL_BELOW, STALL_MIN_S, STALL_WARMUP_S, stall_rule
 
 _LISTS: Final = (RELEASE_LINE_ORDER, LINES_NOT_COMPARED, BRANCH_ORIGINS)
+_TEMPLATES: Final = (COMPARE_TEMPLATE, BUG_TEMPLATE)
 _PROJECT_FIELDS: Final = ("name", "visibility", "notice", "raw_files_are_public")
-
-
-class SubscriptionForm(forms.Form):
-    """Readers subscribe themselves; who triages may subscribe any address, which is asked by mail."""
-
-    address = forms.EmailField(max_length=254, label="Address")
-    product = forms.ModelChoiceField(Product.objects.none(), required=False, empty_label="every product")
-    branch = forms.CharField(max_length=200, required=False, help_text="No branch means all of them.")
-    hardware = forms.ModelChoiceField(Hardware.objects.none(), required=False, empty_label="all hardware")
-
-    def __init__(self, page: ProjectPage, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["address"].initial = page.viewer.address
-        if not page.may(Scope.TRIAGE):
-            self.fields["address"].disabled = True
-        for name, model in (("product", Product), ("hardware", Hardware)):
-            known = model._default_manager.filter(project=page.project).order_by("name")
-            self.fields[name].queryset = known  # type: ignore[attr-defined]
-        branches = Series.objects.filter(project=page.project).exclude(branch="").order_by("branch")
-        self.branches = list(branches.values_list("branch", flat=True).distinct())
-        self.fields["branch"].widget.attrs["list"] = "known-branches"
 
 
 class TokenForm(forms.Form):
@@ -102,6 +82,17 @@ class PairsField(NamesField):
         return f" {_ARROW} ".join(one)
 
 
+class TemplateField(forms.CharField):
+    """An address with places for values, such as ``{bug}``."""
+
+    def __init__(self, placeholders: tuple[str, ...], **options: Any) -> None:
+        super().__init__(max_length=MAX_LENGTH, required=False, **options)
+        self._placeholders = placeholders
+
+    def clean(self, value: Any) -> str:
+        return check_template(super().clean(value), self._placeholders)
+
+
 _ARROW: Final = "->"
 _MAX_LIST: Final = 5000
 
@@ -112,7 +103,6 @@ class ProjectForm(forms.ModelForm):  # type: ignore[type-arg]
     historical_after_days = forms.IntegerField(
         required=False, min_value=0, max_value=36500, label="Days after which a change is old news"
     )
-    equivalence_margin = _number("Per cent that do not matter", 50)
     release_line_order = NamesField(
         required=False,
         max_length=_MAX_LIST,
@@ -134,6 +124,17 @@ class ProjectForm(forms.ModelForm):  # type: ignore[type-arg]
         " 'main -> none' compares main with nothing. Other branches begin with the name of their line, or"
         " their versions do.",
     )
+    compare_template = TemplateField(
+        IN_COMPARE_TEMPLATE,
+        label="Where two commits are compared",
+        help_text="Of your code host, such as https://github.com/org/repo/compare/{from}...{to}. Incidents"
+        " lead there with the commits that they lie between, or the versions where no commits are known.",
+    )
+    bug_template = TemplateField(
+        IN_BUG_TEMPLATE,
+        label="Where bugs are",
+        help_text="Of your bug tracker, such as https://jira.example.org/browse/{bug}.",
+    )
     stall_below = _number("Per cent of its median below which a run stalls", 100)
     stall_min_s = _number("Seconds that a stall lasts at least", 86400)
     stall_warmup_s = _number("Seconds of warm-up where nobody says", 86400)
@@ -149,18 +150,13 @@ class ProjectForm(forms.ModelForm):  # type: ignore[type-arg]
         super().__init__(*args, **kwargs)
         for name in _LISTS:
             self.fields[name].initial = self.instance.options.get(name, [])
+        for name in _TEMPLATES:
+            self.fields[name].initial = self.instance.options.get(name, "")
         days = self.fields["historical_after_days"]
         days.initial = self.instance.options.get(HISTORICAL_AFTER_DAYS)
         days.help_text = (
             "What began longer before its file came in is listed and not mailed;"
             f" {settings.HISTORICAL_AFTER.days} unless said here."
-        )
-        margin = self.fields["equivalence_margin"]
-        own = self.instance.options.get(EQUIVALENCE_MARGIN)
-        margin.initial = None if own is None else _per_cent(own)
-        margin.help_text = (
-            "Versions that certainly differ by less are the same in comparisons and at the gate;"
-            f" {_per_cent(settings.EQUIVALENCE_MARGIN):g} unless said here."
         )
         said, usual = stall_rule(self.instance), stall_rule(Project())
         for name, own, without in (
@@ -174,14 +170,13 @@ class ProjectForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def changes(self) -> dict[str, Any]:
         """Return the fields of the project as they are wanted."""
-        own = (HISTORICAL_AFTER_DAYS, EQUIVALENCE_MARGIN, STALL_BELOW, STALL_MIN_S, STALL_WARMUP_S)
-        options = {
-            name: value for name, value in self.instance.options.items() if name not in (*own, *_LISTS)
-        }
-        options |= {name: value for name in _LISTS if (value := self.cleaned_data[name])}
+        own = (HISTORICAL_AFTER_DAYS, STALL_BELOW, STALL_MIN_S, STALL_WARMUP_S)
+        texts = (*_LISTS, *_TEMPLATES)
+        options = {name: value for name, value in self.instance.options.items() if name not in (*own, *texts)}
+        options |= {name: value for name in texts if (value := self.cleaned_data[name])}
         for name in own:
             if (number := self.cleaned_data[name]) is not None:
-                options[name] = number / 100 if name in (EQUIVALENCE_MARGIN, STALL_BELOW) else number
+                options[name] = number / 100 if name == STALL_BELOW else number
         return {**{name: self.cleaned_data[name] for name in _PROJECT_FIELDS}, "options": options}
 
 

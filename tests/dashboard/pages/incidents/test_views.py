@@ -1,24 +1,28 @@
 import csv
 import io
 import re
+from datetime import timedelta
 
 import plotly.graph_objects as go
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 from playwright.sync_api import expect
 
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import AuditEntry, Role
 from benchdash.alerts.models import Alert
-from benchdash.dashboard.pages.incidents.figure import around, change_figure, shared_range
+from benchdash.dashboard.pages.incidents.figure import change_figure, shared_range
+from benchdash.regressions.headlines import day
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.regressions.queries import evidence
 from benchdash.regressions.services import analyse_touched
+from benchdash.regressions.surroundings import around
 from benchdash.regressions.triage import comment, triage
 from benchdash.results import wording
 from benchdash.results.points import histories
-from tests.alerts.incidents import make_incident
+from tests.alerts.incidents import make_incident, make_machine_incident, make_silence
 from tests.builders import make_project, make_series, make_user
 from tests.dashboard.page_text import text_of
 from tests.regressions.few_releases import release
@@ -64,8 +68,9 @@ def test_the_list_says_what_changed_where_and_how_much(client, project):
 def test_withdrawn_incidents_are_listed_when_asked_for(client, project):
     make_incident(project, product="MariaDB", status="withdrawn")
     make_incident(project, product="MySQL", historical=True)
-    assert "MariaDB main" not in found(client)
-    assert "MySQL main ▼ regression confirmed historical" in found(client)
+    assert "MariaDB main" not in found(client, tab="historical")
+    assert "MySQL main ▼ regression confirmed historical" in found(client, tab="historical")
+    assert "MariaDB main ▼ regression withdrawn" in found(client, tab="everything")
     assert "MariaDB main ▼ regression withdrawn" in found(client, status="withdrawn")
 
 
@@ -74,9 +79,10 @@ def test_withdrawn_incidents_are_listed_when_asked_for(client, project):
     [
         {"state": "fixed"},
         {"kind": "improvement"},
-        {"product": "MySQL"},
-        {"branch": "11.4"},
-        {"branch": "~"},
+        {"product": "MySQL", "tab": "everything"},
+        {"branch": "11.4", "tab": "everything"},
+        {"branch": "~", "tab": "everything"},
+        {"hardware": "bench-04", "tab": "everything"},
         {"status": "suspected"},
     ],
 )
@@ -85,6 +91,7 @@ def test_filters_choose_among_incidents(client, project, query):
     make_incident(
         project,
         product="MySQL",
+        hardware="bench-04",
         branch="" if query.get("branch") == "~" else "11.4",
         kind="improvement",
         state="fixed",
@@ -93,6 +100,104 @@ def test_filters_choose_among_incidents(client, project, query):
     text = found(client, **query)
     assert "MySQL 11.4" in text or "MySQL ▲" in text
     assert "MariaDB main" not in text
+
+
+def tabs_of(client, **query):
+    """By the label of each tab, how many incidents it says that it has."""
+    page = client.get("/p/nightly/incidents/", query).content.decode()
+    links = re.search(r'aria-label="Views">(.*?)</nav>', page, re.DOTALL)[1]
+    found = re.findall(r'>([^<]+) <span class="tab-count">([\d,]+)<', links)
+    return {label: int(count) for label, count in found if count != "0"}
+
+
+def test_the_list_opens_on_what_somebody_should_look_at(client, project):
+    make_incident(project, product="Open")
+    later = timezone.now() + timedelta(days=1)
+    make_incident(project, product="Snoozed", snoozed_until=later)
+    step_back = make_incident(project, product="Back", kind="improvement")
+    make_incident(project, product="Recovered", state="fixed", recovered_by=step_back)
+    make_incident(project, product="Declined", state="wontfix")
+    make_incident(project, product="Old", historical=True)
+    machine = make_machine_incident(project)
+    make_incident(project, product="Folded", folded_into=machine)
+    make_silence(project)
+    text = found(client)
+    assert "Open main" in text
+    for other in ("Snoozed main", "Back main", "Recovered main", "Declined main", "Old main"):
+        assert other not in text
+    assert tabs_of(client) == {
+        "Open": 3,
+        "Snoozed": 1,
+        "Recovered or fixed": 1,
+        "Declined, expected or invalid": 1,
+        "Historical": 1,
+        "Improvements": 1,
+        "Environment": 1,
+        "Silence": 1,
+        "Everything": 9,
+    }
+
+
+def test_each_tab_shows_as_many_incidents_as_it_says(client, project):
+    make_incident(project, product="Declined", state="wontfix")
+    assert "Declined main" in found(client, tab="declined")
+    assert "Nothing is open" in found(client)
+    assert tabs_of(client, product="Nobody") == tabs_of(client)
+    make_incident(project, product="Open")
+    assert tabs_of(client, product="Open") == {"Open": 1, "Everything": 1}
+
+
+def test_a_recovered_incident_leads_to_the_step_back(client, project):
+    step_back = make_incident(project, product="Back", kind="improvement")
+    lost = make_incident(project, state="fixed", recovered_by=step_back)
+    page = client.get("/p/nightly/incidents/", {"tab": "fixed"})
+    assert f"fixed recovered on {day(step_back.started_at)}" in text_of(page)
+    assert f'href="/p/nightly/incidents/{step_back.pk}/"' in page.content.decode()
+    assert "It recovered on" in shown(client, lost)
+    assert "It ends a loss of" in shown(client, step_back)
+
+
+def test_what_a_machine_explains_stands_with_it(client, project):
+    machine = make_machine_incident(project)
+    folded = make_incident(project, product="MySQL", folded_into=machine)
+    assert "bench-03 ◆ environment confirmed" in found(client)
+    assert "explains 1: MySQL main" in found(client)
+    assert "bench-03 became slower" in shown(client, machine)
+    assert "What it explains" in shown(client, machine)
+    assert "MySQL main ▼ regression" in shown(client, machine)
+    assert "Its machine explains it: bench-03 became slower" in shown(client, folded)
+
+
+def test_a_silence_says_what_stopped_and_how_often_it_used_to_report(client, project):
+    silence = make_silence(project)
+    words = (
+        f"No results from bench-03 since {day(silence.silence.last_run_at)}; it used to report every night"
+    )
+    assert words in found(client)
+    page = client.get(f"/p/nightly/incidents/{silence.pk}/")
+    assert words in text_of(page)
+    assert "What stopped Machine bench-03 Last run" in text_of(page)
+    assert "History around the change" not in text_of(page)
+    assert "/p/nightly/runs/?hardware=bench-03" in page.content.decode()
+
+
+def test_incidents_stand_in_the_order_in_which_they_began(client, project):
+    now = timezone.now()
+    make_incident(project, product="Earlier", detected_at=now)
+    make_incident(project, product="Later", detected_at=now - timedelta(days=30))
+    Incident.objects.filter(product__name="Earlier").update(started_at=now - timedelta(days=40))
+    text = found(client)
+    assert text.index("Later main") < text.index("Earlier main")
+
+
+def test_a_member_finds_what_they_look_at(client, project, member):
+    make_incident(project, product="Mine", assignee=member)
+    make_incident(project, product="Free")
+    assert "Mine main" in found(client, assignee="mine")
+    assert "Free main" not in found(client, assignee="mine")
+    assert "Free main" in found(client, assignee="nobody")
+    client.logout()
+    assert "Free main" in found(client, assignee="mine")
 
 
 def test_what_the_address_asks_for_wrongly_is_left_out(client, project):
@@ -292,8 +397,8 @@ def test_members_see_who_was_told_and_what_was_decided_and_others_do_not(client,
     text = shown(client, incident)
     assert "list@example.org, owed since" in text
     assert "no such mailbox" in text
-    assert "Alice: state new → expected – the new default" in text
-    assert "as agreed <b>" in text
+    assert "Accepted as expected by Alice : the new default" in text
+    assert "Alice said as agreed <b>" in text
 
 
 def test_an_incident_of_another_project_is_not_shown_here(client, project):
@@ -351,7 +456,9 @@ def test_a_comment_is_kept_and_an_empty_one_is_not(client, project, member):
     incident = make_incident(project)
     address = f"/p/nightly/incidents/{incident.pk}/comments/"
     assert client.post(address, {"text": "  "}).status_code == 422
-    assert client.post(address, {"text": "since the new host"})["Location"].endswith("#comments")
+    assert client.post(address, {"text": "since the new host"})["Location"].endswith(
+        f"#comment-{incident.comments.get().pk}"
+    )
     assert [said.text for said in incident.comments.all()] == ["since the new host"]
     assert "since the new host" in shown(client, incident)
 
@@ -369,6 +476,160 @@ def test_readers_and_strangers_do_not_triage(client, project, page):
     incident.refresh_from_db()
     assert incident.state == "new"
     assert not incident.comments.exists()
+
+
+# --- several at once --------------------------------------------------------------------------------------
+
+TOGETHER = "/p/nightly/incidents/together/"
+
+
+@pytest.fixture
+def several(project):
+    return [make_incident(project, product=product) for product in ("MariaDB", "MySQL", "PostgreSQL")]
+
+
+def chosen(several, **wanted):
+    return {"incident": [one.pk for one in several], "query": "tab=open", **wanted}
+
+
+def states():
+    return [one.state for one in Incident.objects.order_by("pk")]
+
+
+def test_before_several_incidents_are_triaged_the_page_asks(client, member, several):
+    text = text_of(client.post(TOGETHER, chosen(several[:2], state="wontfix", assignee=member.pk)))
+    assert "Decline 2 incidents, and assign them to Alice?" in text
+    assert "MySQL main" in text
+    assert states() == ["new", "new", "new"]
+
+
+def test_several_incidents_are_triaged_at_once_and_it_is_said(client, member, several):
+    answer = client.post(TOGETHER, chosen(several[:2], state="wontfix", reason="not ours", is_sure="yes"))
+    assert answer["Location"] == "/p/nightly/incidents/?tab=open"
+    assert states() == ["wontfix", "wontfix", "new"]
+    assert "2 incidents declined. Undo" in found(client)
+    for one in several[:2]:
+        [event] = one.events.all()
+        assert (event.what, event.state, event.by, event.reason) == ("state", "wontfix", member, "not ours")
+
+
+def test_what_was_done_to_several_incidents_can_be_undone(client, member, several):
+    several[0].state, several[0].reason = "investigating", "bisecting"
+    several[0].save()
+    client.post(TOGETHER, chosen(several, state="invalid", assignee=member.pk, reason="x", is_sure="yes"))
+    answer = client.post("/p/nightly/incidents/undo/", {"query": "tab=open"}, follow=True)
+    assert "Undone: 3 incidents as before" in text_of(answer)
+    assert states() == ["investigating", "new", "new"]
+    first = Incident.objects.get(pk=several[0].pk)
+    assert (first.reason, first.assignee) == ("bisecting", None)
+    assert [event.reason for event in first.events.all()] == ["x", "x", "undone", "undone"]
+    assert "nothing to undo" in text_of(client.post("/p/nightly/incidents/undo/", follow=True))
+
+
+def test_several_incidents_are_snoozed_until_a_day(client, member, several):
+    until = timezone.now() + timedelta(days=9)
+    client.post(TOGETHER, chosen(several, snoozed_until=f"{until:%Y-%m-%d}", is_sure="yes"))
+    assert tabs_of(client) == {"Snoozed": 3, "Everything": 3}
+    assert f"snoozed until {day(until)}" in found(client, tab="snoozed")
+
+
+def test_if_one_cannot_be_triaged_none_is(client, project, member, several):
+    machine = make_machine_incident(project)
+    answer = client.post(TOGETHER, chosen([*several, machine], snoozed_until_version="11.4", is_sure="yes"))
+    assert answer.status_code == 422
+    assert "It is about a machine, which has no versions" in text_of(answer)
+    assert not Incident.objects.exclude(snoozed_until_version="").exists()
+
+
+def test_what_needs_a_reason_asks_for_it(client, member, several):
+    answer = client.post(TOGETHER, chosen(several, state="expected", is_sure="yes"))
+    assert answer.status_code == 422
+    assert "Say why this was to be expected" in text_of(answer)
+    assert states() == ["new", "new", "new"]
+
+
+@pytest.mark.parametrize("sent", [{"state": "wontfix"}, {"incident": ["1"]}, {"incident": ["x"]}])
+def test_without_incidents_or_a_wish_nothing_is_done(client, project, member, sent):
+    answer = client.post(TOGETHER, {**sent, "is_sure": "yes"}, follow=True)
+    assert "Nothing was done: choose incidents" in text_of(answer)
+
+
+def test_incidents_of_other_projects_are_not_triaged_here(client, project, member):
+    other = make_incident(make_project("other", public=True))
+    client.post(TOGETHER, chosen([other], state="wontfix", is_sure="yes"))
+    assert states() == ["new"]
+
+
+def test_readers_have_nothing_to_choose_with(client, project):
+    make_incident(project)
+    client.force_login(make_user(member_of=project, role=Role.READER))
+    page = client.get("/p/nightly/incidents/").content.decode()
+    assert 'name="incident"' not in page
+    assert client.post(TOGETHER, {"state": "fixed"}).status_code == 403
+
+
+# --- its links and its history ----------------------------------------------------------------------------
+
+
+def test_an_incident_leads_to_its_commits_and_its_bug(client, project, member):
+    project.options = {
+        "compare_template": "https://git.example.org/compare/{from}...{to}",
+        "bug_template": "https://bugs.example.org/{bug}",
+    }
+    project.save()
+    incident = make_incident(project)
+    client.post(f"/p/nightly/incidents/{incident.pk}/triage/", {"bug": "MDEV-1/2"})
+    page = client.get(f"/p/nightly/incidents/{incident.pk}/").content.decode()
+    assert 'href="https://git.example.org/compare/10.11.18...10.11.19"' in page
+    assert 'href="https://bugs.example.org/MDEV-1%2F2"' in page
+    assert "Linked to the bug MDEV-1/2 by Alice" in shown(client, incident)
+
+
+def test_comments_are_markdown_without_html(client, project, member):
+    incident = make_incident(project)
+    comment(incident, by=Viewer(user=member), text="**since** <i>the</i> `host`\nhttps://example.org/a_b")
+    page = client.get(f"/p/nightly/incidents/{incident.pk}/").content.decode()
+    assert "<strong>since</strong> &lt;i&gt;the&lt;/i&gt; <code>host</code><br" in page
+    assert '<a href="https://example.org/a_b" rel="nofollow">https://example.org/a_b</a>' in page
+
+
+def test_events_and_comments_are_one_history_the_oldest_first(client, project, member):
+    incident = make_incident(project)
+    viewer = Viewer(user=member)
+    triage(incident, by=viewer, state="acknowledged")
+    comment(incident, by=viewer, text="looks real")
+    triage(incident, by=viewer, assignee=member, reason="mine")
+    text = shown(client, incident)
+    said = ["Acknowledged by Alice", "Alice said looks real", "Assigned to Alice by Alice : mine"]
+    assert [text.index(one) for one in said] == sorted(text.index(one) for one in said)
+    client.logout()
+    text = shown(client, incident)
+    assert "Acknowledged" in text
+    for secret in ("Alice", "looks real", "mine"):
+        assert secret not in text
+
+
+def test_an_incident_is_snoozed_until_a_version_and_woken(client, project, member):
+    incident = make_incident(project)
+    address = f"/p/nightly/incidents/{incident.pk}/triage/"
+    client.post(address, {"snoozed_until": "", "snoozed_until_version": "10.11.21"})
+    assert "It is snoozed, and comes back among the open ones: 10.11.21." in shown(client, incident)
+    client.post(address, {"state": "acknowledged"})
+    incident.refresh_from_db()
+    assert incident.snoozed_until_version == "10.11.21"
+    client.post(address, {"snoozed_until": "", "snoozed_until_version": ""})
+    incident.refresh_from_db()
+    assert not incident.is_snoozed
+    assert client.post(address, {"snoozed_until": "2020-01-01"}).status_code == 422
+
+
+def test_accepting_as_expected_needs_a_reason(client, project, member):
+    incident = make_incident(project)
+    answer = client.post(f"/p/nightly/incidents/{incident.pk}/triage/", {"state": "expected"})
+    assert answer.status_code == 422
+    assert "Say why this was to be expected" in text_of(answer)
+    incident.refresh_from_db()
+    assert incident.state == "new"
 
 
 # --- its charts -------------------------------------------------------------------------------------------

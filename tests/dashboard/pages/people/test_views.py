@@ -2,24 +2,21 @@ import re
 
 import pytest
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from django.utils import timezone
 from playwright.sync_api import expect
 
 from benchdash.accounts.access import Viewer
 from benchdash.accounts.models import AuditEntry, Project, Role, Scope, Token
 from benchdash.accounts.services import create_token, find_token, revoke_token
-from benchdash.alerts.models import Alert, Confirmation, Subscription
-from benchdash.alerts.services import owe_alerts, send_owed_alerts
-from benchdash.alerts.subscriptions import confirm, subscribe
+from benchdash.alerts.models import Alert
+from benchdash.alerts.subscriptions import subscribe
 from benchdash.regressions.triage import triage
 from benchdash.results.models import Run
 from ingest.models import Removal
 from ingest.removal import carry_on
 from tests.alerts.incidents import make_incident
 from tests.builders import make_project, make_run, make_user
-from tests.dashboard.page_text import text_of
+from tests.dashboard.page_text import said_after, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -50,12 +47,6 @@ def admin(client, project):
 
 def shown(client, page, **query):
     return text_of(client.get(f"/p/nightly/{page}/", query))
-
-
-def said_after(client, answer):
-    """What the page says to which a form leads."""
-    assert answer.status_code == 302, text_of(answer)
-    return text_of(client.get(answer["Location"]))
 
 
 # --- who may see these pages ------------------------------------------------------------------------------
@@ -123,266 +114,6 @@ def test_a_page_takes_as_many_statements_for_one_row_as_for_many(client, project
     for name in "bcdef":
         add(name)
     assert statements() == one
-
-
-# --- subscriptions ----------------------------------------------------------------------------------------
-
-
-def test_a_member_subscribes_an_address_with_filters(client, project, member):
-    run = make_run(project=project, product="MariaDB", hardware="bench-03", branch="main")
-    assert 'value="main"' in client.get("/p/nightly/subscriptions/").content.decode()
-    sent = {
-        "address": "List@Example.org",
-        "product": run.version.product_id,
-        "branch": "main",
-        "hardware": run.hardware_id,
-    }
-    text = said_after(client, client.post("/p/nightly/subscriptions/", sent))
-    assert "list@example.org gets a mail with a link." in text
-    assert "list@example.org MariaDB main bench-03 waiting for confirmation" in text
-    assert Subscription.objects.get().user is None
-    text = said_after(client, client.post("/p/nightly/subscriptions/", sent))
-    assert "list@example.org was subscribed to this already." in text
-
-
-def test_one_s_own_subscription_ends_with_the_membership(client, project, member):
-    client.post("/p/nightly/subscriptions/", {"address": "ALICE@example.org"})
-    assert Subscription.objects.get().user == member
-
-
-def test_what_is_no_address_is_said_at_its_field(client, project, member):
-    answer = client.post("/p/nightly/subscriptions/", {"address": "alice"})
-    assert answer.status_code == 422
-    assert "Enter a valid email address." in text_of(answer)
-    assert not Subscription.objects.exists()
-
-
-def test_products_of_other_projects_cannot_be_chosen(client, project, member):
-    other = make_run(project=make_project(), product="Secret product")
-    assert "Secret product" not in shown(client, "subscriptions")
-    sent = {"address": "a@example.org", "product": other.version.product_id}
-    assert client.post("/p/nightly/subscriptions/", sent).status_code == 422
-
-
-def test_a_reader_subscribes_themselves_and_nobody_else(client, project):
-    client.force_login(make_user(member_of=project, role=Role.READER))
-    client.post("/p/nightly/subscriptions/", {"address": "boss@example.org"})
-    assert Subscription.objects.get().address == "alice@example.org"
-
-
-def test_readers_see_their_own_subscriptions_and_alerts_and_no_other_address(client, project):
-    incident = make_incident(project)
-    for name in ("alice", "boss"):
-        subscribe(project, f"{name}@example.org")
-        Alert.objects.create(project=project, incident=incident, address=f"{name}@example.org")
-    client.force_login(make_user(member_of=project, role=Role.READER))
-    for page in ("subscriptions", "alerts", f"incidents/{incident.pk}"):
-        text = shown(client, page)
-        assert "alice@example.org" in text.partition("Sign out")[2]
-        assert "boss@example.org" not in text
-
-
-def test_who_was_asked_can_be_asked_again_within_limits(client, project, member):
-    client.post("/p/nightly/subscriptions/", {"address": "list@example.org"})
-    waiting = Subscription.objects.get()
-    again = f"/p/nightly/subscriptions/{waiting.pk}/ask-again/"
-    for _ in range(2):
-        assert "list@example.org gets another mail with the link." in said_after(client, client.post(again))
-    assert "was asked to confirm 3 times within a day" in said_after(client, client.post(again))
-    assert Confirmation.objects.count() == 3
-    confirm(waiting, by=Viewer())
-    assert client.post(again).status_code == 404
-    assert "Ask again" not in shown(client, "subscriptions")
-
-
-def test_an_address_that_was_asked_too_often_is_told_at_its_field(client, project, member):
-    for branch in ("a", "b", "c"):
-        client.post("/p/nightly/subscriptions/", {"address": "list@example.org", "branch": branch})
-    answer = client.post("/p/nightly/subscriptions/", {"address": "list@example.org", "branch": "d"})
-    assert answer.status_code == 422
-    assert "was asked to confirm 3 times within a day" in text_of(answer)
-
-
-def test_readers_ask_nobody(client, project):
-    waiting, _ = subscribe(project, "list@example.org", by=Viewer(user=make_user("bob")))
-    client.force_login(make_user(member_of=project, role=Role.READER))
-    assert client.post(f"/p/nightly/subscriptions/{waiting.pk}/ask-again/").status_code == 403
-
-
-def test_subscriptions_are_ended_by_their_own_or_by_who_triages(client, project):
-    subscribe(project, "alice@example.org")
-    subscribe(project, "bob@example.org")
-    own, other = (Subscription.objects.get(address=f"{name}@example.org") for name in ("alice", "bob"))
-    client.force_login(make_user(member_of=project, role=Role.READER))
-    assert client.post(f"/p/nightly/subscriptions/{other.pk}/end/").status_code == 403
-    text = said_after(client, client.post(f"/p/nightly/subscriptions/{own.pk}/end/"))
-    assert "The subscription of alice@example.org has ended." in text
-    client.force_login(make_user("carol", member_of=project))
-    client.post(f"/p/nightly/subscriptions/{other.pk}/end/")
-    assert not Subscription.objects.exists()
-    assert client.post(f"/p/nightly/subscriptions/{other.pk}/end/").status_code == 404
-
-
-def test_a_subscription_of_another_project_cannot_be_ended_here(client, project, member):
-    subscription, _ = subscribe(make_project(), "bob@example.org")
-    assert client.post(f"/p/nightly/subscriptions/{subscription.pk}/end/").status_code == 404
-
-
-# --- confirming by mail -----------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def waiting(project):
-    return subscribe(project, "list@example.org", branch="main", by=Viewer(user=make_user("bob")))[0]
-
-
-def test_the_link_that_confirms_asks_and_changes_nothing(stranger, waiting):
-    text = text_of(stranger.get(f"/confirm/{waiting.key}/"))
-    assert "list@example.org will be told of confirmed regressions of nightly : every product, main" in text
-    waiting.refresh_from_db()
-    assert waiting.confirmed_at is None
-
-
-def test_the_button_confirms(stranger, waiting):
-    address = f"/confirm/{waiting.key}/"
-    assert stranger.post(address).status_code == 403
-    form = stranger.get(address).content.decode()
-    token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', form)[1]
-    assert "The subscription is confirmed" in text_of(stranger.post(address, {"csrfmiddlewaretoken": token}))
-    waiting.refresh_from_db()
-    assert waiting.confirmed_at is not None
-    assert "The subscription is confirmed" in text_of(stranger.get(address))
-
-
-@pytest.mark.parametrize("key", ["nonsense", "%00", "x" * 500])
-def test_an_unknown_key_confirms_nothing(stranger, key):
-    assert stranger.get(f"/confirm/{key}/").status_code == 404
-    assert stranger.post(f"/confirm/{key}/").status_code in (403, 404)
-
-
-# --- unsubscribing by mail --------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def subscription(project):
-    return subscribe(project, "alice@example.org", branch="main")[0]
-
-
-@pytest.fixture
-def stranger():
-    """A browser that is nobody, and a server that wants the mark against forged forms."""
-    return Client(enforce_csrf_checks=True)
-
-
-def test_the_link_of_a_mail_asks_and_changes_nothing(stranger, subscription):
-    answer = stranger.get(f"/unsubscribe/{subscription.key}/")
-    assert "alice@example.org is told of confirmed regressions of nightly : every product, main" in text_of(
-        answer
-    )
-    assert Subscription.objects.exists()
-
-
-def test_the_button_ends_the_subscription(stranger, subscription):
-    address = f"/unsubscribe/{subscription.key}/"
-    assert stranger.post(address).status_code == 403
-    form = stranger.get(address).content.decode()
-    token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', form)[1]
-    answer = stranger.post(address, {"csrfmiddlewaretoken": token})
-    assert "The subscription has ended" in text_of(answer)
-    assert not Subscription.objects.exists()
-    assert AuditEntry.objects.get().action == "unsubscribed"
-    assert stranger.get(address).status_code == 404
-
-
-def test_a_mail_program_ends_it_with_one_click(stranger, subscription):
-    address = f"/unsubscribe/{subscription.key}/"
-    for _ in range(2):
-        assert stranger.post(address, {"List-Unsubscribe": "One-Click"}).status_code == 200
-    assert not Subscription.objects.exists()
-
-
-@pytest.mark.parametrize("key", ["nonsense", "%00", "x" * 500])
-def test_an_unknown_key_is_not_found(stranger, key):
-    assert stranger.get(f"/unsubscribe/{key}/").status_code == 404
-
-
-# --- alerts -----------------------------------------------------------------------------------------------
-
-
-def test_alerts_are_listed_with_what_became_of_them(client, project, member):
-    now = timezone.now()
-    for address, fields in {
-        "sent@example.org": {"sent_at": now},
-        "owed@example.org": {},
-        "failing@example.org": {"error": "no such mailbox", "attempts": 3, "retry_at": now},
-    }.items():
-        Alert.objects.create(project=project, incident=make_incident(project), address=address, **fields)
-    text = shown(client, "alerts")
-    assert "MariaDB main sent@example.org ✓ sent" in text
-    assert "MariaDB main owed@example.org … owed" in text
-    assert "MariaDB main failing@example.org × failing" in text
-    assert "3 no such mailbox next try" in text
-    for state in ("sent", "owed", "failing"):
-        chosen = shown(client, "alerts", state=state)
-        assert [name for name in ("sent", "owed", "failing") if f"{name}@example.org" in chosen] == [state]
-
-
-def test_that_mail_is_held_stands_above_the_alerts(client, project, member, settings):
-    Alert.objects.create(project=project, incident=make_incident(project), address="owed@example.org")
-    assert "Mail is held" not in shown(client, "alerts")
-    settings.HOLD_MAIL = True
-    text = shown(client, "alerts")
-    assert "Mail is held ( HOLD_MAIL=1 ): nothing is sent, and what is owed stays owed." in text
-    assert "owed@example.org … owed" in text
-
-
-def test_what_is_too_old_to_be_mailed_says_so(client, project, member, settings):
-    incident = make_incident(project, confirmed_at=timezone.now() - settings.HISTORICAL_AFTER)
-    Alert.objects.create(project=project, incident=incident, address="old@example.org", error="x")
-    assert "old@example.org too old to mail" in shown(client, "alerts")
-
-
-def test_one_that_fails_is_tried_at_once_when_asked(client, project, member):
-    alert = Alert.objects.create(
-        project=project,
-        incident=make_incident(project),
-        address="a@example.org",
-        error="x",
-        retry_at=timezone.now(),
-    )
-    text = said_after(client, client.post(f"/p/nightly/alerts/{alert.pk}/retry/"))
-    assert "The mail to a@example.org is tried again" in text
-    alert.refresh_from_db()
-    assert alert.retry_at is None
-    other = make_project("other", public=True)
-    alert.project = other
-    alert.save()
-    assert client.post(f"/p/nightly/alerts/{alert.pk}/retry/").status_code == 404
-
-
-def test_without_a_mail_server_its_mails_are_shown(client, project, member, settings, tmp_path):
-    settings.EMAIL_BACKEND = "django.core.mail.backends.filebased.EmailBackend"
-    settings.EMAIL_FILE_PATH = str(tmp_path)
-    for place, address in ((project, "alice@example.org"), (make_project(), "secret@example.org")):
-        subscribe(place, address)
-        Subscription.objects.update(confirmed_at="2026-01-01T00:00Z")
-        make_incident(place)
-    owe_alerts()
-    send_owed_alerts()
-    text = shown(client, "alerts")
-    assert "This installation has no mail server" in text
-    assert (
-        "[nightly] MariaDB on main: oltp_read_only slower since 10.11.19, −20.0 % to alice@example.org"
-        in text
-    )
-    assert "tps: 1,000 → 800 (−20.0 %)" in text
-    assert "secret@example.org" not in text
-    client.force_login(make_user("reader", member_of=project, role=Role.READER))
-    assert "tps: 1,000" not in shown(client, "alerts")
-
-
-def test_with_a_mail_server_nothing_is_said_of_files(client, project, member, smtp):
-    assert "no mail server" not in shown(client, "alerts")
 
 
 # --- tokens -----------------------------------------------------------------------------------------------

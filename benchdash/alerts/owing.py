@@ -1,0 +1,215 @@
+"""Who is owed which incident, and which news of it."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from django.conf import settings
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from benchdash.accounts.models import Membership, Project
+from benchdash.alerts.models import Alert, Subscription
+from benchdash.alerts.refusals import IS_STOPPED
+from benchdash.regressions.models import ChangePoint, Incident, IncidentEvent, Silence
+from benchdash.results.models import Series
+from benchdash.results.workload_groups import groupings_of
+
+_What = IncidentEvent.What
+
+NEWS: Final = (_What.SPREAD, _What.WITHDRAWN, _What.CONFIRMED, _What.RECOVERED, _What.RETURNED)
+"""What those who were told of an incident are told later. ``confirmed`` only after it was withdrawn."""
+
+MAY_READ_THE_PROJECT: Final = Q(user=None) | Q(user__is_active=True) & (
+    Q(project__visibility=Project.Visibility.PUBLIC)
+    | Q(user__is_superuser=True)
+    | Exists(Membership.objects.filter(project=OuterRef("project"), user=OuterRef("user")))
+)
+
+# A machine that became slower or fell silent concerns every metric and workload on it.
+_OF_MACHINES: Final = (Incident.Kind.ENVIRONMENT, Incident.Kind.SILENCE)
+
+
+class Owed(NamedTuple):
+    """Ids, and the address: of an alert to make."""
+
+    project_id: int
+    incident_id: int
+    address: str
+    subscription_id: int
+    event_id: int | None = None
+
+
+def untold_incidents() -> list[Owed]:
+    """Find the confirmed incidents that a subscriber has not been told of.
+
+    One statement, and three more where a subscription asks for a group of workloads.
+    """
+    rows = _untold().values_list("project", _INCIDENT, "address", "pk", "workload_group")
+    found = [(Owed(*row[:4]), row[4]) for row in rows]
+    groups = _workload_groups({owed.incident_id for owed, wanted in found if wanted})
+    return [owed for owed, wanted in found if not wanted or wanted in groups.get(owed.incident_id, {wanted})]
+
+
+def untold_news() -> list[Owed]:
+    """Find the news of incidents that those who were told of them have not been told; one statement."""
+    told = Alert.objects.filter(address=OuterRef("address"), event=OuterRef("incident__events"))
+    rows = Alert.objects.filter(
+        _is_news("incident__events"),
+        ~Exists(told),
+        Exists(_subscriptions().filter(pk=OuterRef("subscription"))),
+        event=None,
+        sent_at__isnull=False,
+        # Analysis may have written what was not yet committed as the mail left.
+        incident__events__at__gte=F("owed_at"),
+    )
+    return [
+        Owed(*row)
+        for row in rows.values_list("project", "incident", "address", "subscription", "incident__events")
+    ]
+
+
+def still_owed() -> QuerySet[Alert]:
+    """Return the alerts that were not sent and still are news.
+
+    What was withdrawn, explained, settled or put off while the mail server was down is not.
+    """
+    opening = Q(_is_worth_a_mail("incident"), event=None, incident__confirmed_at__gt=oldest_news())
+    stopped = Subscription.objects.filter(IS_STOPPED, pk=OuterRef("subscription"))
+    return Alert.objects.filter(
+        opening | Q(_is_news("event"), event__isnull=False), ~Exists(stopped), sent_at=None
+    )
+
+
+def oldest_news() -> datetime:
+    return timezone.now() - settings.HISTORICAL_AFTER
+
+
+_INCIDENT: Final = "project__incidents"
+
+
+def _subscriptions() -> QuerySet[Subscription]:
+    """Return the subscriptions that are told at once."""
+    return Subscription.objects.filter(
+        MAY_READ_THE_PROJECT,
+        ~IS_STOPPED,
+        rhythm=Subscription.Rhythm.IMMEDIATELY,
+        project__is_sample=False,
+    )
+
+
+def _untold() -> QuerySet[Subscription]:
+    """Return each subscription with each incident that is owed to it, but for its group of workloads.
+
+    A subscription tells only of incidents that were confirmed after it was.
+    """
+    incident = OuterRef(_INCIDENT)
+    confirmed = ChangePoint.objects.filter(incident=incident, state=ChangePoint.State.CONFIRMED)
+    on_machine = Series.objects.filter(hardware=OuterRef(f"{_INCIDENT}__hardware"))
+    told = Alert.objects.filter(incident=incident, address=OuterRef("address"))
+    # The end of a loss is news of the incident of the loss.
+    told_of_loss = Alert.objects.filter(incident__recovered_by=incident, address=OuterRef("address"))
+    of_machine = Q(**{f"{_INCIDENT}__product": None})
+    of_kind = Q()
+    for kind in Incident.Kind:
+        of_kind |= Q(**{"kinds__contains": [kind], f"{_INCIDENT}__kind": kind})
+    concerns_all = Q(**{f"{_INCIDENT}__kind__in": _OF_MACHINES})
+    return _subscriptions().filter(
+        _is_worth_a_mail(_INCIDENT),
+        of_kind,
+        Q(product=None)
+        | Q(product=F(f"{_INCIDENT}__product"))
+        | of_machine & Exists(on_machine.filter(product=OuterRef("product"))),
+        Q(branch="")
+        | Q(branch=F(f"{_INCIDENT}__branch"))
+        | of_machine & Exists(on_machine.filter(branch=OuterRef("branch"))),
+        Q(hardware=None)
+        | Q(hardware=F(f"{_INCIDENT}__hardware"))
+        | Exists(confirmed.filter(series__hardware=OuterRef("hardware"))),
+        Q(metric="") | concerns_all | Exists(confirmed.filter(series__metric=OuterRef("metric"))),
+        Q(smallest_change=None)
+        | concerns_all
+        # What rose from zero has no per cent, and is not smaller than one.
+        | Q(**{f"{_INCIDENT}__median": None})
+        | Q(**{f"{_INCIDENT}__median__gte": F("smallest_change")})
+        | Q(**{f"{_INCIDENT}__median__lte": -F("smallest_change")}),
+        ~Exists(told),
+        ~Exists(told_of_loss),
+        **{
+            f"{_INCIDENT}__confirmed_at__gte": F("confirmed_at"),
+            f"{_INCIDENT}__confirmed_at__gt": oldest_news(),
+        },
+    )
+
+
+def _is_worth_a_mail(incident: str) -> Q:
+    """Select incidents that people are told of; ``incident`` leads to them."""
+    wanted: dict[str, Any] = {
+        "status": Incident.Status.CONFIRMED,
+        "state__in": Incident.OPEN,
+        "quiet": False,
+        **_NOT_PUT_ASIDE,
+    }
+    return Q(**{f"{incident}__{name}": value for name, value in wanted.items()})
+
+
+_NOT_PUT_ASIDE: Final[Mapping[str, Any]] = {
+    "historical": False,
+    "folded_into": None,
+    "left_out": False,
+    "snoozed_until": None,
+    "snoozed_until_version": "",
+}
+
+
+def _is_news(event: str) -> Q:
+    """Select the alerts whose event is worth a mail now; ``event`` leads to it.
+
+    It is where it still holds, no later one has overtaken it, and no mail told of it by what it showed.
+    """
+    later = IncidentEvent.objects.filter(
+        incident=OuterRef("incident"), pk__gt=OuterRef(event), what__in=NEWS, quiet=False
+    ).exclude(what=_What.SPREAD)
+    of_address = Alert.objects.filter(incident=OuterRef("incident"), address=OuterRef("address"))
+    shown = of_address.filter(sent_at__gte=OuterRef(f"{event}__at"))
+    told_as_withdrawn = of_address.filter(event__what=_What.WITHDRAWN, sent_at__isnull=False)
+
+    def happened(what: str, *, status: str, states: Iterable[str]) -> Q:
+        return Q(**{f"{event}__what": what}, incident__status=status, incident__state__in=states)
+
+    withdrawn, confirmed = Incident.Status.WITHDRAWN, Incident.Status.CONFIRMED
+    holds = (
+        happened(_What.WITHDRAWN, status=withdrawn, states=Incident.OPEN)
+        | happened(_What.RECOVERED, status=confirmed, states=[*Incident.OPEN, Incident.State.FIXED])
+        | happened(_What.RETURNED, status=confirmed, states=Incident.OPEN)
+        | happened(_What.SPREAD, status=confirmed, states=Incident.OPEN) & ~Exists(shown)
+        | happened(_What.CONFIRMED, status=confirmed, states=Incident.OPEN) & Exists(told_as_withdrawn)
+    )
+    return Q(
+        holds,
+        ~Exists(later),
+        **{f"{event}__quiet": False, f"{event}__at__gt": oldest_news()},
+        **{f"incident__{name}": value for name, value in _NOT_PUT_ASIDE.items()},
+    )
+
+
+def _workload_groups(incident_ids: set[int]) -> dict[int, set[str | None]]:
+    """Return the groups of the workloads that changed or fell silent, by incident.
+
+    Incidents of whole machines and jobs are left out: they concern every group.
+    """
+    if not incident_ids:
+        return {}
+    confirmed = ChangePoint.objects.filter(incident__in=incident_ids, state=ChangePoint.State.CONFIRMED)
+    changed = confirmed.exclude(incident__kind__in=_OF_MACHINES)
+    silent = Silence.objects.filter(incident__in=incident_ids, workload__isnull=False)
+    rows = [
+        *changed.values_list("incident__project", "incident", "series__workload__name").distinct(),
+        *silent.values_list("incident__project", "incident", "workload__name"),
+    ]
+    groupings = groupings_of({project_id for project_id, _, _ in rows})
+    groups: dict[int, set[str | None]] = defaultdict(set)
+    for project_id, incident_id, workload in rows:
+        groups[incident_id].add(groupings[project_id].of(workload))
+    return groups

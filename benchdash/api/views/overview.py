@@ -1,0 +1,50 @@
+"""The morning of a project: the overview for programs."""
+
+from dataclasses import replace
+from typing import Final
+
+from django.db.models import Prefetch, prefetch_related_objects
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from benchdash.api import parameters
+from benchdash.api.answers.overview import OverviewSerializer
+from benchdash.api.views.base import PROJECT, View
+from benchdash.api.views.incidents import CHANGE_POINTS
+from benchdash.regressions.morning.mornings import morning_of
+
+MAX_LISTED: Final = 100
+
+
+class OverviewView(View):
+    @extend_schema(
+        summary="Read the morning of a project",
+        parameters=[
+            PROJECT,
+            OpenApiParameter(
+                "since", OpenApiTypes.STR, description="ISO 8601: all since then, in place of the last night"
+            ),
+        ],
+        responses=OverviewSerializer,
+    )
+    def get(self, request: Request) -> Response:
+        """Say what ran last night, what is new, still open and missing, and how each workload stands."""
+        project = self.project()
+        since = parameters.text(request, "since")
+        found = morning_of(project, since=parameters.moment("since", since) if since else None)
+        lists = [list(some)[:MAX_LISTED] for some in (found.new, found.open, found.recovered)]
+        incidents = [incident for some in lists for incident in some]
+        for incident in incidents:
+            incident.project = project
+        prefetch_related_objects(incidents, Prefetch("change_points", queryset=CHANGE_POINTS.order_by("pk")))
+        new, still_open, recovered = lists
+        shown = replace(
+            found,
+            new=new,
+            open=still_open,
+            recovered=recovered,
+            rows=[each for row in found.rows for each in row.each_threads],
+        )
+        return Response(OverviewSerializer(shown, context={"view": self}).data)

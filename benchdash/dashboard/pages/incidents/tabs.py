@@ -1,0 +1,153 @@
+"""The tabs and filters of the list of incidents: which there are, and which the address chooses."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from django.db.models import Count, Q, QuerySet
+from django.http import QueryDict
+
+from benchdash.accounts.models import Project, User
+from benchdash.dashboard.shell import filters
+from benchdash.dashboard.shell.filters import FilterChip
+from benchdash.dashboard.shell.navigation import address_with
+from benchdash.dashboard.shell.project_page import ProjectPage
+from benchdash.regressions import queries
+from benchdash.regressions.models import Incident
+from benchdash.results.models import Hardware, Product
+
+OPEN: Final = "open"
+EVERYTHING: Final = "everything"
+MINE: Final = "mine"
+NOBODY: Final = "nobody"
+# No branch of git can be called so.
+_RELEASES: Final = "~"
+
+_State, _Kind = Incident.State, Incident.Kind
+_CURRENT: Final = Q(status__in=[Incident.Status.SUSPECTED, Incident.Status.CONFIRMED], folded_into=None)
+_SNOOZED: Final = ~Q(snoozed_until=None) | ~Q(snoozed_until_version="")
+_SET_ASIDE: Final = (_State.WONTFIX, _State.EXPECTED, _State.INVALID)
+
+
+@dataclass(frozen=True)
+class Tab:
+    """One choice of incidents, which is one click away. ``empty`` says that there is none of it."""
+
+    name: str
+    label: str
+    condition: Q
+    empty: str
+
+
+@dataclass(frozen=True)
+class TabLink:
+    label: str
+    url: str
+    count: int
+    is_current: bool
+
+
+TABS: Final[Mapping[str, Tab]] = {
+    tab.name: tab
+    for tab in (
+        Tab(OPEN, "Open", queries.open_filter(), "Nothing is open"),
+        Tab("snoozed", "Snoozed", _CURRENT & _SNOOZED & Q(state__in=Incident.OPEN), "Nothing is snoozed"),
+        Tab(
+            "fixed",
+            "Recovered or fixed",
+            _CURRENT & Q(state=_State.FIXED) & ~Q(kind=_Kind.IMPROVEMENT),
+            "Nothing has recovered or was fixed",
+        ),
+        Tab(
+            "declined",
+            "Declined, expected or invalid",
+            _CURRENT & Q(state__in=_SET_ASIDE),
+            "Nothing was declined, accepted as expected or marked as invalid",
+        ),
+        Tab(
+            "historical",
+            "Historical",
+            _CURRENT & Q(historical=True) & ~Q(kind=_Kind.IMPROVEMENT),
+            "Nothing is historical",
+        ),
+        Tab("improvements", "Improvements", _CURRENT & Q(kind=_Kind.IMPROVEMENT), "Nothing became better"),
+        Tab(
+            "environment",
+            "Environment",
+            _CURRENT & Q(kind=_Kind.ENVIRONMENT),
+            "No machine changed its speed as a whole",
+        ),
+        Tab("silence", "Silence", _CURRENT & Q(kind=_Kind.SILENCE), "Nothing stopped to report"),
+        Tab(EVERYTHING, "Everything", Q(), "There is none"),
+    )
+}
+
+
+def chosen_tab(query: QueryDict) -> Tab:
+    """Return the tab of an address. One that asks for states or kinds without a tab asks among everything."""
+    is_asking = any(query.get(name) for name in ("state", "status", "kind"))
+    return TABS.get(query.get("tab", ""), TABS[EVERYTHING if is_asking else OPEN])
+
+
+def chips_of(page: ProjectPage, query: QueryDict, tab: Tab) -> list[FilterChip]:
+    project = page.project
+    products = Product.objects.filter(project=project).order_by("name").values_list("name", flat=True)
+    machines = Hardware.objects.filter(project=project).order_by("name").values_list("name", flat=True)
+    known = Incident.objects.filter(project=project).order_by("branch")
+    branches = known.values_list("branch", flat=True).distinct()
+    named = [(one or _RELEASES, one or "releases") for one in branches]
+    chips = [
+        filters.some_of_names("product", "Product", products, query.getlist("product")),
+        filters.some_of("branch", "Branch", named, query.getlist("branch")),
+        filters.some_of_names("hardware", "Hardware", machines, query.getlist("hardware")),
+        filters.some_of("state", "State", Incident.State.choices, query.getlist("state")),
+        filters.some_of("status", "Status", Incident.Status.choices, query.getlist("status")),
+        filters.some_of("kind", "Kind", Incident.Kind.choices, query.getlist("kind")),
+    ]
+    if page.is_member:
+        chips.insert(0, _assignee_chip(page, query))
+    return [*chips, filters.unseen("tab", TABS, shown=tab.label.lower())]
+
+
+def _assignee_chip(page: ProjectPage, query: QueryDict) -> FilterChip:
+    people = [(str(user.pk), str(user)) for user in members(page.project) if user != page.viewer.user]
+    own = [(MINE, "me")] if page.viewer.user else []
+    options = [*own, (NOBODY, "nobody"), *people]
+    return filters.one_of("assignee", "Assigned to", options, query.get("assignee"), empty="anybody")
+
+
+def members(project: Project) -> QuerySet[User]:
+    """Return whom an incident may be assigned to."""
+    return User.objects.filter(memberships__project=project, is_active=True).order_by("name", "email")
+
+
+def condition_of(page: ProjectPage, chips: list[FilterChip]) -> Q:
+    """Return the condition that the chips make together."""
+    chosen = {chip.name: [choice.value for choice in chip.chosen] for chip in chips}
+    condition = Q()
+    for name, field in (("state", "state"), ("status", "status"), ("kind", "kind")):
+        if chosen[name]:
+            condition &= Q(**{f"{field}__in": chosen[name]})
+    if chosen["product"]:
+        condition &= Q(product__name__in=chosen["product"])
+    if chosen["branch"]:
+        condition &= Q(branch__in=["" if name == _RELEASES else name for name in chosen["branch"]])
+    if chosen["hardware"]:
+        machines = Hardware.objects.filter(project=page.project, name__in=chosen["hardware"])
+        condition &= queries.seen_on(machines.values_list("pk", flat=True))
+    for value in chosen.get("assignee", []):
+        whom = {MINE: page.viewer.user, NOBODY: None}
+        condition &= Q(assignee=whom[value] if value in whom else int(value))
+    return condition
+
+
+def tab_links(
+    path: str, query: QueryDict, current: Tab, project: Project, condition: Q
+) -> dict[str, TabLink]:
+    """Return the tabs by name, with how many incidents each shows under the filters; one statement."""
+    found = Incident.objects.filter(condition, project=project)
+    counts = found.aggregate(**{name: Count("pk", filter=tab.condition) for name, tab in TABS.items()})
+    return {
+        name: TabLink(tab.label, address_with(path, query, tab=name, page=""), counts[name], tab is current)
+        for name, tab in TABS.items()
+    }

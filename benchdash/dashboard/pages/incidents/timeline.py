@@ -1,0 +1,55 @@
+"""What happened to an incident, what people did about it and what they said, oldest first."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from benchdash.dashboard.shell.markdown import comment_html
+from benchdash.regressions.event_words import event_words
+from benchdash.regressions.models import Incident, IncidentEvent
+
+_What = IncidentEvent.What
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """``who`` is empty where it was analysis, and where the viewer may not know.
+
+    ``html`` is that of a comment, ``words`` what happened otherwise.
+    """
+
+    at: datetime
+    who: str
+    words: str = ""
+    reason: str = ""
+    html: str = ""
+    anchor: str = ""
+
+
+def timeline(incident: Incident, *, is_member: bool) -> list[Entry]:
+    """Return the history of an incident; who does what and why, and what they say, is for members."""
+    events = list(incident.events.all())
+    entries = [
+        Entry(
+            event.at,
+            event.by_name if is_member else "",
+            event_words(event),
+            reason=event.reason if is_member else "",
+        )
+        for event in events
+        if is_member or event.what != _What.ASSIGNED
+    ]
+    if is_member:
+        entries += [
+            Entry(said.at, said.author_name, html=comment_html(said.text), anchor=f"comment-{said.pk}")
+            for said in incident.comments.all()
+        ]
+    return sorted([*_beginnings(incident, events), *entries], key=lambda entry: entry.at)
+
+
+def _beginnings(incident: Incident, events: Iterable[IncidentEvent]) -> Iterator[Entry]:
+    """Yield what the incident itself remembers, where it is older than its events."""
+    known = {event.what for event in events}
+    for at, what in ((incident.detected_at, _What.DETECTED), (incident.confirmed_at, _What.CONFIRMED)):
+        if at and what not in known:
+            yield Entry(at, "", what.label)

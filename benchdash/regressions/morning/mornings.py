@@ -1,0 +1,105 @@
+"""The morning of a project: whether last night broke anything, what is open, and what did not report."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from benchdash.accounts.models import Project
+from benchdash.regressions import queries
+from benchdash.regressions.models import Incident, IncidentEvent
+from benchdash.regressions.morning import sentences
+from benchdash.regressions.morning.missing import Missing, missing_of
+from benchdash.regressions.morning.nights import Night, night_of
+from benchdash.regressions.morning.rows import Row, rows_of
+from benchdash.results.models import Hardware
+
+_PUT_ASIDE: Final = (Incident.State.EXPECTED, Incident.State.WONTFIX, Incident.State.INVALID)
+
+
+@dataclass(frozen=True)
+class Morning:
+    """What a person wants to know of a night.
+
+    ``expected`` workloads (each at its place) were due, of which ``ran`` came; ``others`` ran beside them.
+    ``new`` incidents were detected or confirmed since the night began, improvements among them; the ``open``
+    ones are older. ``recovered`` were ended by a step back in the night. ``rows`` are the workloads that are
+    measured regularly.
+    """
+
+    project: Project
+    night: Night
+    ran: int
+    expected: int
+    others: int
+    machines: Sequence[str]
+    missing: Sequence[Missing]
+    new: Sequence[Incident]
+    open: Sequence[Incident]
+    recovered: Sequence[Incident]
+    rows: Sequence[Row]
+    sentence: str
+
+
+def morning_of(project: Project, *, now: datetime | None = None, since: datetime | None = None) -> Morning:
+    """Return the morning after the last night, or of all that happened ``since``.
+
+    A constant number of statements. The sentence names days in the current time zone.
+    """
+    now = now or timezone.now()
+    runs = night_of(project, now=now, since=since)
+    machines = Hardware.objects.filter(pk__in=runs.hardware).order_by("name") if runs.hardware else ()
+    names = [one.name for one in machines]
+    is_open = list(
+        queries.open_incidents(project).select_related(
+            "silence__hardware", "silence__product", "silence__workload"
+        )
+    )
+    recovered = list(recovered_incidents(project, since=runs.night.since))
+    steps_back = {one.recovered_by_id for one in recovered}
+    found = queries.incidents(project).filter(new_filter(runs.night.since))
+    new = [one for one in found if one.pk not in steps_back]
+    news = {one.pk for one in new}
+    still_open = [one for one in is_open if one.pk not in news and one.kind != Incident.Kind.SILENCE]
+    missing = missing_of(runs, [one for one in is_open if one.kind == Incident.Kind.SILENCE])
+    rows = rows_of(runs.reporters, [one for one in is_open if one.status == Incident.Status.CONFIRMED])
+    return Morning(
+        project=project,
+        night=runs.night,
+        ran=len(runs.came),
+        expected=runs.due,
+        others=len(runs.others),
+        machines=names,
+        missing=missing,
+        new=new,
+        open=still_open,
+        recovered=recovered,
+        rows=rows,
+        sentence=sentences.sentence(
+            sentences.ran_words(runs.ran(names), now=now),
+            new=sentences.new_words(new, len(recovered)) if runs.newest else "",
+            still_open=sentences.open_words(still_open, now=now),
+            missing=sentences.missing_words(missing, now=now),
+        ),
+    )
+
+
+def new_filter(since: datetime) -> Q:
+    """Select incidents that are news of the time since then, and that nobody has put aside.
+
+    Of what was imported or corrected, only what began since then is news. Silences are missing, not new.
+    """
+    is_found = Q(detected_at__gt=since) | Q(confirmed_at__gt=since)
+    is_news = Q(quiet=False) | Q(started_at__gt=since)
+    is_told = ~Q(kind=Incident.Kind.SILENCE) & ~Q(status=Incident.Status.WITHDRAWN)
+    return is_found & is_news & is_told & Q(historical=False, folded_into=None) & ~Q(state__in=_PUT_ASIDE)
+
+
+def recovered_incidents(project: Project, *, since: datetime) -> QuerySet[Incident]:
+    """Return those that a step back ended since then."""
+    events = IncidentEvent.objects.filter(what=IncidentEvent.What.RECOVERED, at__gt=since)
+    ended = queries.incidents(project).filter(pk__in=events.values("incident"), state=Incident.State.FIXED)
+    return ended.exclude(kind=Incident.Kind.SILENCE)

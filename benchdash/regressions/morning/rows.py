@@ -1,0 +1,387 @@
+"""One row for each workload that is measured regularly: its newest figure beside the level before it.
+
+The newest group is held against the median of the groups before it since the last confirmed change. How far
+groups usually fall from that is Student's prediction interval, from the scatter of the history within its
+levels. A single night outside is no change of level yet.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Hashable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final, Literal, NamedTuple
+
+import numpy as np
+from scipy.special import stdtrit
+
+from benchdash.regressions.detection.level_scatter import MIN_WORTH, LevelHistories
+from benchdash.regressions.detection.noise import MIN_SD, Floats
+from benchdash.regressions.models import ChangePoint, Incident
+from benchdash.results import metrics
+from benchdash.results.cadence import Reporter
+from benchdash.results.controls import is_control
+from benchdash.results.models import DEFAULT_CONFIGURATION, Series
+from benchdash.results.place import Place
+from benchdash.results.points import Points, moment, read_points
+from benchdash.results.readings import HIGHER
+
+USUAL: Final = 0.99
+"""The share of nights at an unchanged level that the usual range holds."""
+MAX_GROUPS: Final = 60
+"""Groups that a row draws."""
+MAX_SERIES: Final = 1000
+"""Series that are read; of more, those are left out that reported least lately."""
+_MAX_VALUES: Final = 60_000
+_MAX_RUNS_OF_SERIES: Final = 240
+# What did not report for so long is not measured regularly any more.
+_LATELY: Final = timedelta(days=14)
+# A branch with fewer reports, such as that of a pull request, has no history to look at.
+_MIN_REPORTS: Final = 3
+_VARIANCE_OF_MEDIAN: Final = np.pi / 2
+
+Verdict = Literal["same", "likely_worse", "likely_better", "unknown"]
+
+
+class RowPlace(NamedTuple):
+    """The place of a row in names."""
+
+    product: str
+    build: str
+    branch: str
+    line: str
+    hardware: str
+    configuration: str
+    counterpart: str
+
+    def __str__(self) -> str:
+        """``MariaDB main on bench-03``, with what is not usual."""
+        product = " ".join(filter(None, [self.product, self.branch or self.line, self.build]))
+        configuration = "" if self.configuration == DEFAULT_CONFIGURATION else self.configuration
+        return ", ".join(filter(None, [f"{product} on {self.hardware}", configuration, self.counterpart]))
+
+
+@dataclass(frozen=True)
+class Row:
+    """A workload at one thread count; or over several, each of which has a row among ``parts``.
+
+    ``value`` is the newest figure, None over several thread counts. ``of_level`` is the newest figure as a
+    share of its level, a geometric mean over thread counts; ``usual`` is how far from 1 it falls as a rule.
+    ``verdict`` holds one against the other. ``groups`` counts those that the scatter is known from, and
+    ``needed`` is how many more it takes to tell. ``curve`` has the last groups as shares of the level; new
+    levels begin at ``changed_at``, indexes of it. ``incident`` is an open one that made the level what it is,
+    and ``change`` the change there.
+    """
+
+    place: RowPlace
+    series_id: int
+    workload: str
+    threads: Sequence[int | None]
+    metric: str
+    unit: str
+    direction: str
+    value: float | None
+    of_level: float | None
+    usual: float | None
+    verdict: Verdict
+    groups: int
+    needed: int
+    measured_at: datetime
+    curve: Sequence[float]
+    changed_at: Sequence[int]
+    incident: Incident | None = None
+    change: float | None = None
+    parts: Sequence["Row"] = ()
+
+    @property
+    def each_threads(self) -> "Sequence[Row]":
+        """Return a row for each thread count."""
+        return self.parts or [self]
+
+    @property
+    def first_threads(self) -> int | None:
+        return self.threads[0]
+
+    @property
+    def is_control(self) -> bool:
+        return is_control(self.place.build)
+
+
+def rows_of(found: Sequence[Reporter], incidents: Collection[Incident]) -> list[Row]:
+    """Return the rows of what reported lately, in five statements at most.
+
+    ``incidents`` are the open ones. Rows with one come first, then those outside their usual range; controls
+    are last.
+    """
+    series = _main_series(_regular(found))
+    if not series:
+        return []
+    newest = max(MAX_GROUPS, min(_MAX_RUNS_OF_SERIES, _MAX_VALUES // len(series)))
+    points = read_points({one.pk: one for one in series}, newest=newest, intervals=False)
+    histories = [one for one in _histories(series, points, incidents) if one.is_worth_a_row]
+    of_workload: dict[tuple[Place, int], list[_History]] = defaultdict(list)
+    for history in histories:
+        of_workload[history.series.place, history.series.workload_id].append(history)
+    several = [each for each in of_workload.values() if len(each) > 1]
+    rows = iter(_rows([*histories, *map(_fold, several)]))
+    row_of = {history.series.pk: next(rows) for history in histories}
+    folded = [
+        replace(row, parts=[row_of[one.series.pk] for one in each])
+        for row, each in zip(rows, several, strict=True)
+    ]
+    alone = [row_of[each[0].series.pk] for each in of_workload.values() if len(each) == 1]
+    return sorted([*alone, *folded], key=_order)
+
+
+def _order(row: Row) -> tuple[object, ...]:
+    is_unusual = row.verdict in ("likely_worse", "likely_better")
+    return (row.is_control, row.incident is None, not is_unusual, row.place, row.workload)
+
+
+# --- series -------------------------------------------------------------------------------------------------
+
+
+class _Series(NamedTuple):
+    """The columns of a series that rows need; those of its place first."""
+
+    project_id: int
+    product_id: int
+    build: str
+    branch: str
+    line: str
+    hardware_id: int
+    configuration_id: int
+    counterpart: str
+    pk: int
+    workload_id: int
+    threads: int | None
+    metric: str
+    unit: str
+    direction: str
+    product: str
+    hardware: str
+    configuration: str
+    workload: str
+
+    @property
+    def place(self) -> Place:
+        return Place._make(self[: len(Place._fields)])
+
+    @property
+    def names(self) -> RowPlace:
+        return RowPlace(
+            *(self.product, self.build, self.branch, self.line),
+            *(self.hardware, self.configuration, self.counterpart),
+        )
+
+
+_COLUMNS: Final = (
+    *(*Place._fields, "pk", "workload_id", "threads", "metric", "unit", "direction"),
+    *("product__name", "hardware__name", "configuration__name", "workload__name"),
+)
+
+
+def _regular(found: Sequence[Reporter]) -> list[Reporter]:
+    """Return what is measured regularly, and was lately; the last reported first."""
+    streams = [one for one in found if one.place.branch or one.cadence]
+    latest = max((one.last_at for one in streams), default=None)
+    lately = [one for one in streams if latest and one.last_at > latest - _LATELY]
+    regular = [one for one in lately if len(one.starts) >= _MIN_REPORTS] or lately
+    return sorted(regular, key=lambda one: one.last_at, reverse=True)
+
+
+def _main_series(reporters: Sequence[Reporter]) -> list[_Series]:
+    """Return the series of the main metric of each workload; one statement."""
+    if not reporters:
+        return []
+    wanted = {(one.place, one.workload_id): at for at, one in enumerate(reporters)}
+    rows = Series.objects.filter(
+        project=reporters[0].place.project_id,
+        is_derived=False,
+        workload__in={one.workload_id for one in reporters},
+        branch__in={one.place.branch for one in reporters},
+        hardware__in={one.place.hardware_id for one in reporters},
+    )
+    of_workload: dict[tuple[Place, int], list[_Series]] = defaultdict(list)
+    for one in map(_Series._make, rows.order_by("threads", "pk").values_list(*_COLUMNS)):
+        if (one.place, one.workload_id) in wanted:
+            of_workload[one.place, one.workload_id].append(one)
+    found: list[_Series] = []
+    for _, several in sorted(of_workload.items(), key=lambda item: wanted[item[0]]):
+        main = metrics.main_metric(Counter(one.metric for one in several))
+        found += [one for one in several if one.metric == main]
+    return found[:MAX_SERIES]
+
+
+# --- histories ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _History:
+    """The groups of a series in order: ``logs`` relative to the level of the newest, by ``names``.
+
+    ``starts`` are the indexes at which a confirmed level begins.
+    """
+
+    series: _Series
+    threads: Sequence[int | None]
+    logs: Floats
+    names: Sequence[Hashable]
+    starts: Sequence[int]
+    value: float | None
+    measured_at: datetime
+    incident: Incident | None
+    change: float | None
+
+    @property
+    def is_worth_a_row(self) -> bool:
+        """Whether there are groups; of releases, more than the one that is measured again and again."""
+        return len(self.logs) > (0 if self.series.branch else 1)
+
+    @property
+    def level_start(self) -> int:
+        return max(self.starts, default=0)
+
+
+class _Step(NamedTuple):
+    """A confirmed change of level in a series."""
+
+    run_id: int
+    change: float | None
+    incident_id: int | None
+
+
+def _histories(series: Sequence[_Series], points: Points, incidents: Collection[Incident]) -> list[_History]:
+    steps: dict[int, list[_Step]] = defaultdict(list)
+    confirmed = ChangePoint.objects.filter(state=ChangePoint.State.CONFIRMED, origin="")
+    of_series = confirmed.filter(series__in=[one.pk for one in series]).order_by("pk")
+    for pk, *columns in of_series.values_list("series_id", *_Step._fields):
+        steps[pk].append(_Step._make(columns))
+    by_id = {one.pk: one for one in incidents}
+    ends = np.searchsorted(points.series, np.arange(len(series) + 1)).tolist()
+    started_at = points.runs.started_at[points.first].tolist()
+    names = _names(points)
+    found = []
+    for at, one in enumerate(series):
+        begin, end = ends[at], ends[at + 1]
+        values = points.levels[begin:end]
+        usable = np.flatnonzero(values > 0)
+        place_of = {int(place): index for index, place in enumerate(usable.tolist())}
+        placed = {}
+        for step in steps[one.pk]:
+            point = points.index_of(step.run_id, at)
+            if point is not None and point - begin in place_of:
+                placed[place_of[point - begin]] = step
+        logs = np.log(values[usable])
+        newest = placed.get(max(placed, default=-1))
+        incident = by_id.get(newest.incident_id or 0) if newest else None
+        found.append(
+            _History(
+                series=one,
+                threads=[one.threads],
+                logs=logs - _level(logs, max(placed, default=0)),
+                names=[names[begin + place] for place in usable.tolist()],
+                starts=sorted(placed),
+                value=float(values[usable[-1]]) if len(usable) else None,
+                measured_at=moment(started_at[begin + int(usable[-1])] if len(usable) else 0),
+                incident=incident,
+                change=newest.change if newest and incident else None,
+            )
+        )
+    return found
+
+
+def _level(logs: Floats, start: int) -> float:
+    """Return the level of the groups from ``start`` on before the newest; of the newest where it is alone."""
+    level = logs[start:-1] if len(logs) - 1 > start else logs[-1:]
+    return float(np.median(level)) if len(level) else 0.0
+
+
+def _names(points: Points) -> list[Hashable]:
+    """Name the groups alike in all series of a place: by their version, or the day where it has no commit."""
+    runs = points.runs
+    has_commit = np.array([bool(one.commit) for one in runs.versions], dtype=bool)
+    version, days = runs.version[points.last], runs.days[points.first]
+    day = np.where(has_commit[version], 0, days) if len(version) else days
+    return list(zip(version.tolist(), day.tolist(), runs.content_ids[points.last].tolist(), strict=True))
+
+
+def _fold(several: Sequence[_History]) -> _History:
+    """Take the mean of the logs of thread counts, group by group."""
+    main = max(several, key=lambda one: (one.measured_at, len(one.logs)))
+    index_of = {name: at for at, name in enumerate(main.names)}
+    sums, n = np.zeros(len(main.names)), np.zeros(len(main.names))
+    starts: set[int] = set()
+    for one in several:
+        known = [(index_of[name], at) for at, name in enumerate(one.names) if name in index_of]
+        if known:
+            there, here = np.array(known).T
+            sums[there] += one.logs[here]
+            n[there] += 1
+        starts |= {index_of[one.names[at]] for at in one.starts if one.names[at] in index_of}
+    logs = sums / np.maximum(n, 1)
+    changed = [one for one in several if one.incident]
+    changes = [one.change for one in changed if one.change is not None]
+    return replace(
+        main,
+        threads=[thread for one in several for thread in one.threads],
+        logs=logs - _level(logs, max(starts, default=0)),
+        starts=sorted(starts),
+        value=None,
+        incident=changed[0].incident if changed else None,
+        change=float(np.median(changes)) if changes else None,
+    )
+
+
+# --- rows ---------------------------------------------------------------------------------------------------
+
+
+def _rows(histories: Sequence[_History]) -> list[Row]:
+    before = [np.exp(one.logs[:-1]) for one in histories]
+    known = LevelHistories.of(before, [one.starts for one in histories])
+    sd, worth = known.scatter(np.arange(len(histories)))
+    return [
+        _row(history, float(of_row), int(df))
+        for history, of_row, df in zip(histories, sd, worth, strict=True)
+    ]
+
+
+def _row(history: _History, sd: float, worth: int) -> Row:
+    """``worth`` are the degrees of freedom of ``sd``, 0 where too few groups are known."""
+    series, n = history.series, len(history.logs) - 1
+    of_level = n - history.level_start
+    degrees = n - len({start for start in history.starts if 0 < start < n} | {0})
+    needed = max(MIN_WORTH - degrees, 1 - of_level, 0)
+    usual = None
+    if not needed and worth:
+        error = max(sd, MIN_SD) * np.sqrt(1 + _VARIANCE_OF_MEDIAN / of_level)
+        usual = float(np.expm1(stdtrit(worth, (1 + USUAL) / 2) * error))
+    ratio = float(np.exp(history.logs[-1])) if of_level > 0 else None
+    first = max(0, len(history.logs) - MAX_GROUPS)
+    return Row(
+        place=series.names,
+        series_id=series.pk,
+        workload=series.workload,
+        threads=history.threads,
+        metric=series.metric,
+        unit=series.unit,
+        direction=series.direction,
+        value=history.value,
+        of_level=ratio,
+        usual=usual,
+        verdict=_verdict(ratio, usual, series.direction),
+        groups=n,
+        needed=needed,
+        measured_at=history.measured_at,
+        curve=np.exp(history.logs[first:]).tolist(),
+        changed_at=[start - first for start in history.starts if start >= first],
+        incident=history.incident,
+        change=history.change,
+    )
+
+
+def _verdict(of_level: float | None, usual: float | None, direction: str) -> Verdict:
+    if of_level is None or usual is None:
+        return "unknown"
+    if 1 / (1 + usual) <= of_level <= 1 + usual:
+        return "same"
+    return "likely_better" if (of_level > 1) == (direction == HIGHER) else "likely_worse"

@@ -1,0 +1,131 @@
+"""The morning in a sentence. Days are those of Django's current time zone."""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Final
+
+from django.utils import timezone
+
+from benchdash.regressions import headlines
+from benchdash.regressions.models import Incident
+from benchdash.regressions.morning.missing import Missing
+from benchdash.regressions.morning.nights import Ran, Span
+from benchdash.results.wording import counted
+
+MAX_NAMED: Final = 3
+"""Machines, incidents or missing jobs that a sentence names."""
+
+
+def day(time: datetime, *, now: datetime) -> str:
+    """Write ``20 Nov``; of another year, ``20 Nov 2025``."""
+    local = timezone.localtime(time)
+    year = "" if local.year == timezone.localtime(now).year else f" {local.year}"
+    return f"{local.day} {local:%b}{year}"
+
+
+def listed(names: Sequence[str], noun: str) -> str:
+    """Write ``a, b and c``; of many, only how many: ``5 machines``."""
+    if len(names) > MAX_NAMED:
+        return counted(len(names), noun)
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def ran_words(ran: Ran | None, *, now: datetime) -> str:
+    """Write ``Last night (20 Nov): 3 of 3 workloads ran on epyc-2core-vm``."""
+    if ran is None:
+        return "No results yet"
+    last = day(ran.newest.at, now=now)
+    if not ran.is_nightly:
+        return f"Newest: {ran.newest.product} {ran.newest.version}, measured {last}"
+    where = f" on {listed(ran.machines, 'machine')}" if ran.machines else ""
+    if ran.span == Span.LATEST:
+        return f"Latest night ({last}): {counted(ran.total, 'workload')} ran{where}"
+    night = f"Since {day(ran.since, now=now)}"
+    if ran.span == Span.LAST_DAY:
+        night = f"Last night ({last if ran.total else day(now, now=now)})"
+    if not ran.total:
+        due = f", {counted(ran.due, 'workload')} {'was' if ran.due == 1 else 'were'} due" if ran.due else ""
+        return f"{night}: nothing ran{due}; the last results are of {last}"
+    if not ran.due:
+        return f"{night}: {counted(ran.total, 'workload')} ran{where}"
+    others = ran.total - ran.came
+    more = f" and {others} more" if others else ""
+    return f"{night}: {ran.came} of {counted(ran.due, 'workload')}{more} ran{where}"
+
+
+def incident_words(incident: Incident) -> str:
+    """Write ``oltp_point_select −16.0 %, slow_query_log switched on``."""
+    names: Sequence[str] = getattr(incident, "workloads", ())
+    subject = names[0] if names else incident.subject
+    if len(names) > 1:
+        subject = f"{incident.subject} in {counted(len(names), 'workload')}"
+    if incident.kind == Incident.Kind.ENVIRONMENT:
+        subject = incident.subject
+    words = f"{subject} {headlines.figure(incident)}"
+    return f"{words}, {incident.cause}" if incident.cause else words
+
+
+def new_words(new: Collection[Incident], recovered: int = 0) -> str:
+    """Write ``nothing new``, ``2 new: ...``, with suspicions and improvements apart."""
+    told = _confirmed(new)
+    worse = [one for one in told if headlines.is_for_the_worse(one)]
+    better, suspected = len(told) - len(worse), len(new) - len(told)
+    parts = []
+    if worse:
+        parts.append(f"{len(worse)} new: {'; '.join(map(incident_words, named_new(new)))}")
+    if better:
+        parts.append(counted(better, "improvement"))
+    if recovered:
+        parts.append(f"{recovered} recovered")
+    if not worse:
+        parts.insert(0, "nothing worse" if parts else "nothing new")
+    if suspected:
+        parts.append(f"{suspected} suspected, not confirmed")
+    return ", ".join(parts)
+
+
+def named_new(new: Collection[Incident]) -> list[Incident]:
+    """Return the incidents that ``new_words`` names."""
+    return _largest([one for one in _confirmed(new) if headlines.is_for_the_worse(one)])[:MAX_NAMED]
+
+
+def open_words(still_open: Collection[Incident], *, now: datetime) -> str:
+    """Write ``1 open since 9 Nov: oltp_point_select −16.0 %``; empty where nothing is."""
+    told = _confirmed(still_open)
+    if not told:
+        return ""
+    oldest = day(min(one.started_at for one in told), now=now)
+    [largest] = named_open(still_open)
+    if len(told) == 1:
+        return f"1 open since {oldest}: {incident_words(largest)}"
+    return f"{len(told)} open, the oldest since {oldest}; the largest: {incident_words(largest)}"
+
+
+def named_open(still_open: Collection[Incident]) -> list[Incident]:
+    """Return the incident that ``open_words`` names."""
+    return _largest(_confirmed(still_open))[:1]
+
+
+def missing_words(missing: Sequence[Missing], *, now: datetime) -> str:
+    """Write ``Missing: bench-03 since 17 Nov``; empty where nothing is."""
+    if not missing:
+        return ""
+    named = [f"{one.subject} since {day(one.last_at, now=now)}" for one in missing[:MAX_NAMED]]
+    more = len(missing) - len(named)
+    return f"Missing: {', '.join(named)}{f' and {more} more' if more else ''}"
+
+
+def sentence(ran: str, *, new: str, still_open: str, missing: str) -> str:
+    """Join the parts: ``...; nothing new. 1 open since ... Missing: ...``."""
+    nothing_open = "" if still_open or not new else ", nothing open"
+    first = f"{ran}; {new}{nothing_open}" if new else ran
+    return " ".join(f"{part}." for part in (first, still_open, missing) if part)
+
+
+def _confirmed(incidents: Collection[Incident]) -> list[Incident]:
+    return [one for one in incidents if one.status == Incident.Status.CONFIRMED]
+
+
+def _largest(incidents: Collection[Incident]) -> list[Incident]:
+    return sorted(incidents, key=lambda one: (-abs(one.median or 0), -one.pk))

@@ -1,0 +1,104 @@
+import pytest
+from django.utils import timezone
+
+from benchdash.accounts.models import Role
+from benchdash.alerts.models import Alert, Subscription
+from benchdash.alerts.services import owe_alerts, send_owed_alerts
+from benchdash.alerts.subscriptions import subscribe
+from tests.alerts.incidents import make_incident
+from tests.builders import make_project, make_user
+from tests.dashboard.page_text import said_after, text_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project():
+    return make_project("nightly", public=True)
+
+
+@pytest.fixture
+def member(client, project):
+    user = make_user(member_of=project)
+    client.force_login(user)
+    return user
+
+
+def shown(client, page, **query):
+    return text_of(client.get(f"/p/nightly/{page}/", query))
+
+
+def test_alerts_are_listed_with_what_became_of_them(client, project, member):
+    now = timezone.now()
+    for address, fields in {
+        "sent@example.org": {"sent_at": now},
+        "owed@example.org": {},
+        "failing@example.org": {"error": "no such mailbox", "attempts": 3, "retry_at": now},
+    }.items():
+        Alert.objects.create(project=project, incident=make_incident(project), address=address, **fields)
+    text = shown(client, "alerts")
+    assert "MariaDB main sent@example.org ✓ sent" in text
+    assert "MariaDB main owed@example.org … owed" in text
+    assert "MariaDB main failing@example.org × failing" in text
+    assert "3 no such mailbox next try" in text
+    for state in ("sent", "owed", "failing"):
+        chosen = shown(client, "alerts", state=state)
+        assert [name for name in ("sent", "owed", "failing") if f"{name}@example.org" in chosen] == [state]
+
+
+def test_that_mail_is_held_stands_above_the_alerts(client, project, member, settings):
+    Alert.objects.create(project=project, incident=make_incident(project), address="owed@example.org")
+    assert "Mail is held" not in shown(client, "alerts")
+    settings.HOLD_MAIL = True
+    text = shown(client, "alerts")
+    assert "Mail is held ( HOLD_MAIL=1 ): nothing is sent, and what is owed stays owed." in text
+    assert "owed@example.org … owed" in text
+
+
+def test_what_is_too_old_to_be_mailed_says_so(client, project, member, settings):
+    incident = make_incident(project, confirmed_at=timezone.now() - settings.HISTORICAL_AFTER)
+    Alert.objects.create(project=project, incident=incident, address="old@example.org", error="x")
+    assert "old@example.org too old to mail" in shown(client, "alerts")
+
+
+def test_one_that_fails_is_tried_at_once_when_asked(client, project, member):
+    alert = Alert.objects.create(
+        project=project,
+        incident=make_incident(project),
+        address="a@example.org",
+        error="x",
+        retry_at=timezone.now(),
+    )
+    text = said_after(client, client.post(f"/p/nightly/alerts/{alert.pk}/retry/"))
+    assert "The mail to a@example.org is tried again" in text
+    alert.refresh_from_db()
+    assert alert.retry_at is None
+    other = make_project("other", public=True)
+    alert.project = other
+    alert.save()
+    assert client.post(f"/p/nightly/alerts/{alert.pk}/retry/").status_code == 404
+
+
+def test_without_a_mail_server_its_mails_are_shown(client, project, member, settings, tmp_path):
+    settings.EMAIL_BACKEND = "django.core.mail.backends.filebased.EmailBackend"
+    settings.EMAIL_FILE_PATH = str(tmp_path)
+    for place, address in ((project, "alice@example.org"), (make_project(), "secret@example.org")):
+        subscribe(place, address)
+        Subscription.objects.update(confirmed_at="2026-01-01T00:00Z")
+        make_incident(place)
+    owe_alerts()
+    send_owed_alerts()
+    text = shown(client, "alerts")
+    assert "This installation has no mail server" in text
+    assert (
+        "[nightly] MariaDB on main: oltp_read_only slower since 10.11.19, −20.0 % to alice@example.org"
+        in text
+    )
+    assert "tps: 1,000 → 800 (−20.0 %)" in text
+    assert "secret@example.org" not in text
+    client.force_login(make_user("reader", member_of=project, role=Role.READER))
+    assert "tps: 1,000" not in shown(client, "alerts")
+
+
+def test_with_a_mail_server_nothing_is_said_of_files(client, project, member, smtp):
+    assert "no mail server" not in shown(client, "alerts")
