@@ -14,7 +14,7 @@ from benchdash.regressions.models import Incident, IncidentEvent
 from benchdash.regressions.morning import sentences
 from benchdash.regressions.morning.missing import Missing, missing_of
 from benchdash.regressions.morning.nights import Night, night_of
-from benchdash.regressions.morning.rows import Row, rows_of
+from benchdash.regressions.morning.rows import Standing, rows_of
 from benchdash.results.models import Hardware
 
 _PUT_ASIDE: Final = (Incident.State.EXPECTED, Incident.State.WONTFIX, Incident.State.INVALID)
@@ -40,7 +40,7 @@ class Morning:
     new: Sequence[Incident]
     open: Sequence[Incident]
     recovered: Sequence[Incident]
-    rows: Sequence[Row]
+    rows: Sequence[Standing]
     sentence: str
 
 
@@ -65,7 +65,7 @@ def morning_of(project: Project, *, now: datetime | None = None, since: datetime
     news = {one.pk for one in new}
     still_open = [one for one in is_open if one.pk not in news and one.kind != Incident.Kind.SILENCE]
     missing = missing_of(runs, [one for one in is_open if one.kind == Incident.Kind.SILENCE])
-    rows = rows_of(runs.reporters, [one for one in is_open if one.status == Incident.Status.CONFIRMED])
+    rows = rows_of(runs.reporters, {one.pk for one in is_open})
     return Morning(
         project=project,
         night=runs.night,
@@ -79,10 +79,12 @@ def morning_of(project: Project, *, now: datetime | None = None, since: datetime
         recovered=recovered,
         rows=rows,
         sentence=sentences.sentence(
-            sentences.ran_words(runs.ran(names), now=now),
-            new=sentences.new_words(new, len(recovered)) if runs.newest else "",
-            still_open=sentences.open_words(still_open, now=now),
-            missing=sentences.missing_words(missing, now=now),
+            runs.ran(names),
+            new=new,
+            still_open=still_open,
+            missing=missing,
+            recovered=len(recovered),
+            now=now,
         ),
     )
 

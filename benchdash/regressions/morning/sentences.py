@@ -9,7 +9,7 @@ from django.utils import timezone
 from benchdash.regressions import headlines
 from benchdash.regressions.models import Incident
 from benchdash.regressions.morning.missing import Missing
-from benchdash.regressions.morning.nights import Ran, Span
+from benchdash.regressions.morning.nights import NightSpan, Ran
 from benchdash.results.wording import counted
 
 MAX_NAMED: Final = 3
@@ -39,10 +39,10 @@ def ran_words(ran: Ran | None, *, now: datetime) -> str:
     if not ran.is_nightly:
         return f"Newest: {ran.newest.product} {ran.newest.version}, measured {last}"
     where = f" on {listed(ran.machines, 'machine')}" if ran.machines else ""
-    if ran.span == Span.LATEST:
+    if ran.span == NightSpan.LATEST:
         return f"Latest night ({last}): {counted(ran.total, 'workload')} ran{where}"
     night = f"Since {day(ran.since, now=now)}"
-    if ran.span == Span.LAST_DAY:
+    if ran.span == NightSpan.LAST_DAY:
         night = f"Last night ({last if ran.total else day(now, now=now)})"
     if not ran.total:
         due = f", {counted(ran.due, 'workload')} {'was' if ran.due == 1 else 'were'} due" if ran.due else ""
@@ -116,11 +116,23 @@ def missing_words(missing: Sequence[Missing], *, now: datetime) -> str:
     return f"Missing: {', '.join(named)}{f' and {more} more' if more else ''}"
 
 
-def sentence(ran: str, *, new: str, still_open: str, missing: str) -> str:
-    """Join the parts: ``...; nothing new. 1 open since ... Missing: ...``."""
-    nothing_open = "" if still_open or not new else ", nothing open"
-    first = f"{ran}; {new}{nothing_open}" if new else ran
-    return " ".join(f"{part}." for part in (first, still_open, missing) if part)
+def sentence(
+    ran: Ran | None,
+    *,
+    new: Collection[Incident],
+    still_open: Collection[Incident],
+    missing: Sequence[Missing],
+    recovered: int = 0,
+    now: datetime,
+) -> str:
+    """Say it all: ``Last night ...; nothing new. 1 open since ... Missing: ...``."""
+    first = ran_words(ran, now=now)
+    if ran is None:
+        return f"{first}."
+    is_open = open_words(still_open, now=now)
+    nothing = "" if is_open else ", nothing else open" if named_new(new) else ", nothing open"
+    parts = (f"{first}; {new_words(new, recovered)}{nothing}", is_open, missing_words(missing, now=now))
+    return " ".join(f"{part}." for part in parts if part)
 
 
 def _confirmed(incidents: Collection[Incident]) -> list[Incident]:
