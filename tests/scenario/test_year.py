@@ -43,7 +43,7 @@ EIGHT_WEEKS = World(
         Outage(22, 25, EPYC, product="PostgreSQL"),
         Outage(49, 53, ARM),
     ),
-    mornings=(17, 20, 23, 51),
+    mornings=(17, 20, 23, 32, 51),
 )
 
 
@@ -108,7 +108,19 @@ def test_eight_weeks_are_told_as_they_were(smtp):
         assert problems_of(year) == []
         assert pages_that_fail(year) == {}
         assert Verdict(year).false_incidents() == []
-        assert {night: one.sentence for night, one in year.mornings.items()} == {}
+        assert {night: one.sentence for night, one in year.mornings.items()} == {
+            17: "Last night (20 Nov): 12 of 12 workloads ran on arm-03 and epyc-01; nothing new, nothing open.",
+            20: "Last night (23 Nov): 12 of 12 workloads ran on arm-03 and epyc-01;"
+            " 1 new: MariaDB main in 3 workloads −15.5 %, nothing open.",
+            23: "Last night (26 Nov): 10 of 12 workloads ran on arm-03 and epyc-01; nothing new."
+            " 1 open since 21 Nov: MariaDB main in 3 workloads −15.1 %."
+            " Missing: PostgreSQL on epyc-01 since 24 Nov.",
+            32: "Last night (5 Dec): 12 of 12 workloads ran on arm-03 and epyc-01;"
+            " nothing worse, 1 recovered, nothing open.",
+            51: "Last night (24 Dec): 5 of 12 workloads ran on epyc-01; nothing new."
+            " 2 open, the oldest since 7 Dec; the largest: PostgreSQL main in 2 workloads −15.3 %."
+            " Missing: arm-03 since 21 Dec.",
+        }
 
 
 @pytest.mark.slow
