@@ -4,6 +4,7 @@ import pytest
 from django.test import Client
 
 from benchdash.regressions.models import Incident
+from benchdash.results.wording import NO_BREAK
 from tests.scenario.simulation import lived
 from tests.scenario.verdict import Verdict
 from tests.scenario.world import (
@@ -108,8 +109,9 @@ def test_eight_weeks_are_told_as_they_were(smtp):
         assert problems_of(year) == []
         assert pages_that_fail(year) == {}
         assert Verdict(year).false_incidents() == []
-        assert {night: one.sentence for night, one in year.mornings.items()} == {
-            17: "Last night (20 Nov): 12 of 12 workloads ran on arm-03 and epyc-01; nothing new, nothing open.",
+        assert {night: one.sentence.replace(NO_BREAK, " ") for night, one in year.mornings.items()} == {
+            17: "Last night (20 Nov): 12 of 12 workloads ran on arm-03 and epyc-01;"
+            " nothing new, nothing open.",
             20: "Last night (23 Nov): 12 of 12 workloads ran on arm-03 and epyc-01;"
             " 1 new: MariaDB main in 3 workloads −15.5 %, nothing open.",
             23: "Last night (26 Nov): 10 of 12 workloads ran on arm-03 and epyc-01; nothing new."
