@@ -1,5 +1,6 @@
 """Time as it passes in the scenario: nights of uploads, the jobs of beat, and somebody who looks at nine."""
 
+import re
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -18,6 +19,7 @@ from tests.scenario.world import COMMITS_A_DAY, night_at
 READER = "lead@example.org"
 # Beat looks for changes every few seconds and for silences every hour; so often is enough to know the day.
 _LOOKS_AT = (7, 20)
+_INCIDENT = re.compile(r"/incidents/(\d+)/")
 
 
 @dataclass
@@ -84,7 +86,8 @@ class Year:
 
 
 def incident_of(mail):
-    return int(mail.message["X-Benchdash-Incident"])
+    """The incident that a mail links to."""
+    return int(_INCIDENT.search(mail.text)[1])
 
 
 @contextmanager
