@@ -164,9 +164,10 @@ def _or_explained(own: Aggregate, of_change_points: Aggregate) -> Case:
 def open_filter() -> Q:
     """Select the incidents that somebody should look at: worse, not withdrawn, settled, old or put off.
 
-    What a machine explains is not counted beside it, nor what the rule of the project leaves out.
+    What a machine explains is not counted beside it, nor what the rule of the project leaves out, nor a
+    machine that became faster.
     """
-    return Q(
+    return ~Q(kind=Incident.Kind.ENVIRONMENT, median__gt=0) & Q(
         kind__in=Incident.FOR_THE_WORSE,
         status__in=[Incident.Status.SUSPECTED, Incident.Status.CONFIRMED],
         state__in=Incident.OPEN,

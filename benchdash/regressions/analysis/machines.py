@@ -386,7 +386,7 @@ def _fold(
     stepped = _steps_of_machines(project_id, {machine for some in elsewhere.values() for machine in some})
     # One that another worker is changing is folded by that worker.
     concerned = (
-        Incident.objects.select_for_update(of=("self",), skip_locked=True)
+        Incident.objects.select_for_update(of=("self",), no_key=True, skip_locked=True)
         .filter(Q(pk__in=[one.incident.pk for one in steps]) | Q(folded_into__in=gone))
         .exclude(kind=Incident.Kind.ENVIRONMENT)
     )
