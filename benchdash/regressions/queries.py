@@ -3,8 +3,9 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from statistics import median
-from typing import NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from django.contrib.postgres.aggregates import ArrayAgg
 from django.contrib.postgres.fields import ArrayField
@@ -29,6 +30,8 @@ from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.results.models import Run, Series
 from benchdash.results.points import Point
 
+NEAR_IN_TIME: Final = timedelta(days=3)
+"""Incidents of several machines that began so near to each other may have one cause."""
 _LIVE_STATES = [ChangePoint.State.SUSPECTED, ChangePoint.State.CONFIRMED]
 LIVE = Q(state__in=_LIVE_STATES)
 
@@ -145,11 +148,24 @@ def described(found: QuerySet[Incident]) -> QuerySet[Incident]:
 _NO_NAMES = Value([], output_field=ArrayField(TextField()))
 
 
+def _explained_by(machine: Any, hardware: Any, started_at: Any) -> Q:
+    """Select the change points on a machine whose incidents it explains, by its own incident.
+
+    One that several machines show is folded into one of theirs, and explained by each.
+    """
+    at_that_time = Q(
+        incident__folded_into__isnull=False,
+        incident__started_at__gte=started_at - NEAR_IN_TIME,
+        incident__started_at__lte=started_at + NEAR_IN_TIME,
+    )
+    return Q(Q(incident__folded_into=machine) | at_that_time, series__hardware=hardware)
+
+
 def _or_explained(own: Aggregate, of_change_points: Aggregate) -> Case:
     """Aggregate over the change points of an incident; of a machine's over those that it explains."""
     explained = (
         ChangePoint.objects.filter(
-            LIVE, incident__folded_into=OuterRef("pk"), series__hardware=OuterRef("hardware")
+            LIVE, _explained_by(OuterRef("pk"), OuterRef("hardware"), OuterRef("started_at"))
         )
         .order_by()
         .annotate(_all=Value(1))
@@ -164,9 +180,10 @@ def _or_explained(own: Aggregate, of_change_points: Aggregate) -> Case:
 def open_filter() -> Q:
     """Select the incidents that somebody should look at: worse, not withdrawn, settled, old or put off.
 
-    What a machine explains is not counted beside it, nor what the rule of the project leaves out.
+    What a machine explains is not counted beside it, nor what the rule of the project leaves out, nor a
+    machine that became faster.
     """
-    return Q(
+    return ~Q(kind=Incident.Kind.ENVIRONMENT, median__gt=0) & Q(
         kind__in=Incident.FOR_THE_WORSE,
         status__in=[Incident.Status.SUSPECTED, Incident.Status.CONFIRMED],
         state__in=Incident.OPEN,
@@ -197,7 +214,7 @@ def evidence(incident: Incident) -> list[ChangePoint]:
     """
     own = Q(incident=incident)
     if incident.kind == Incident.Kind.ENVIRONMENT and incident.product_id is None:
-        own = Q(incident__folded_into=incident, series__hardware=incident.hardware_id)
+        own = _explained_by(incident.pk, incident.hardware_id, incident.started_at)
     found = ChangePoint.objects.filter(LIVE, own).select_related(
         "series__workload",
         "series__hardware",

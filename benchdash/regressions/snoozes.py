@@ -15,7 +15,7 @@ def wake_snoozed() -> int:
     """Wake the incidents whose time or version has come, and return how many those were."""
     now = timezone.now()
     due = (
-        Incident.objects.select_for_update(of=("self",), skip_locked=True)
+        Incident.objects.select_for_update(of=("self",), no_key=True, skip_locked=True)
         .filter(Q(snoozed_until__lte=now) | ~Q(snoozed_until_version=""))
         .select_related("product")
         .order_by("pk")

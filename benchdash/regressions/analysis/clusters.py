@@ -71,9 +71,9 @@ class Cluster:
     Those of a control are its machine's (``hardware_id``), and of the kind ``environment`` both ways.
     Those where a line or branch begins (``is_beginning``) are never one with those within it.
 
-    ``earliest`` is the first group where all of them may have begun; ``widths`` tell by the ids of members
-    how many groups each may have begun before it was seen. ``recovery`` is the step back that ended a loss.
-    A loss that returned has the change points of its earlier times, which ended, in ``past``.
+    ``earliest`` is the first group where all of them may have begun; ``ranges`` tell by the ids of members
+    where each may have begun at the earliest, and where it was seen. ``recovery`` is the step back that ended
+    a loss. A loss that returned has the change points of its earlier times, which ended, in ``past``.
     """
 
     kind: Incident.Kind
@@ -83,7 +83,7 @@ class Cluster:
     last: int
     earliest: int
     members: list[ChangePoint]
-    widths: dict[int, int]
+    ranges: dict[int, tuple[int, int]]
     recovery: "Cluster | None" = None
     past: list[ChangePoint] = field(default_factory=list)
 
@@ -119,20 +119,29 @@ class Cluster:
     def narrowest(self) -> list[ChangePoint]:
         """The members that tell best where it began: fewest groups lie between their two levels."""
         measured = self.measured
-        least = min(self.widths[one.pk] for one in measured)
-        return [one for one in measured if self.widths[one.pk] == least]
+        widths = {pk: seen - earliest for pk, (earliest, seen) in self.ranges.items()}
+        least = min(widths[one.pk] for one in measured)
+        return [one for one in measured if widths[one.pk] == least]
+
+    def first_measured_at(self, anchor: ChangePoint) -> datetime:
+        """Return when the new level was first measured, from the group on where ``anchor`` saw it.
+
+        That is before the run of the anchor itself where its version was measured late.
+        """
+        since = self.ranges[anchor.pk][1]
+        return min(one.run.started_at for one in self.measured if self.ranges[one.pk][1] >= since)
 
     def take(self, other: "Cluster") -> None:
         """Make the change points of another cluster, which may have begun where these did, its own."""
         self.last = max(self.last, other.first)
         self.earliest = max(self.earliest, other.earliest)
         self.members += other.members
-        self.widths |= other.widths
+        self.ranges |= other.ranges
 
     def return_as(self, other: "Cluster") -> None:
         """Go on as another loss, to the level that this one had before it recovered."""
         self.past += self.members
-        self.members, self.widths, self.recovery = other.members, other.widths, None
+        self.members, self.ranges, self.recovery = other.members, other.ranges, None
         self.first, self.last, self.earliest = other.first, other.last, other.earliest
 
 
@@ -166,8 +175,8 @@ def _of_one_way(ranked: Iterable[tuple[int, ChangePoint]], ranks: Ranks) -> list
     near: list[Cluster] = []
     for rank, one in sorted(ranked, key=lambda pair: (pair[0], pair[1].pk)):
         earliest = ranks.earliest_of(one, rank)
-        widths = {one.pk: rank - earliest}
-        alone = Cluster(_kind(one), _machine(one), bool(one.origin), rank, rank, earliest, [one], widths)
+        ranges = {one.pk: (earliest, rank)}
+        alone = Cluster(_kind(one), _machine(one), bool(one.origin), rank, rank, earliest, [one], ranges)
         if near and rank - near[-1].last <= SAME_CAUSE_WITHIN:
             near[-1].take(alone)
         else:

@@ -113,8 +113,8 @@ def _incidents_of(
 ) -> dict[Cluster, Incident]:
     """Find the known incident of each cluster: where its change points belong, or else one at its place.
 
-    Where a cluster has the change points of several incidents, the one that people touched stays, else the
-    one that was confirmed, else the one with most of them. An incident whose change points parted stays with
+    Where a cluster has the change points of several incidents, one that was confirmed stays, of these the one
+    that people touched, else the one with most of them. An incident whose change points parted stays with
     most of them.
 
     An incident at its place keeps what people said, and mails nobody twice, where the change points
@@ -128,7 +128,7 @@ def _incidents_of(
     shared = {pk for of_cluster in votes.values() if len(of_cluster) > 1 for pk in of_cluster}
     touched = touched_by_people(by_pk[pk] for pk in shared if pk is not None)
     claims = [
-        (pk not in touched, by_pk[pk].confirmed_at is None, -number, pk, at)
+        (by_pk[pk].confirmed_at is None, pk not in touched, -number, pk, at)
         for at, cluster in enumerate(clusters)
         for pk, number in votes[cluster].items()
         if pk is not None
@@ -191,7 +191,7 @@ def _describe(
     incident.hardware_id = cluster.hardware_id
     incident.since = anchor.last_good.version if anchor.last_good else None
     incident.until = anchor.run.version
-    incident.started_at = anchor.run.started_at
+    incident.started_at = cluster.first_measured_at(anchor)
     incident.origin = anchor.origin
     incident.cause = cause_of(together, switches)
     _sum_up(incident, cluster.measured)

@@ -21,17 +21,12 @@ SPREAD_FACTOR: Final = 2
 MIN_SPREAD: Final = 3
 """So many more series are confirmed at least when an incident has spread on the same machines."""
 _TELLS_SIZE: Final = (_What.CONFIRMED, _What.RETURNED, _What.SPREAD)
-# What a part that splits off takes along.
-_SAID: Final = (
-    "state",
-    "assignee_id",
-    "reason",
-    "bug",
-    "snoozed_until",
-    "snoozed_until_version",
-    "recovered_by_id",
-    "folded_into_id",
+_SAID_BY_PEOPLE: Final = (
+    *("state", "assignee_id", "reason", "bug"),
+    *("snoozed_until", "snoozed_until_version"),
 )
+# What a part that splits off takes along.
+_SAID: Final = (*_SAID_BY_PEOPLE, "recovered_by_id", "folded_into_id")
 
 
 @dataclass(slots=True, eq=False)
@@ -199,15 +194,22 @@ def _ended(gone: Sequence[Life], taken_over: Mapping[int, Incident]) -> list[Inc
         incident = life.incident
         if life.status == _Status.WITHDRAWN:
             continue
-        survivor = taken_over.get(incident.pk)
-        if survivor is None:
+        if survivor := taken_over.get(incident.pk):
+            _hand_over(incident, survivor)
+            events.append(event(incident, _What.MERGED, detail={"into": survivor.pk}))
+            events.append(event(survivor, _What.MERGED, detail={"from": incident.pk}))
+        else:
             events.append(event(incident, _What.WITHDRAWN))
-            continue
-        # What was said of the one is said of the other.
-        Comment.objects.filter(incident=incident).update(incident=survivor)
-        events.append(event(incident, _What.MERGED, detail={"into": survivor.pk}))
-        events.append(event(survivor, _What.MERGED, detail={"from": incident.pk}))
     return events
+
+
+def _hand_over(incident: Incident, survivor: Incident) -> None:
+    """Let what people said of one incident be said of another; what they said of that wins."""
+    touched = touched_by_people([incident, survivor])
+    Comment.objects.filter(incident=incident).update(incident=survivor)
+    if incident.pk in touched and survivor.pk not in touched:
+        words = {name: getattr(incident, name) for name in _SAID_BY_PEOPLE}
+        Incident.objects.filter(pk=survivor.pk).update(**words)
 
 
 def _recovered(found: Sequence[tuple[Life, Cluster]]) -> list[IncidentEvent]:
@@ -271,7 +273,9 @@ def _set_state(incident_ids: Iterable[int], state: str, *, where: Iterable[str])
     if not ids:
         return set()
     # People may decide at the same moment.
-    to_set = Incident.objects.select_for_update(of=("self",)).filter(pk__in=ids, state__in=list(where))
+    to_set = Incident.objects.select_for_update(of=("self",), no_key=True).filter(
+        pk__in=ids, state__in=list(where)
+    )
     found = set(to_set.order_by("pk").values_list("pk", flat=True))
     Incident.objects.filter(pk__in=found).update(state=state)
     return found

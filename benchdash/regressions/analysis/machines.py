@@ -21,6 +21,7 @@ from benchdash.regressions.analysis.lives import note_recovery, note_return
 from benchdash.regressions.events import event
 from benchdash.regressions.headlines import is_for_the_worse
 from benchdash.regressions.models import ChangePoint, Incident, IncidentEvent
+from benchdash.regressions.queries import NEAR_IN_TIME
 from benchdash.results.controls import is_control
 from benchdash.results.metrics import main_metric
 from benchdash.results.models import Run
@@ -386,7 +387,7 @@ def _fold(
     stepped = _steps_of_machines(project_id, {machine for some in elsewhere.values() for machine in some})
     # One that another worker is changing is folded by that worker.
     concerned = (
-        Incident.objects.select_for_update(of=("self",), skip_locked=True)
+        Incident.objects.select_for_update(of=("self",), no_key=True, skip_locked=True)
         .filter(Q(pk__in=[one.incident.pk for one in steps]) | Q(folded_into__in=gone))
         .exclude(kind=Incident.Kind.ENVIRONMENT)
     )
@@ -397,7 +398,7 @@ def _fold(
             one
             for one in stepped
             if one.hardware_id in elsewhere[incident.pk]
-            and abs(one.started_at - incident.started_at) <= _RECENTLY
+            and abs(one.started_at - incident.started_at) <= NEAR_IN_TIME
             and is_for_the_worse(one) == is_for_the_worse(incident)
         ]
         if elsewhere[incident.pk] - {one.hardware_id for one in others}:

@@ -158,6 +158,19 @@ def test_a_loss_that_returned_shows_each_series_once(project):
     assert {one.run.started_at for one in evidence(loss())} == {night_time(23)}
 
 
+def test_what_people_said_of_a_suspicion_is_kept_when_it_is_the_loss_that_returned(project):
+    nights(project, [1.0] * 10 + [0.8] * 6 + [1.0] * 6)
+    known = loss()
+    nights(project, [0.8], first=23)
+    suspicion = Incident.objects.filter(kind="regression").exclude(pk=known.pk).get()
+    triage(suspicion, by=Viewer(user=make_user(member_of=project)), state="acknowledged")
+    nights(project, [0.8] * 5, first=24)
+    known.refresh_from_db()
+    suspicion.refresh_from_db()
+    assert (known.state, known.recovered_by, suspicion.status) == ("acknowledged", None, "withdrawn")
+    assert happened(suspicion) == ["detected", "state", "merged"]
+
+
 def test_a_loss_to_another_level_after_a_recovery_is_another_incident(project):
     nights(project, [1.0] * 10 + [0.8] * 6 + [1.0] * 6)
     nights(project, [0.6] * 6, first=23)
@@ -194,6 +207,27 @@ def test_an_older_commit_measured_late_narrows_the_range(project):
     commits(project, {14: 1.0, 15: 0.8})
     assert (loss().since.commit[-2:], loss().until.commit[-2:]) == ("0e", "0f")
     assert happened(loss())[-1] == "narrowed"
+
+
+def test_an_incident_began_when_its_level_was_first_measured_whenever_the_range_was_narrowed(project):
+    commits(project, {n: 1.0 if n < 12 else 0.8 for n in range(1, 27) if n % 3 == 1}, hardware="weekly")
+    began = loss().started_at
+    assert began == night_time(13)
+    late = [
+        make_record(
+            1000 * level * (1 + number % 3 / 100),
+            version="11.4",
+            branch="main",
+            hardware="bisect",
+            commit=f"{number:040x}",
+            committed_at=night_time(number),
+            started_at=night_time(28),
+        )
+        for number, level in {n: 1.0 if n < 12 else 0.8 for n in range(1, 27)}.items()
+    ]
+    make_runs(late, project=project)
+    analyse_touched()
+    assert (loss().until.commit[-2:], loss().started_at) == ("0c", began)
 
 
 def test_machines_that_measure_seldom_show_the_same_incident(project):

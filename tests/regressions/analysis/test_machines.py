@@ -114,6 +114,8 @@ def test_what_two_machines_show_is_explained_when_both_stepped(project):
     folded = of_product("MariaDB").folded_into
     look_again()
     assert of_product("MariaDB").folded_into == folded
+    machines = incidents(project).filter(kind="environment")
+    assert [(one.series_count, len(evidence(one))) for one in machines] == [(6, 6), (6, 6)]
     assert of_product("MariaDB").events.filter(what="folded").count() == 1
 
 
