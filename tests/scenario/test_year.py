@@ -113,7 +113,7 @@ def test_eight_weeks_are_told_as_they_were(smtp):
             17: "Last night (20 Nov): 12 of 12 workloads ran on arm-03 and epyc-01;"
             " nothing new, nothing open.",
             20: "Last night (23 Nov): 12 of 12 workloads ran on arm-03 and epyc-01;"
-            " 1 new: MariaDB main in 3 workloads −15.5 %, nothing open.",
+            " 1 new: MariaDB main in 3 workloads −15.5 %, nothing else open.",
             23: "Last night (26 Nov): 10 of 12 workloads ran on arm-03 and epyc-01; nothing new."
             " 1 open since 21 Nov: MariaDB main in 3 workloads −15.1 %."
             " Missing: PostgreSQL on epyc-01 since 24 Nov.",
