@@ -52,14 +52,15 @@ def upload_nights(token):
 
 
 def told(client, incident):
-    """By where it is told: the words about an incident."""
+    """By where it is told: the words about an incident. Of one that is open the front page tells, too."""
     slug = incident.project.slug
     page = f"/p/{slug}/incidents/{incident.pk}/"
     series = incident.change_points.filter(series__metric="tps").first().series_id
+    front = {} if incident.historical else {"front page": part_about(client, "/", f"/p/{slug}/", "tr")}
     return {
-        "front page": part_about(client, "/", page, "tr"),
-        "overview": part_about(client, f"/p/{slug}/", page, "li"),
-        "list": part_about(client, f"/p/{slug}/incidents/", page, "tr"),
+        **front,
+        "overview": part_about(client, f"/p/{slug}/", page, "tr" if incident.historical else "li"),
+        "list": part_about(client, f"/p/{slug}/incidents/?tab=all", page, "tr"),
         "page": text_of(client.get(page)),
         "history": part_about(client, f"/p/{slug}/history/?series={series}", page, "tr"),
     }

@@ -105,6 +105,6 @@ def new_filter(since: datetime) -> Q:
 
 def recovered_incidents(project: Project, *, since: datetime) -> QuerySet[Incident]:
     """Return those that a step back ended since then."""
-    events = IncidentEvent.objects.filter(what=IncidentEvent.What.RECOVERED, at__gt=since)
+    events = IncidentEvent.objects.filter(what=IncidentEvent.What.RECOVERED, at__gt=since, quiet=False)
     ended = queries.incidents(project).filter(pk__in=events.values("incident"), state=Incident.State.FIXED)
     return ended.exclude(kind=Incident.Kind.SILENCE)
