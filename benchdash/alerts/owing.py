@@ -1,12 +1,13 @@
 """Who is owed which incident, and which news of it."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from django.conf import settings
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.contrib.postgres.aggregates import ArrayAgg
+from django.contrib.postgres.fields import ArrayField
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, TextField, Value
 from django.utils import timezone
 
 from benchdash.accounts.models import Membership, Project
@@ -49,16 +50,10 @@ def untold_incidents() -> list[Owed]:
 
     One statement, and three more where a subscription asks for a group of workloads.
     """
-    columns = ("project", _INCIDENT, "address", "pk", "workload_group", f"{_INCIDENT}__kind")
-    found = [(Owed(*row[:4]), *row[4:]) for row in _untold().values_list(*columns)]
-    groups = _workload_groups({owed.incident_id for owed, wanted, _ in found if wanted})
-    return [
-        owed
-        for owed, wanted, kind in found
-        if not wanted
-        or wanted in groups.get(owed.incident_id, ())
-        or (owed.incident_id not in groups and kind in _OF_MACHINES)
-    ]
+    columns = ("project", _INCIDENT, "address", "pk", "workload_group")
+    found = [(Owed(*row[:4]), row[4]) for row in _untold().values_list(*columns)]
+    groups = _workload_groups({owed.incident_id for owed, wanted in found if wanted})
+    return [owed for owed, wanted in found if not wanted or wanted in groups.get(owed.incident_id, {wanted})]
 
 
 def untold_news() -> list[Owed]:
@@ -77,6 +72,19 @@ def untold_news() -> list[Owed]:
         Owed(*row)
         for row in rows.values_list("project", "incident", "address", "subscription", "incident__events")
     ]
+
+
+def fitting(subscription: Subscription, incidents: Iterable[Incident]) -> set[int]:
+    """Return the ids of the incidents that a subscription asks for; in four statements at most."""
+    ids = [one.pk for one in incidents]
+    if not ids:
+        return set()
+    own = Subscription.objects.filter(_asks_for(), pk=subscription.pk, **{f"{_INCIDENT}__in": ids})
+    found = set(own.values_list(_INCIDENT, flat=True))
+    if not (wanted := subscription.workload_group):
+        return found
+    groups = _workload_groups(found)
+    return {pk for pk in found if wanted in groups.get(pk, {wanted})}
 
 
 def still_owed() -> QuerySet[Alert]:
@@ -116,18 +124,32 @@ def _untold() -> QuerySet[Subscription]:
     A subscription tells only of incidents that were confirmed after it was.
     """
     incident = OuterRef(_INCIDENT)
-    confirmed = ChangePoint.objects.filter(incident=incident, state=ChangePoint.State.CONFIRMED)
-    on_machine = Series.objects.filter(hardware=OuterRef(f"{_INCIDENT}__hardware"))
     told = Alert.objects.filter(incident=incident, address=OuterRef("address"))
     # The end of a loss is news of the incident of the loss.
     told_of_loss = Alert.objects.filter(incident__recovered_by=incident, address=OuterRef("address"))
+    return _subscriptions().filter(
+        _is_worth_a_mail(_INCIDENT),
+        _asks_for(),
+        ~Exists(told),
+        ~Exists(told_of_loss),
+        **{
+            f"{_INCIDENT}__confirmed_at__gte": F("confirmed_at"),
+            f"{_INCIDENT}__confirmed_at__gt": oldest_news(),
+        },
+    )
+
+
+def _asks_for() -> Q:
+    """Select the subscriptions with those incidents that fit their filters, but for groups of workloads."""
+    incident = OuterRef(_INCIDENT)
+    confirmed = ChangePoint.objects.filter(incident=incident, state=ChangePoint.State.CONFIRMED)
+    on_machine = Series.objects.filter(hardware=OuterRef(f"{_INCIDENT}__hardware"))
     of_machine = Q(**{f"{_INCIDENT}__product": None})
     of_kind = Q()
     for kind in Incident.Kind:
         of_kind |= Q(**{"kinds__contains": [kind], f"{_INCIDENT}__kind": kind})
     concerns_all = Q(**{f"{_INCIDENT}__kind__in": _OF_MACHINES})
-    return _subscriptions().filter(
-        _is_worth_a_mail(_INCIDENT),
+    return Q(
         of_kind,
         Q(product=None)
         | Q(product=F(f"{_INCIDENT}__product"))
@@ -145,12 +167,6 @@ def _untold() -> QuerySet[Subscription]:
         | Q(**{f"{_INCIDENT}__median": None})
         | Q(**{f"{_INCIDENT}__median__gte": F("smallest_change") - _ROUNDING})
         | Q(**{f"{_INCIDENT}__median__lte": _ROUNDING - F("smallest_change")}),
-        ~Exists(told),
-        ~Exists(told_of_loss),
-        **{
-            f"{_INCIDENT}__confirmed_at__gte": F("confirmed_at"),
-            f"{_INCIDENT}__confirmed_at__gt": oldest_news(),
-        },
     )
 
 
@@ -214,15 +230,24 @@ def _workload_groups(incident_ids: set[int]) -> dict[int, set[str | None]]:
     """
     if not incident_ids:
         return {}
-    confirmed = ChangePoint.objects.filter(incident__in=incident_ids, state=ChangePoint.State.CONFIRMED)
-    changed = confirmed.exclude(incident__kind__in=_OF_MACHINES)
+    of_series = (
+        Incident.objects.filter(pk__in=incident_ids)
+        .exclude(kind__in=_OF_MACHINES)
+        .annotate(
+            names=ArrayAgg(
+                "change_points__series__workload__name",
+                filter=Q(change_points__state=ChangePoint.State.CONFIRMED),
+                default=Value([], output_field=ArrayField(TextField())),
+            )
+        )
+    )
     silent = Silence.objects.filter(incident__in=incident_ids, workload__isnull=False)
     rows = [
-        *changed.values_list("incident__project", "incident", "series__workload__name").distinct(),
-        *silent.values_list("incident__project", "incident", "workload__name"),
+        *of_series.values_list("project", "pk", "names"),
+        *(
+            (project_id, pk, [name])
+            for project_id, pk, name in silent.values_list("incident__project", "incident", "workload__name")
+        ),
     ]
     groupings = groupings_of({project_id for project_id, _, _ in rows})
-    groups: dict[int, set[str | None]] = defaultdict(set)
-    for project_id, incident_id, workload in rows:
-        groups[incident_id].add(groupings[project_id].of(workload))
-    return groups
+    return {pk: {groupings[project_id].of(name) for name in names} for project_id, pk, names in rows}
