@@ -91,7 +91,7 @@ def test_without_a_mail_server_its_mails_are_shown(client, project, member, sett
     text = shown(client, "alerts")
     assert "This installation has no mail server" in text
     assert (
-        "[nightly] MariaDB on main: oltp_read_only slower since 10.11.19, −20.0 % to alice@example.org"
+        "[benchdash] MariaDB main 10.11.19: -20.0 % in 1 of 12 series (oltp_read_only) to alice@example.org"
         in text
     )
     assert "tps: 1,000 → 800 (−20.0 %)" in text
