@@ -18,6 +18,7 @@ from benchdash.results.models import Hardware, Product
 
 OPEN: Final = "open"
 EVERYTHING: Final = "everything"
+LEFT_OUT: Final = "left-out"
 MINE: Final = "mine"
 NOBODY: Final = "nobody"
 # No branch of git can be called so.
@@ -70,7 +71,12 @@ TABS: Final[Mapping[str, Tab]] = {
             _CURRENT & Q(historical=True) & ~Q(kind=_Kind.IMPROVEMENT),
             "Nothing is historical",
         ),
-        Tab("improvements", "Improvements", _CURRENT & Q(kind=_Kind.IMPROVEMENT), "Nothing became better"),
+        Tab(
+            "improvements",
+            "Improvements",
+            _CURRENT & Q(kind=_Kind.IMPROVEMENT, left_out=False),
+            "Nothing became better",
+        ),
         Tab(
             "environment",
             "Environment",
@@ -78,6 +84,12 @@ TABS: Final[Mapping[str, Tab]] = {
             "No machine changed its speed as a whole",
         ),
         Tab("silence", "Silence", _CURRENT & Q(kind=_Kind.SILENCE), "Nothing stopped to report"),
+        Tab(
+            LEFT_OUT,
+            "Left out by the rule",
+            _CURRENT & Q(left_out=True),
+            "The rule of the project leaves nothing out",
+        ),
         Tab(EVERYTHING, "Everything", Q(), "There is none"),
     )
 }
