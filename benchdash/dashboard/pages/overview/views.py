@@ -1,12 +1,15 @@
-"""The overview of a project: newest incidents and uploads, and the matrix."""
+"""The overview of a project: its morning, and below that the matrix of releases and the newest uploads."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import path
 
+from benchdash.accounts.access import NotAllowed
+from benchdash.accounts.following import follow, follows
 from benchdash.accounts.models import Project
 from benchdash.dashboard.charts.matrix import Head, Matrix, MatrixLook, matrix
 from benchdash.dashboard.compare import matrix_selection as form
@@ -15,11 +18,14 @@ from benchdash.dashboard.compare.versions import PlaceNames, available_columns, 
 from benchdash.dashboard.shell import numbers
 from benchdash.dashboard.shell.commands import upload_command
 from benchdash.dashboard.shell.filters import FilterChip
-from benchdash.dashboard.shell.project_page import ProjectPage, project_page
-from benchdash.regressions import queries
+from benchdash.dashboard.shell.navigation import address_with
+from benchdash.dashboard.shell.project_page import ProjectPage, project_action, project_page
+from benchdash.dashboard.shell.selection import EMPTY, names_place
 from benchdash.regressions.analysis.spans import Span, span
 from benchdash.regressions.comparison.columns import Column, contents_of
 from benchdash.regressions.models import Incident
+from benchdash.regressions.morning.mornings import morning_of
+from benchdash.regressions.morning.rows import MAX_GROUPS, USUAL, RowPlace, Standing
 from benchdash.results.versions import release_line
 from ingest.models import Upload
 from ingest.queries import uploads_for, with_run_counts
@@ -44,10 +50,9 @@ class OverviewMatrix:
 
 
 def overview_matrix(
-    project: Project, query: QueryDict, path: str, available: Sequence[Column]
+    project: Project, query: QueryDict, path: str, available: Sequence[Column], place: PlaceNames
 ) -> OverviewMatrix:
-    """Read the matrix of an address, in a constant number of statements. ``available`` is not empty."""
-    place, chips = form.read_place(query, available, recent_use(project))
+    """Read the matrix of a place, in a constant number of statements."""
     at_place = [column for column in available if PlaceNames.of(column) == place]
     measured = contents_of(project, at_place)
     metric, metric_chip = form.read_metric(query, measured.metrics)
@@ -62,7 +67,7 @@ def overview_matrix(
     return OverviewMatrix(
         place=place,
         metric=metric,
-        filters=[*chips, metric_chip, *source_chips],
+        filters=[metric_chip, *source_chips],
         base=source.base,
         heads=source.heads,
         matrix=matrix(source.table, write=numbers.ratio, link=source.link, look=MatrixLook(opened=opened))
@@ -94,35 +99,106 @@ def _groups(
     return source, [shown_chip, *([held.chip] if len(held.chip.choices) > 1 else [])]
 
 
+# --- the page -----------------------------------------------------------------------------------------------
+
 _MAX_NEWS: Final = 5
+MAX_LISTED: Final = 20
+MAX_ROWS: Final = 60
+# With so many rows, one that lies outside its usual range by chance is nothing rare.
+_MANY_ROWS: Final = 20
+_ALL: Final = "all"
 
 
 @project_page
 def overview(request: HttpRequest, page: ProjectPage) -> HttpResponse:
-    available = available_columns(page.project, request.GET)
-    uploads = uploads_for(page.viewer, page.project).filter(came_alone=True)
+    query, project = request.GET, page.project
+    morning = morning_of(project)
+    available = available_columns(project, query)
+    uploads = uploads_for(page.viewer, project).filter(came_alone=True)
     context: dict[str, Any] = {
-        "incidents": _newest_incidents(page.project),
+        "morning": morning,
+        "lists": [
+            (title, _listed(found))
+            for title, found in (
+                ("New", morning.new),
+                ("Still open", morning.open),
+                ("Recovered", morning.recovered),
+            )
+            if found
+        ],
         "uploads": list(with_run_counts(uploads.exclude(state=Upload.State.DELETED))[:_MAX_NEWS]),
         "command": upload_command(),
+        "is_following": follows(page.viewer, project),
     }
     if available:
-        shown = overview_matrix(page.project, request.GET, request.path, available)
+        use = recent_use(project)
+        place, chips = form.read_place(query, available, use)
+        rows = _rows_at(morning.rows, query)
+        shown = rows if _ALL in query.getlist("rows") else rows[:MAX_ROWS]
+        context |= {
+            "has_results": True,
+            "rows": shown,
+            "max_groups": MAX_GROUPS,
+            "nights_to_chance": round(1 / (1 - USUAL) / len(shown)) if len(shown) >= _MANY_ROWS else 0,
+            "has_places": len({row.place for row in shown}) > 1,
+            "more_rows": len(rows) - len(shown),
+            "all_rows": address_with(request.path, query, rows=_ALL),
+            "filters": [_narrowing(chip, query) for chip in chips],
+        }
+        if at_place := _matrix_place(place, query, available, use):
+            matrix = overview_matrix(project, query, request.path, available, at_place)
+            context |= {"shown": matrix, "filters": [*context["filters"], *matrix.filters]}
         # Versions stay behind when another place is chosen.
-        kept = [
-            (name, text) for name in ("open", "workload", "threads") for text in request.GET.getlist(name)
+        context["kept"] = [
+            (name, text) for name in ("open", "workload", "threads", "rows") for text in query.getlist(name)
         ]
-        context |= {"shown": shown, "filters": shown.filters, "kept": kept}
     return page.render(request, "dashboard/overview.html", context)
 
 
-def _newest_incidents(project: Project) -> list[tuple[Incident, Span]]:
-    listed = Incident.objects.filter(project=project).exclude(status=Incident.Status.WITHDRAWN)
-    newest = listed.order_by("-started_at", "-pk").values("pk")[:_MAX_NEWS]
+def _listed(incidents: Sequence[Incident]) -> list[tuple[Incident, Span]]:
     return [
         (one, span(one, last_good_at=one.last_good_at))  # type: ignore[attr-defined]  # annotated there
-        for one in queries.incidents(project).filter(pk__in=newest)
+        for one in incidents[:MAX_LISTED]
     ]
 
 
-urlpatterns = [path("", overview, name="overview")]
+def _matrix_place(
+    place: PlaceNames, query: QueryDict, available: Sequence[Column], use: Counter[PlaceNames]
+) -> PlaceNames | None:
+    """Return the place of the matrix: the one that is asked for, else one with releases."""
+    if names_place(query) or not place.branch:
+        return place
+    releases = [column for column in available if not column.branch]
+    return form.read_place(query, releases, use)[0] if releases else None
+
+
+def _rows_at(rows: Sequence[Standing], query: QueryDict) -> list[Standing]:
+    """Return the rows of the places that the address names."""
+    asked = {name: query[name] for name in RowPlace._fields if query.get(name)}
+    return [
+        row
+        for row in rows
+        if all(getattr(row.place, name) == ("" if text in EMPTY else text) for name, text in asked.items())
+    ]
+
+
+def _narrowing(chip: FilterChip, query: QueryDict) -> FilterChip:
+    """Let a part of a place that the address does not name stand for all."""
+    is_chosen = any(choice.value == query.get(chip.name) for choice in chip.choices)
+    if is_chosen or query.get(chip.name) in EMPTY:
+        return replace(chip, empty=_ALL)
+    return replace(chip, empty=_ALL, choices=[choice._replace(chosen=False) for choice in chip.choices])
+
+
+@project_action
+def following(request: HttpRequest, page: ProjectPage) -> HttpResponse:
+    """Follow the project, or follow it no more: whether it stands on the page "My morning"."""
+    if page.viewer.user is None:
+        raise NotAllowed("this is for people who have signed in")
+    is_wanted = "follow" in request.POST
+    follow(page.project, by=page.viewer, is_wanted=is_wanted)
+    said = "is on your morning page now." if is_wanted else "is not on your morning page any more."
+    return page.done(request, f"{page.project.name} {said}", "overview")
+
+
+urlpatterns = [path("", overview, name="overview"), path("following/", following, name="following")]
