@@ -16,6 +16,7 @@ from benchdash.accounts.services import audit
 from benchdash.accounts.time_zones import is_time_zone
 from benchdash.alerts.channels import channel_of
 from benchdash.alerts.models import Alert, Confirmation, Digest, Subscription
+from benchdash.alerts.refusals import forget_refusals
 from benchdash.celery import ring
 from benchdash.regressions.models import Incident
 from benchdash.results.models import Hardware, Product
@@ -178,6 +179,16 @@ def end_unconfirmed() -> None:
     for subscription in waiting.select_related("project", "product", "hardware"):
         unsubscribe(subscription, by=NOBODY, reason=f"not confirmed within {within.days} days")
     Confirmation.objects.filter(owed_at__lt=before).delete()
+
+
+def try_again(subscription: Subscription, *, by: Viewer) -> None:
+    """Forget that the address was refused, so that what it is owed is sent again."""
+    with transaction.atomic():
+        forget_refusals(subscription.address)
+        for owed in (Alert, Digest, Confirmation):
+            owed._default_manager.filter(address=subscription.address, sent_at=None).update(retry_at=None)
+        audit(subscription.project, by, "refused address tried again", _subject(subscription))
+    ring(settings.ALERTS_DOORBELL)
 
 
 def unsubscribe(subscription: Subscription, *, by: Viewer, reason: str = "") -> None:
