@@ -34,7 +34,7 @@ OF_MAIL: Final = ~Q(address__contains="://")
 _WHEN: Final = ("hour", "weekday", "time_zone", "all_quiet")
 
 
-class Wishes(TypedDict, total=False):
+class SubscriptionWishes(TypedDict, total=False):
     """What a subscription tells of, and when; fields of Subscription. What is left out is its default."""
 
     product: Product | None
@@ -52,7 +52,7 @@ class Wishes(TypedDict, total=False):
 
 
 def subscribe(
-    project: Project, address: str, *, by: Viewer | None = None, **wishes: Unpack[Wishes]
+    project: Project, address: str, *, by: Viewer | None = None, **wishes: Unpack[SubscriptionWishes]
 ) -> tuple[Subscription, bool]:
     """Return the subscription and whether it is new; the same one again stays one.
 
@@ -82,7 +82,7 @@ def subscribe(
     return subscription, created
 
 
-def change(subscription: Subscription, *, by: Viewer, **wishes: Unpack[Wishes]) -> None:
+def change(subscription: Subscription, *, by: Viewer, **wishes: Unpack[SubscriptionWishes]) -> None:
     """Give a subscription other wishes; what is left out stays.
 
     Raises django.core.exceptions.ValidationError for wishes that cannot be, or that another subscription of
@@ -103,7 +103,7 @@ def change(subscription: Subscription, *, by: Viewer, **wishes: Unpack[Wishes]) 
         raise ValidationError(f"{subscription.address} has such a subscription already") from None
 
 
-def _checked(wishes: Wishes) -> dict[str, Any]:
+def _checked(wishes: SubscriptionWishes) -> dict[str, Any]:
     """Return wishes as they are stored. Raises django.core.exceptions.ValidationError."""
     checked: dict[str, Any] = dict(wishes)
     for name in ("branch", "workload_group", "metric", "time_zone"):
