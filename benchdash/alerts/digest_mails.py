@@ -16,7 +16,7 @@ from benchdash.regressions.morning import sentences
 from benchdash.regressions.morning.missing import Missing
 from benchdash.regressions.morning.mornings import Morning
 from benchdash.regressions.morning.nights import NIGHT
-from benchdash.regressions.morning.rows import Row
+from benchdash.regressions.morning.rows import Standing
 from benchdash.results.wording import change, counted, number, short_metric_name
 
 MAX_LISTED: Final = 20
@@ -140,7 +140,7 @@ def _missing_line(missing: Missing, slug: str) -> MissingLine:
     )
 
 
-def _row_line(row: Row) -> RowLine:
+def _row_line(row: Standing) -> RowLine:
     threads = sentences.threads_of(row)
     value = "" if row.value is None else f"{number(row.value)} "
     return RowLine(

@@ -18,7 +18,7 @@ from benchdash.regressions.morning import sentences
 from benchdash.regressions.morning.missing import Missing
 from benchdash.regressions.morning.mornings import Morning, morning_of
 from benchdash.regressions.morning.nights import NIGHT
-from benchdash.regressions.morning.rows import Row
+from benchdash.regressions.morning.rows import Standing
 from benchdash.results.workload_groups import Grouping, grouping_of
 
 MAX_SPAN: Final = timedelta(days=28)
@@ -174,7 +174,7 @@ def _is_wanted_missing(missing: Missing, subscription: Subscription, fits: set[i
     return is_of_product and is_of_branch and (hardware is None or hardware.name == missing.hardware)
 
 
-def _is_wanted_row(row: Row, subscription: Subscription, groups: Grouping | None) -> bool:
+def _is_wanted_row(row: Standing, subscription: Subscription, groups: Grouping | None) -> bool:
     product, hardware = subscription.product, subscription.hardware
     return (
         (product is None or product.name == row.place.product)

@@ -15,6 +15,7 @@ from benchdash.dashboard.pages.latency import views as latency
 from benchdash.dashboard.pages.lines import views as lines
 from benchdash.dashboard.pages.mail_links import views as mail_links
 from benchdash.dashboard.pages.matrix import views as matrix
+from benchdash.dashboard.pages.my_morning import views as my_morning
 from benchdash.dashboard.pages.operations import views as operations
 from benchdash.dashboard.pages.overview import views as overview
 from benchdash.dashboard.pages.pair import views as pair
@@ -41,6 +42,7 @@ _project_pages = [address for views in _PAGES for address in views.urlpatterns]
 
 urlpatterns = [
     *home.urlpatterns,
+    *my_morning.urlpatterns,
     *account.urlpatterns,
     *operations.urlpatterns,
     *mail_links.urlpatterns,

@@ -3,18 +3,35 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from statistics import median
-from typing import NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from django.contrib.postgres.aggregates import ArrayAgg
 from django.contrib.postgres.fields import ArrayField
-from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, TextField, Value
+from django.db.models import (
+    Aggregate,
+    Case,
+    Count,
+    Exists,
+    F,
+    Max,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    TextField,
+    Value,
+    When,
+)
 
 from benchdash.accounts.models import Project
 from benchdash.regressions.models import ChangePoint, Incident
 from benchdash.results.models import Run, Series
 from benchdash.results.points import Point
 
+NEAR_IN_TIME: Final = timedelta(days=3)
+"""Incidents of several machines that began so near to each other may have one cause."""
 _LIVE_STATES = [ChangePoint.State.SUSPECTED, ChangePoint.State.CONFIRMED]
 LIVE = Q(state__in=_LIVE_STATES)
 
@@ -103,28 +120,70 @@ def described(found: QuerySet[Incident]) -> QuerySet[Incident]:
             *(f"silence__{name}" for name in ("product", "hardware", "configuration", "workload")),
         )
         .annotate(
-            series_count=Count("change_points", filter=live),
-            workloads=ArrayAgg(
-                "change_points__series__workload__name",
-                filter=live,
-                distinct=True,
-                default=Value([], output_field=ArrayField(TextField())),
+            series_count=_or_explained(
+                Count("change_points__series", filter=live, distinct=True),
+                Count("series", distinct=True),
             ),
-            last_good_at=Max(
-                "change_points__last_good__started_at",
-                filter=live & Q(change_points__last_good__started_at__lt=F("started_at")),
+            workloads=_or_explained(
+                ArrayAgg(
+                    "change_points__series__workload__name",
+                    filter=live,
+                    distinct=True,
+                    default=_NO_NAMES,
+                ),
+                ArrayAgg("series__workload__name", distinct=True, default=_NO_NAMES),
+            ),
+            last_good_at=_or_explained(
+                Max(
+                    "change_points__last_good__started_at",
+                    filter=live & Q(change_points__last_good__started_at__lt=F("started_at")),
+                ),
+                Max("last_good__started_at", filter=Q(last_good__started_at__lt=OuterRef("started_at"))),
             ),
         )
         .order_by("-started_at", "-pk")
     )
 
 
+_NO_NAMES = Value([], output_field=ArrayField(TextField()))
+
+
+def _explained_by(machine: Any, hardware: Any, started_at: Any) -> Q:
+    """Select the change points on a machine whose incidents it explains, by its own incident.
+
+    One that several machines show is folded into one of theirs, and explained by each.
+    """
+    at_that_time = Q(
+        incident__folded_into__isnull=False,
+        incident__started_at__gte=started_at - NEAR_IN_TIME,
+        incident__started_at__lte=started_at + NEAR_IN_TIME,
+    )
+    return Q(Q(incident__folded_into=machine) | at_that_time, series__hardware=hardware)
+
+
+def _or_explained(own: Aggregate, of_change_points: Aggregate) -> Case:
+    """Aggregate over the change points of an incident; of a machine's over those that it explains."""
+    explained = (
+        ChangePoint.objects.filter(
+            LIVE, _explained_by(OuterRef("pk"), OuterRef("hardware"), OuterRef("started_at"))
+        )
+        .order_by()
+        .annotate(_all=Value(1))
+        .values("_all")
+        .annotate(found=of_change_points)
+        .values("found")
+    )
+    is_of_machine = Q(kind=Incident.Kind.ENVIRONMENT, product=None)
+    return Case(When(is_of_machine, then=Subquery(explained)), default=own)
+
+
 def open_filter() -> Q:
     """Select the incidents that somebody should look at: worse, not withdrawn, settled, old or put off.
 
-    What a machine explains is not counted beside it, nor what the rule of the project leaves out.
+    What a machine explains is not counted beside it, nor what the rule of the project leaves out, nor a
+    machine that became faster.
     """
-    return Q(
+    return ~Q(kind=Incident.Kind.ENVIRONMENT, median__gt=0) & Q(
         kind__in=Incident.FOR_THE_WORSE,
         status__in=[Incident.Status.SUSPECTED, Incident.Status.CONFIRMED],
         state__in=Incident.OPEN,
@@ -150,9 +209,13 @@ def seen_on(hardware: Iterable[int]) -> Q:
 def evidence(incident: Incident) -> list[ChangePoint]:
     """Return the live change points of an incident, the largest change of speed first; one statement.
 
-    Those of derived series stand last: the loss that moved a peak was measured too.
+    Those of derived series stand last: the loss that moved a peak was measured too. Of a loss that returned
+    they are the last ones of each series, and of the incident of a machine those on it that it explains.
     """
-    found = incident.change_points.filter(LIVE).select_related(
+    own = Q(incident=incident)
+    if incident.kind == Incident.Kind.ENVIRONMENT and incident.product_id is None:
+        own = _explained_by(incident.pk, incident.hardware_id, incident.started_at)
+    found = ChangePoint.objects.filter(LIVE, own).select_related(
         "series__workload",
         "series__hardware",
         "series__configuration",
@@ -164,7 +227,8 @@ def evidence(incident: Incident) -> list[ChangePoint]:
         "last_good__content",
         "last_good__environment",
     )
-    return sorted(found, key=lambda one: (one.series.is_derived, -one.size, one.pk))
+    newest = {one.series_id: one for one in found.order_by("run__started_at", "pk")}
+    return sorted(newest.values(), key=lambda one: (one.series.is_derived, -one.size, one.pk))
 
 
 @dataclass(frozen=True, slots=True)

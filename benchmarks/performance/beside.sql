@@ -37,8 +37,8 @@ FROM ingest_upload upload JOIN (
 ) measured ON measured.upload_id = upload.id
 WHERE upload.raw_id = raw.id AND raw.size = 0;
 
-INSERT INTO alerts_alert (project_id, incident_id, address, owed_at, sent_at, attempts, error)
-SELECT project_id, id, name || '@example.org', detected_at, detected_at, 1, ''
+INSERT INTO alerts_alert (project_id, incident_id, address, subject, owed_at, sent_at, attempts, error)
+SELECT project_id, id, name || '@example.org', '', detected_at, detected_at, 1, ''
 FROM regressions_incident CROSS JOIN (VALUES ('alice'), ('bob'), ('carol')) person (name);
 
 INSERT INTO accounts_auditentry (project_id, at, action, subject, reason, detail)
@@ -51,9 +51,9 @@ FROM regressions_incident CROSS JOIN (VALUES ('detected'), ('confirmed'), ('stat
 
 INSERT INTO alerts_subscription (
     project_id, address, branch, key, created_at, workload_group, metric, kinds, rhythm, hour, weekday, time_zone,
-    all_quiet, payload, secret, refusal
+    all_quiet, payload, secret, refusal, refusals
 )
 SELECT
     id, who || at || '@example.org', '', md5(id || who || at), now(), '', '', '{regression}', 'immediately', 8, 0, '',
-    false, 'json', '', ''
+    false, 'json', '', '', 0
 FROM accounts_project CROSS JOIN (VALUES ('alice'), ('bob'), ('carol')) person (who), generate_series(1, 8) at;

@@ -178,6 +178,7 @@ READS = (
             commit=rng.choice(loaded.detail.commits[COMMITS // 2 :]),
         ),
     ),
+    Kind("overview", lambda loaded, _: _api("overview/", project=loaded.slug), heavy=True),
     Kind(
         "series of a workload",
         lambda loaded, rng: _api(
@@ -238,6 +239,7 @@ PAGES = tuple(
     Kind(f"page: {name}", address, is_page=True, heavy=heavy)
     for name, address, heavy in (
         ("home", lambda _, __: "/", False),
+        ("my morning", lambda _, __: "/my-morning/", False),
         ("overview", _plain(""), True),
         ("compare, nothing chosen", _plain("compare/"), True),
         (

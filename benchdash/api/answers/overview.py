@@ -35,13 +35,13 @@ class _PlaceField(serializers.Serializer[Any]):
     counterpart = serializers.CharField(source="place.counterpart")
 
 
-class RowSerializer(_PlaceField):
+class StandingSerializer(_PlaceField):
     """A workload at one thread count. ``of_level`` is its newest ``value`` as a share of its level.
 
     The level is the median of the groups before, since the last confirmed change. ``usual`` is how far from 1
     ``of_level`` falls in 99 of 100 nights without a change. ``verdict`` is ``same`` within that and
-    ``likely_worse`` or ``likely_better`` beyond; ``unknown`` where ``needed`` more groups would tell. A
-    confirmed change is one of ``incident``, an open one that made the level what it is.
+    ``likely_worse`` or ``likely_better`` beyond; ``unknown`` where ``needed`` more groups tell. ``incident``
+    is that of the last confirmed change, which made the level what it is.
     """
 
     workload = serializers.CharField()
@@ -88,4 +88,4 @@ class OverviewSerializer(serializers.Serializer[Any]):
     new = IncidentSerializer(many=True)
     open = IncidentSerializer(many=True)
     recovered = IncidentSerializer(many=True)
-    rows = RowSerializer(many=True)
+    rows = StandingSerializer(many=True)

@@ -30,7 +30,7 @@ from benchdash.regressions.queries import LIVE, open_filter, seen_on
 from benchdash.results.models import Hardware, Product
 from benchdash.results.queries import ids_called
 
-CHANGE_POINTS = ChangePoint.objects.filter(LIVE).select_related(
+_CHANGE_POINTS = ChangePoint.objects.filter(LIVE).select_related(
     "series__workload", "series__hardware", "series__configuration"
 )
 _RECOVERS = Incident.objects.select_related("project").order_by("started_at", "pk")
@@ -68,7 +68,7 @@ class IncidentViews(RowsView):
         *("recovered_by__project", "folded_into__project"),
         *(f"silence__{name}" for name in ("product", "hardware", "configuration", "workload")),
     ).prefetch_related(
-        Prefetch("change_points", queryset=CHANGE_POINTS.order_by("pk")),
+        Prefetch("change_points", queryset=_CHANGE_POINTS.order_by("pk")),
         Prefetch("recovers", queryset=_RECOVERS),
     )
     order = ("-detected_at", "-pk")

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from typing import Final
 
-from django.db.models import Prefetch, prefetch_related_objects
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
@@ -12,7 +11,7 @@ from rest_framework.response import Response
 from benchdash.api import parameters
 from benchdash.api.answers.overview import OverviewSerializer
 from benchdash.api.views.base import PROJECT, View
-from benchdash.api.views.incidents import CHANGE_POINTS
+from benchdash.api.views.incidents import IncidentViews
 from benchdash.regressions.morning.mornings import morning_of
 
 MAX_LISTED: Final = 100
@@ -34,12 +33,10 @@ class OverviewView(View):
         project = self.project()
         since = parameters.text(request, "since")
         found = morning_of(project, since=parameters.moment("since", since) if since else None)
-        lists = [list(some)[:MAX_LISTED] for some in (found.new, found.open, found.recovered)]
-        incidents = [incident for some in lists for incident in some]
-        for incident in incidents:
-            incident.project = project
-        prefetch_related_objects(incidents, Prefetch("change_points", queryset=CHANGE_POINTS.order_by("pk")))
-        new, still_open, recovered = lists
+        lists = [some[:MAX_LISTED] for some in (found.new, found.open, found.recovered)]
+        # With all that an incident of the API has.
+        known = IncidentViews.queryset.in_bulk([incident.pk for some in lists for incident in some])
+        new, still_open, recovered = ([known[incident.pk] for incident in some] for some in lists)
         shown = replace(
             found,
             new=new,

@@ -8,7 +8,7 @@ from django.utils.http import urlencode
 from benchdash.accounts.models import Project
 from benchdash.dashboard.shell import numbers
 from benchdash.regressions.morning import sentences
-from benchdash.regressions.morning.rows import Row
+from benchdash.regressions.morning.rows import Standing
 from benchdash.results.wording import counted
 
 register = template.Library()
@@ -24,7 +24,7 @@ _INTERVALS = ((7 * 24 * _HOURS, "week"), (24 * _HOURS, "day"), (_HOURS, "hour"))
 
 
 @register.simple_tag
-def sparkline(row: Row) -> str:
+def sparkline(row: Standing) -> str:
     """Draw the last groups of a row over its usual range, with a line where a confirmed level begins."""
     if not row.curve:
         return ""
@@ -62,7 +62,7 @@ def sparkline(row: Row) -> str:
     )
 
 
-def _said(row: Row) -> str:
+def _said(row: Standing) -> str:
     low, high, newest = (
         numbers.change(value - 1) for value in (min(row.curve), max(row.curve), row.curve[-1])
     )
@@ -71,13 +71,13 @@ def _said(row: Row) -> str:
 
 
 @register.filter
-def of_level(row: Row) -> str:
+def of_level(row: Standing) -> str:
     """Write how far the newest figure is from its level: ``+0.4 %``."""
     return numbers.NOTHING if row.of_level is None else numbers.change(row.of_level - 1)
 
 
 @register.simple_tag
-def history_url(project: Project, row: Row) -> str:
+def history_url(project: Project, row: Standing) -> str:
     """Return the address of the history of a row."""
     url = reverse("dashboard:history", args=[project.slug])
     series = [("series", each.series_id) for each in row.each_threads]

@@ -31,6 +31,7 @@ def top_bar(context: RequestContext) -> dict[str, Any]:
         "projects": page.projects if page else [],
         "navigation": navigation(project, viewer, current, _selection(context)) if project else None,
         "is_sign_in": current == "sign_in",
+        "is_my_morning": current == "my_morning",
         "csrf_token": context.get("csrf_token"),
     }
 

@@ -21,7 +21,7 @@ from benchdash.regressions.models import Incident
 from benchdash.regressions.morning import sentences
 from benchdash.regressions.morning.missing import Missing, silent
 from benchdash.regressions.morning.mornings import new_filter
-from benchdash.regressions.morning.nights import NIGHT, Newest, Ran, Span
+from benchdash.regressions.morning.nights import NIGHT, Newest, NightSpan, Ran
 from benchdash.regressions.queries import open_filter
 
 MAX_INCIDENTS: Final = 10_000
@@ -153,7 +153,7 @@ def _ran(projects: Collection[Project], *, now: datetime) -> dict[int, Ran]:
     return {
         pk: Ran(
             newest=Newest(at, product, version),
-            span=Span.LAST_DAY if since == now - NIGHT else Span.LATEST,
+            span=NightSpan.LAST_DAY if since == now - NIGHT else NightSpan.LATEST,
             since=since,
             is_nightly=is_of_branch,
             machines=machines,

@@ -14,7 +14,7 @@ from benchdash.regressions.models import Incident, IncidentEvent
 from benchdash.regressions.morning import sentences
 from benchdash.regressions.morning.missing import Missing, missing_of
 from benchdash.regressions.morning.nights import Night, Ran, night_of
-from benchdash.regressions.morning.rows import Row, rows_of
+from benchdash.regressions.morning.rows import Standing, rows_of
 from benchdash.results.models import Hardware
 
 _PUT_ASIDE: Final = (Incident.State.EXPECTED, Incident.State.WONTFIX, Incident.State.INVALID)
@@ -41,7 +41,7 @@ class Morning:
     new: Sequence[Incident]
     open: Sequence[Incident]
     recovered: Sequence[Incident]
-    rows: Sequence[Row]
+    rows: Sequence[Standing]
     sentence: str
 
 
@@ -66,7 +66,7 @@ def morning_of(project: Project, *, now: datetime | None = None, since: datetime
     news = {one.pk for one in new}
     still_open = [one for one in is_open if one.pk not in news and one.kind != Incident.Kind.SILENCE]
     missing = missing_of(runs, [one for one in is_open if one.kind == Incident.Kind.SILENCE])
-    rows = rows_of(runs.reporters, [one for one in is_open if one.status == Incident.Status.CONFIRMED])
+    rows = rows_of(runs.reporters, {one.pk for one in is_open})
     night_runs = runs.ran(names)
     return Morning(
         project=project,

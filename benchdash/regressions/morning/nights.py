@@ -35,7 +35,7 @@ class Newest(NamedTuple):
     version: str
 
 
-class Span(Enum):
+class NightSpan(Enum):
     """How a night was chosen."""
 
     ASKED = "asked"  # since a moment that was asked for
@@ -52,7 +52,7 @@ class Ran:
     """
 
     newest: Newest
-    span: Span
+    span: NightSpan
     since: datetime
     is_nightly: bool
     machines: Sequence[str]
@@ -66,7 +66,7 @@ class NightRuns:
     """What ran in a night: ``late`` and ``came`` were expected, ``others`` ran beside them."""
 
     night: Night
-    span: Span
+    span: NightSpan
     newest: Newest | None
     reporters: Sequence[Reporter] = ()
     came: Sequence[Reporter] = ()
@@ -105,16 +105,18 @@ def night_of(project: Project, *, now: datetime, since: datetime | None = None) 
     """
     newest = _newest(project, now=now)
     if newest is None:
-        return NightRuns(Night(since or now - NIGHT, now), Span.ASKED if since else Span.LAST_DAY, None)
+        return NightRuns(
+            Night(since or now - NIGHT, now), NightSpan.ASKED if since else NightSpan.LAST_DAY, None
+        )
     is_over = project.is_sample or newest.at <= now - LOOK_BACK
     found = reporters(project, now=newest.at if is_over else now)
     if since:
-        return _runs_of(Night(since, now), Span.ASKED, newest, found)
+        return _runs_of(Night(since, now), NightSpan.ASKED, newest, found)
     if not is_over:
-        last_day = _runs_of(Night(now - NIGHT, now), Span.LAST_DAY, newest, found)
+        last_day = _runs_of(Night(now - NIGHT, now), NightSpan.LAST_DAY, newest, found)
         if last_day.due or last_day.others:
             return last_day
-    return _runs_of(Night(newest.at - NIGHT, newest.at), Span.LATEST, newest, found)
+    return _runs_of(Night(newest.at - NIGHT, newest.at), NightSpan.LATEST, newest, found)
 
 
 def _newest(project: Project, *, now: datetime) -> Newest | None:
@@ -123,7 +125,7 @@ def _newest(project: Project, *, now: datetime) -> Newest | None:
     return Newest._make(found) if found else None
 
 
-def _runs_of(night: Night, span: Span, newest: Newest, found: Sequence[Reporter]) -> NightRuns:
+def _runs_of(night: Night, span: NightSpan, newest: Newest, found: Sequence[Reporter]) -> NightRuns:
     came: list[Reporter] = []
     late: list[Reporter] = []
     others: list[Reporter] = []

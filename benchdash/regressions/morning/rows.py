@@ -61,15 +61,15 @@ class RowPlace(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Row:
+class Standing:
     """A workload at one thread count; or over several, each of which has a row among ``parts``.
 
     ``value`` is the newest figure, None over several thread counts. ``of_level`` is the newest figure as a
     share of its level, a geometric mean over thread counts; ``usual`` is how far from 1 it falls as a rule.
     ``verdict`` holds one against the other. ``groups`` counts those that the scatter is known from, and
     ``needed`` is how many more it takes to tell. ``curve`` has the last groups as shares of the level; new
-    levels begin at ``changed_at``, indexes of it. ``incident`` is an open one that made the level what it is,
-    and ``change`` the change there.
+    levels begin at ``changed_at``, indexes of it. ``incident`` is the one that made the level what it is,
+    whether it is open or not, and ``change`` the change there.
     """
 
     place: RowPlace
@@ -90,10 +90,10 @@ class Row:
     changed_at: Sequence[int]
     incident: Incident | None = None
     change: float | None = None
-    parts: Sequence["Row"] = ()
+    parts: Sequence["Standing"] = ()
 
     @property
-    def each_threads(self) -> "Sequence[Row]":
+    def each_threads(self) -> "Sequence[Standing]":
         """Return a row for each thread count."""
         return self.parts or [self]
 
@@ -106,18 +106,18 @@ class Row:
         return is_control(self.place.build)
 
 
-def rows_of(found: Sequence[Reporter], incidents: Collection[Incident]) -> list[Row]:
+def rows_of(found: Sequence[Reporter], is_open: Collection[int]) -> list[Standing]:
     """Return the rows of what reported lately, in five statements at most.
 
-    ``incidents`` are the open ones. Rows with one come first, then those outside their usual range; controls
-    are last.
+    ``is_open`` are the ids of open incidents. Rows with one come first, then those outside their usual range;
+    controls are last.
     """
     series = _main_series(_regular(found))
     if not series:
         return []
     newest = max(MAX_GROUPS, min(_MAX_RUNS_OF_SERIES, _MAX_VALUES // len(series)))
     points = read_points({one.pk: one for one in series}, newest=newest, intervals=False)
-    histories = [one for one in _histories(series, points, incidents) if one.is_worth_a_row]
+    histories = [one for one in _histories(series, points) if one.is_worth_a_row]
     of_workload: dict[tuple[Place, int], list[_History]] = defaultdict(list)
     for history in histories:
         of_workload[history.series.place, history.series.workload_id].append(history)
@@ -129,12 +129,13 @@ def rows_of(found: Sequence[Reporter], incidents: Collection[Incident]) -> list[
         for row, each in zip(rows, several, strict=True)
     ]
     alone = [row_of[each[0].series.pk] for each in of_workload.values() if len(each) == 1]
-    return sorted([*alone, *folded], key=_order)
 
+    def order(row: Standing) -> tuple[object, ...]:
+        is_open_row = row.incident is not None and row.incident.pk in is_open
+        is_unusual = row.verdict in ("likely_worse", "likely_better")
+        return (row.is_control, not is_open_row, not is_unusual, row.place, row.workload)
 
-def _order(row: Row) -> tuple[object, ...]:
-    is_unusual = row.verdict in ("likely_worse", "likely_better")
-    return (row.is_control, row.incident is None, not is_unusual, row.place, row.workload)
+    return sorted([*alone, *folded], key=order)
 
 
 # --- series -------------------------------------------------------------------------------------------------
@@ -250,13 +251,14 @@ class _Step(NamedTuple):
     incident_id: int | None
 
 
-def _histories(series: Sequence[_Series], points: Points, incidents: Collection[Incident]) -> list[_History]:
+def _histories(series: Sequence[_Series], points: Points) -> list[_History]:
     steps: dict[int, list[_Step]] = defaultdict(list)
     confirmed = ChangePoint.objects.filter(state=ChangePoint.State.CONFIRMED, origin="")
     of_series = confirmed.filter(series__in=[one.pk for one in series]).order_by("pk")
     for pk, *columns in of_series.values_list("series_id", *_Step._fields):
         steps[pk].append(_Step._make(columns))
-    by_id = {one.pk: one for one in incidents}
+    of_steps = {step.incident_id for found in steps.values() for step in found}
+    incidents = Incident.objects.select_related("largest__series").in_bulk(of_steps - {None})
     ends = np.searchsorted(points.series, np.arange(len(series) + 1)).tolist()
     started_at = points.runs.started_at[points.first].tolist()
     names = _names(points)
@@ -273,7 +275,7 @@ def _histories(series: Sequence[_Series], points: Points, incidents: Collection[
                 placed[place_of[point - begin]] = step
         logs = np.log(values[usable])
         newest = placed.get(max(placed, default=-1))
-        incident = by_id.get(newest.incident_id or 0) if newest else None
+        incident = incidents.get(newest.incident_id) if newest and newest.incident_id else None
         found.append(
             _History(
                 series=one,
@@ -335,7 +337,7 @@ def _fold(several: Sequence[_History]) -> _History:
 # --- rows ---------------------------------------------------------------------------------------------------
 
 
-def _rows(histories: Sequence[_History]) -> list[Row]:
+def _rows(histories: Sequence[_History]) -> list[Standing]:
     before = [np.exp(one.logs[:-1]) for one in histories]
     known = LevelHistories.of(before, [one.starts for one in histories])
     sd, worth = known.scatter(np.arange(len(histories)))
@@ -345,7 +347,7 @@ def _rows(histories: Sequence[_History]) -> list[Row]:
     ]
 
 
-def _row(history: _History, sd: float, worth: int) -> Row:
+def _row(history: _History, sd: float, worth: int) -> Standing:
     """``worth`` are the degrees of freedom of ``sd``, 0 where too few groups are known."""
     series, n = history.series, len(history.logs) - 1
     of_level = n - history.level_start
@@ -357,7 +359,7 @@ def _row(history: _History, sd: float, worth: int) -> Row:
         usual = float(np.expm1(stdtrit(worth, (1 + USUAL) / 2) * error))
     ratio = float(np.exp(history.logs[-1])) if of_level > 0 else None
     first = max(0, len(history.logs) - MAX_GROUPS)
-    return Row(
+    return Standing(
         place=series.names,
         series_id=series.pk,
         workload=series.workload,

@@ -9,13 +9,14 @@ from django.utils import timezone
 from benchdash.regressions import headlines
 from benchdash.regressions.models import Incident
 from benchdash.regressions.morning.missing import Missing
-from benchdash.regressions.morning.nights import Ran, Span
-from benchdash.regressions.morning.rows import Row
+from benchdash.regressions.morning.nights import NightSpan, Ran
+from benchdash.regressions.morning.rows import Standing
 from benchdash.results.metrics import is_speed
-from benchdash.results.wording import NO_BREAK, counted, share
+from benchdash.results.wording import NO_BREAK, change, counted, share
 
 MAX_NAMED: Final = 3
 """Machines, incidents or missing jobs that a sentence names."""
+_WIDE: Final = 0.1
 
 
 def day(time: datetime, *, now: datetime) -> str:
@@ -41,10 +42,10 @@ def ran_words(ran: Ran | None, *, now: datetime) -> str:
     if not ran.is_nightly:
         return f"Newest: {ran.newest.product} {ran.newest.version}, measured {last}"
     where = f" on {listed(ran.machines, 'machine')}" if ran.machines else ""
-    if ran.span == Span.LATEST:
+    if ran.span == NightSpan.LATEST:
         return f"Latest night ({last}): {counted(ran.total, 'workload')} ran{where}"
     night = f"Since {day(ran.since, now=now)}"
-    if ran.span == Span.LAST_DAY:
+    if ran.span == NightSpan.LAST_DAY:
         night = f"Last night ({last if ran.total else day(now, now=now)})"
     if not ran.total:
         due = f", {counted(ran.due, 'workload')} {'was' if ran.due == 1 else 'were'} due" if ran.due else ""
@@ -118,19 +119,28 @@ def missing_words(missing: Sequence[Missing], *, now: datetime) -> str:
     return f"Missing: {', '.join(named)}{f' and {more} more' if more else ''}"
 
 
-def standing(row: Row) -> str:
+def standing(row: Standing) -> str:
     """Say how the newest figure stands against its level: ``as usual, ± 1.2 %``."""
-    usual = "" if row.usual is None else f"±{NO_BREAK}{share(row.usual)}"
     match row.verdict:
         case "same":
-            return f"as usual, {usual}"
+            return f"as usual, {_usual(row)}"
         case "unknown":
             return f"not enough to tell: needs {counted(row.needed, 'more night')}"
     words = ("slower", "faster") if is_speed(row.metric) else ("worse", "better")
-    return f"{words[row.verdict == 'likely_better']} than usual, one night; not confirmed (usual {usual})"
+    word = words[row.verdict == "likely_better"]
+    return f"{word} than usual, one night; not confirmed (usual: {_usual(row)})"
 
 
-def threads_of(row: Row) -> str:
+def _usual(row: Standing) -> str:
+    """Write ``± 1.2 %``, or both ends of a range so wide that they differ: ``−28.6 to +40.0 %``."""
+    usual = row.usual or 0.0
+    if usual < _WIDE:
+        return f"±{NO_BREAK}{share(usual)}"
+    low, high = change(1 / (1 + usual) - 1), change(usual)
+    return f"{low.partition(NO_BREAK)[0]} to {high}"
+
+
+def threads_of(row: Standing) -> str:
     """Write ``4 threads``, ``8 thread counts``; nothing where no count is known."""
     if len(row.threads) > 1:
         return counted(len(row.threads), "thread count")

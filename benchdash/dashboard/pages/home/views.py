@@ -12,7 +12,6 @@ from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import LoginView, LogoutView, redirect_to_login
 from django.core.exceptions import PermissionDenied
-from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import path, reverse
@@ -21,7 +20,7 @@ from django.views.decorators.http import require_safe
 from benchdash.accounts.access import Viewer, viewer_of
 from benchdash.accounts.access_log import log_failed_sign_in, log_sign_in, log_throttled_sign_in
 from benchdash.accounts.models import Project
-from benchdash.regressions.models import Incident
+from benchdash.regressions.morning.briefs import Brief, mornings_of
 from benchdash.results.catalogue import Size, sizes_of
 from benchdash.throttling import MinuteThrottle, place_of
 from ingest.removal import removals_for
@@ -35,8 +34,7 @@ class ProjectCard:
 
     project: Project
     size: Size
-    open_incidents: int
-    newest_incident: Incident | None
+    morning: Brief
 
     @property
     def has_more_runs(self) -> bool:
@@ -51,18 +49,9 @@ def project_cards(viewer: Viewer) -> Sequence[ProjectCard]:
     """Return the projects that the viewer may see, by name, in a constant number of statements."""
     projects = list(viewer.projects())
     measured = sizes_of(projects, most=MAX_RUNS)
-    listed = Incident.objects.filter(project__in=projects).exclude(status=Incident.Status.WITHDRAWN)
-    last = listed.order_by("project_id", "-started_at", "-id").distinct("project_id")
-    newest = {
-        one.project_id: one for one in last.select_related("product", "hardware", "until", "largest__series")
-    }
-    relevant = listed.filter(state__in=Incident.OPEN, historical=False).order_by()
-    still_open = dict(relevant.values_list("project").annotate(count=Count("pk")))
+    mornings = mornings_of(projects)
     return [
-        ProjectCard(
-            project, measured.get(project.pk, Size()), still_open.get(project.pk, 0), newest.get(project.pk)
-        )
-        for project in projects
+        ProjectCard(project, measured.get(project.pk, Size()), mornings[project.pk]) for project in projects
     ]
 
 

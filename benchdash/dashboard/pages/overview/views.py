@@ -25,7 +25,7 @@ from benchdash.regressions.analysis.spans import Span, span
 from benchdash.regressions.comparison.columns import Column, contents_of
 from benchdash.regressions.models import Incident
 from benchdash.regressions.morning.mornings import morning_of
-from benchdash.regressions.morning.rows import MAX_GROUPS, USUAL, Row, RowPlace
+from benchdash.regressions.morning.rows import MAX_GROUPS, USUAL, RowPlace, Standing
 from benchdash.results.versions import release_line
 from ingest.models import Upload
 from ingest.queries import uploads_for, with_run_counts
@@ -172,7 +172,7 @@ def _matrix_place(
     return form.read_place(query, releases, use)[0] if releases else None
 
 
-def _rows_at(rows: Sequence[Row], query: QueryDict) -> list[Row]:
+def _rows_at(rows: Sequence[Standing], query: QueryDict) -> list[Standing]:
     """Return the rows of the places that the address names."""
     asked = {name: query[name] for name in RowPlace._fields if query.get(name)}
     return [
